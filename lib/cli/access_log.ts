@@ -14,7 +14,6 @@ export interface LogOutput {
 /** The part of a response that a line shows. */
 interface Answered {
   readonly status: number;
-  /** The value of a field. */
   readonly field: (name: "content-encoding" | "content-length") => string | null | undefined;
   readonly isCut: boolean;
 }
@@ -118,8 +117,5 @@ function fieldsSentBy(response: Parameters<Handlers["node"]>[1]): Answered["fiel
 /** `text` in printable ASCII, cut to `longest` characters: nothing in it ends the line or controls a terminal. */
 function printable(text: string, longest: number): string {
   const cut = text.length > longest ? `${text.slice(0, longest)}...` : text;
-  return cut.replace(
-    /[^!-~]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
-  );
+  return cut.replace(/[^!-~]/g, (unit) => `%${unit.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
 }

@@ -9,7 +9,6 @@ import { Flags, type GivenFlags, optionsByPath } from "./flags.ts";
 import { Interruption } from "./signals.ts";
 import { type Command, DONE, FAILED, interrupted, UsageError, WRONG_USAGE } from "./usage.ts";
 
-/** The flags of `millrace analyze`. */
 export const analyzeFlags: Flags = new Flags(() => optionsByPath(analyzeOptions), [
   {
     option: "origins",
@@ -27,12 +26,6 @@ export const analyzeFlags: Flags = new Flags(() => optionsByPath(analyzeOptions)
   },
   { name: "json", help: "print the analysis as JSON" },
 ]);
-
-/** The options without a flag, and the reason. */
-export const analyzeWithoutFlag: Readonly<Record<string, string>> = {
-  signal: "SIGINT and SIGTERM stop it",
-  onProgress: "a terminal shows the progress",
-};
 
 function help(): string {
   return `Looks at a page and its files as a browser does, or at a folder's as millrace serve would send them: what is

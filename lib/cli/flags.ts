@@ -66,7 +66,6 @@ export function optionsByPath(schema: Schema<Members>, inner: Readonly<Record<st
   );
 }
 
-/** The flags of a command. */
 export class Flags {
   /** The rows of the table, and those of all commands. */
   readonly rows: readonly Flag[];
@@ -78,7 +77,6 @@ export class Flags {
     this.rows = [...rows, ...common];
   }
 
-  /** The lines of the help. */
   help(): string {
     const members = this.#members();
     const lines = this.rows.filter(({ help }) => help !== undefined).map((row) => {
@@ -112,7 +110,6 @@ function typeOf({ value, short, repeats }: Flag, member: Member<unknown> | undef
   return { type: value === undefined ? "boolean" : "string", multiple, ...(short !== undefined && { short }) };
 }
 
-/** Whether an option takes a value. */
 export function takes({ check }: Member<unknown>, value: unknown): boolean {
   try {
     check(value, "it");
@@ -168,7 +165,6 @@ export class GivenFlags {
     this.words = words;
   }
 
-  /** Whether a flag is given. */
   has(name: string): boolean {
     return this.#values[name] !== undefined;
   }
@@ -178,7 +174,6 @@ export class GivenFlags {
     return this.texts(name)[0];
   }
 
-  /** The values of a flag. */
   texts(name: string): readonly string[] {
     return [this.#values[name] ?? []].flat().map(String);
   }

@@ -33,7 +33,10 @@ export async function main(words: readonly string[]): Promise<number> {
     if (!name) requireFolder(first);
     const { help, run } = await commands.get(name ?? "precompress")!();
     await loadFailure(); // now: later there may be no descriptor left to load it with
-    if (words.length === 0) return usage(overview + help());
+    if (words.length === 0) {
+      process.stderr.write(overview + help());
+      return WRONG_USAGE;
+    }
     const result = await run(words);
     if (result === "help") return print(name ? help() : overview + help());
     return result === "version" ? printVersion() : result;
@@ -72,12 +75,6 @@ function suggestion(word: string): string {
 
 function names(): string[] {
   return [...commands.keys(), "help", "version"];
-}
-
-/** Prints the usage: a command line without words is an error. */
-function usage(text: string): number {
-  process.stderr.write(text);
-  return WRONG_USAGE;
 }
 
 function printVersion(): number {

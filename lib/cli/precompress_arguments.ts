@@ -3,7 +3,6 @@ import type { PrecompressOptions } from "../precompress/mod.ts";
 import { Flags, optionsByPath } from "./flags.ts";
 import { oneFolder, requireThere, UsageError } from "./usage.ts";
 
-/** The flags of `millrace precompress`. */
 export const precompressFlags: Flags = new Flags(
   () => optionsByPath(precompressOptions, { levels: levelOptions }),
   [
@@ -69,12 +68,6 @@ export const precompressFlags: Flags = new Flags(
     { name: "quiet", help: "print errors only" },
   ],
 );
-
-/** The options without a flag, and the reason. */
-export const precompressWithoutFlag: Readonly<Record<string, string>> = {
-  signal: "SIGINT and SIGTERM stop a run",
-  onProgress: "a terminal shows the progress",
-};
 
 /** Returns the text that `millrace precompress --help` prints. */
 export function precompressHelp(): string {

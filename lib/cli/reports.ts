@@ -1,6 +1,6 @@
 import { access, constants, lstat, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
-import { AtomicFile } from "../files/mod.ts";
+import { writeAtomically } from "../files/internal.ts";
 import { explainPlace, isWithin, type RunDetails } from "../precompress/internal.ts";
 import { readManifest } from "../precompress/mod.ts";
 import type { Former } from "../report/mod.ts";
@@ -53,19 +53,9 @@ export async function writeReports(paths: readonly string[], run: RunDetails): P
   const report = await siteReportOf(run, await formerOf(run));
   for (const path of paths) {
     const isPage = kinds.get(extname(path).toLowerCase()) === "page";
-    await write(path, isPage ? htmlReport(report, new Date()) : markdownReport(report)).catch((cause) => {
+    await writeAtomically(path, isPage ? htmlReport(report, new Date()) : markdownReport(report)).catch((cause) => {
       throw new Error(`cannot write the report ${path}: ${explainPlace(cause)}`, { cause });
     });
-  }
-}
-
-async function write(path: string, text: string): Promise<void> {
-  const file = await AtomicFile.open(path);
-  try {
-    await file.write(new TextEncoder().encode(text));
-    await file.commit();
-  } finally {
-    await file.discard();
   }
 }
 

@@ -42,7 +42,6 @@ const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 8080;
 const PORTS_TO_TRY = 20;
 
-/** The flags of `millrace serve`. */
 export const serveFlags: Flags = new Flags(() => optionsByPath(staticHandlerOptions), [
   {
     name: "port",
@@ -109,13 +108,6 @@ export const serveFlags: Flags = new Flags(() => optionsByPath(staticHandlerOpti
   { name: "key", value: "FILE", help: "its private key" },
   { name: "quiet", help: "print warnings and errors only, no line for each request" },
 ]);
-
-/** The options without a flag, and the reason. */
-export const serveWithoutFlag: Readonly<Record<string, string>> = {
-  headers: "--header names fields of every response",
-  precompressed: "the variants that are there are meant to be sent",
-  onWarning: "warnings are printed",
-};
 
 /** Returns the text that `millrace serve --help` prints. */
 export function serveHelp(): string {

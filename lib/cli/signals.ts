@@ -18,10 +18,11 @@ export function firstEndingSignal(): Promise<EndingSignal> {
 
 /** A run that the first signal which asks to end aborts. A second one ends the process at once. */
 export class Interruption {
+  /** The signal that came; undefined if none did. */
+  by: EndingSignal | undefined = undefined;
   readonly #controller = new AbortController();
-  #by: EndingSignal | undefined = undefined;
   readonly #stop = (signal: EndingSignal): void => {
-    this.#by = signal;
+    this.by = signal;
     this.#controller.abort(new Error(`stopped by ${signal}`));
   };
 
@@ -35,12 +36,6 @@ export class Interruption {
     return this.#controller.signal;
   }
 
-  /** The signal that came; undefined if none did. */
-  get by(): EndingSignal | undefined {
-    return this.#by;
-  }
-
-  /** Ends listening. */
   end(): void {
     for (const signal of endingSignals) process.off(signal, this.#stop);
   }

@@ -17,7 +17,6 @@ export type EndingSignal = keyof typeof interrupted;
 /** Every {@linkcode EndingSignal}. */
 export const endingSignals: readonly EndingSignal[] = ["SIGINT", "SIGTERM"];
 
-/** A command of `millrace`. */
 export interface Command {
   /** Returns the text that `--help` prints. */
   readonly help: () => string;

@@ -1,4 +1,5 @@
-import { fileFailure } from "./failure.ts";
+import type { AtomicFileOptions } from "./atomic_file.ts";
+import { failing, fileFailure } from "./failure.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
 import { OpenFile, type Taker, writeFully } from "./open_file.ts";
 import type { FileTarget } from "./output_file.ts";
@@ -93,12 +94,7 @@ export class UnderWay implements Taker {
 }
 
 /** How {@linkcode AppendedFile.open} opens a file, and ends it. */
-export interface AppendedFileOptions {
-  readonly mode?: number;
-  readonly flush?: boolean;
-  readonly mtimeMs?: number;
-  readonly atOnce?: boolean;
-}
+export type AppendedFileOptions = Pick<AtomicFileOptions, "mode" | "flush" | "mtimeMs" | "atOnce">;
 
 /** A file that goes on behind what is in it, which others may do at the same time. */
 export class AppendedFile implements FileTarget, ImmediateTarget {
@@ -119,9 +115,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
 
   /** @throws {Error} that names the file and says why it cannot be opened, with the system's `code`. */
   static async open(path: string, options: AppendedFileOptions): Promise<AppendedFile> {
-    const file = await OpenFile.open(path, "a", options).catch((error) => {
-      throw fileFailure("open", path, error);
-    });
+    const file = await OpenFile.open(path, "a", options).catch(failing("open", path));
     return new AppendedFile(path, options, file);
   }
 
@@ -146,9 +140,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   }
 
   async flush(): Promise<void> {
-    await this.#file.datasync().catch((error) => {
-      throw fileFailure("flush", this.path, error);
-    });
+    await this.#file.datasync().catch(failing("flush", this.path));
   }
 
   reopen(): void {

@@ -86,7 +86,6 @@ export interface AtomicFileOptions {
 
 type AtomicFileSchema = SchemaOf<AtomicFileOptions, "followLinks" | "replace" | "flush" | "atOnce">;
 
-/** The members of {@linkcode AtomicFileOptions}. */
 export function atomicFileMembers(): AtomicFileSchema["members"] {
   return {
     mtimeMs: number(-MAX_TIME, MAX_TIME),
@@ -99,7 +98,6 @@ export function atomicFileMembers(): AtomicFileSchema["members"] {
   };
 }
 
-/** The options of {@linkcode AtomicFile.open}. */
 export const atomicFileOptions: AtomicFileSchema = /* @__PURE__ */ schema("AtomicFile", atomicFileMembers);
 
 type Settings = ReturnType<typeof atomicFileOptions>;
@@ -141,7 +139,6 @@ export class AtomicFile {
   readonly #settings: Settings;
   readonly #file: OpenFile;
   #state: "open" | "ended" | "gone" = "open";
-  /** The last write. */
   #writing: Promise<unknown> | undefined = undefined;
   /** The error of a write that failed: half of what was to be written may be there. */
   #failure: unknown = undefined;
@@ -320,6 +317,17 @@ export class AtomicFile {
   #misuse(): TypeError {
     const state = this.#state === "ended" ? "complete" : "committed or discarded";
     return new TypeError(`cannot write ${this.#place.path}: it is ${state}`);
+  }
+}
+
+/** Writes a text so that its file never holds half of it. @throws as of {@linkcode AtomicFile.commit}. */
+export async function writeAtomically(path: string, text: string, options: AtomicFileOptions = {}): Promise<void> {
+  const file = await AtomicFile.open(path, options);
+  try {
+    await file.write(new TextEncoder().encode(text));
+    await file.commit();
+  } finally {
+    await file.discard();
   }
 }
 

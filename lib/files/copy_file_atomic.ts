@@ -49,7 +49,6 @@ export async function copyToTemporary(
 
 type CopyOptions = Pick<AtomicFileOptions, "temporary" | "mode" | "mtimeMs" | "followLinks">;
 
-/** The options of {@linkcode copyFileAtomic}. */
 export const copyFileOptions: SchemaOf<CopyOptions, "followLinks"> = /* @__PURE__ */ schema("copyFileAtomic()", () => {
   const { temporary, mode, mtimeMs, followLinks } = atomicFileMembers();
   return { temporary, mode, mtimeMs, followLinks };

@@ -27,7 +27,6 @@ export interface FileIdentity {
   readonly mtimeNs: bigint;
 }
 
-/** Returns the identity of the file with a status. */
 export function identityIn({ dev, ino, birthtimeNs, size, mtimeNs }: BigIntStats): FileIdentity {
   return { dev, ino, birthtimeNs, size, mtimeNs };
 }
@@ -91,7 +90,8 @@ function isMissing(error: unknown): boolean {
 export class CreatedFile implements Undoable {
   readonly path: string;
   readonly #identity: FileIdentity;
-  #replaced = false;
+  /** Whether something had the name before, which is gone, so that the file has to stay. */
+  replaced = false;
 
   /** @param identity The file's, which had its name before this process looked, and replaced nothing. */
   constructor(path: string, identity: FileIdentity) {
@@ -119,17 +119,12 @@ export class CreatedFile implements Undoable {
     } catch (error) {
       if (!replace || (error as { code?: unknown }).code !== "EEXIST") throw error;
     }
-    created.#replaced = true;
+    created.replaced = true;
     await takeName(from, to, { replace: true, atOnce });
   }
 
-  /** Whether something had the name before, which is gone, so that the file has to stay. */
-  get replaced(): boolean {
-    return this.#replaced;
-  }
-
   async undo(): Promise<Undone> {
-    if (this.#replaced) return "kept";
+    if (this.replaced) return "kept";
     return await removeIfSame(this.path, this.#identity).catch(() => "kept");
   }
 }

@@ -75,6 +75,13 @@ export function fileFailure(action: string, path: string, error: unknown): Error
   return code === undefined ? failure : Object.assign(failure, { code });
 }
 
+/** Returns a function for `catch()` that throws {@linkcode fileFailure}. */
+export function failing(action: string, path: string): (error: unknown) => never {
+  return (error) => {
+    throw fileFailure(action, path, error);
+  };
+}
+
 function meaningOf(code: string, action: string): string | undefined {
   return code === "ENOENT" && action === "read" ? "there is no such file" : wordsOf(code);
 }

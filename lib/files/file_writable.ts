@@ -2,7 +2,7 @@ import { BatchedWritableStream } from "../batch/mod.ts";
 import { bool, drainBatches, schema, type SchemaOf, writePastLock } from "../streams/internal.ts";
 import { AppendedFile } from "./appended_file.ts";
 import { atomicFileMembers, type AtomicFileOptions } from "./atomic_file.ts";
-import { fileFailure } from "./failure.ts";
+import { failing, fileFailure } from "./failure.ts";
 import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "./write_batch.ts";
 import { FileCommand, ItemWriter } from "./item_writer.ts";
 import { type FileTarget, openOutputFile, WholeFile } from "./output_file.ts";
@@ -180,7 +180,6 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
   append?: boolean;
 }
 
-/** The options of {@linkcode openFileWritable}. */
 export const openFileWritableOptions: SchemaOf<
   OpenFileWritableOptions,
   "followLinks" | "replace" | "atOnce" | "atomic" | "append"
@@ -197,8 +196,6 @@ export const openFileWritableOptions: SchemaOf<
  * of a surrogate pair at the end of a string waits for the next one.
  *
  * @param path The file's path, or its `file:` URL.
- * @param options.atomic Whether the file appears under its name only when the stream closes. Default: false.
- * @param options.append Whether the file goes on behind what is in it. Default: false.
  * @throws {Error} that names the file and says why it cannot be made, with the system's `code`; so do writes and closing
  * if they fail.
  * @throws {TypeError} if the path or an option is none, or options exclude each other.
@@ -218,16 +215,10 @@ export async function openFileWritable(
   const { append, ...others } = openFileWritableOptions(options);
   const named = filePath(path);
   if (append) {
-    requireAppendable(options);
+    const excluded = (["atomic", "replace", "temporary"] as const).find((name) => options[name] !== undefined);
+    if (excluded !== undefined) throw new TypeError(`append and ${excluded} exclude each other: choose one`);
     return new FileWritable(await AppendedFile.open(named, others));
   }
-  const file = await openOutputFile(named, others).catch((error) => {
-    throw fileFailure("create", named, error);
-  });
+  const file = await openOutputFile(named, others).catch(failing("create", named));
   return new FileWritable(new WholeFile(named, file));
-}
-
-function requireAppendable(options: OpenFileWritableOptions): void {
-  const excluded = (["atomic", "replace", "temporary"] as const).find((name) => options[name] !== undefined);
-  if (excluded !== undefined) throw new TypeError(`append and ${excluded} exclude each other: choose one`);
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { commitUndoably, openAtomicFileAt } from "./atomic_file.ts";
+export { commitUndoably, openAtomicFileAt, writeAtomically } from "./atomic_file.ts";
 export { OpenFile, writeFully } from "./open_file.ts";
 export { fileFailure, reasonOf } from "./failure.ts";
 export { makeDirectory, makeDirectorySync } from "./make_directory.ts";
@@ -20,8 +20,7 @@ export {
   undoAll,
   type Undone,
 } from "./created_file.ts";
-export { flushFolder, followedPlace, keepAttributes, type Place, placeItself, takeName } from "./place.ts";
-export { pathOption } from "./place.ts";
+export { flushFolder, followedPlace, keepAttributes, pathOption, type Place, placeItself, takeName } from "./place.ts";
 export { rotationMembers } from "./series/rotation_options.ts";
 export { renameFile, renameFileNow } from "./rename.ts";
 export {

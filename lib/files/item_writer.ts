@@ -32,14 +32,15 @@ type Item = Uint8Array | string;
 export interface ItemTarget {
   /** Most bytes of an item. */
   readonly maxFileSize: number;
-  /** Bytes that the open file has room for. */
+  /** Bytes that the file of the next write has room for. */
   readonly room: number;
+  /** Appends bytes to the open file, or to a new one; there must be room for them. */
   write(pieces: readonly Uint8Array[], length: number): Promise<void>;
-  /** Closes the open file and opens the next one. */
+  /** Ends the open file; the next write begins another. */
   rotate(): Promise<void>;
   /** Waits until what was written is on the disk. */
   flush(): Promise<void>;
-  /** Lets go of the open file after a failure. */
+  /** Lets go of the open file: it stays as it is, or goes if it is atomic. */
   discard(): Promise<void>;
 }
 

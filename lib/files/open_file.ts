@@ -2,7 +2,6 @@ import * as fs from "node:fs";
 import process from "node:process";
 import { copiesVectors, isPermitted, writeStream } from "../runtime/mod.ts";
 
-/** How {@linkcode OpenFile.open} opens a file. */
 export interface OpenFileOptions {
   /** The permission bits of a file that is made, less the process's umask. */
   readonly mode?: number | undefined;
@@ -218,7 +217,7 @@ export interface Taker {
 }
 
 /** Most pieces of one call: what systems allow. */
-const MAX_PIECES = 1024;
+export const MAX_PIECES = 1024;
 /** Bytes of a piece from which on, where vectors are copied, a call of its own costs less: a third, and no garbage. */
 const LARGE_PIECE = 8192;
 

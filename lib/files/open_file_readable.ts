@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { RecyclingSource } from "../streams/internal.ts";
 import { type ReadableByteStreamController, ReadableStream } from "../streams/mod.ts";
-import { fileFailure } from "./failure.ts";
+import { failing, fileFailure } from "./failure.ts";
 import { filePath } from "./place.ts";
 import { OpenFile } from "./open_file.ts";
 
@@ -25,9 +25,7 @@ const READ_SIZE = 256 * 1024;
  */
 export async function openFileReadable(path: string | URL): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   const named = filePath(path);
-  const file = await OpenFile.open(named, "r").catch((error) => {
-    throw fileFailure("read", named, error);
-  });
+  const file = await OpenFile.open(named, "r").catch(failing("read", named));
   return new ReadableStream(new FileSource(file, named), { highWaterMark: READ_SIZE });
 }
 
@@ -38,7 +36,6 @@ class FileSource extends RecyclingSource {
   /** Memory that was read into, and can be again. */
   #spare: Uint8Array<ArrayBuffer> | undefined = undefined;
   #isCanceled = false;
-  /** Whether all of the file has been read. */
   #isAtEnd = false;
   #closing: Promise<void> | undefined = undefined;
 

@@ -1,12 +1,11 @@
 import { AtomicFile, type AtomicFileOptions } from "./atomic_file.ts";
-import { fileFailure } from "./failure.ts";
+import { failing } from "./failure.ts";
 import type { ItemTarget } from "./item_writer.ts";
 import { OpenFile, writeFully } from "./open_file.ts";
 
 /** A file that a stream writes to. */
 export interface FileTarget extends ItemTarget {
   readonly path: string;
-  /** The file is complete. */
   commit(): Promise<void>;
 }
 
@@ -92,9 +91,7 @@ export class WholeFile implements FileTarget {
 
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
     if (length === 0) return;
-    await this.#file.writev(pieces).catch((error) => {
-      throw fileFailure("write", this.path, error);
-    });
+    await this.#file.writev(pieces).catch(failing("write", this.path));
   }
 
   async rotate(): Promise<void> {
@@ -102,9 +99,7 @@ export class WholeFile implements FileTarget {
   }
 
   async flush(): Promise<void> {
-    await this.#file.sync?.().catch((error) => {
-      throw fileFailure("flush", this.path, error);
-    });
+    await this.#file.sync?.().catch(failing("flush", this.path));
   }
 
   commit(): Promise<void> {

@@ -20,13 +20,8 @@ const POLL = 50;
 const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT"];
 
 /** The process that has a lock. */
-export interface LockedBy {
-  readonly processId: number;
-  /** Whether it is this process. */
-  readonly isInThisProcess: boolean;
-}
+export type LockedBy = Pick<LockHolder, "processId" | "isInThisProcess">;
 
-/** Options of {@linkcode ProcessLock}. */
 export interface ProcessLockOptions {
   /** The folder that the lock's files are in. */
   readonly directory: string;
@@ -355,7 +350,6 @@ function ask(request: string): void {
   }
 }
 
-/** Removes a file if it is there and can be removed. */
 function remove(path: string): void {
   try {
     unlinkSync(path);

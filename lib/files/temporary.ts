@@ -5,7 +5,7 @@ import { hostname, tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { isPermitted, isProcessAlive } from "../runtime/mod.ts";
-import { codeOf, fileFailure } from "./failure.ts";
+import { codeOf, failing, fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
 import { renameFile, whileRefused, whileRefusedNow } from "./rename.ts";
 
@@ -141,9 +141,7 @@ const ENTRIES = 256;
  * ```
  */
 export async function removeAbandonedTemporaries(directory: string): Promise<number> {
-  const entries = await opendir(directory, { bufferSize: ENTRIES }).catch((error) => {
-    throw fileFailure("read the directory", directory, error);
-  });
+  const entries = await opendir(directory, { bufferSize: ENTRIES }).catch(failing("read the directory", directory));
   let removed = 0;
   let failure: Error | undefined;
   for await (const { name } of entries) {
@@ -260,8 +258,6 @@ export interface TemporaryDirectory extends AsyncDisposable {
 export async function temporaryDirectory(directory: string = tmpdir()): Promise<TemporaryDirectory> {
   const path = temporaryPath(join(directory, "folder"));
   removeAbandonedOnce(directory);
-  await mkdir(path, { mode: 0o700 }).catch((error) => {
-    throw fileFailure("make the directory", path, error);
-  });
+  await mkdir(path, { mode: 0o700 }).catch(failing("make the directory", path));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }).catch(() => {}) };
 }

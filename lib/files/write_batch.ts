@@ -1,5 +1,6 @@
 import { bytesOfView, kindOf } from "../streams/internal.ts";
 import { withoutFrames } from "./failure.ts";
+import { MAX_PIECES } from "./open_file.ts";
 
 /** Most bytes of UTF-8 for a unit of a string. */
 export const UTF8_WIDTH = 3;
@@ -51,8 +52,6 @@ export const QUEUE_SIZE: number = 2 * BATCH_SIZE;
  * on Node and Bun below 1 KiB, and on Deno up to 64 KiB; but what is never copied needs no buffer.
  */
 const DIRECT_SIZE = 16 * 1024;
-/** Most pieces of one write: what systems allow. */
-const MAX_PIECES = 1024;
 /** Up to this length a string of ASCII is faster copied unit by unit than encoded: half the time on all runtimes. */
 const SHORT = 32;
 

@@ -193,9 +193,8 @@ async function dropWithoutCopy({ file: { path } }: Work, context: Context): Prom
   const copy = await target.look(path);
   if (copy.kind === "file" && copy.isOurs) return;
   const { variants = {} } = target.provenance.records.get(path) ?? {};
-  const kept = formats.filter((format) => variants[format]?.state === "kept").map((format) =>
-    variantPath(path, format)
-  );
+  const keptFormats = formats.filter((format) => variants[format]?.state === "kept");
+  const kept = keptFormats.map((format) => variantPath(path, format));
   for (const variant of kept) await removeStale(variant, context);
   if (!kept.some((variant) => ledger.stuck.has(variant))) ledger.records.delete(path);
 }

@@ -29,7 +29,6 @@ export interface CleanOptions {
   followLinks?: boolean;
 }
 
-/** The options of {@linkcode cleanPrecompressed}. */
 export const cleanOptions: SchemaOf<CleanOptions, "followLinks"> = /* @__PURE__ */ schema(
   "cleanPrecompressed()",
   () => ({ followLinks: bool(false) }),

@@ -60,7 +60,6 @@ export class DensityProbe {
 /** Files above this many bytes are never held in memory whole. Part of what decides the output: streams differ. */
 export const LARGE_FILE: number = 16 * 1024 * 1024;
 
-/** The properties of a file's content. */
 export interface Content {
   /** In hexadecimal. */
   readonly sha256: string;
@@ -99,7 +98,6 @@ export async function readContent(path: string): Promise<Content> {
 /** Buffers that are free: new ones for each file are collected so late that 300 MB of files took 170 MB of memory. */
 const buffers: Uint8Array<ArrayBuffer>[] = [];
 
-/** The SHA-256 of `bytes`, in hexadecimal. */
 export function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }

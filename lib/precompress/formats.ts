@@ -82,14 +82,12 @@ export const extensions: Readonly<Record<VariantFormat | DeltaFormat, string>> =
   "site-dcz": `.site${storedCodings.dcz.extension}`,
 };
 
-/** The deltas that belong to a format. */
 export const deltasOf: Readonly<Record<VariantFormat, readonly DeltaFormat[]>> = {
   brotli: ["dcb", "site-dcb"],
   zstd: ["dcz", "site-dcz"],
   gzip: [],
 };
 
-/** Whether a format is that of a delta. */
 export function isDelta(format: VariantFormat | DeltaFormat): format is DeltaFormat {
   return format.endsWith("dcb") || format.endsWith("dcz");
 }
@@ -99,7 +97,6 @@ export function isSiteDelta(format: VariantFormat | DeltaFormat): format is Site
   return format.startsWith("site-");
 }
 
-/** The codec's name of a format. */
 export function codecOf(format: VariantFormat | DeltaFormat): VariantFormat | "dcb" | "dcz" {
   return isSiteDelta(format) ? format === "site-dcb" ? "dcb" : "dcz" : format;
 }

@@ -47,7 +47,6 @@ export type Result =
   | { readonly state: "unworthy"; readonly size?: number; readonly sha256?: string }
   | { readonly state: "failed"; readonly message: string };
 
-/** Opens the file that the variant of `job` is written to. */
 export function openTemporary({ temporary, mode, mtimeMs }: Job): Promise<AtomicFile> {
   return AtomicFile.open(temporary, { temporary, mode, mtimeMs, followLinks: false });
 }

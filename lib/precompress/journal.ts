@@ -33,7 +33,6 @@ interface Owner {
   readonly after: unknown;
 }
 
-/** A journal as it was found. */
 export interface FoundJournal {
   readonly entries: readonly JournalEntry[];
   /** Whether the run copied the files themselves. */
@@ -64,7 +63,8 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
   let owners: Owner[] = [];
   let copied = false;
   let isJournal = FIRST_WORDS.some((words) => words.startsWith(text.slice(0, words.length)));
-  for (const value of valuesOf(text)) {
+  for (const value of text.split("\n").map(parsed)) {
+    if (value === undefined) continue; // a line that a kill has torn: the file it told of has not got its name
     if (isOwner(value) || "copied" in value) {
       owners = isOwner(value) ? [...owners, value] : []; // a run that holds a lock has found those before at an end
       isJournal = true;
@@ -80,13 +80,6 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
   const latest = owners.filter(({ after }) => after === owners.at(-1)!.after);
   const isHeld = touched > Date.now() - LONGEST_SILENCE && latest.some(mayRun);
   return { entries, copied, length: text.length, isHeld };
-}
-
-/** Options of {@linkcode Journal.open}. */
-export interface JournalOptions {
-  readonly copied: boolean;
-  readonly toRemove: boolean;
-  readonly expected: number | undefined;
 }
 
 /**
@@ -112,7 +105,10 @@ export class Journal {
    * @param options.expected How long the journal was when the run was planned; undefined if there was none.
    * @throws {Error} if another run is under way, or was since, or the folder cannot be written to.
    */
-  static async open(folder: string, { copied, toRemove, expected }: JournalOptions): Promise<Journal> {
+  static async open(
+    folder: string,
+    { copied, toRemove, expected }: { copied: boolean; toRemove: boolean; expected: number | undefined },
+  ): Promise<Journal> {
     const path = join(folder, journalName);
     const lock = await lockedFolder(folder);
     try {
@@ -224,11 +220,6 @@ function mayRun({ space, pid }: Owner): boolean {
   return pid !== process.pid && isProcessAlive(Number(pid)) !== false;
 }
 
-/** The values in the lines of a journal. A line that a kill has torn has none: the file it told of has not got its name. */
-function valuesOf(text: string): Record<string, unknown>[] {
-  return text.split("\n").map(parsed).filter((value) => value !== undefined);
-}
-
 /** Whether a line is that of a run of version 0.2, to be dropped in 0.4. */
 function isOwner(value: Record<string, unknown>): value is Record<string, unknown> & Owner {
   return "pid" in value;
@@ -249,7 +240,6 @@ function checkedEntry({ path, record, made }: Record<string, unknown>): JournalE
   if (made === undefined) return { path, record: checked };
   const { format, variant } = (made ?? {}) as { format?: unknown; variant?: unknown };
   const checkedMade = checkedVariant(variant);
-  return isFormat(format) && checkedMade
-    ? { path, record: checked, made: { format, variant: checkedMade } }
-    : undefined;
+  if (!isFormat(format) || checkedMade === undefined) return undefined;
+  return { path, record: checked, made: { format, variant: checkedMade } };
 }

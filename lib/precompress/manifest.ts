@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
-import { isLockName } from "../files/internal.ts";
-import { AtomicFile, isTemporaryName } from "../files/mod.ts";
+import { isLockName, writeAtomically } from "../files/internal.ts";
+import { isTemporaryName } from "../files/mod.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
 
@@ -207,13 +207,6 @@ export async function readManifestText(folder: string): Promise<string | undefin
   }
 }
 
-/** Writes the text of a manifest. */
 export async function writeManifest(folder: string, text: string): Promise<void> {
-  const file = await AtomicFile.open(join(folder, manifestName), { followLinks: false });
-  try {
-    await file.write(new TextEncoder().encode(text));
-    await file.commit();
-  } finally {
-    await file.discard();
-  }
+  await writeAtomically(join(folder, manifestName), text, { followLinks: false });
 }

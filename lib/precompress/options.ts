@@ -184,7 +184,6 @@ export interface PrecompressOptions {
   onProgress?: (progress: PrecompressProgress) => void;
 }
 
-/** The options of {@linkcode PrecompressOptions.levels}. */
 export const levelOptions: SchemaOf<Partial<Record<VariantFormat, number>>, VariantFormat> = /* @__PURE__ */ schema(
   "precompress()",
   () => {
@@ -196,7 +195,6 @@ export const levelOptions: SchemaOf<Partial<Record<VariantFormat, number>>, Vari
   },
 );
 
-/** The options of {@linkcode precompress}. */
 export const precompressOptions: SchemaOf<
   PrecompressOptions & { levels?: Record<VariantFormat, number> },
   Exclude<
@@ -233,21 +231,10 @@ function folderPath(): Member<string, undefined> {
 /** {@linkcode PrecompressOptions} with their defaults, each of its type. */
 export type CheckedOptions = ReturnType<typeof precompressOptions>;
 
-/** The settings of a run. */
-export interface Settings {
-  readonly formats: readonly VariantFormat[];
-  readonly levels: Readonly<Record<VariantFormat, number>>;
-  readonly minSize: number;
-  readonly minSaving: number;
-  readonly include: readonly string[];
-  readonly exclude: readonly string[];
-  readonly dotfiles: boolean;
-  readonly followLinks: boolean;
-  readonly siteDictionary: boolean;
-  readonly cacheLimits: CacheLimits;
+/** The settings of a run: its options, with those of the cache together. */
+export interface Settings extends Omit<CheckedOptions, "jobs"> {
   readonly jobs: number;
-  readonly force: boolean;
-  readonly dryRun: boolean;
+  readonly cacheLimits: CacheLimits;
 }
 
 /** @throws {TypeError | RangeError} if options do not go together. */
@@ -265,18 +252,9 @@ export function settingsOf(options: CheckedOptions, defaultJobs: number): Settin
   }
   if (minSaving === 1) throw new RangeError("minSaving 1 is out of range: use a share from 0 to less than 1");
   return {
+    ...options,
     formats: variantFormats.filter((format) => formats.includes(format)),
-    levels: options.levels,
-    minSize: options.minSize,
-    minSaving,
-    include: options.include,
-    exclude: options.exclude,
-    dotfiles: options.dotfiles,
-    followLinks: options.followLinks,
-    siteDictionary,
-    cacheLimits: { maxSize: cacheMaxSize, maxAge: cacheMaxAge },
     jobs: options.jobs ?? defaultJobs,
-    force: options.force,
-    dryRun: options.dryRun,
+    cacheLimits: { maxSize: cacheMaxSize, maxAge: cacheMaxAge },
   };
 }

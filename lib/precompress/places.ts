@@ -36,19 +36,15 @@ async function cacheOf(path: string | undefined, others: readonly string[]): Pro
   const cache = await realOf(resolve(path));
   const other = others.find((other) => isWithin(cache, other) || isWithin(other, cache));
   if (other === undefined) return cache;
-  throw new TypeError(
-    `the cache ${path} and ${other} must not hold each other: choose a folder elsewhere for the cache`,
-  );
+  const wayOut = "choose a folder elsewhere for the cache";
+  throw new TypeError(`the cache ${path} and ${other} must not hold each other: ${wayOut}`);
 }
 
-/** The real path of the folder at `path`. */
 async function folder(path: string): Promise<string> {
   if (typeof path !== "string") throw new TypeError(`cannot read ${path}: name the folder by its path`);
   if (path === "") throw new TypeError('cannot read "": name the folder, "." if it is the current one');
-  let isFolder: boolean;
   try {
-    isFolder = (await stat(path)).isDirectory();
-    if (isFolder) return await realpath(path);
+    if ((await stat(path)).isDirectory()) return await realpath(path);
   } catch (cause) {
     const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     throw new TypeError(`cannot read ${path}: ${missing ? "there is no such folder" : explain(cause)}`, { cause });

@@ -19,15 +19,10 @@ export interface PlannedVariant {
 }
 
 /** The variants that a file should have. */
-export interface Work {
-  readonly file: FoundFile;
-  /** Of the file, in hexadecimal. */
-  readonly sha256: string;
+export interface Work extends Copy {
   readonly dictionary: DictionaryRecord | undefined;
   /** The SHA-256 of the dictionary of the site, if it gets deltas against that. */
   readonly siteDictionary?: string | undefined;
-  /** Whether its content never changes under its name; undefined if no run was told. */
-  readonly immutable?: boolean | undefined;
   /** The folder that it is in, if not that of the run: a run made the file. */
   readonly folder?: string;
   readonly variants: readonly PlannedVariant[];

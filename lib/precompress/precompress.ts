@@ -8,13 +8,7 @@ import { act } from "./carry_out.ts";
 import { Cache, openStore } from "./cache/cache.ts";
 import { type Context, Ledger } from "./context.ts";
 import { immutabilityOf, requireMatch, type Selection, selectionOf, toldBy } from "./selection.ts";
-import {
-  type CheckedOptions,
-  type PrecompressOptions,
-  precompressOptions,
-  type Settings,
-  settingsOf,
-} from "./options.ts";
+import { type PrecompressOptions, precompressOptions, type Settings, settingsOf } from "./options.ts";
 import { isOwnName, manifestName } from "./manifest.ts";
 import { type Places, placesOf } from "./places.ts";
 import { Plan, type Work } from "./plan.ts";
@@ -57,17 +51,16 @@ export async function precompress(directory: string, options: PrecompressOptions
 /** Does what {@linkcode precompress} does, and tells what the run knows of each file besides. */
 export async function precompressInDetail(directory: string, options: PrecompressOptions): Promise<RunDetails> {
   const started = performance.now();
-  const checked = precompressOptions(options);
-  const settings = settingsOf(checked, availableParallelism());
-  const { signal } = checked;
+  const settings = settingsOf(precompressOptions(options), availableParallelism());
+  const { signal } = settings;
   signal?.throwIfAborted();
   const selection = await selectionOf(settings);
-  const told = await toldBy(checked.immutable);
-  const places = await placesOf(directory, checked);
+  const told = await toldBy(settings.immutable);
+  const places = await placesOf(directory, settings);
   // Behind other runs of this process; one that only looks changes nothing, and waits for none.
   const turn = settings.dryRun ? undefined : await Turn.take(places.target, { signal });
   try {
-    return await precompressIn(places, { directory, checked, settings, selection, told, started });
+    return await precompressIn(places, { directory, settings, selection, told, started });
   } finally {
     turn?.end();
   }
@@ -76,7 +69,6 @@ export async function precompressInDetail(directory: string, options: Precompres
 /** Options of a run that were checked. */
 interface Checked {
   readonly directory: string;
-  readonly checked: CheckedOptions;
   readonly settings: Settings;
   readonly selection: Selection;
   readonly told: Awaited<ReturnType<typeof toldBy>>;
@@ -86,10 +78,9 @@ interface Checked {
 
 async function precompressIn(
   places: Places,
-  { directory, checked, settings, selection, told, started }: Checked,
+  { directory, settings, selection, told, started }: Checked,
 ): Promise<RunDetails> {
-  const { signal } = checked;
-  const { followLinks } = settings;
+  const { followLinks, signal } = settings;
   const isCopy = places.source !== places.target;
   const cache = places.cache === undefined || settings.dryRun
     ? undefined
@@ -102,7 +93,6 @@ async function precompressIn(
     once: !isCopy,
     copiedTo: isCopy ? places.target : undefined,
     isExcluded: selection.isExcluded,
-    signal,
   });
   const files = await treeFilesOf(tree.files, origin);
   if (tree.files.length === 0 && tree.problems.length === 0) {
@@ -116,15 +106,13 @@ async function precompressIn(
     selection,
     origin,
     target,
-    previous: places.previous === undefined
-      ? undefined
-      : await PreviousFiles.in(places.previous, { ...settings, signal }),
+    previous: places.previous === undefined ? undefined : await PreviousFiles.in(places.previous, settings),
     siteDictionary: undefined,
     cache,
     isImmutable: immutabilityOf(told, [origin.provenance.records, target.provenance.records]),
     ledger: new Ledger(target.provenance.records),
     pool,
-    progress: new ProgressMeter(checked.onProgress),
+    progress: new ProgressMeter(settings.onProgress),
   };
   const stop = () => pool.stop(signal!.reason);
   signal?.addEventListener("abort", stop);
@@ -212,15 +200,11 @@ function reportPlan(plan: Plan, context: Context): void {
 
 /** The temporary files below the target that killed runs left there. */
 async function abandonedTemporaries(tree: Tree, { folder, isCopy }: Target, signal?: AbortSignal): Promise<string[]> {
-  const { temporaries } = isCopy ? await walkTarget(folder, signal) : tree;
+  if (isCopy && !existsSync(folder)) return [];
+  const walked = isCopy ? await walk(folder, { dotfiles: true, followLinks: false, once: true, signal }) : tree;
   const abandoned: string[] = [];
-  for (const path of temporaries) if (await isAbandonedTemporary(join(folder, path))) abandoned.push(path);
+  for (const path of walked.temporaries) if (await isAbandonedTemporary(join(folder, path))) abandoned.push(path);
   return abandoned;
-}
-
-async function walkTarget(folder: string, signal?: AbortSignal): Promise<Pick<Tree, "temporaries">> {
-  if (!existsSync(folder)) return { temporaries: [] };
-  return await walk(folder, { dotfiles: true, followLinks: false, once: true, signal });
 }
 
 /** @throws {Error} if there are files in a folder for copies that no run put there. */
@@ -232,8 +216,6 @@ async function requireOwn({ folder, manifest, journal }: Target): Promise<void> 
   });
   const foreign = names.filter((name) => !isOwnName(name)).sort();
   if (foreign.length === 0) return;
-  const told = foreign.length > 3
-    ? `${foreign.slice(0, 3).join(", ")} and ${foreign.length - 3} more`
-    : foreign.join(", ");
+  const told = foreign.slice(0, 3).join(", ") + (foreign.length > 3 ? ` and ${foreign.length - 3} more` : "");
   throw new Error(`${folder} holds files that no run put there (${told}): choose an empty folder, or use --force`);
 }

@@ -73,7 +73,6 @@ export function explainPlace(error: unknown): string {
   return reasonOf(error, ofPlace, otherPlace);
 }
 
-/** The error of a run whose folder cannot be written to. */
 export function cannotWrite(folder: string, cause: unknown): Error {
   return new Error(`cannot write to ${folder}: ${explainPlace(cause)}`, { cause });
 }

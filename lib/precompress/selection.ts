@@ -7,11 +7,9 @@ import type { FoundFile } from "./walk.ts";
 export interface Selection {
   /** Whether the file at a path is to be compressed. */
   readonly isWanted: (path: string) => boolean;
-  /** Whether `exclude` names a path. */
   readonly isExcluded: (path: string) => boolean;
 }
 
-/** The selection that the settings ask for. */
 export async function selectionOf({ include, exclude }: Settings): Promise<Selection> {
   const isIncluded = include.length > 0 ? await matcherOf("include", include) : () => true;
   const isExcluded = await matcherOf("exclude", exclude);
@@ -41,7 +39,6 @@ export function immutabilityOf(
   return (path, sha256) => told(path) ?? recorded(path, sha256, known);
 }
 
-/** The option as a function. */
 export async function toldBy(
   immutable: PrecompressOptions["immutable"],
 ): Promise<(path: string) => boolean | undefined> {

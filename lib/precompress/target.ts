@@ -10,7 +10,7 @@ import { Provenance } from "./provenance.ts";
 import type { FoundFile } from "./walk.ts";
 
 /** How a {@linkcode Target} is written to. */
-export interface TargetOptions {
+interface TargetOptions {
   /** Whether the files themselves are copied there. */
   readonly isCopy: boolean;
   /** Whether it is written to where links lead that leave the folder. */
@@ -23,7 +23,6 @@ export interface Finished {
   readonly temporary: string;
   /** Of its bytes, in hexadecimal. */
   readonly sha256: string;
-  /** The entry that tells of it in the journal. */
   readonly entry: JournalEntry;
   /** Whether it replaces a file that no run wrote. */
   readonly replacesAny: boolean;
@@ -227,11 +226,22 @@ export class Target {
     const writing = this.#writing;
     if (!writing) return;
     this.#writing = undefined;
-    try {
-      for (const folder of this.#changed) await flushFolder(folder).catch(ignoreMissing);
+    await this.#finish(writing, () => {
       const text = manifestText(this.isCopy, records);
+      return text === this.#text ? undefined : writeManifest(this.folder, text);
+    });
+  }
+
+  /** Replaces the journal by what `write` leaves in its stead. */
+  async #finish(writing: Journal, write: () => Promise<void> | undefined): Promise<void> {
+    try {
+      for (const folder of this.#changed) {
+        await flushFolder(folder).catch((error) => {
+          if (error.code !== "ENOENT") throw error; // a folder that was removed meanwhile has no names to be flushed
+        });
+      }
       writing.requireHeld();
-      if (text !== this.#text) await writeManifest(this.folder, text);
+      await write();
       await writing.remove();
     } finally {
       writing.leave();
@@ -252,14 +262,7 @@ export class Target {
   async forget(): Promise<boolean> {
     const writing = this.#writing!;
     this.#writing = undefined;
-    try {
-      for (const folder of this.#changed) await flushFolder(folder).catch(ignoreMissing);
-      writing.requireHeld();
-      await this.#removeManifest();
-      await writing.remove();
-    } finally {
-      writing.leave();
-    }
+    await this.#finish(writing, () => this.#removeManifest());
     return this.#text !== undefined;
   }
 
@@ -280,8 +283,3 @@ const CAME_MEANWHILE = "a file came to its place during the run: run again";
 
 /** The problem of a file that stands where a run wrote another. */
 export const NOT_AS_WRITTEN = "it is not what was written there, so it stays: remove it if nobody needs it";
-
-/** A folder that was removed meanwhile has no names to be flushed. */
-function ignoreMissing(error: unknown): void {
-  if ((error as { code?: unknown }).code !== "ENOENT") throw error;
-}

@@ -13,7 +13,6 @@ export function withoutHash(path: string): string {
   return part ? `${path.slice(0, part.start)}*${path.slice(part.end)}` : path;
 }
 
-/** A previous version of a file. */
 export interface PreviousFile {
   /** Its path below the previous deploy's folder. */
   readonly path: string;
@@ -28,7 +27,6 @@ export class PreviousFiles {
 
   private constructor() {}
 
-  /** Lists the files below `root`. */
   static async in(
     root: string,
     options: Pick<WalkOptions, "dotfiles" | "followLinks" | "signal">,
@@ -56,7 +54,6 @@ export class PreviousFiles {
   }
 }
 
-/** The files of a tree by what a run does with them. */
 export interface TreeFiles {
   /** The files to compress, unless they are not worth it. */
   readonly files: readonly FoundFile[];
@@ -91,7 +88,6 @@ function foldersOf(paths: Iterable<string>): Set<string> {
   return folders;
 }
 
-/** The path of the variant of `path` in a format. */
 export function variantPath(path: string, format: VariantFormat | DeltaFormat): string {
   return path + extensions[format];
 }

@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isTemporaryName } from "../files/mod.ts";
@@ -5,7 +6,6 @@ import { isOwnName } from "./manifest.ts";
 import { isWithin } from "./places.ts";
 import { explain, type Problem } from "./problem.ts";
 
-/** A file of the tree. */
 export interface FoundFile {
   /** The path below the folder, with `/` between its parts. */
   readonly path: string;
@@ -152,15 +152,7 @@ class Walker {
     this.#links.push({ path, real, above });
   }
 
-  #add(
-    path: string,
-    found: {
-      isFile(): boolean;
-      readonly size: number;
-      readonly mtimeMs: number;
-      readonly mode: number;
-    },
-  ): void {
+  #add(path: string, found: Stats): void {
     // Sockets, pipes and devices have no content to compress.
     if (!found.isFile()) return;
     this.tree.files.push({ path, size: found.size, mtimeMs: found.mtimeMs, mode: found.mode & 0o777 });

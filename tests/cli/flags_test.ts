@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { analyzeOptions } from "../../lib/analyze/mod.ts";
-import { analyzeFlags, analyzeWithoutFlag } from "../../lib/cli/analyze_command.ts";
+import { analyzeFlags } from "../../lib/cli/analyze_command.ts";
 import { type Flag, Flags, nameOf, optionsByPath } from "../../lib/cli/flags.ts";
-import { precompressFlags, precompressWithoutFlag } from "../../lib/cli/precompress_arguments.ts";
-import { serveFlags, serveWithoutFlag } from "../../lib/cli/serve_arguments.ts";
+import { precompressFlags } from "../../lib/cli/precompress_arguments.ts";
+import { serveFlags } from "../../lib/cli/serve_arguments.ts";
 import { levelOptions, precompressOptions } from "../../lib/precompress/internal.ts";
 import { staticHandlerOptions } from "../../lib/static/internal.ts";
 import { bool, bytes, integer, listOf, type Member, schema, text } from "../../lib/streams/internal.ts";
@@ -25,19 +25,23 @@ const commands: Readonly<Record<string, Described>> = {
   precompress: {
     flags: precompressFlags,
     options: optionsByPath(precompressOptions, { levels: levelOptions }),
-    without: precompressWithoutFlag,
+    without: { signal: "SIGINT and SIGTERM stop a run", onProgress: "a terminal shows the progress" },
     pages: ["lib/precompress/README.md", "lib/cli/README.md"],
   },
   serve: {
     flags: serveFlags,
     options: optionsByPath(staticHandlerOptions),
-    without: serveWithoutFlag,
+    without: {
+      headers: "--header names fields of every response",
+      precompressed: "the variants that are there are meant to be sent",
+      onWarning: "warnings are printed",
+    },
     pages: ["lib/cli/README.md"],
   },
   analyze: {
     flags: analyzeFlags,
     options: optionsByPath(analyzeOptions),
-    without: analyzeWithoutFlag,
+    without: { signal: "SIGINT and SIGTERM stop it", onProgress: "a terminal shows the progress" },
     pages: ["lib/analyze/README.md"],
   },
 };

@@ -59,7 +59,6 @@ export interface FollowFileOptions {
   signal?: AbortSignal;
 }
 
-/** The options of {@linkcode followFile}. */
 export const followFileOptions: SchemaOf<FollowFileOptions, "start" | "series" | "interval"> = /* @__PURE__ */ schema(
   "followFile()",
   () => ({

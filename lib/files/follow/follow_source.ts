@@ -41,9 +41,7 @@ const MOST_AHEAD = 16;
 export class FollowSource {
   readonly type = "bytes";
   readonly #trail: Trail;
-  readonly #interval: number;
-  readonly #onWarning: ((error: Error) => void) | undefined;
-  readonly #signal: AbortSignal | undefined;
+  readonly #options: FollowSourceOptions;
   /** The file that is read, and those after it. */
   readonly #files: FollowedFile[] = [];
   /** When files were looked for, in ms since the process began. */
@@ -54,11 +52,9 @@ export class FollowSource {
   readonly #pause: Pause = new Pause();
   #onAbort: (() => void) | undefined = undefined;
 
-  constructor(trail: Trail, { interval, onWarning, signal }: FollowSourceOptions) {
+  constructor(trail: Trail, options: FollowSourceOptions) {
     this.#trail = trail;
-    this.#interval = interval;
-    this.#onWarning = onWarning;
-    this.#signal = signal;
+    this.#options = options;
   }
 
   /** Opens the first file, if there is one, where reading is to begin. */
@@ -71,7 +67,7 @@ export class FollowSource {
   }
 
   start(controller: ReadableByteStreamController): void {
-    const signal = this.#signal;
+    const { signal } = this.#options;
     if (signal === undefined) return;
     this.#onAbort = () => {
       controller.error(signal.reason);
@@ -94,22 +90,23 @@ export class FollowSource {
 
   async cancel(): Promise<void> {
     this.#hasEnded = true;
-    if (this.#onAbort) this.#signal!.removeEventListener("abort", this.#onAbort);
+    if (this.#onAbort) this.#options.signal!.removeEventListener("abort", this.#onAbort);
     this.#pause.end();
     await Promise.all(this.#files.splice(0).map((file) => file.close()));
   }
 
   /** Waits for the next bytes; undefined at the end of the stream. */
   async #next(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const { interval } = this.#options;
     while (!this.#hasEnded) {
-      if (performance.now() - this.#lookedAt >= this.#interval) await this.#look();
+      if (performance.now() - this.#lookedAt >= interval) await this.#look();
       // An empty file is not the next one yet: a program may still have the former one.
       const hasFollower = this.#files.some((file, i) => i > 0 && file.hasBytes());
       const bytes = await this.#files[0]?.read();
       if (bytes !== undefined) return bytes;
       if (this.#hasEnded) return undefined;
       if (hasFollower) await this.#files.shift()!.close();
-      else if (!await this.#look() && !this.#hasEnded) await this.#pause.wait(this.#interval);
+      else if (!await this.#look() && !this.#hasEnded) await this.#pause.wait(interval);
     }
     return undefined;
   }
@@ -123,15 +120,13 @@ export class FollowSource {
       this.#warning = undefined;
       return this.#add(file);
     } catch (error) {
-      this.#warn(fileFailure("read", this.#trail.path, error));
-      return false; // as if there were none: whoever has put it there may be about to replace it
+      const failure = fileFailure("read", this.#trail.path, error);
+      if (failure.message !== this.#warning && !this.#hasEnded) {
+        this.#warning = failure.message;
+        warn(this.#options.onWarning, failure);
+      }
+      return false; // as if there were none: another program may be about to replace what is there
     }
-  }
-
-  #warn(error: Error): void {
-    if (error.message === this.#warning || this.#hasEnded) return;
-    this.#warning = error.message;
-    warn(this.#onWarning, error);
   }
 
   #add(file: FollowedFile | undefined): boolean {

@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { FileSeries } from "../series/file_series.ts";
-import { packedFormats } from "../series/series_packer.ts";
+import { numbersIn, packedFormats } from "../series/series_packer.ts";
 import type { FollowedFile, Trail } from "./follow_source.ts";
 import { GrowingFile, PackedFile, unlessMissing } from "./growing_file.ts";
 
@@ -42,12 +42,7 @@ export class FollowedSeries implements Trail {
   }
 
   async #numbers(): Promise<number[]> {
-    const names = await unlessMissing(readdir(this.#series.directory)) ?? [];
-    return names.flatMap((name) => {
-      const packed = packedFormats.find(({ extension }) => name.endsWith(`.${extension}`));
-      const plain = packed === undefined ? name : name.slice(0, -packed.extension.length - 1);
-      return this.#series.numberOf(name) ?? this.#series.numberOf(plain) ?? [];
-    });
+    return numbersIn(await unlessMissing(readdir(this.#series.directory)) ?? [], this.#series);
   }
 
   /** Opens the file of a number; undefined if it was removed meanwhile. */

@@ -105,7 +105,6 @@ export class GrowingFile implements FollowedFile {
   }
 }
 
-/** The id of the file with a status. */
 export function idOf({ dev, ino }: BigIntStats): string {
   return `${dev} ${ino}`;
 }
@@ -148,7 +147,6 @@ export class PackedFile implements FollowedFile {
   }
 }
 
-/** The files that have a name one after the other. */
 export class NamedFile implements Trail {
   readonly path: string;
   readonly #start: number | "end";

@@ -4,7 +4,6 @@ import { openEncoder } from "../../codecs/internal.ts";
 import { ready } from "../../codecs/mod.ts";
 import type { SeriesFormat } from "./rotation_options.ts";
 
-/** A file that a worker is to compress. */
 export interface CompressJob {
   readonly source: string;
   /** The temporary file for the compressed form; it exists, and is empty. */

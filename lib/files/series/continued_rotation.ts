@@ -3,13 +3,12 @@ import { requireOption } from "../../streams/internal.ts";
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
 import { filePath } from "../place.ts";
 import { FileSeries } from "./file_series.ts";
-import type { ContinuedSettings, RotationOptions, RotationSchema, SeriesFormat } from "./rotation_options.ts";
+import type { ContinuedSettings, RotationOptions, RotationSchema } from "./rotation_options.ts";
 import { Rotation, type SeriesWriter } from "./rotation.ts";
 import { CurrentFile } from "./current_file.ts";
 import { SeriesAttempts } from "./series_attempts.ts";
-import { type LimitedSeries, type SeriesLimits, SeriesUpkeep } from "./series_upkeep.ts";
-import { type LockedBy, ProcessLock } from "../process_lock.ts";
-import type { PackedSeries } from "./series_packer.ts";
+import { type LimitedSeries, SeriesUpkeep } from "./series_upkeep.ts";
+import { ProcessLock } from "../process_lock.ts";
 import { type SeriesEntry, SeriesRecord } from "./series_record.ts";
 
 /** How often the writer of a series shows that it lives, in ms. */
@@ -22,9 +21,9 @@ const HEARTBEAT = 750;
  * Acknowledged bytes are in a file that existed at that time: a file that is removed while it is written is replaced by
  * the next one, and bytes of a write that failed are cut off again.
  */
-export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSeries {
+export class ContinuedRotation implements SeriesWriter, LimitedSeries {
   readonly maxFileSize: number;
-  readonly limits: SeriesLimits;
+  readonly limits: LimitedSeries["limits"];
   readonly record: SeriesRecord;
   readonly #series: FileSeries;
   readonly #options: ContinuedSettings;
@@ -36,7 +35,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
   #isTaken = false;
   #isAbandoned = false;
 
-  constructor(series: FileSeries, maxFileSize: number, options: ContinuedSettings, format: SeriesFormat | undefined) {
+  constructor(series: FileSeries, maxFileSize: number, options: ContinuedSettings) {
     this.#series = series;
     this.#options = options;
     this.maxFileSize = maxFileSize;
@@ -45,7 +44,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     const { directory, name } = series;
     this.#lock = lockOf(directory, name!);
     this.record = new SeriesRecord(directory, `.${name}.millrace`, this.#lock);
-    this.#upkeep = new SeriesUpkeep(this, format, options.onWarning);
+    this.#upkeep = new SeriesUpkeep(this, options.compress, options.onWarning);
     this.#current = new CurrentFile(series, maxFileSize, this.record, this.#lock, () => this.#upkeep.look());
     this.#attempts = new SeriesAttempts(this.#current, options.retry);
   }
@@ -129,10 +128,8 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
   /** Writes, at once, what is under way. */
   settleNow(): void {
     if (!this.#isTaken && !this.#isAbandoned) {
-      throw refusal(
-        this.directory,
-        `it is not known yet whether another process writes the series ${this.#series.name}`,
-      );
+      const reason = `it is not known yet whether another process writes the series ${this.#series.name}`;
+      throw refusal(this.directory, reason);
     }
     this.#attempts.settleNow();
   }
@@ -194,7 +191,6 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
   }
 }
 
-/** Releases series whose streams were dropped. */
 const dropped = new FinalizationRegistry<ProcessLock>((lock) => lock.release());
 
 /** Makes the lock of a series, without a reference to its stream: that may be dropped. */
@@ -205,15 +201,12 @@ function lockOf(directory: string, name: string): ProcessLock {
     subject: `the series ${name}`,
     heartbeat: HEARTBEAT,
     expiry: 4 * HEARTBEAT,
-    busy: (holder) => busy(directory, name, holder),
+    busy({ processId, isInThisProcess }) {
+      const who = isInThisProcess ? "another stream of this process" : `the process ${processId}`;
+      const wayOut = "close that one first, or write another series: pass another name or directory";
+      return refusal(directory, `${who} writes the series ${name}: ${wayOut}`);
+    },
   });
-}
-
-/** Returns the error of a stream that cannot have its series. */
-function busy(directory: string, name: string, { processId, isInThisProcess }: LockedBy): Error {
-  const who = isInThisProcess ? "another stream of this process" : `the process ${processId}`;
-  const wayOut = "close that one first, or write another series: pass another name or directory";
-  return refusal(directory, `${who} writes the series ${name}: ${wayOut}`);
 }
 
 function refusal(directory: string, reason: string): Error {
@@ -240,10 +233,10 @@ export function openSeries(schema: RotationSchema, options: RotationOptions): Se
 }
 
 function continued(series: FileSeries, maxFileSize: number, settings: ReturnType<RotationSchema>): ContinuedRotation {
-  const { overwrite, atomic, compress } = settings;
+  const { overwrite, atomic } = settings;
   if (overwrite) throw new TypeError("append and overwrite exclude each other: choose one");
   if (atomic) throw new TypeError("append and atomic exclude each other: the last file goes on to be written");
   if (series.name === undefined) throw new TypeError("append needs a name that is a string, not a function");
   const interval = typeof settings.interval === "string" ? intervals[settings.interval] : settings.interval;
-  return new ContinuedRotation(series, maxFileSize, { ...settings, interval }, compress);
+  return new ContinuedRotation(series, maxFileSize, { ...settings, interval });
 }

@@ -7,7 +7,7 @@ import { takeNameNow } from "../place.ts";
 import type { ProcessLock } from "../process_lock.ts";
 import { removeTemporaryNow, temporaryPath } from "../temporary.ts";
 import type { FileSeries } from "./file_series.ts";
-import { packedFormats } from "./series_packer.ts";
+import { numbersIn } from "./series_packer.ts";
 import {
   type FileProof,
   proofOfComplete,
@@ -18,17 +18,6 @@ import {
 } from "./series_record.ts";
 
 const LINE_FEED = 10;
-
-/** Returns the largest number of any file that has a name of the series, be it whose it may; 0 if there is none. */
-export function lastNumber(series: FileSeries): number {
-  let last = 0;
-  for (const name of readdirSync(series.directory)) {
-    const packed = packedFormats.find(({ extension }) => name.endsWith(`.${extension}`));
-    const plain = packed === undefined ? name : name.slice(0, -packed.extension.length - 1);
-    last = Math.max(last, series.numberOf(name) ?? 0, series.numberOf(plain) ?? 0);
-  }
-  return last;
-}
 
 /** Whether a file was left by a stream that was closed, or ends with a line; else half of something may be its end. */
 export function isWhole(path: string, size: number, { end }: SeriesEntry): boolean {
@@ -54,11 +43,16 @@ export class CurrentFile {
   readonly #record: SeriesRecord;
   readonly #lock: ProcessLock;
   readonly #onBegun: () => void;
-  #file: OpenFile | undefined = undefined;
-  #number = 0;
-  #size = 0;
-  #room: number;
-  #opened = 0;
+  /** The open file; undefined if there is none. */
+  file: OpenFile | undefined = undefined;
+  /** Its number; 0 if the next file has none yet. */
+  number = 0;
+  /** Its bytes that are acknowledged. */
+  size = 0;
+  /** Bytes that it, or the next file, has room for. */
+  room: number;
+  /** When it was opened, in ms since 1970. */
+  opened = 0;
   /** The end of files that are complete. */
   #closing: Promise<unknown> = Promise.resolve();
   #isAbandoned = false;
@@ -66,40 +60,15 @@ export class CurrentFile {
   /** @param onBegun Called when a file was begun. */
   constructor(series: FileSeries, maxSize: number, record: SeriesRecord, lock: ProcessLock, onBegun: () => void) {
     this.#series = series;
-    this.#maxSize = this.#room = maxSize;
+    this.#maxSize = this.room = maxSize;
     this.#record = record;
     this.#lock = lock;
     this.#onBegun = onBegun;
   }
 
-  /** The open file; undefined if there is none. */
-  get file(): OpenFile | undefined {
-    return this.#file;
-  }
-
-  /** Its number; 0 if the next file has none yet. */
-  get number(): number {
-    return this.#number;
-  }
-
-  /** Its bytes that are acknowledged. */
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Bytes that it, or the next file, has room for. */
-  get room(): number {
-    return this.#room;
-  }
-
-  /** When it was opened, in ms since 1970. */
-  get opened(): number {
-    return this.#opened;
-  }
-
   /** Goes on with the last file, if it has room and all that is in it is whole; ends it otherwise. */
   continue(): void {
-    const last = lastNumber(this.#series);
+    const last = numbersIn(readdirSync(this.#series.directory), this.#series).reduce((a, b) => Math.max(a, b), 0);
     this.#record.reserve(last);
     const entries = this.#record.entries;
     for (const [i, entry] of entries.entries()) {
@@ -119,13 +88,13 @@ export class CurrentFile {
   /** Returns the open file, or begins the next one. */
   open(): OpenFile {
     if (this.#lock.isLost) this.#recover();
-    return this.#file ?? this.#begin();
+    return this.file ?? this.#begin();
   }
 
   /** Bytes were written that are in place. */
   add(length: number): void {
-    this.#size += length;
-    this.#room -= length;
+    this.size += length;
+    this.room -= length;
   }
 
   /** Whether bytes that were written to a file are still in the series. */
@@ -138,7 +107,7 @@ export class CurrentFile {
   /** Takes back what a failed write has left, so that what follows is whole. */
   cut(file: OpenFile): void {
     try {
-      file.truncate(this.#size);
+      file.truncate(this.size);
     } catch {
       this.#letGo(); // what follows goes into another file
     }
@@ -146,44 +115,42 @@ export class CurrentFile {
 
   /** Ends the file, which is complete: the next write begins another. */
   complete(): void {
-    if (this.#file === undefined) return;
-    this.#record.noteIfPossible(this.#number, { file: proofOfComplete(this.#file.exactStatus()) });
+    if (this.file === undefined) return;
+    this.#record.noteIfPossible(this.number, { file: proofOfComplete(this.file.exactStatus()) });
     this.#letGo();
-    this.#number = 0;
+    this.number = 0;
   }
 
   /** Goes on with the next file if another program has taken this one's name away. */
   reopen(): void {
-    const entry = this.#record.entry(this.#number);
-    if (this.#file === undefined || entry === undefined) return;
-    if (provenFile(this.#path(this.#number), entry.file) !== undefined) return;
-    this.#record.forget(this.#number);
+    const entry = this.#record.entry(this.number);
+    if (this.file === undefined || entry === undefined) return;
+    if (provenFile(this.#path(this.number), entry.file) !== undefined) return;
+    this.#record.forget(this.number);
     this.#letGo();
-    this.#number = 0;
+    this.number = 0;
   }
 
   /** Closes the file for the next stream to go on with. */
   async leave(): Promise<void> {
     this.noteEnd();
-    const file = this.#file;
-    this.#file = undefined;
+    const file = this.file;
+    this.file = undefined;
     await file?.close().catch((error) => this.fail("close", error));
   }
 
   /** Records where the file ends; else the next stream finds out by itself. */
   noteEnd(): void {
-    if (this.#file !== undefined) this.#record.noteIfPossible(this.#number, { end: this.#size });
+    if (this.file !== undefined) this.#record.noteIfPossible(this.number, { end: this.size });
   }
 
-  /** Opens no file any more. */
   abandon(): void {
     this.#isAbandoned = true;
   }
 
-  /** Closes all files. */
   async discard(): Promise<void> {
-    const file = this.#file;
-    this.#file = undefined;
+    const file = this.file;
+    this.file = undefined;
     await file?.close().catch(() => {}); // why it is discarded is being told already
     await this.#closing;
   }
@@ -193,7 +160,7 @@ export class CurrentFile {
   }
 
   fail(action: string, error: unknown): never {
-    throw fileFailure(action, this.#path(this.#number), error);
+    throw fileFailure(action, this.#path(this.number), error);
   }
 
   #path(number: number): string {
@@ -201,10 +168,10 @@ export class CurrentFile {
   }
 
   #letGo(): void {
-    const file = this.#file;
-    this.#file = undefined;
-    this.#size = 0;
-    this.#room = this.#maxSize;
+    const file = this.file;
+    this.file = undefined;
+    this.size = 0;
+    this.room = this.#maxSize;
     if (file === undefined) return;
     this.#closing = Promise.all([this.#closing, file.close().catch(() => {})]); // its bytes are in the system's hands
   }
@@ -255,11 +222,11 @@ export class CurrentFile {
   }
 
   #adopt(file: OpenFile, number: number, opened: number): void {
-    this.#file = file;
-    this.#number = number;
-    this.#opened = opened;
-    this.#size = file.size();
-    this.#room = Math.max(0, this.#maxSize - this.#size);
+    this.file = file;
+    this.number = number;
+    this.opened = opened;
+    this.size = file.size();
+    this.room = Math.max(0, this.#maxSize - this.size);
   }
 
   #openAgain(path: string): OpenFile {
@@ -272,19 +239,19 @@ export class CurrentFile {
 
   /** The file was removed, or the lock, or all of the folder: goes on with the next file if there is none any more. */
   #recover(): void {
-    const file = this.#file;
+    const file = this.file;
     const wasLost = this.#lock.isLost;
     this.makeDirectory();
     this.#lock.renew();
     if (wasLost) this.#record.reload(); // another stream may have had the series for a while
-    if (file?.status().nlink === 0) this.#record.forget(this.#number);
+    if (file?.status().nlink === 0) this.#record.forget(this.number);
     this.#record.rewrite();
     if (file === undefined) return;
-    if (this.#record.entry(this.#number)?.file.size === undefined && file.status().nlink > 0) {
-      this.#adopt(file, this.#number, this.#opened);
+    if (this.#record.entry(this.number)?.file.size === undefined && file.status().nlink > 0) {
+      this.#adopt(file, this.number, this.opened);
     } else {
       this.#letGo();
-      this.#number = 0;
+      this.number = 0;
     }
   }
 }

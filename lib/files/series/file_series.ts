@@ -2,7 +2,7 @@ import type { Dirent } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { described } from "../../streams/internal.ts";
-import { fileFailure } from "../failure.ts";
+import { failing } from "../failure.ts";
 
 /** Digits of a file's number; later ones have more. */
 const DIGITS = 5;
@@ -38,7 +38,6 @@ export class FileSeries {
     };
   }
 
-  /** The name of a file. */
   nameOf(number: number): string {
     return this.#nameOf(number);
   }
@@ -60,9 +59,7 @@ export class FileSeries {
 
   /** Lists the entries of the directory with names of the series, except those that were taken. */
   async leftOver(): Promise<Dirent[]> {
-    const found = await readdir(this.directory, { withFileTypes: true }).catch((error) => {
-      throw fileFailure("list", this.directory, error);
-    });
+    const found = await readdir(this.directory, { withFileTypes: true }).catch(failing("list", this.directory));
     const numberOf = this.#numberOf;
     // A series without gaps has no number above that of all files, whatever they are.
     const names = numberOf === undefined ? this.#firstNames(found.length) : undefined;
@@ -85,9 +82,7 @@ export class FileSeries {
     for (const entry of await this.leftOver()) {
       const path = join(this.directory, entry.name);
       if (entry.isDirectory()) continue;
-      await rm(path, { force: true }).catch((error) => {
-        throw fileFailure("remove", path, error);
-      });
+      await rm(path, { force: true }).catch(failing("remove", path));
     }
   }
 

@@ -35,7 +35,6 @@ export interface NumberFileWriterOptions extends RotationOptions {
   onInvalid?: OnInvalidNumber;
 }
 
-/** The options of {@linkcode NumberFileWriter}. */
 export const numberFileWriterOptions: SchemaOf<NumberFileWriterOptions, RotationDefault> = /* @__PURE__ */ schema(
   "NumberFileWriter",
   () => ({ ...rotationMembers("numbers.txt"), onInvalid: func<OnInvalidNumber>() }),

@@ -6,7 +6,6 @@ import { ContinuedRotation, openSeries } from "./continued_rotation.ts";
 import { rotationMembers, type RotationOptions, type RotationSchema } from "./rotation_options.ts";
 import type { SeriesWriter } from "./rotation.ts";
 
-/** The options of {@linkcode RotatingFileWritable}. */
 export const rotatingFileOptions: RotationSchema = /* @__PURE__ */ schema(
   "RotatingFileWritable",
   () => rotationMembers("part.txt"),

@@ -1,28 +1,18 @@
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
 import { fileFailure } from "../failure.ts";
+import type { ItemTarget } from "../item_writer.ts";
 import { makeDirectory } from "../make_directory.ts";
 import { openOutputFile, type OutputFile } from "../output_file.ts";
 import type { FileSeries } from "./file_series.ts";
 
 /** A writer to the files of a series, one after the other; the caller ends each, and makes one call at a time. */
-export interface SeriesWriter {
-  readonly maxFileSize: number;
+export interface SeriesWriter extends ItemTarget {
   /** The paths of the files that are complete. */
   readonly files: readonly string[];
-  /** Bytes that the file of the next write has room for. */
-  readonly room: number;
   /** Makes the directory, and sees that the series can be written. The signal aborts a write that is under way. */
   start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void>;
-  /** Appends bytes to the open file, or to a new one; there must be room for them. */
-  write(pieces: readonly Uint8Array[], length: number): Promise<void>;
-  /** Ends the open file; the next write begins another. */
-  rotate(): Promise<void>;
-  /** Waits until what was written is on the disk. */
-  flush(): Promise<void>;
   /** Ends the series. */
   close(): Promise<void>;
-  /** Lets go of the open file: it stays as it is, or goes if it is atomic. */
-  discard(): Promise<void>;
   /** The stream has failed, and tells its sink nothing more: what a write under way would open would stay open. */
   abandon(): void;
 }
@@ -30,9 +20,7 @@ export interface SeriesWriter {
 /** Writes a series that begins with its first file. */
 export class Rotation implements SeriesWriter {
   readonly maxFileSize: number;
-  /** The paths of the files that are complete. */
   readonly files: string[] = [];
-  /** Bytes that the file of the next write has room for. */
   room: number;
   readonly #series: FileSeries;
   readonly #overwrite: boolean;

@@ -134,19 +134,15 @@ export interface RotationOptions {
  */
 export type SeriesFormat = "zstd" | "gzip" | "brotli";
 
-/** The options of a series that have a default. */
 export type RotationDefault = "name" | "overwrite" | "atomic" | "append" | "maxFiles" | "maxTotalSize" | "maxAge";
 
-/** The schema of {@linkcode RotationOptions}, or of more. */
 export type RotationSchema = SchemaOf<RotationOptions, RotationDefault>;
 
-/** The options of `retry`. */
 export const retryOptions: SchemaOf<RetryOptions, "attempts" | "delay"> = /* @__PURE__ */ schema(
   "a series of files",
   () => ({ attempts: number(0, Infinity, 0), delay: number(0, MAX_TIMER_DELAY, 1000) }),
 );
 
-/** The members of {@linkcode RotationOptions}. */
 export function rotationMembers(defaultName: string): RotationSchema["members"] {
   return {
     directory: pathOption(),
@@ -168,13 +164,7 @@ export function rotationMembers(defaultName: string): RotationSchema["members"] 
   };
 }
 
-/** The settings of a series that goes on. */
-export interface ContinuedSettings {
-  /** In ms. */
+/** The settings of a series that goes on; `interval` is in ms. */
+export type ContinuedSettings = Omit<ReturnType<RotationSchema>, "interval"> & {
   readonly interval: number | undefined;
-  readonly maxFiles: number;
-  readonly maxTotalSize: number;
-  readonly maxAge: number;
-  readonly retry: RetryOptions | undefined;
-  readonly onWarning: ((error: Error) => void) | undefined;
-}
+};

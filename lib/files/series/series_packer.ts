@@ -3,12 +3,13 @@ import { basename, join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { startWorker } from "../../runtime/mod.ts";
 import { removeIfSame } from "../created_file.ts";
-import { fileFailure } from "../failure.ts";
+import { failing, fileFailure } from "../failure.ts";
 import { flushFolder, takeName } from "../place.ts";
 import { removeTemporary, temporaryPath } from "../temporary.ts";
 import { compressWorkerAddress } from "./compress_worker_address.ts";
 import type { CompressJob, CompressOutcome } from "./compress_worker.ts";
 import type { SeriesFormat } from "./rotation_options.ts";
+import type { FileSeries } from "./file_series.ts";
 import { type FileProof, proofOfComplete, provenFile, type SeriesEntry, type SeriesRecord } from "./series_record.ts";
 
 /** A thread that compresses one file after the other. It keeps the process running only while it compresses. */
@@ -59,11 +60,20 @@ export const packedFormats: readonly { readonly format: SeriesFormat; readonly e
   formats,
 ).map(([format, { extension }]) => ({ format: format as SeriesFormat, extension }));
 
+/** Returns the numbers of the names that are of a series, compressed or not, whoever made the files. */
+export function numbersIn(names: readonly string[], series: FileSeries): number[] {
+  return names.flatMap((name) => {
+    const packed = packedFormats.find(({ extension }) => name.endsWith(`.${extension}`));
+    const plain = packed === undefined ? name : name.slice(0, -packed.extension.length - 1);
+    return series.numberOf(name) ?? series.numberOf(plain) ?? [];
+  });
+}
+
 /** The parts of a series that compression needs. */
 export interface PackedSeries {
   readonly directory: string;
   readonly record: SeriesRecord;
-  /** The number of the file that is being written. */
+  /** The number of the file that is being written, which is neither compressed nor removed. */
   readonly openNumber: number;
   /** The path of a file before it is compressed. */
   plainPathOf(number: number): string;
@@ -113,13 +123,8 @@ export class SeriesPacker {
     const { extension, level } = formats[format];
     try {
       closeSync(openSync(temporary, "wx", Number(status.mode) & 0o666)); // which the worker opens again
-      const outcome = await this.#thread.run({
-        source,
-        temporary,
-        format,
-        level,
-        mtimeMs: Number(status.mtimeNs) / 1e6,
-      });
+      const mtimeMs = Number(status.mtimeNs) / 1e6;
+      const outcome = await this.#thread.run({ source, temporary, format, level, mtimeMs });
       if (outcome.message !== undefined) throw Object.assign(new Error(outcome.message), outcome);
       const packed = { ...proofOfComplete(lstatSync(temporary, { bigint: true })), extension };
       record.note(number, { packed });
@@ -169,7 +174,5 @@ export async function requireRemoved(temporary: string): Promise<void> {
 export async function removeProven(path: string, proof: FileProof): Promise<void> {
   const status = provenFile(path, proof);
   if (status === undefined) return;
-  await removeIfSame(path, status).catch((error) => {
-    throw fileFailure("remove", path, error);
-  });
+  await removeIfSame(path, status).catch(failing("remove", path));
 }

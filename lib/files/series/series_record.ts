@@ -1,6 +1,7 @@
 import { appendFileSync, type BigIntStats, lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileFailure } from "../failure.ts";
+import type { ProcessLock } from "../process_lock.ts";
 import { renameFileNow } from "../rename.ts";
 import { isTemporaryName, removeTemporaryNow, temporaryPath } from "../temporary.ts";
 
@@ -15,13 +16,6 @@ export interface FileProof {
   readonly mtime?: number;
 }
 
-/** Whether a value that was read is a proof. */
-export function isProof(value: unknown): value is FileProof {
-  const proof = value as Partial<FileProof> | null;
-  return typeof proof?.ino === "bigint" && (proof.size === undefined || isProofOfComplete(value));
-}
-
-/** Whether a value that was read is the proof of a file that is complete. */
 export function isProofOfComplete(value: unknown): value is Required<FileProof> {
   const proof = value as Partial<FileProof> | null;
   return typeof proof?.ino === "bigint" && typeof proof.size === "number" && typeof proof.mtime === "number";
@@ -35,7 +29,6 @@ export function proofOfOpen(status: BigIntStats): FileProof {
   return { ino: status.ino, birth: inMs(status.birthtimeNs) };
 }
 
-/** Returns the proof of a file that is complete. */
 export function proofOfComplete(status: BigIntStats): Required<FileProof> {
   return { ...proofOfOpen(status), size: Number(status.size), mtime: inMs(status.mtimeNs) };
 }
@@ -82,31 +75,27 @@ export interface SeriesEntry {
 /** Lines that may follow the first ones of a record before it is written anew. */
 const SPARE_LINES = 1000;
 
-/** The right to write the record. */
-export interface RecordOwner {
-  /** Whether another stream has taken the series over. */
-  readonly isLost: boolean;
-}
-
 /**
  * The record of the files that a series has written, beside them: a line of JSON for everything that becomes known of a
  * file, each written before it matters. Only files that it proves are continued, compressed or removed.
  */
 export class SeriesRecord {
   readonly #path: string;
-  readonly #owner: RecordOwner;
-  /** The entries by their numbers, in order. */
+  readonly #lock: Pick<ProcessLock, "isLost">;
   #entries = new Map<number, SeriesEntry>();
   #lines = 0;
   /** Whether the file is to be written anew: it is another stream's, or its last line may be torn. */
   #isStale = true;
-  /** The largest number that a file has had. */
-  #last = 0;
+  /** The largest number that a file has had, or that is not to be given to one any more. */
+  last = 0;
 
-  /** @param name The name of the record's file. */
-  constructor(directory: string, name: string, owner: RecordOwner) {
+  /**
+   * @param name The name of the record's file.
+   * @param lock The right to write it.
+   */
+  constructor(directory: string, name: string, lock: Pick<ProcessLock, "isLost">) {
     this.#path = join(directory, name);
-    this.#owner = owner;
+    this.#lock = lock;
   }
 
   /** All files that are known, in order. */
@@ -119,14 +108,9 @@ export class SeriesRecord {
     return this.#entries.get(number);
   }
 
-  /** The largest number that is not to be given to a file any more. */
-  get last(): number {
-    return this.#last;
-  }
-
   /** Keeps all numbers up to this one from being given to a file. */
   reserve(number: number): void {
-    this.#last = Math.max(this.#last, number);
+    this.last = Math.max(this.last, number);
   }
 
   /** Reads what earlier streams have recorded. The last line may be torn; others that are no entries are passed over. */
@@ -165,7 +149,7 @@ export class SeriesRecord {
   /** Writes the record anew, whole or not at all. */
   rewrite(): void {
     const entries: Change[] = this.entries;
-    if (this.#last > 0 && !this.#entries.has(this.#last)) entries.push({ number: this.#last, isGone: true });
+    if (this.last > 0 && !this.#entries.has(this.last)) entries.push({ number: this.last, isGone: true });
     const lines = entries.map((entry) => lineOf(entry));
     const temporary = temporaryPath(this.#path);
     try {
@@ -215,7 +199,7 @@ export class SeriesRecord {
 
   #attempt(write: () => void): void {
     try {
-      if (this.#owner.isLost) throw new Error("another stream has taken the series over");
+      if (this.#lock.isLost) throw new Error("another stream has taken the series over");
       write();
     } catch (error) {
       throw fileFailure("write", this.#path, error);
@@ -255,7 +239,9 @@ function parsedChange(line: string): Change | undefined {
   if (!Number.isSafeInteger(change?.number) || change.number < 1) return undefined;
   const { opened, file, temporary, packed } = change;
   if (opened !== undefined && typeof opened !== "number") return undefined;
-  if (file !== undefined && !isProof(file)) return undefined;
+  if (file !== undefined && !(file?.size === undefined ? typeof file?.ino === "bigint" : isProofOfComplete(file))) {
+    return undefined;
+  }
   if (temporary !== undefined && !(typeof temporary === "string" && isTemporaryName(temporary))) return undefined;
   if (packed === undefined) return change;
   return isProofOfComplete(packed) && /^(?:zst|gz|br)$/.test(String(packed.extension)) ? change : undefined;

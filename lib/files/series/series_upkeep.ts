@@ -1,31 +1,15 @@
 import { join } from "node:path";
 import { warn } from "../failure.ts";
 import { removeAbandonedTemporaries } from "../temporary.ts";
-import type { SeriesFormat } from "./rotation_options.ts";
+import type { ContinuedSettings, SeriesFormat } from "./rotation_options.ts";
 import { type PackedSeries, removeProven, requireRemoved, SeriesPacker } from "./series_packer.ts";
-import type { SeriesEntry, SeriesRecord } from "./series_record.ts";
-
-/** How much of a series is kept. */
-export interface SeriesLimits {
-  /** Most files, the one that is being written among them. */
-  readonly maxFiles: number;
-  /** Most bytes of all files together. */
-  readonly maxTotalSize: number;
-  /** For how long a file is kept after its last change, in ms. */
-  readonly maxAge: number;
-}
+import type { SeriesEntry } from "./series_record.ts";
 
 /** The parts of a series that the removal of its files needs. */
-export interface LimitedSeries {
-  readonly directory: string;
-  readonly record: SeriesRecord;
-  readonly limits: SeriesLimits;
-  /** The number of the file that is being written; it is never removed. */
-  readonly openNumber: number;
-  /** Its size. */
+export interface LimitedSeries extends PackedSeries {
+  readonly limits: Pick<ContinuedSettings, "maxFiles" | "maxTotalSize" | "maxAge">;
+  /** The size of the file that is being written. */
   readonly openSize: number;
-  /** The path of a file before it is compressed. */
-  plainPathOf(number: number): string;
 }
 
 /** Removes the oldest files of a series as far as they pass its limits, and nothing that its record does not prove. */
@@ -57,7 +41,7 @@ function sizeOf({ file, packed, isPacked }: SeriesEntry): number {
 
 /** Removes and compresses the files of a series that are due, one after the other, beside the writing. */
 export class SeriesUpkeep {
-  readonly #series: LimitedSeries & PackedSeries;
+  readonly #series: LimitedSeries;
   readonly #packer: SeriesPacker;
   readonly #onWarning: ((error: Error) => void) | undefined;
   #underWay: Promise<void> = Promise.resolve();
@@ -72,7 +56,7 @@ export class SeriesUpkeep {
    * look.
    */
   constructor(
-    series: LimitedSeries & PackedSeries,
+    series: LimitedSeries,
     format: SeriesFormat | undefined,
     onWarning: ((error: Error) => void) | undefined,
   ) {
@@ -91,17 +75,13 @@ export class SeriesUpkeep {
         await removePastLimits(this.#series);
         await this.#packer.pack();
         await removePastLimits(this.#series);
-        await this.#sweep();
+        if (this.#isSwept) return;
+        this.#isSwept = true;
+        await removeAbandonedTemporaries(this.#series.directory);
       } catch (error) {
         if (!this.#isOver) warn(this.#onWarning, error as Error);
       }
     });
-  }
-
-  async #sweep(): Promise<void> {
-    if (this.#isSwept) return;
-    this.#isSwept = true;
-    await removeAbandonedTemporaries(this.#series.directory);
   }
 
   /** Waits until nothing is due. */

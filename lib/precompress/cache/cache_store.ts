@@ -56,14 +56,12 @@ export interface CacheStore {
   close(): Promise<void>;
 }
 
-/** An entry as a file. */
 export interface StoredEntry {
   readonly path: string;
   /** Called when the file was read, or was not needed. */
   release(): Promise<void>;
 }
 
-/** The path of an entry below the place. */
 export function entryPath(key: string): string {
   return `${key.slice(0, 2)}/${key.slice(2)}.variant`;
 }

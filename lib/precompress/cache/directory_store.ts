@@ -8,8 +8,9 @@ import {
   removeIfSame,
   removeTemporary,
   renameFile,
+  writeAtomically,
 } from "../../files/internal.ts";
-import { AtomicFile, isTemporaryName, removeAbandonedTemporaries, temporaryPath } from "../../files/mod.ts";
+import { isTemporaryName, removeAbandonedTemporaries, temporaryPath } from "../../files/mod.ts";
 import { explainPlace } from "../problem.ts";
 import { type CacheLimits, type CacheStore, entryPath, type StoredEntry } from "./cache_store.ts";
 import { TRAILER_SIZE, trailerIn } from "./entry.ts";
@@ -63,7 +64,6 @@ async function candidatesIn(folder: string): Promise<Candidate[]> {
   return candidates;
 }
 
-/** The identity of a file if it is an entry that the cache wrote. */
 async function entryIn({ path, key, size }: Candidate): Promise<FileIdentity | undefined> {
   const file = await open(path).catch(ignoreMissing);
   if (!file) return undefined;
@@ -158,13 +158,7 @@ async function claim(folder: string): Promise<void> {
   if (await isTagged(folder)) return;
   const names = (await readdir(folder)).filter((name) => !isTemporaryName(name));
   if (names.length === 0) {
-    const tag = await AtomicFile.open(join(folder, TAG_NAME), { flush: false, followLinks: false });
-    try {
-      await tag.write(new TextEncoder().encode(TAG));
-      return await tag.commit();
-    } finally {
-      await tag.discard();
-    }
+    return await writeAtomically(join(folder, TAG_NAME), TAG, { flush: false, followLinks: false });
   }
   if (await isTagged(folder)) return; // another run was faster
   throw new Error(`it holds files that no cache put there (${names.sort()[0]}): name an empty folder`);

@@ -14,7 +14,6 @@ const RECIPE = 1;
 export const TRAILER_SIZE = 88;
 const MAGIC = "millrace-cache-1";
 
-/** The trailer of an entry in words. */
 export interface Trailer {
   readonly key: string;
   /** Of the variant's bytes, in hexadecimal. */
@@ -44,7 +43,6 @@ export function largestVariant({ size }: Pick<Job, "size">): number {
   return size + Math.ceil(size / 64) + 1024;
 }
 
-/** Returns the bytes of a trailer. */
 export function trailerBytes({ key, sha256, size }: Trailer): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.alloc(TRAILER_SIZE);
   bytes.write(MAGIC, 0, "latin1");
@@ -54,7 +52,6 @@ export function trailerBytes({ key, sha256, size }: Trailer): Uint8Array<ArrayBu
   return bytes;
 }
 
-/** Returns the trailer that `bytes` are; undefined if they are none. */
 export function trailerIn(bytes: Uint8Array): Trailer | undefined {
   if (bytes.length !== TRAILER_SIZE) return undefined;
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
