@@ -67,7 +67,7 @@ const mechanisms: readonly Mechanism[] = [
       "lib/files/series/file_series.ts": "`overwrite` says that the files of an earlier series of the name go",
       "lib/precompress/journal.ts": "the journal is removed by the run that holds it",
       "lib/precompress/target.ts": "removes folders in which nothing is left",
-      "lib/upload/session/disk_sessions.ts": "the files of a session, in a folder of its own, under its lock",
+      "lib/upload/session/disk_session.ts": "the files of a session, in a folder of its own, under its lock",
     },
     planted: [
       'import { rm } from "node:fs/promises";',

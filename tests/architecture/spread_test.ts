@@ -18,7 +18,7 @@ const short: readonly string[] = [
   "lib/s3/upload/gathered_part.ts", // blocks of a part in memory
   "lib/streams/language/suggestion.ts", // names of options
   "lib/upload/body/stream_body.ts", // recent chunks
-  "lib/upload/session/disk_sessions.ts", // two
+  "lib/upload/session/disk_session.ts", // two
 ];
 
 test("no list that may be long is spread into arguments: engines take some 120,000", () => {

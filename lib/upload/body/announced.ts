@@ -89,6 +89,17 @@ function contentLength(value: string | undefined): number | undefined {
   throw new UploadError("BAD_LENGTH", `Content-Length is ${JSON.stringify(value)}, which is no number of bytes`);
 }
 
+/** Tells of the bytes that have come. @throws {UploadError} `TOO_LARGE`, or `BAD_LENGTH`, if they are too many already. */
+export function tellProgress(bytes: number, announced: Announced, options: ReceiveOptions): void {
+  const { maxBytes = Infinity, onProgress } = options;
+  const { expectedBytes } = announced;
+  if (bytes > maxBytes) {
+    throw new UploadError("TOO_LARGE", `The body has more than the ${maxBytes} bytes that are accepted`);
+  }
+  if (expectedBytes !== undefined && bytes > expectedBytes) requireExpected(bytes, announced);
+  onProgress?.({ bytes, expectedBytes });
+}
+
 /** @throws {UploadError} `BAD_LENGTH` if the body had another number of bytes than was said. */
 export function requireExpected(bytes: number, { expectedBytes }: Announced): void {
   if (expectedBytes === undefined || bytes === expectedBytes) return;
@@ -98,7 +109,6 @@ export function requireExpected(bytes: number, { expectedBytes }: Announced): vo
   throw new UploadError("BAD_LENGTH", message);
 }
 
-/** The fields that digests come in. */
 const DIGEST_FIELDS: readonly string[] = ["Content-Digest", "Repr-Digest"];
 
 /** Trailers as `node:http` and `node:http2` have them, at the end of the body. */

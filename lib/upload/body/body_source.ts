@@ -78,7 +78,6 @@ export interface StreamTraits {
   readonly readsAhead: boolean;
 }
 
-/** Returns the error of the body for an error of its stream. */
 export function streamFailure(error: unknown, { isReceived }: StreamTraits): unknown {
   return isReceived ? leftError(error) : error;
 }
@@ -121,15 +120,15 @@ export function freeChunks(chunks: readonly Uint8Array[]): void {
 const MOST = 512 * 1024;
 /** Fewest bytes: what a socket gives at once. */
 const LEAST = 64 * 1024;
+/** Bytes that all bodies of one kind may hold at a time: larger writes do not take less time. */
+const BUDGET = 16 * 1024 * 1024;
 
 let bodies = 0;
 
-/** A body begins to hold bytes. */
 export function holdBytes(): void {
   bodies++;
 }
 
-/** A body that held bytes does not any more. */
 export function releaseBytes(): void {
   bodies--;
 }
@@ -140,11 +139,11 @@ export function activeBodies(): number {
 }
 
 /**
- * How many bytes a body may hold, gathered and being written together: its share of `budget`, so that memory hardly
- * grows with the number of uploads, and few uploads get large writes.
+ * How many bytes a body may hold, gathered and being written together: its share of all, so that memory hardly grows
+ * with the number of uploads, and few uploads get large writes.
  */
-export function windowOf(budget: number): number {
-  return Math.min(MOST, Math.max(LEAST, Math.floor(budget / bodies)));
+export function windowBytes(): number {
+  return Math.min(MOST, Math.max(LEAST, Math.floor(BUDGET / bodies)));
 }
 
 /** The error of a body that gives something else than bytes. */

@@ -20,11 +20,6 @@ const MOST_IN_VAIN = 256 * 1024;
 /** The codings that can be undone, as a value of `Accept-Encoding`, for answers of the status 415. */
 export const ACCEPTED_CODINGS: string = Object.keys(undoableFormats).join(", ");
 
-interface DecodeOptions {
-  /** Most bytes that may come out. */
-  readonly maxBytes: number;
-}
-
 /**
  * A body with its content codings undone, the last one first, as it is read: of a small body that stands for
  * gigabytes only what is read is made. Errors of `body` come through as they are, and none that comes up here cancels it.
@@ -35,8 +30,11 @@ interface DecodeOptions {
  * @throws {UploadError} `UNSUPPORTED` if a coding is unknown, or there are more than three.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-8.4}
  */
-export function decodedBody(body: BodyReader, contentEncoding: string, options: DecodeOptions): BodyReader {
-  const { maxBytes } = options;
+export function decodedBody(
+  body: BodyReader,
+  contentEncoding: string,
+  { maxBytes }: { readonly maxBytes: number },
+): BodyReader {
   // What is coded a second time has been compressed before, so it is hardly larger than what comes out at the end.
   const between = maxBytes + Math.ceil(maxBytes / 50) + 4096;
   return requireCodings(contentEncoding).reduceRight<BodyReader>(
@@ -158,10 +156,8 @@ class DecodedBody implements BodyReader {
     if (decoder.trailing !== undefined) throw decodingError(this.#coding, decoder.trailing);
     this.#bytes += length;
     if (this.#bytes > this.#maxBytes) {
-      throw new UploadError(
-        "TOO_LARGE",
-        `The decoded body has more than the ${this.#maxBytes} bytes that are accepted`,
-      );
+      const message = `The decoded body has more than the ${this.#maxBytes} bytes that are accepted`;
+      throw new UploadError("TOO_LARGE", message);
     }
     this.#isComplete = decoder.isDone;
     if (this.#isComplete) this.#free();

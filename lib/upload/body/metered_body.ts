@@ -1,5 +1,5 @@
 import { ALGORITHMS, type DigestAlgorithm } from "../../semantics/mod.ts";
-import { type Announced, Digester, requireExpected, verifyDigests } from "./announced.ts";
+import { type Announced, Digester, requireExpected, tellProgress, verifyDigests } from "./announced.ts";
 import type { BodyReader } from "./body_source.ts";
 import { Deadlines, type Pace } from "./pace.ts";
 import type { InnerOptions, ReceiveOptions } from "./upload_options.ts";
@@ -14,7 +14,7 @@ export class MeteredBody implements BodyReader, Pace {
   readonly #options: ReceiveOptions;
   readonly #digester: Digester | undefined;
   readonly #deadlines: Deadlines;
-  #bytes = 0;
+  bytes = 0;
   /** Runs while a read waits for the sender. */
   readonly #stopwatch = new Stopwatch();
   #isReading = false;
@@ -28,10 +28,6 @@ export class MeteredBody implements BodyReader, Pace {
     const algorithms = announced.trailerDigests ? ALGORITHMS : [...this.digests.keys()];
     this.#digester = algorithms.length > 0 ? new Digester(algorithms) : undefined;
     this.#deadlines = new Deadlines(options, this, (reason) => void body.cancel(reason));
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   get waited(): number {
@@ -72,24 +68,18 @@ export class MeteredBody implements BodyReader, Pace {
   /** Deno says of a sender who has sent everything, and then closed that direction, that it has left. */
   #endIfComplete(error: unknown): undefined {
     const hasLeft = error instanceof UploadError && error.code === "ABORTED";
-    if (!hasLeft || this.#bytes !== this.#announced.expectedBytes) throw error;
+    if (!hasLeft || this.bytes !== this.#announced.expectedBytes) throw error;
   }
 
   #take(pieces: readonly Uint8Array[]): void {
-    for (const piece of pieces) this.#bytes += piece.length;
-    const { maxBytes = Infinity, onProgress } = this.#options;
-    const { expectedBytes } = this.#announced;
-    if (this.#bytes > maxBytes) {
-      throw new UploadError("TOO_LARGE", `The body has more than the ${maxBytes} bytes that are accepted`);
-    }
-    if (expectedBytes !== undefined && this.#bytes > expectedBytes) requireExpected(this.#bytes, this.#announced);
+    for (const piece of pieces) this.bytes += piece.length;
     this.#digester?.update(pieces);
-    onProgress?.({ bytes: this.#bytes, expectedBytes });
+    tellProgress(this.bytes, this.#announced, this.#options);
   }
 
   #end(): void {
     this.#deadlines.stop();
-    requireExpected(this.#bytes, this.#announced);
+    requireExpected(this.bytes, this.#announced);
     const actual = this.#digester?.finish();
     if (actual === undefined) return;
     const { digests, trailerDigests } = this.#announced;

@@ -1,11 +1,8 @@
 import type { Readable } from "node:stream";
 import { setImmediate } from "node:timers";
 import { writesAtOnce } from "../../runtime/mod.ts";
-import { type BodyReader, freeChunks, holdBytes, isOurs, notBytes, releaseBytes, windowOf } from "./body_source.ts";
+import { type BodyReader, freeChunks, holdBytes, isOurs, notBytes, releaseBytes, windowBytes } from "./body_source.ts";
 import { hasLeft, leftError } from "./upload_error.ts";
-
-/** Bytes that all bodies of this kind may hold at a time: larger writes do not take less time. */
-const BUDGET = 16 * 1024 * 1024;
 
 /** Reads a body from a request of `node:http` or `node:http2`, or another readable of bytes. */
 export class NodeBody implements BodyReader {
@@ -70,7 +67,7 @@ export class NodeBody implements BodyReader {
 
   release(): void {
     const pieces = this.#given.shift() ?? [];
-    this.#held -= lengthOf(pieces);
+    for (const piece of pieces) this.#held -= piece.length;
     if (isOurs(this.#readable)) freeChunks(pieces);
     this.#flow();
   }
@@ -109,7 +106,7 @@ export class NodeBody implements BodyReader {
   /** Holds the sender back while there is no room. */
   #flow(): void {
     if (!this.#isListening) return;
-    const isFull = this.#gathered + this.#held >= windowOf(BUDGET);
+    const isFull = this.#gathered + this.#held >= windowBytes();
     if (isFull === this.#isPaused) return;
     this.#isPaused = isFull;
     if (isFull) this.#readable.pause();
@@ -152,10 +149,4 @@ export class NodeBody implements BodyReader {
     readable.off("aborted", this.#onClose).off("close", this.#onClose);
     // The listener for errors stays: one that comes late would be uncaught.
   }
-}
-
-function lengthOf(pieces: readonly Uint8Array[]): number {
-  let length = 0;
-  for (const piece of pieces) length += piece.length;
-  return length;
 }

@@ -106,10 +106,8 @@ export class SenderWatch {
     this.#waited = 0;
     if (bytes >= this.#minRate * seconds) return undefined;
     const found = `${bytes} bytes came in ${Number(seconds.toFixed(1))} s`;
-    return new UploadError(
-      "TIMEOUT",
-      `The body comes too slowly: ${found}, and at least ${this.#minRate} a second must`,
-    );
+    const message = `The body comes too slowly: ${found}, and at least ${this.#minRate} a second must`;
+    return new UploadError("TIMEOUT", message);
   }
 }
 

@@ -62,30 +62,24 @@ function isReadable(source: object): source is Readable {
 }
 
 function notABody(source: unknown): TypeError {
-  return new TypeError(
-    `the source must be a Request, a ReadableStream or a request of node:http, not ${String(source)}`,
-  );
+  const message = `the source must be a Request, a ReadableStream or a request of node:http, not ${String(source)}`;
+  return new TypeError(message);
 }
 
-const GIBIBYTE = 2 ** 30;
-
-/** A body that comes in: within limits, verified, decoded. */
-interface ReceivedBody {
-  readonly body: BodyReader;
-  /** The digests of the body, once it is read to its end. */
-  readonly digests: ReadonlyMap<DigestAlgorithm, string>;
-}
-
-/** Begins to receive a body. @throws {UploadError} if what is announced of it is refused. */
+/**
+ * Begins to receive a body: within limits, verified, decoded, and with the digests that it has if it is read to its end.
+ *
+ * @throws {UploadError} if what is announced of it is refused.
+ */
 export function receiveBody(
   source: BodySource,
   options: ReceiveOptions & InnerOptions,
   announced: Announced = announcedOf(source, options),
-): ReceivedBody {
+): { readonly body: BodyReader; readonly digests: ReadonlyMap<DigestAlgorithm, string> } {
   const metered = new MeteredBody(openBody(source, options), announced, options);
   const coding = options.decode ? codingOf(source) : undefined;
   if (coding === undefined) return { body: metered, digests: metered.digests };
-  const { maxBytes = Infinity, maxDecodedBytes = maxBytes === Infinity ? GIBIBYTE : maxBytes } = options;
+  const { maxBytes = Infinity, maxDecodedBytes = maxBytes === Infinity ? 2 ** 30 : maxBytes } = options;
   try {
     const limit = Math.min(maxBytes, maxDecodedBytes);
     return { body: decodedBody(metered, coding, { maxBytes: limit }), digests: new Map() };

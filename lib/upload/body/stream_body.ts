@@ -8,7 +8,7 @@ import {
   releaseBytes,
   streamFailure,
   type StreamTraits,
-  windowOf,
+  windowBytes,
 } from "./body_source.ts";
 
 /** With more bodies than this, each is read only when what it gave is written: others are read meanwhile. */
@@ -125,7 +125,8 @@ const CERTAIN = 4;
  */
 export class ChunkSizedReads {
   readonly #most: number;
-  #size = FIRST;
+  /** Bytes that the next read should ask for. */
+  size: number = FIRST;
   /** Bytes of the chunk under way. */
   #bytes = 0;
   #recent: number[] = [];
@@ -135,28 +136,18 @@ export class ChunkSizedReads {
     this.#most = most;
   }
 
-  /** Bytes that the next read should ask for. */
-  get size(): number {
-    return this.#size;
-  }
-
-  /** A read of {@linkcode size} bytes gave so many. */
   gave(bytes: number): void {
     const isFirst = this.#bytes === 0;
     this.#bytes += bytes;
     // The first read of a chunk takes its frame too.
-    if (bytes >= this.#size - (isFirst ? FRAME : 0)) return;
+    if (bytes >= this.size - (isFirst ? FRAME : 0)) return;
     this.#recent = [...this.#recent, this.#bytes].slice(-CERTAIN);
     this.#bytes = 0;
     if (this.#recent.length < CERTAIN) return;
-    this.#size = Math.max(this.#size, Math.min(this.#most, Math.min(...this.#recent) + SPARE));
+    this.size = Math.max(this.size, Math.min(this.#most, Math.min(...this.#recent) + SPARE));
   }
 }
 
-/** Bytes that all bodies of this kind may hold at a time, half of it gathered and half being written. */
-const BUDGET = 16 * 1024 * 1024;
-
-/** Reads a body from a stream of bytes. */
 export class StreamBody implements BodyReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #pieces: Uint8Array[] = [];
@@ -209,7 +200,7 @@ export class StreamBody implements BodyReader {
     if (this.#isReading) return;
     this.#isReading = true;
     try {
-      while (this.#gathered < windowOf(BUDGET) / 2 && !this.#hasEnded && !this.#failure) {
+      while (this.#gathered < windowBytes() / 2 && !this.#hasEnded && !this.#failure) {
         const { done, value } = await this.#reader.read();
         if (this.#failure) return;
         if (done) this.#end();

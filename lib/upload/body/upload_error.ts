@@ -50,7 +50,7 @@ export type UploadErrorCode =
   | "UNSUPPORTED";
 
 /** The HTTP status that answers each. */
-const statuses: Readonly<Record<UploadErrorCode, number>> = {
+export const uploadStatuses: Readonly<Record<UploadErrorCode, number>> = {
   ABORTED: 499,
   BAD_DIGEST: 400,
   BAD_LENGTH: 400,
@@ -100,8 +100,14 @@ export class UploadError extends Error {
     super(message, options);
     this.name = "UploadError";
     this.code = code;
-    this.status = statuses[code];
+    this.status = uploadStatuses[code];
   }
+}
+
+/** The failure of an upload whose name another file has. */
+export function nameTaken(name: string, cause?: unknown): UploadError {
+  const message = `Cannot store ${JSON.stringify(name)}: there is a file of that name`;
+  return new UploadError("EXISTS", message, cause === undefined ? undefined : { cause });
 }
 
 /** The failure of a body whose sender went away. */

@@ -200,7 +200,6 @@ export interface InnerOptions {
   readonly typeOf?: (given: string | undefined, filename: string) => string;
 }
 
-/** The members of {@linkcode SaveBodyOptions} in a schema. */
 export function bodyMembers(): SchemaOf<
   SaveBodyOptions,
   "maxBytes" | "requireLength" | "verify" | "idleTimeout" | "minRate" | "timeout" | "decode" | "overwrite" | "flush"
@@ -237,7 +236,6 @@ export type FormLimit =
 /** More than that the parser of header fields does not take. */
 const MOST_HEADER_BYTES = 16 * 1024;
 
-/** The members of the options that forms have besides in a schema. */
 export function formMembers(): SchemaOf<
   { [Name in FormLimit]?: number } & { contentType?: string },
   FormLimit
@@ -253,7 +251,6 @@ export function formMembers(): SchemaOf<
   };
 }
 
-/** The options of {@linkcode saveBody}; those of forms mean nothing there: a server may have one object for both. */
 export const saveBodyOptions: SchemaOf<SaveBodyOptions> = /* @__PURE__ */ schema(
   "saveBody()",
   () => ({ ...bodyMembers(), ...formMembers() }),

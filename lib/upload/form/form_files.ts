@@ -21,7 +21,6 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The text fields of a form: the one that is received, and those before it. */
 export class FormFields implements PartTarget {
-  /** The fields that are complete. */
   readonly data: FormData = new FormData();
   readonly #limits: FormLimits;
   #name = "";
@@ -118,7 +117,6 @@ export class FormFiles {
     this.#options = options;
   }
 
-  /** A file comes. */
   begin(part: FormPart): FilePart {
     const file = new FilePart(part, () => this.#open(part), this.#limits, this.#options.digest);
     this.#parts.push(file);
@@ -182,7 +180,7 @@ class FilePart implements PartTarget {
   #isOpen = false;
   #sink: BodySink | undefined = undefined;
   #bytes = 0;
-  #saved: FormPart & SavedBody | undefined = undefined;
+  saved: SavedFormFile | undefined = undefined;
 
   /** @param open Finds out where the file goes, and opens that; undefined if it is skipped. */
   constructor(
@@ -195,10 +193,6 @@ class FilePart implements PartTarget {
     this.#open = open;
     this.#limits = limits;
     this.#algorithm = algorithm;
-  }
-
-  get saved(): FormPart & SavedBody | undefined {
-    return this.#saved;
   }
 
   /** @throws {UploadError} `TOO_LARGE` if the file is. */
@@ -224,7 +218,7 @@ class FilePart implements PartTarget {
     await sink.end();
     const digest = this.#digester && formatDigest(this.#algorithm!, this.#digester.finish().get(this.#algorithm!)!);
     const { path } = sink;
-    this.#saved = { ...this.#part, bytes: this.#bytes, ...(digest && { digest }), ...(path !== undefined && { path }) };
+    this.saved = { ...this.#part, bytes: this.#bytes, ...(digest && { digest }), ...(path !== undefined && { path }) };
   }
 
   async #opened(): Promise<BodySink | undefined> {

@@ -76,7 +76,6 @@ function unquoted(text: string, quoting: Quoting): string {
   return quoting === "backslash" || text.includes('"') ? text.replace(/\\([\s\S])/g, "$1") : text;
 }
 
-/** The parsed header of a part. */
 export interface PartHeader {
   /** The name of the form's field. */
   readonly name: string;

@@ -13,8 +13,6 @@ import type { PartHeader } from "./part_header.ts";
 import { receiveBody } from "../body/receive_body.ts";
 import type { InnerOptions } from "../body/upload_options.ts";
 
-const PLAIN_TEXT = "text/plain";
-
 /**
  * A form that was stored.
  *
@@ -93,7 +91,7 @@ export async function storeForm(
   signal?.throwIfAborted();
   const { body } = receiveBody(source, options);
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
-  const onAbort = () => stop(signal!.reason);
+  const onAbort = (): void => stop(signal!.reason);
   signal?.addEventListener("abort", onAbort);
   const fields = new FormFields(limits);
   const files = new FormFiles(destine, limits, options);
@@ -139,10 +137,10 @@ class FormStore {
   readonly #typeOf: (given: string | undefined, filename: string) => string;
   #target: PartTarget | undefined = undefined;
 
-  constructor(fields: FormFields, files: FormFiles, { typeOf = givenType }: InnerOptions) {
+  constructor(fields: FormFields, files: FormFiles, { typeOf }: InnerOptions) {
     this.#fields = fields;
     this.#files = files;
-    this.#typeOf = typeOf;
+    this.#typeOf = typeOf ?? ((given) => given ?? "text/plain"); // RFC 7578, section 4.4
   }
 
   async take(events: readonly FormEvent[]): Promise<void> {
@@ -157,9 +155,4 @@ class FormStore {
     if (filename === undefined) return this.#fields.begin(name);
     return this.#files.begin({ name, filename, contentType: this.#typeOf(contentType, filename) });
   }
-}
-
-/** RFC 7578, section 4.4. */
-function givenType(given: string | undefined): string {
-  return given ?? PLAIN_TEXT;
 }

@@ -3,7 +3,7 @@ import { fieldOf } from "../body/body_source.ts";
 import { requireCodings } from "../body/decoded_body.ts";
 import { boundaryOf } from "../form/form_parser.ts";
 import { randomName } from "../form/form_options.ts";
-import { UploadError } from "../body/upload_error.ts";
+import { nameTaken } from "../body/upload_error.ts";
 import { requireOwnSite } from "./cross_site.ts";
 import type { UploadInfo } from "./handler_options.ts";
 import { type Settings, typeOf } from "./settings.ts";
@@ -44,7 +44,7 @@ export async function admit(settings: Settings, request: Incoming): Promise<Admi
   if (isForm) return { info, file: undefined };
   const name = await nameOf(settings, info);
   if (name === undefined) throw new Refusal("NOT_FOUND", "There is no place for this file");
-  return { info, file: { name, isThere: await requirePlace(settings, request, name) } };
+  return { info, file: { name, isThere: await requirePlace(settings, name, request) } };
 }
 
 /** The name that a file gets; undefined if it is refused. Throws if no file can be called so, or none should. */
@@ -61,7 +61,7 @@ export async function nameOf(settings: Settings, info: UploadInfo): Promise<stri
 export function requireExtension({ extensions }: Settings, name: string): void {
   if (extensions === undefined || extensions.accepts(name)) return;
   const message = `A file of the name ${shown(name)} is not accepted: names must end in ${extensions}`;
-  throw new Refusal(new UploadError("UNSUPPORTED", message), message);
+  throw new Refusal("UNSUPPORTED", message);
 }
 
 /** @throws {Refusal} if files of that type are not accepted. */
@@ -69,7 +69,7 @@ export function requireType({ accept }: Settings, contentType: string): void {
   if (accept === undefined || accept.accepts(contentType)) return;
   const message = `The type ${JSON.stringify(contentType)} is not accepted: use ${accept}`;
   // RFC 9110, section 12.5.1: Accept in an answer tells what requests may hold.
-  throw new Refusal(new UploadError("UNSUPPORTED", message), message, { Accept: String(accept) });
+  throw new Refusal("UNSUPPORTED", message, { Accept: String(accept) });
 }
 
 /** Makes the checks of storing a body that need no byte of it, so that no byte is asked for in vain. */
@@ -93,10 +93,14 @@ function defaultName({ method, path, contentType }: UploadInfo): string {
   return method === "PUT" ? path : randomName("", essenceOf(contentType));
 }
 
-/** Whether there is a file of that name, which may be replaced. */
-export async function requirePlace({ storage, save }: Settings, request: Incoming, name: string): Promise<boolean> {
+/** Whether there is a file of that name, which may be replaced. Of a PUT `request` the conditions must hold. */
+export async function requirePlace(
+  { storage, save }: Settings,
+  name: string,
+  request?: Pick<Incoming, "method" | "source">,
+): Promise<boolean> {
   const status = await storage.look(name);
-  if (request.method === "PUT") requireConditions(request, status);
+  if (request?.method === "PUT") requireConditions(request.source, status);
   if (status === undefined || save.overwrite) return status !== undefined;
-  throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is a file of that name`);
+  throw nameTaken(name);
 }

@@ -9,7 +9,6 @@ export type AllowedOrigins = boolean | ReadonlySet<string>;
 /** A scheme and a host, with a port maybe: `https://app.example:8443`. Applications have schemes of their own. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#\\@]+\/?$/i;
 
-/** Whether a text is an origin. */
 export function isOrigin(text: string): boolean {
   return ORIGIN.test(text);
 }

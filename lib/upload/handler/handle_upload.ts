@@ -56,7 +56,6 @@ function optionsAnswer(settings: Settings): Answer {
   return { status: 204, fields: { ...fields, ...(sessions && capabilities(settings)) }, body: undefined };
 }
 
-/** The error for a body that is not there any more. */
 export function alreadyRead(): TypeError {
   return new TypeError(
     "The body of the request has been read already: let the upload handler come before body parsers",

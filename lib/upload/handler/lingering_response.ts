@@ -49,7 +49,7 @@ export async function lingeringResponse({ answer, bytes }: Handled, request: Req
     if (request.bodyUsed && await dropped(rest, 1, MOMENT_MS) === "ended") return responseOf(answer);
     return heldBack(answer.body, answer, rest, { mostBytes: 0, isAlone });
   }
-  if (await dropped(rest, LITTLE, isLittle(request) ? SHORT_MS : 0) === "ended") return responseOf(answer);
+  if (await dropped(rest, LITTLE, lengthOf(request) <= LITTLE ? SHORT_MS : 0) === "ended") return responseOf(answer);
   return heldBack(answer.body, answer, rest, { mostBytes: MOST_BYTES, isAlone });
 }
 
@@ -80,7 +80,6 @@ function heldBack(
   return new Response(stream, { status, headers });
 }
 
-/** Drops what comes of a body for a time. */
 async function dropped(rest: RestOfBody, mostBytes: number, ms: number): Promise<"ended" | "more"> {
   const pause = new Pause();
   const state = await rest.drop(mostBytes, pause.wait(ms));
@@ -96,10 +95,6 @@ async function linger(rest: RestOfBody, mostBytes: number, left: Promise<void>):
   if (state === "more") await over;
   pause.end();
   return state;
-}
-
-function isLittle(request: Request): boolean {
-  return lengthOf(request) <= LITTLE;
 }
 
 /** The length of a body as it is announced; Infinity if it is not. */
@@ -123,7 +118,8 @@ class RestOfBody {
   /** Undefined if another reader has locked the stream. */
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
   #reading: Promise<number | undefined> | undefined = undefined;
-  #isReading = false;
+  /** Whether a read waits for more. */
+  isReading = false;
 
   constructor(body: ReadableStream<Uint8Array>) {
     if (body.locked) return;
@@ -133,11 +129,6 @@ class RestOfBody {
 
   get isHeld(): boolean {
     return this.#reader === undefined;
-  }
-
-  /** Whether a read waits for more. */
-  get isReading(): boolean {
-    return this.#isReading;
   }
 
   /** Reads and drops up to `maxBytes`, as long as `over` is not fulfilled; tells whether it has ended. */
@@ -157,13 +148,13 @@ class RestOfBody {
 
   /** The bytes that a read gives; undefined at the end. */
   async #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<number | undefined> {
-    this.#isReading = true;
+    this.isReading = true;
     try {
       return (await reader.read()).value?.length;
     } catch {
       return undefined;
     } finally {
-      this.#isReading = false;
+      this.isReading = false;
     }
   }
 

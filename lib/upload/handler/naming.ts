@@ -35,7 +35,6 @@ export function decodePath(path: string): string {
   }
 }
 
-/** A name as the path of a URL. */
 export function encodePath(name: string): string {
   return name.split("/").map(encodeURIComponent).join("/");
 }

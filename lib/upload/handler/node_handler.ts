@@ -71,7 +71,9 @@ function send({ status, fields, body }: Answer, req: IncomingMessage, res: Serve
     return;
   }
   res.write(content);
-  endLingering(req, res);
+  linger(req, res, () => {
+    if (!res.writableEnded) res.end();
+  });
 }
 
 /** Whether there is no body, or so little of it that the connection can wait for the rest. */
@@ -100,13 +102,6 @@ function mountOf(whole: string, rest: string): string {
 
 /** `constants.NGHTTP2_NO_ERROR` of `node:http2`, which takes 25 ms to load where it is not in use anyway. */
 const NO_ERROR = 0;
-
-/** Ends an answer whose content is out, and the connection with it, when its sender had time to notice. */
-function endLingering(req: IncomingMessage, res: ServerResponse): void {
-  linger(req, res, () => {
-    if (!res.writableEnded) res.end();
-  });
-}
 
 /**
  * Ends the stream of an answer in HTTP/2 when its sender had time to notice; the connection goes on. Some clients take

@@ -1,29 +1,9 @@
 import { ACCEPTED_CODINGS } from "../body/decoded_body.ts";
-import { UploadError, type UploadErrorCode } from "../body/upload_error.ts";
+import { UploadError, type UploadErrorCode, uploadStatuses } from "../body/upload_error.ts";
 import { type Answer, jsonAnswer } from "./incoming.ts";
 
-/** The reasons to refuse a request besides those of {@linkcode UploadErrorCode}. */
-type RefusalCode =
-  | "BAD_FIELD"
-  | "BUSY"
-  | "CHECKSUM_MISMATCH"
-  | "COMPLETED"
-  | "CROSS_SITE"
-  | "FINAL"
-  | "INCONSISTENT_LENGTH"
-  | "INTERNAL"
-  | "LOCKED"
-  | "METHOD_NOT_ALLOWED"
-  | "NO_FOLDER"
-  | "NOT_FOUND"
-  | "OFFSET_MISMATCH"
-  | "PARTIAL_PUT"
-  | "PRECONDITION_FAILED"
-  | "SUPERSEDED"
-  | "TRANSFER_CODING"
-  | "UNKNOWN_VERSION";
-
-const statuses: Readonly<Record<RefusalCode, number>> = {
+/** The reasons to refuse a request besides those of {@linkcode UploadErrorCode}, and their statuses. */
+const ownStatuses = {
   BAD_FIELD: 400,
   BUSY: 503,
   CHECKSUM_MISMATCH: 460,
@@ -42,7 +22,11 @@ const statuses: Readonly<Record<RefusalCode, number>> = {
   SUPERSEDED: 409,
   TRANSFER_CODING: 501,
   UNKNOWN_VERSION: 412,
-};
+} as const;
+
+type RefusalCode = UploadErrorCode | keyof typeof ownStatuses;
+
+const statuses: Readonly<Record<RefusalCode, number>> = { ...uploadStatuses, ...ownStatuses };
 
 /** As RFC 9110 names them, RFC 4918 does 423, and tus 460. */
 const titles: Readonly<Record<number, string>> = {
@@ -70,16 +54,15 @@ type Fields = Readonly<Record<string, string>>;
 
 /** A request that is refused, with the words that its sender gets. */
 export class Refusal extends Error {
-  readonly code: UploadErrorCode | RefusalCode;
+  readonly code: RefusalCode;
   readonly status: number;
   /** Fields that go with the answer. */
   readonly fields: Fields;
   /** Additional members for programs; `type` tells them the meaning of the others. */
   readonly members: Readonly<Record<string, unknown>>;
 
-  /** @param error What else than one of {@linkcode RefusalCode} it is: its code and words count. */
   constructor(
-    error: UploadError | RefusalCode,
+    code: RefusalCode,
     message: string,
     fields: Fields = {},
     cause?: unknown,
@@ -87,23 +70,22 @@ export class Refusal extends Error {
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "Refusal";
-    this.code = typeof error === "string" ? error : error.code;
-    this.status = typeof error === "string" ? statuses[error] : error.status;
+    this.code = code;
+    this.status = statuses[code];
     this.fields = fields;
     this.members = members;
   }
 
   /** The same with more fields, which do not replace its own. */
   withFields(fields: Fields): Refusal {
-    const error = new Refusal("INTERNAL", this.message, { ...fields, ...this.fields }, this.cause, this.members);
-    return Object.assign(error, { code: this.code, status: this.status });
+    return new Refusal(this.code, this.message, { ...fields, ...this.fields }, this.cause, this.members);
   }
 }
 
 /** Converts an error into a refusal, which holds nothing that the sender must not know. */
 export function refusalOf(error: unknown, options: { readonly decode?: boolean }): Refusal {
   if (error instanceof Refusal) return error;
-  if (error instanceof UploadError) return new Refusal(error, error.message, fieldsOf(error, options), error);
+  if (error instanceof UploadError) return new Refusal(error.code, error.message, fieldsOf(error, options), error);
   const code = systemCodeOf(error);
   if (code === "EMFILE" || code === "ENFILE") {
     return new Refusal("BUSY", "The server has too many files open: try again", { "Retry-After": "1" }, error);

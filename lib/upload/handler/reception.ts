@@ -1,9 +1,10 @@
 import type { BodySource } from "../body/body_source.ts";
-import { type FormPart, randomName, type SaveFormOptions } from "../form/form_options.ts";
+import { randomName, type SaveFormOptions } from "../form/form_options.ts";
 import { storeBody } from "../sink/save_body.ts";
 import { storeForm } from "../form/save_form.ts";
 import { UploadError } from "../body/upload_error.ts";
-import { type Admitted, nameOf, requireExtension, requireType } from "./admission.ts";
+import type { BodyDestination } from "../sink/open_sink.ts";
+import { type Admitted, nameOf, requireExtension, requirePlace, requireType } from "./admission.ts";
 import { type Answer, type Incoming, jsonAnswer } from "./incoming.ts";
 import type { CompletedUpload, UploadInfo } from "./handler_options.ts";
 import type { Settings } from "./settings.ts";
@@ -64,43 +65,57 @@ async function receiveForm(
   options: SaveFormOptions,
 ): Promise<Answer> {
   const { storage, save } = settings;
+  let last = "";
+  const { files, paths, texts } = await storeParts(settings, info, body, options, (name, contentType) => {
+    last = name;
+    return storage.destination(name, { overwrite: save.overwrite === true, contentType, isUndoable: true });
+  }).catch((error) => {
+    throw storage.explained(error, last);
+  });
+  for (const [index, file] of files.entries()) await settings.onComplete?.(completed(file, paths[index], info));
+  return stored(settings, request, files, texts, files.length > 0 ? 201 : 200);
+}
+
+/** The files and texts of a form; whether each file replaces another, and its path, have the same index. */
+interface StoredParts {
+  readonly files: readonly StoredFile[];
+  readonly areThere: readonly boolean[];
+  readonly paths: readonly (string | undefined)[];
+  readonly texts: Record<string, string | string[]>;
+}
+
+/** Stores a form: each file that is not skipped goes where `destine` says, by its name, type and index. */
+export async function storeParts(
+  settings: Settings,
+  info: UploadInfo,
+  body: BodySource,
+  options: SaveFormOptions,
+  destine: (name: string, contentType: string, index: number) => BodyDestination,
+): Promise<StoredParts> {
   const names: string[] = [];
-  const { files, fields } = await storeForm(body, async (part) => {
-    const place = await placeOfPart(settings, info, part);
-    if (place === undefined) return undefined;
-    const { name } = place;
+  const areThere: boolean[] = [];
+  const { files, fields } = await storeForm(body, async ({ name: field, filename, contentType }) => {
+    requireType(settings, contentType);
+    const name = settings.name
+      ? await nameOf(settings, { ...info, field, filename, contentType })
+      : newName(settings, filename, contentType);
+    if (name === undefined) return undefined;
+    requireExtension(settings, filename);
+    const isThere = await requirePlace(settings, name);
     if (names.includes(name)) {
       throw new UploadError("EXISTS", `Two files of the form would have the name ${JSON.stringify(name)}`);
     }
-    names.push(name);
-    const { contentType } = part;
-    return storage.destination(name, { overwrite: save.overwrite === true, contentType, isUndoable: true });
-  }, options).catch((error) => {
-    throw storage.explained(error, names.at(-1) ?? "");
-  });
-  const list = files.map(({ name: field, filename, contentType, bytes, digest }, index) => {
-    return { name: names[index], bytes, digest, field, filename, contentType };
-  });
-  for (const [index, file] of list.entries()) await settings.onComplete?.(completed(file, files[index].path, info));
-  return stored(settings, request, list, textsOf(fields), list.length > 0 ? 201 : 200);
-}
-
-/** The name that a file of a form gets, and whether there is one already; undefined if it is skipped, an error if refused. */
-export async function placeOfPart(
-  settings: Settings,
-  info: UploadInfo,
-  part: FormPart,
-): Promise<{ readonly name: string; readonly isThere: boolean } | undefined> {
-  requireType(settings, part.contentType);
-  const { name: field, filename, contentType } = part;
-  const name = settings.name
-    ? await nameOf(settings, { ...info, field, filename, contentType })
-    : newName(settings, filename, contentType);
-  if (name === undefined) return undefined;
-  requireExtension(settings, filename);
-  const isThere = await settings.storage.look(name) !== undefined;
-  if (!isThere || settings.save.overwrite) return { name, isThere };
-  throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is a file of that name`);
+    areThere.push(isThere);
+    return destine(name, contentType, names.push(name) - 1);
+  }, options);
+  return {
+    files: files.map(({ name: field, filename, contentType, bytes, digest }, index) => {
+      return { name: names[index], bytes, digest, field, filename, contentType };
+    }),
+    areThere,
+    paths: files.map(({ path }) => path),
+    texts: textsOf(fields),
+  };
 }
 
 /** A stored file, as `onComplete()` is told of it. */
@@ -148,7 +163,7 @@ export function stored(
 }
 
 /** Texts by the names of their fields; a list where there are several of one name. */
-export function textsOf(fields: FormData): Record<string, string | string[]> {
+function textsOf(fields: FormData): Record<string, string | string[]> {
   const names = [...new Set(fields.keys())];
   return Object.fromEntries(names.map((name) => {
     const texts = fields.getAll(name) as string[];

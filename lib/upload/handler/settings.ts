@@ -4,14 +4,9 @@ import { essenceOf, MediaRanges, typeOfExtension } from "../../semantics/mod.ts"
 import type { SaveFormOptions } from "../form/form_options.ts";
 import type { InnerOptions } from "../body/upload_options.ts";
 import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
-import { type SessionLimits, Sessions } from "../session/sessions.ts";
+import { Sessions } from "../session/sessions.ts";
 import { BucketStorage, DiskStorage, type Storage } from "./storage.ts";
-import {
-  type ResumableOptions,
-  resumableOptions,
-  type UploadHandlerOptions,
-  uploadHandlerOptions,
-} from "./handler_options.ts";
+import { resumableOptions, type UploadHandlerOptions, uploadHandlerOptions } from "./handler_options.ts";
 import type { UploadLogEntry } from "./incoming.ts";
 
 /** {@linkcode UploadHandlerOptions} with their defaults, checked. */
@@ -48,7 +43,7 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     leavesBody: true,
     typeOf: (given, filename) => typeOf(ranges, given, filename, "text/plain"),
   };
-  const limits = limitsOf(resumable);
+  const limits = resumable === true ? resumableOptions() : resumable;
   const storage = directory === undefined ? new BucketStorage(bucket!) : new DiskStorage(directory, save);
   return {
     storage,
@@ -61,15 +56,8 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     save,
     log,
     onComplete,
-    sessions: limits && new Sessions(storage.sessions(), limits),
+    sessions: limits ? new Sessions(storage.sessions(), limits) : undefined,
   };
-}
-
-/** The limits of unfinished uploads; undefined if none are kept. */
-function limitsOf(resumable: boolean | Required<ResumableOptions>): SessionLimits | undefined {
-  if (resumable === false) return undefined;
-  const { maxAge, maxUnfinished } = resumable === true ? resumableOptions() : resumable;
-  return { maxAge, maxOpen: maxUnfinished };
 }
 
 function directoryOf(directory: string | URL | undefined): string {

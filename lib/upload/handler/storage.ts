@@ -4,7 +4,7 @@ import { makeDirectorySync, reasonOf, removeAbandonedOnce } from "../../files/in
 import type { S3Bucket } from "../../s3/mod.ts";
 import { ifMatchHolds, ifNoneMatchLists, ifUnmodifiedSinceHolds } from "../../semantics/mod.ts";
 import { fieldOf } from "../body/body_source.ts";
-import { UploadError } from "../body/upload_error.ts";
+import { nameTaken, UploadError } from "../body/upload_error.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
 import { BucketSessions } from "../session/bucket_sessions.ts";
 import { DiskSessions } from "../session/disk_sessions.ts";
@@ -27,13 +27,9 @@ interface PlaceOptions {
   readonly contentType: string;
   /** Whether it may have to be taken away again. Default: false. */
   readonly isUndoable?: boolean;
-  /** Ends it. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Storage {
-  /** An absolute path; undefined if it is no folder. */
-  readonly root: string | undefined;
   /**
    * The file of a checked name; undefined if there is none.
    *
@@ -89,7 +85,7 @@ function requireFolder(directory: string, name: string): void {
  * @throws {Refusal} with the status 412.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2}
  */
-export function requireConditions({ source }: Incoming, status: Place | undefined): void {
+export function requireConditions(source: Incoming["source"], status: Place | undefined): void {
   const ifMatch = fieldOf(source, "if-match");
   if (ifMatch !== undefined && (status === undefined || !ifMatchHolds(ifMatch, status.etag))) {
     throw conditionFailed("If-Match");
@@ -113,12 +109,12 @@ export function conditionFailed(field: string, cause?: unknown): Refusal {
 
 /** Files in a folder. */
 export class DiskStorage implements Storage {
-  readonly root: string;
+  readonly #directory: string;
   readonly #options: Pick<SaveFormOptions, "mode" | "flush">;
 
   /** @throws {Error} if the folder is missing and cannot be made. */
   constructor(directory: string, options: Pick<SaveFormOptions, "mode" | "flush">) {
-    this.root = directory;
+    this.#directory = directory;
     this.#options = options;
     try {
       makeDirectorySync(directory);
@@ -129,7 +125,7 @@ export class DiskStorage implements Storage {
   }
 
   look(name: string): Place | undefined {
-    return statusOfPlace(this.root, name);
+    return statusOfPlace(this.#directory, name);
   }
 
   destination(name: string): BodyDestination {
@@ -141,13 +137,12 @@ export class DiskStorage implements Storage {
   }
 
   sessions(): SessionStorage {
-    return new DiskSessions(this.root, this.#options);
+    return new DiskSessions(this.#directory, this.#options);
   }
 }
 
 /** Files as objects of a bucket: their names are keys. */
 export class BucketStorage implements Storage {
-  readonly root: undefined = undefined;
   readonly #bucket: S3Bucket;
 
   constructor(bucket: S3Bucket) {
@@ -163,13 +158,12 @@ export class BucketStorage implements Storage {
     }
   }
 
-  destination(name: string, { overwrite, contentType, isUndoable, signal }: PlaceOptions): BodyDestination {
+  destination(name: string, { overwrite, contentType, isUndoable }: PlaceOptions): BodyDestination {
     const created = isUndoable ? new CreatedObject(this.#bucket, name) : undefined;
     const stream = this.#bucket.writable(name, {
       overwrite,
       contentType: storableType(contentType),
       ...(created && { metadata: { [MARK]: created.mark } }),
-      ...(signal && { signal }),
     });
     created?.isStoredBy(stream);
     return stream;
@@ -181,11 +175,7 @@ export class BucketStorage implements Storage {
       return new UploadError("BAD_NAME", `${JSON.stringify(name)} can be no name here`, { cause: error });
     }
     if (kind !== "S3Error") return error;
-    if (status === 412) {
-      return new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is a file of that name`, {
-        cause: error,
-      });
-    }
+    if (status === 412) return nameTaken(name, error);
     const isAnswered = typeof status === "number" && status >= 300 && status < 500 && status !== 429;
     if (isAnswered && code !== "NoSuchUpload") return error;
     return new Refusal("BUSY", "The storage cannot be reached: try again", { "Retry-After": "1" }, error);

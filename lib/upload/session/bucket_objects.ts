@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { S3Bucket, S3Object } from "../../s3/mod.ts";
-import { SESSIONS } from "./disk_sessions.ts";
-import { parseRecord, type SessionRecord } from "./session_storage.ts";
+import { parseRecord, type SessionRecord, SESSIONS } from "./session_storage.ts";
 
 /** How many objects are removed at a time. */
 const REMOVED_AT_ONCE = 8;
@@ -16,22 +15,16 @@ export function folderOf(id: string): string {
   return `${SESSIONS}/${id}/`;
 }
 
-/** The session that an object is of. */
 export function sessionOf(key: string): string {
   return key.split("/")[1];
 }
 
-/** A claim of a number, which no other has. */
-export function claimOf(number: number): string {
+/** The claim behind another, or the first one: a number, and what no other claim has. */
+export function claimAfter(last: string | undefined): string {
+  const number = last === undefined ? 1 : Number.parseInt(last, 10) + 1;
   return `${String(number).padStart(8, "0")}-${randomUUID().slice(0, 8)}`;
 }
 
-/** The claim behind another, or the first one. */
-export function claimAfter(last: string | undefined): string {
-  return claimOf(last === undefined ? 1 : Number.parseInt(last, 10) + 1);
-}
-
-/** The key of a claim. */
 export function claimKey(id: string, claim: string): string {
   return `${folderOf(id)}claims/${claim}`;
 }
@@ -41,12 +34,10 @@ export function holdFolder(id: string, claim: string): string {
   return `${folderOf(id)}${claim}/`;
 }
 
-/** The key of the state that a holder has noted. */
 export function stateKey(id: string, claim: string, isStored: boolean): string {
   return `${folderOf(id)}${claim}${isStored ? STORED : OPEN}`;
 }
 
-/** Whether a key is that of a state. */
 export function isState(key: string): boolean {
   return key.endsWith(OPEN) || isStoredState(key);
 }
@@ -56,7 +47,6 @@ export function isStoredState(key: string): boolean {
   return key.endsWith(STORED);
 }
 
-/** The key of a piece of data. */
 export function pieceKey(folder: string, index: number): string {
   return `${folder}${String(index).padStart(8, "0")}`;
 }
@@ -79,7 +69,6 @@ export async function listed(bucket: S3Bucket, prefix: string): Promise<S3Object
   return objects;
 }
 
-/** Removes objects, several at a time. */
 export async function removeAll(bucket: S3Bucket, objects: readonly Pick<S3Object, "key">[]): Promise<void> {
   for (let i = 0; i < objects.length; i += REMOVED_AT_ONCE) {
     await Promise.all(objects.slice(i, i + REMOVED_AT_ONCE).map(({ key }) => bucket.delete(key)));
@@ -113,11 +102,7 @@ export interface State {
   readonly touched: number;
 }
 
-/**
- * The state of a session: what the last holder that noted one has noted, and what it has stored since.
- *
- * @returns undefined if it is being written, or removed.
- */
+/** Returns what the last holder that noted a state has noted and stored since; undefined while that is changed. */
 export async function stateIn(bucket: S3Bucket, objects: readonly S3Object[]): Promise<State | undefined> {
   const key = objects.map(({ key }) => key).filter(isState).sort().at(-1);
   if (key === undefined) return undefined;

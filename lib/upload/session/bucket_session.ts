@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { LockLostError } from "../../files/internal.ts";
 import type { S3Bucket } from "../../s3/mod.ts";
-import { UploadError } from "../body/upload_error.ts";
+import { nameTaken, type UploadError } from "../body/upload_error.ts";
 import { CreatedObject, MARK } from "../sink/created_object.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import {
@@ -24,7 +24,6 @@ import { type SessionHold, type SessionRecord, storableType, type StoreOptions }
 const PIECE = 8 * 1024 * 1024;
 const RUN = 1000;
 
-/** A piece that is written. */
 interface OpenPiece {
   readonly key: string;
   readonly most: number;
@@ -34,34 +33,23 @@ interface OpenPiece {
 }
 
 /** Writes data into objects of a size, several of which are on their way to the store at a time. */
-export class PieceWriter {
+class PieceWriter {
   readonly #bucket: S3Bucket;
   readonly #folder: string;
   #open: OpenPiece | undefined = undefined;
   /** Pieces that are on their way, in order. */
   readonly #underWay: Promise<Piece>[] = [];
   /** The number of the next piece; none is used twice. */
-  #next: number;
-  #pending = 0;
+  next: number;
+  /** Bytes that were written and are not stored yet. */
+  pending = 0;
 
-  /** @param next The number of the first piece. */
   constructor(bucket: S3Bucket, folder: string, next: number) {
     this.#bucket = bucket;
     this.#folder = folder;
-    this.#next = next;
+    this.next = next;
   }
 
-  /** The number of the next piece. */
-  get next(): number {
-    return this.#next;
-  }
-
-  /** Bytes that were written and are not stored yet. */
-  get pending(): number {
-    return this.#pending;
-  }
-
-  /** How many pieces are on their way. */
   get underWay(): number {
     return this.#underWay.length;
   }
@@ -73,7 +61,7 @@ export class PieceWriter {
       const part = bytes.subarray(start, start + open.most - open.size);
       await open.writer.write(part);
       open.size += part.length;
-      this.#pending += part.length;
+      this.pending += part.length;
       start += part.length;
       if (open.size === open.most) this.finish();
     }
@@ -95,7 +83,7 @@ export class PieceWriter {
   async oldest(): Promise<Piece> {
     const piece = await this.#underWay[0];
     this.#underWay.shift();
-    this.#pending -= piece.size;
+    this.pending -= piece.size;
     return piece;
   }
 
@@ -105,12 +93,12 @@ export class PieceWriter {
     this.#open = undefined;
     await Promise.allSettled(this.#underWay);
     this.#underWay.length = 0;
-    this.#pending = 0;
+    this.pending = 0;
   }
 
   #begin(before: number): OpenPiece {
     const count = before + this.#underWay.length;
-    const key = pieceKey(this.#folder, this.#next++);
+    const key = pieceKey(this.#folder, this.next++);
     const stream = this.#bucket.writable(key);
     const writer = stream.getWriter();
     writer.closed.catch(() => {}); // told by writes, and by close()
@@ -121,15 +109,14 @@ export class PieceWriter {
 /** How many pieces are on their way to the store at a time. */
 const UNDER_WAY = 2;
 
-/** A session in a bucket that was claimed. */
 export class BucketHold implements SessionHold {
   readonly id: string;
   readonly #claim: string;
   readonly #bucket: S3Bucket;
   readonly #writer: PieceWriter;
-  #record: SessionRecord;
+  record: SessionRecord;
+  touched: number;
   #pieces: Piece[];
-  #touched: number;
   #isDirty = false;
   /** Whether the number of a piece was used in vain, so that what comes behind it must be noted. */
   #hasGap = false;
@@ -139,47 +126,35 @@ export class BucketHold implements SessionHold {
     this.#bucket = bucket;
     this.#claim = claim;
     this.#writer = new PieceWriter(bucket, holdFolder(id, claim), next);
-    this.#record = record;
+    this.record = record;
     this.#pieces = [...pieces];
-    this.#touched = touched;
-  }
-
-  get record(): SessionRecord {
-    return this.#record;
+    this.touched = touched;
   }
 
   get offset(): number {
-    if (this.#record.state === "stored") return this.#record.bytes ?? 0;
+    if (this.record.state === "stored") return this.record.bytes ?? 0;
     return this.#pieces.reduce((sum, { size }) => sum + size, this.#writer.pending);
-  }
-
-  get touched(): number {
-    return this.#touched;
   }
 
   async save(record: SessionRecord): Promise<void> {
     await this.settle();
-    this.#touched = Date.now();
-    await this.#note(record);
+    this.touched = Date.now();
+    await this.note(record);
   }
 
-  /** Notes the state as it is, beside the claim. */
-  async note(): Promise<void> {
-    await this.#note(this.#record);
-  }
-
-  async #note(record: SessionRecord): Promise<void> {
+  /** Notes the state, beside the claim. */
+  async note(record: SessionRecord = this.record): Promise<void> {
     const isStored = record.state === "stored"; // what data there was, the record tells
-    const { next } = this.#writer;
-    const state: State = { record, pieces: isStored ? [] : this.#pieces, next, touched: this.#touched };
+    const { touched } = this;
+    const state: State = { record, pieces: isStored ? [] : this.#pieces, next: this.#writer.next, touched };
     await this.#bucket.put(stateKey(this.id, this.#claim, isStored), JSON.stringify(state));
-    this.#record = record;
+    this.record = record;
     this.#hasGap = false;
   }
 
   /** The bytes outlive the process once {@linkcode settle} has resolved. */
   async append(pieces: readonly Uint8Array[]): Promise<void> {
-    if (this.#hasGap) await this.save(this.#record);
+    if (this.#hasGap) await this.save(this.record);
     this.#isDirty = true;
     for (const piece of pieces) await this.#writer.write(piece, this.#pieces.length);
     if (this.#writer.underWay > UNDER_WAY) await this.#keepOldest();
@@ -214,20 +189,13 @@ export class BucketHold implements SessionHold {
       kept.push(await this.#bucket.put(`${holdFolder(this.id, this.#claim)}cut-${randomUUID()}`, rest));
     }
     this.#pieces = kept;
-    await this.save(this.#record);
+    await this.save(this.record);
     await removeAll(this.#bucket, dropped);
   }
 
   async *read(): AsyncGenerator<Uint8Array> {
     await this.settle();
     for (const { key, etag } of this.#pieces) yield* this.#bucket.readable(key, { ifMatch: etag });
-  }
-
-  async concatenate(others: readonly SessionHold[]): Promise<void> {
-    for (const other of others) {
-      for await (const piece of other.read()) await this.append([piece]);
-    }
-    await this.settle();
   }
 
   staged(part: string, contentType: string): BodyDestination {
@@ -251,7 +219,7 @@ export class BucketHold implements SessionHold {
     const mark = part === undefined ? this.id : `${this.id}/${part}`;
     const there = await this.#bucket.head(name);
     const isOurs = there?.metadata?.[MARK] === mark; // it was stored before a kill
-    if (there !== undefined && !isOurs && !overwrite) throw exists(name);
+    if (there !== undefined && !isOurs && !overwrite) throw nameTaken(name);
     const created = new CreatedObject(this.#bucket, name, { mark, replaced: isOurs ? isThere : there !== undefined });
     made?.push(created);
     if (isOurs) return;
@@ -262,7 +230,7 @@ export class BucketHold implements SessionHold {
     } catch (error) {
       if (!isFree || (error as UploadError).code !== "EXISTS") throw error;
     }
-    created.replaces(); // another came meanwhile
+    created.replaced = true; // another came meanwhile
     await this.#join(name, mark, { overwrite, part });
   }
 
@@ -282,20 +250,20 @@ export class BucketHold implements SessionHold {
     const staged = part === undefined ? undefined : await this.#bucket.head(stagedKey(this.id, part));
     const pieces = part === undefined ? this.#pieces : staged && [staged];
     if (pieces === undefined) throw new Error(`The file ${part} of the upload ${this.id} is not there any more`);
-    const contentType = staged?.contentType ?? storableType(this.#record.contentType);
+    const contentType = staged?.contentType ?? storableType(this.record.contentType);
     try {
       await this.#bucket.join(pieces, name, { contentType, metadata: { [MARK]: mark }, overwrite });
     } catch (error) {
       if ((error as { status?: unknown }).status !== 412 || overwrite) throw error;
       // An attempt whose answer was lost may have stored it.
-      if ((await this.#bucket.head(name))?.metadata?.[MARK] !== mark) throw exists(name, error);
+      if ((await this.#bucket.head(name))?.metadata?.[MARK] !== mark) throw nameTaken(name, error);
     }
   }
 
   /** Waits until the oldest of the pieces under way is stored. */
   async #keepOldest(): Promise<void> {
     this.#pieces.push(await this.#writer.oldest());
-    this.#touched = Date.now();
+    this.touched = Date.now();
   }
 
   /** Drops what is not stored. Never rejects. */
@@ -310,9 +278,4 @@ export class BucketHold implements SessionHold {
     const claims = await claimsOf(this.#bucket, this.id);
     if (claims.at(-1) !== this.#claim) throw new LockLostError(`the upload ${this.id}`);
   }
-}
-
-function exists(name: string, cause?: unknown): UploadError {
-  const message = `Cannot store ${JSON.stringify(name)}: there is a file of that name`;
-  return new UploadError("EXISTS", message, cause === undefined ? undefined : { cause });
 }

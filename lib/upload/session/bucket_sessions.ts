@@ -14,8 +14,13 @@ import {
   stateIn,
   touchedAt,
 } from "./bucket_objects.ts";
-import { SESSIONS } from "./disk_sessions.ts";
-import { SessionBusyError, type SessionHold, type SessionRecord, type SessionStorage } from "./session_storage.ts";
+import {
+  SessionBusyError,
+  type SessionHold,
+  type SessionRecord,
+  SESSIONS,
+  type SessionStorage,
+} from "./session_storage.ts";
 
 /** How often a session is read anew whose holder changes it meanwhile. */
 const TRIES = 5;

@@ -2,6 +2,9 @@ import type { Undoable } from "../../files/internal.ts";
 import type { DigestAlgorithm } from "../../semantics/mod.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 
+/** The folder of sessions in the one for uploads: no upload may have a name that begins so. */
+export const SESSIONS = ".millrace-uploads";
+
 /** Values that header fields can have. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]+$/;
 
@@ -12,7 +15,6 @@ export function storableType(type: string): string {
 
 /** An unfinished upload, as it is kept beside its data: all but the offset, which is the length of the data. */
 export interface SessionRecord {
-  /** The form of the record. */
   readonly version: 1;
   /** The protocol that the upload was created with. */
   readonly protocol: "tus" | "rufh";
@@ -57,12 +59,15 @@ export interface SessionRecord {
   /** Digests of the data in base64, as far as they were asked for; of any state but `open`. */
   readonly digests?: Readonly<Partial<Record<DigestAlgorithm, string>>>;
   /** The response to the upload, to be repeated when it was lost; of the state `stored`. */
-  readonly answer?: StoredAnswer;
+  readonly answer?: {
+    readonly status: number;
+    readonly fields: Readonly<Record<string, string>>;
+    readonly body: string;
+  };
 }
 
 /** A file that was made of the data. */
 export interface StagedFile {
-  /** Its name in the stage. */
   readonly part: string;
   /** The name that it gets. */
   readonly name: string;
@@ -76,14 +81,6 @@ export interface StagedFile {
   readonly isThere: boolean;
 }
 
-/** A response that is kept. */
-export interface StoredAnswer {
-  readonly status: number;
-  readonly fields: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/** Parses a record; undefined if it is none of ours. */
 export function parseRecord(text: string): SessionRecord | undefined {
   try {
     const record = JSON.parse(text) as SessionRecord;
@@ -107,13 +104,11 @@ export interface SessionStorage {
    * @throws {SessionBusyError} if its holder lives and does not release it in time.
    */
   hold(id: string, onWanted: () => void, options?: HoldOptions): Promise<SessionHold | undefined>;
-  /** Counts the sessions that hold data. */
   countOpen(): Promise<number>;
   /** Removes sessions that were not touched for `ms`; resolves to how many there were. */
   removeExpired(ms: number): Promise<number>;
 }
 
-/** Options of {@linkcode SessionStorage.hold}. */
 export interface HoldOptions {
   /** Whether the session is held only to be removed, which needs no room on the disk. */
   readonly toRemove?: boolean;
@@ -139,7 +134,6 @@ export interface SessionHold {
   readonly offset: number;
   /** When the session was changed last, in ms since 1970. */
   readonly touched: number;
-  /** Replaces the record. */
   save(record: SessionRecord): Promise<void>;
   /** Appends bytes; when it is fulfilled, they outlive the process, and the memory of the pieces may be used again. */
   append(pieces: readonly Uint8Array[]): Promise<void>;
@@ -149,8 +143,6 @@ export interface SessionHold {
   truncate(offset: number): Promise<void>;
   /** Reads the data, in pieces that are good until the next one is asked for. */
   read(): AsyncIterable<Uint8Array>;
-  /** Appends the data of other sessions, which stay as they are. */
-  concatenate(others: readonly SessionHold[]): Promise<void>;
   /** Returns the destination of a file, called `part.0` and so on, that {@linkcode store} gives its name. */
   staged(part: string, contentType: string): BodyDestination;
   /** Removes what is left of such files of an attempt that was killed. */
@@ -164,13 +156,11 @@ export interface SessionHold {
   store(name: string, options: StoreOptions): Promise<string | undefined>;
   /** Removes the session and what is left of its data; it is released too. */
   remove(): Promise<void>;
-  /** Releases the session. */
   release(): Promise<void>;
 }
 
 /** More uploads are unfinished than there may be. */
 export class TooManySessionsError extends Error {
-  /** Creates the error. */
   constructor() {
     super("Too many uploads are unfinished: try again later");
     this.name = "TooManySessionsError";
@@ -179,7 +169,6 @@ export class TooManySessionsError extends Error {
 
 /** A session that its holder, who lives, did not let go of in time. */
 export class SessionBusyError extends Error {
-  /** Creates the error. */
   constructor() {
     super("Another request writes to the upload, and does not end");
     this.name = "SessionBusyError";

@@ -66,12 +66,11 @@ const SWEEP = 10 * 60_000;
 /** How often the sessions are counted at most, in ms. */
 const RECOUNT = 1000;
 
-/** Limits of all sessions of a handler. */
 export interface SessionLimits {
   /** How long a session is kept that nothing happens to, in ms. */
   readonly maxAge: number;
-  /** Most sessions that hold data. */
-  readonly maxOpen: number;
+  /** Most sessions that hold data; this process sees those of others now and then. */
+  readonly maxUnfinished: number;
 }
 
 /** A session that one request works on. */
@@ -85,24 +84,17 @@ export interface Lease {
 
 /** The reason of a request that gave way to a newer one for the same session. */
 export class SupersededError extends Error {
-  /** Creates the error. */
   constructor() {
     super("A newer request continues the upload");
     this.name = "SupersededError";
   }
 }
 
-interface Live {
-  readonly controller: AbortController;
-  readonly released: Promise<void>;
-}
-
 /** The sessions of a handler: one request has one at a time, and a newer one takes over. */
 export class Sessions {
   readonly #storage: SessionStorage;
-  /** How long a session is kept that nothing happens to, in ms. */
   readonly maxAge: number;
-  readonly #live = new Map<string, Live>();
+  readonly #live = new Map<string, { readonly controller: AbortController; readonly released: Promise<void> }>();
   #swept = 0;
   readonly #maxOpen: number;
   /** How many sessions may be open: those of the last count, and all that were created since. */
@@ -110,19 +102,14 @@ export class Sessions {
   #counted = -Infinity;
   #counting: Promise<void> | undefined = undefined;
 
-  /** @param limits.maxOpen Most sessions that hold data; this process sees those of others now and then. */
-  constructor(storage: SessionStorage, { maxAge, maxOpen }: SessionLimits) {
+  constructor(storage: SessionStorage, { maxAge, maxUnfinished }: SessionLimits) {
     this.#storage = storage;
     this.maxAge = maxAge;
-    this.#maxOpen = maxOpen;
+    this.#maxOpen = maxUnfinished;
     this.sweep();
   }
 
-  /**
-   * Creates a session.
-   *
-   * @throws {TooManySessionsError} if there are too many.
-   */
+  /** @throws {TooManySessionsError} if there are too many. */
   async create(record: SessionRecord): Promise<Lease> {
     this.sweep();
     await this.#count();
@@ -133,7 +120,6 @@ export class Sessions {
   /**
    * Takes a session over from the request that has it, if one does: that one is interrupted.
    *
-   * @param options.toRemove Whether it is taken only to be removed, which needs no room on the disk.
    * @returns undefined if there is no such session.
    * @throws {SessionBusyError} if the other request does not end in time.
    */
@@ -145,12 +131,13 @@ export class Sessions {
     }
     const lease = await this.#lease(id, (onWanted) => this.#storage.hold(id, onWanted, options));
     if (lease === undefined) return undefined;
+    const { hold } = lease;
     try {
-      if (!hasExpired(lease.hold, this.maxAge)) {
-        if (!options.toRemove) await dropUnverified(lease.hold);
+      if (hold.record.state === "storing" || Date.now() - hold.touched < this.maxAge) {
+        if (!options.toRemove) await dropUnverified(hold);
         return lease;
       }
-      await lease.hold.remove();
+      await hold.remove();
     } catch (error) {
       await lease.release();
       throw error;
@@ -159,7 +146,6 @@ export class Sessions {
     return undefined;
   }
 
-  /** Counts a session in, if there may be one more. */
   async #count(): Promise<void> {
     if (this.#open >= this.#maxOpen) {
       if (performance.now() - this.#counted > RECOUNT) this.#counting ??= this.#recount();
@@ -197,22 +183,14 @@ export class Sessions {
       this.#live.delete(id);
       resolve();
     };
+    let hold: SessionHold | undefined;
     try {
-      const hold = await open(() => controller.abort(new SupersededError()));
-      if (hold === undefined) {
-        leave();
-        return undefined;
-      }
-      return { hold, signal: controller.signal, release: () => hold.release().finally(leave) };
-    } catch (error) {
-      leave();
-      throw error;
+      hold = await open(() => controller.abort(new SupersededError()));
+    } finally {
+      if (hold === undefined) leave();
     }
+    return hold && { hold, signal: controller.signal, release: () => hold.release().finally(leave) };
   }
-}
-
-function hasExpired({ record, touched }: SessionHold, maxAge: number): boolean {
-  return record.state !== "storing" && Date.now() - touched >= maxAge;
 }
 
 /** Drops what no checksum vouches for. */

@@ -18,38 +18,24 @@ function isPassing(error: unknown): boolean {
   return code !== "CLOSED" && (status === 429 || status >= 500);
 }
 
-/** How an object is created. */
-export interface ObjectCreation {
-  /** The value of the metadata {@linkcode MARK} that it is stored with. Default: one that no other object has. */
-  readonly mark?: string;
-  /** Whether it is known to replace another. Default: false. */
-  readonly replaced?: boolean;
-}
-
-/** An object that an upload creates in a bucket. */
 export class CreatedObject implements Undoable {
+  /** The value of the metadata {@linkcode MARK} that it is stored with. */
   readonly mark: string;
+  /** Whether it replaces another object, so that it has to stay. */
+  replaced: boolean;
   readonly #bucket: S3Bucket;
   readonly #key: string;
-  #replaced: boolean;
-  /** The stream that stores it. */
   #stream: WritableStream<Uint8Array> | undefined = undefined;
 
-  constructor(bucket: S3Bucket, key: string, { mark = randomUUID(), replaced = false }: ObjectCreation = {}) {
+  constructor(
+    bucket: S3Bucket,
+    key: string,
+    { mark = randomUUID(), replaced = false }: { readonly mark?: string; readonly replaced?: boolean } = {},
+  ) {
     this.mark = mark;
+    this.replaced = replaced;
     this.#bucket = bucket;
     this.#key = key;
-    this.#replaced = replaced;
-  }
-
-  /** Whether it replaces another object, so that it has to stay. */
-  get replaced(): boolean {
-    return this.#replaced;
-  }
-
-  /** Notes that it replaces another object. */
-  replaces(): void {
-    this.#replaced = true;
   }
 
   /** Notes that the object is created when a stream is closed, for {@linkcode createdBy}. */
@@ -60,7 +46,7 @@ export class CreatedObject implements Undoable {
 
   /** Looks whether there is an object that it will replace; to be called just before it is stored. */
   async look(): Promise<void> {
-    if (!this.#replaced && await this.#bucket.head(this.#key) !== undefined) this.replaces();
+    if (!this.replaced && await this.#bucket.head(this.#key) !== undefined) this.replaced = true;
   }
 
   /**
@@ -69,7 +55,7 @@ export class CreatedObject implements Undoable {
    * and any where the store does not know the condition.
    */
   async undo(): Promise<Undone> {
-    if (this.#replaced) return "kept";
+    if (this.replaced) return "kept";
     await this.#stream?.abort().catch(() => {}); // waits for a request that was begun before the failure
     try {
       return await this.#undo();

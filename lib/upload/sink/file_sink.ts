@@ -146,7 +146,6 @@ class FileSink implements BodySink {
   }
 }
 
-/** A file that takes streams too. */
 class AtomicFileSink extends FileSink implements StreamTaker {
   readonly #file: AtomicFile;
 

@@ -44,7 +44,6 @@ export class StreamWriter<T> {
     await this.#wait(Promise.all(chunks.map((chunk) => this.#writer.write(chunk))));
   }
 
-  /** Closes the stream. */
   async close(): Promise<void> {
     await this.#wait(this.#writer.close());
     this.#release();

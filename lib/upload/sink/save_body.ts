@@ -37,8 +37,6 @@ export interface SavedBody {
  *
  * @param source A `Request`, a stream of bytes, or a request of `node:http` or `node:http2`.
  * @param destination A path, a `file:` URL, or a writable stream, which is closed at the end, or aborted.
- * @param options.maxBytes Most bytes to accept. Default: no limit.
- * @param options.overwrite Whether a file that is there is replaced. Default: false.
  * @returns the bytes stored, and their digest if that was asked for.
  * @throws {UploadError} if the upload is refused or fails, with the HTTP status that says so.
  * @throws {TypeError | RangeError} if an argument is not what it has to be, or the body was read before.

@@ -8,52 +8,15 @@ import { CHECKSUMS, EXTENSIONS, VERSION } from "./tus_fields.ts";
 import { answerTus } from "./tus.ts";
 
 /** Fields of requests that scripts need leave for; others they may not set without being asked for by name. */
-const ASKED = [
-  "Authorization",
-  "Content-Digest",
-  "Content-Disposition",
-  "Content-Encoding",
-  "Content-Type",
-  "If-Match",
-  "If-None-Match",
-  "Repr-Digest",
-  "Tus-Resumable",
-  "Upload-Checksum",
-  "Upload-Complete",
-  "Upload-Concat",
-  "Upload-Defer-Length",
-  "Upload-Draft-Interop-Version",
-  "Upload-Incomplete",
-  "Upload-Length",
-  "Upload-Metadata",
-  "Upload-Offset",
-  "Want-Repr-Digest",
-  "X-HTTP-Method-Override",
-  "X-Request-ID",
-  "X-Requested-With",
-].join(", ");
+const ASKED = "Authorization, Content-Digest, Content-Disposition, Content-Encoding, Content-Type, " +
+  "If-Match, If-None-Match, Repr-Digest, Tus-Resumable, Upload-Checksum, Upload-Complete, Upload-Concat, " +
+  "Upload-Defer-Length, Upload-Draft-Interop-Version, Upload-Incomplete, Upload-Length, Upload-Metadata, " +
+  "Upload-Offset, Want-Repr-Digest, X-HTTP-Method-Override, X-Request-ID, X-Requested-With";
 
 /** Fields of responses that scripts may see. */
-const TOLD = [
-  "Content-Location",
-  "Location",
-  "Repr-Digest",
-  "Retry-After",
-  "Tus-Checksum-Algorithm",
-  "Tus-Extension",
-  "Tus-Max-Size",
-  "Tus-Resumable",
-  "Tus-Version",
-  "Upload-Complete",
-  "Upload-Concat",
-  "Upload-Defer-Length",
-  "Upload-Expires",
-  "Upload-Incomplete",
-  "Upload-Length",
-  "Upload-Limit",
-  "Upload-Metadata",
-  "Upload-Offset",
-].join(", ");
+const TOLD = "Content-Location, Location, Repr-Digest, Retry-After, Tus-Checksum-Algorithm, Tus-Extension, " +
+  "Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Complete, Upload-Concat, Upload-Defer-Length, Upload-Expires, " +
+  "Upload-Incomplete, Upload-Length, Upload-Limit, Upload-Metadata, Upload-Offset";
 
 /** How long browsers may remember what they were allowed, in s: a day, of which Chromium takes 2 hours. */
 const REMEMBERED = "86400";

@@ -2,13 +2,12 @@ import { type Undoable, undoAll } from "../../../files/internal.ts";
 import { ALGORITHMS, type DigestAlgorithm, formatDigest } from "../../../semantics/mod.ts";
 import { parseDigestField, verifyDigests } from "../../body/announced.ts";
 import type { BodySource } from "../../body/body_source.ts";
-import { UploadError } from "../../body/upload_error.ts";
-import { storeForm } from "../../form/save_form.ts";
-import type { SessionHold, SessionRecord, StagedFile } from "../../session/session_storage.ts";
+import type { UploadError } from "../../body/upload_error.ts";
+import type { SessionHold, SessionRecord, StagedFile, StoreOptions } from "../../session/session_storage.ts";
 import { digestsOf } from "../../session/sessions.ts";
 import { storeBody } from "../../sink/save_body.ts";
 import type { Answer } from "../incoming.ts";
-import { completed, placeOfPart, stored, textsOf } from "../reception.ts";
+import { completed, stored, storeParts } from "../reception.ts";
 import { conditionFailed, requireConditions, wantsNone } from "../storage.ts";
 import { type Digests, type Exchange, infoOf, isFinal, requestOf } from "./exchange.ts";
 
@@ -23,7 +22,7 @@ async function storeStaged(exchange: Exchange, hold: SessionHold, digests: Diges
   const { settings, request } = exchange;
   if (hold.record.state === "open") await stage(exchange, hold, digests);
   const { isForm, staged = [], texts = {}, told = 0 } = hold.record;
-  const paths = await placeAll(exchange, hold, staged);
+  const paths = await placeAll(exchange, hold, staged, []);
   const files = staged.map(({ part: _part, isThere: _isThere, ...file }) => file);
   for (const [index, file] of files.entries()) {
     if (index < told || settings.onComplete === undefined) continue;
@@ -45,43 +44,29 @@ async function stageForm(
   exchange: Exchange,
   hold: SessionHold,
 ): Promise<{ readonly staged: StagedFile[]; readonly texts: Record<string, string | string[]> }> {
+  const { settings } = exchange;
   const info = infoOf(exchange, hold.record);
-  const places: { readonly name: string; readonly isThere: boolean }[] = [];
-  const { files, fields } = await storeForm(sourceOf(hold), async (part) => {
-    const place = await placeOfPart(exchange.settings, info, part);
-    if (place === undefined) return undefined;
-    if (places.some(({ name }) => name === place.name)) {
-      throw new UploadError("EXISTS", `Two files of the form would have the name ${JSON.stringify(place.name)}`);
-    }
-    return hold.staged(partOf(places.push(place) - 1), part.contentType);
-  }, stagingOptions(exchange));
-  const staged = files.map(({ name: field, filename, contentType, bytes, digest }, index) => {
-    const { name, isThere } = places[index]!;
-    return {
-      part: partOf(index),
-      isThere,
-      name,
-      bytes,
-      ...(digest !== undefined && { digest }),
-      field,
-      filename,
-      contentType,
-    };
+  const options = stagingOptions(exchange);
+  const { files, areThere, texts } = await storeParts(settings, info, sourceOf(hold), options, (_name, type, index) => {
+    return hold.staged(partOf(index), type);
   });
-  return { staged, texts: textsOf(fields) };
+  return { staged: files.map((file, index) => ({ part: partOf(index), isThere: areThere[index]!, ...file })), texts };
 }
 
 async function stageDecoded(exchange: Exchange, hold: SessionHold): Promise<{ readonly staged: StagedFile[] }> {
-  const { settings, request } = exchange;
-  const { contentType, method } = hold.record;
-  const name = hold.record.name!;
-  const status = await settings.storage.look(name);
-  if (method === "PUT") requireConditions({ ...request, method, source: requestOf(hold.record, null) }, status);
+  const { contentType, name } = hold.record;
+  const isThere = await hasName(exchange, hold.record);
   const part = partOf(0);
   const destination = hold.staged(part, contentType);
   const { bytes, digest } = await storeBody(sourceOf(hold), destination, stagingOptions(exchange));
-  const isThere = status !== undefined;
-  return { staged: [{ part, isThere, name, bytes, ...(digest !== undefined && { digest }), contentType }] };
+  return { staged: [{ part, isThere, name: name!, bytes, digest, contentType }] };
+}
+
+/** Whether another file has the name of an upload. Of a PUT the conditions must hold. */
+async function hasName({ settings }: Exchange, record: SessionRecord): Promise<boolean> {
+  const status = await settings.storage.look(record.name!);
+  if (record.method === "PUT") requireConditions(requestOf(record, null), status);
+  return status !== undefined;
 }
 
 /** The options for data that is here already: it has no sender who may be slow, and its digests were verified. */
@@ -94,26 +79,29 @@ function partOf(index: number): string {
   return `part.${index}`;
 }
 
-/** Gives the files their names, all of them or none; those that have theirs from before a kill keep them. */
+/**
+ * Gives files their names, all of them or, where `made` takes note of what undoes that, none; those that have theirs from
+ * before a kill keep them.
+ */
 async function placeAll(
   exchange: Exchange,
   hold: SessionHold,
-  staged: readonly StagedFile[],
+  files: readonly (Pick<StoreOptions, "part" | "isThere"> & { readonly name: string })[],
+  made?: Undoable[],
 ): Promise<(string | undefined)[]> {
   const { storage, save } = exchange.settings;
   const { isForm, method } = hold.record;
   const isConditional = !isForm && method === "PUT" && wantsNone(requestOf(hold.record, null));
   const overwrite = save.overwrite === true && !isConditional;
   const paths: (string | undefined)[] = [];
-  const made: Undoable[] = [];
   try {
-    for (const { name, part, isThere } of staged) {
+    for (const { name, part, isThere } of files) {
       paths.push(await hold.store(name, { overwrite, part, isThere, made }));
     }
   } catch (failure) {
-    const error = storage.explained(failure, staged[paths.length]!.name);
+    const error = storage.explained(failure, files[paths.length]!.name);
     // After any other failure it is tried again, with those that have their names.
-    if (isFinal(error)) await undoAll(made);
+    if (made !== undefined && isFinal(error)) await undoAll(made);
     if (isConditional && (error as UploadError).code === "EXISTS") throw conditionFailed("If-None-Match", error);
     throw error;
   }
@@ -207,24 +195,12 @@ async function takeName(
   digests: Digests,
 ): Promise<Answer> {
   const { settings, request } = exchange;
-  const source = requestOf(hold.record, null);
-  const isConditional = hold.record.method === "PUT" && wantsNone(source);
   if (hold.record.state === "open") {
-    const status = await settings.storage.look(hold.record.name!);
-    if (hold.record.method === "PUT") {
-      requireConditions({ ...request, method: "PUT", source }, status);
-    }
-    const isThere = status !== undefined;
+    const isThere = await hasName(exchange, hold.record);
     await hold.save({ ...hold.record, state: "storing", bytes: hold.offset, isThere, digests });
   }
   const { name, bytes, isThere, contentType } = hold.record;
-  let path: string | undefined;
-  try {
-    path = await hold.store(name!, { overwrite: settings.save.overwrite === true && !isConditional });
-  } catch (error) {
-    if (isConditional && (error as UploadError).code === "EXISTS") throw conditionFailed("If-None-Match", error);
-    throw settings.storage.explained(error, name!);
-  }
+  const [path] = await placeAll(exchange, hold, [{ name: name! }]);
   const algorithm = settings.save.digest;
   const digest = algorithm && digests[algorithm];
   const file = {

@@ -1,7 +1,7 @@
 import { parseNaturalNumber } from "../../../semantics/mod.ts";
 import { type Announced, announcedOf } from "../../body/announced.ts";
 import { UploadError } from "../../body/upload_error.ts";
-import { appendBody, type Lease } from "../../session/sessions.ts";
+import type { Lease } from "../../session/sessions.ts";
 import type { SessionHold, SessionRecord } from "../../session/session_storage.ts";
 import { admit } from "../admission.ts";
 import { Refusal } from "../problem.ts";
@@ -18,6 +18,7 @@ import {
   requireNoUploadFields,
 } from "./draft_fields.ts";
 import {
+  appendRequest,
   asked,
   emptyAnswer,
   type Exchange,
@@ -28,9 +29,10 @@ import {
   maxSizeOf,
   type Outcome,
   pathOfSession,
+  removeSession,
   requireSize,
-  takeSession,
   uploadLimit,
+  withSession,
 } from "./exchange.ts";
 
 /** The media type of data that is appended. */
@@ -65,7 +67,7 @@ async function respond(exchange: Exchange, id: string | undefined, draft: Draft,
   if (id === undefined) return await create(exchange, draft, state);
   if (method === "PATCH") return await append(exchange, id, draft, state);
   requireNoUploadFields(exchange, draft);
-  if (method === "DELETE") return await cancel(exchange, id);
+  if (method === "DELETE") return await removeSession(exchange, id, "rufh");
   return await tellOffset(exchange, id, draft, state);
 }
 
@@ -120,15 +122,14 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
   const type = asked(exchange, "content-type")?.toLowerCase();
   if (draft.version >= 6 && type !== PARTIAL) {
     const message = `Data is appended with the type ${PARTIAL}`;
-    throw new Refusal(new UploadError("UNSUPPORTED", message), message, { "Accept-Patch": PARTIAL });
+    throw new Refusal("UNSUPPORTED", message, { "Accept-Patch": PARTIAL });
   }
   const provided = parseNaturalNumber(asked(exchange, "upload-offset"));
   if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
   // Early drafts let it be left out: of the first one it means the end, of the others that there is more.
   const isLast = askedComplete(exchange, draft) ?? (draft.version < 6 ? draft.version === 3 : undefined);
   if (isLast === undefined) throw new Refusal("BAD_FIELD", "Upload-Complete must say whether the data is the last");
-  const lease = await takeSession(exchange, id, "rufh");
-  try {
+  return await withSession(exchange, id, "rufh", async (lease) => {
     const { hold } = lease;
     const { offset } = hold;
     state.fields = { ...completeness(false, draft), "Upload-Offset": String(offset) };
@@ -146,14 +147,12 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
     await receive(exchange, lease, draft, state);
     if (isLast) return await finish(exchange, hold, draft, state);
     return { answer: emptyAnswer(draft.version >= 6 ? 204 : 201, state.fields) };
-  } finally {
-    await lease.release();
-  }
+  });
 }
 
 async function receive(exchange: Exchange, lease: Lease, draft: Draft, state: State): Promise<void> {
-  const { settings, openBody, counter } = exchange;
-  const { hold, signal } = lease;
+  const { settings } = exchange;
+  const { hold } = lease;
   const start = hold.offset;
   const { length } = hold.record;
   const announced = contentOf(exchange);
@@ -161,15 +160,7 @@ async function receive(exchange: Exchange, lease: Lease, draft: Draft, state: St
   const tell = progressOf(exchange, draft, announced);
   try {
     if ((announced.expectedBytes ?? 0) > most) throw tooMuch(length, most);
-    await appendBody(hold, openBody(), announced, {
-      ...settings.save,
-      maxBytes: most,
-      signal,
-      onProgress: ({ bytes }) => {
-        counter.bytes = bytes;
-        settings.save.onProgress?.({ bytes: start + bytes, expectedBytes: length });
-      },
-    }, () => tell(hold));
+    await appendRequest(exchange, lease, announced, most, () => tell(hold));
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === "TOO_LARGE" || code === "INCONSISTENT_LENGTH") {
@@ -244,9 +235,7 @@ async function finish(exchange: Exchange, hold: SessionHold, draft: Draft, state
 }
 
 async function tellOffset(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Outcome> {
-  const lease = await takeSession(exchange, id, "rufh");
-  try {
-    const { hold } = lease;
+  return await withSession(exchange, id, "rufh", async ({ hold }) => {
     if (hold.record.state === "storing") await finish(exchange, hold, draft, state); // the server was killed meanwhile
     const { record, offset } = hold;
     return {
@@ -258,19 +247,7 @@ async function tellOffset(exchange: Exchange, id: string, draft: Draft, state: S
         "Cache-Control": "no-store",
       }),
     };
-  } finally {
-    await lease.release();
-  }
-}
-
-async function cancel(exchange: Exchange, id: string): Promise<Outcome> {
-  const lease = await takeSession(exchange, id, "rufh", { toRemove: true });
-  try {
-    await lease.hold.remove();
-    return { answer: emptyAnswer(204, {}) };
-  } finally {
-    await lease.release();
-  }
+  });
 }
 
 /** The length of the whole upload, as the request and what came before say. @throws {Refusal} if they say different things. */

@@ -62,7 +62,6 @@ export function inconsistentLength(message: string): Refusal {
   return new Refusal("INCONSISTENT_LENGTH", message, {}, undefined, { type });
 }
 
-/** The refusal of data for an upload that is complete. */
 export function alreadyComplete(): Refusal {
   const type = `${PROBLEMS}completed-upload`;
   return new Refusal("COMPLETED", "The upload is complete: nothing can be appended", {}, undefined, { type });

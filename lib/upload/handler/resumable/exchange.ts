@@ -1,5 +1,6 @@
 import { LockLostError } from "../../../files/internal.ts";
 import { type DigestAlgorithm, formatHTTPDate } from "../../../semantics/mod.ts";
+import type { Announced } from "../../body/announced.ts";
 import { fieldOf } from "../../body/body_source.ts";
 import { UploadError } from "../../body/upload_error.ts";
 import {
@@ -9,7 +10,7 @@ import {
   type SessionRecord,
   TooManySessionsError,
 } from "../../session/session_storage.ts";
-import { type Lease, type Sessions, SupersededError } from "../../session/sessions.ts";
+import { appendBody, type Lease, type Sessions, SupersededError } from "../../session/sessions.ts";
 import type { UploadInfo } from "../handler_options.ts";
 import { type Answer, headersOf, type Incoming, type OpenBody } from "../incoming.ts";
 import { encodePath, pathBelow } from "../naming.ts";
@@ -52,32 +53,57 @@ export function sessionOfUrl(url: string): string | undefined {
   return ID.test(last) ? last : undefined;
 }
 
-/** The path of a session's resource. */
 export function pathOfSession({ settings, request }: Exchange, id: string): string {
   return request.mount + settings.basePath + encodePath(id);
 }
 
-/** A field of the request. */
 export function asked({ request }: Pick<Exchange, "request">, name: string): string | undefined {
   return fieldOf(request.source, name)?.trim();
 }
 
-/** Takes the session that the request names. @throws {Refusal} `NOT_FOUND`, or `LOCKED` if another request keeps it. */
-export async function takeSession(
+/**
+ * Takes the session that the request names for as long as `use` takes.
+ *
+ * @throws {Refusal} `NOT_FOUND`, or `LOCKED` if another request keeps it.
+ */
+export async function withSession<T>(
   exchange: Exchange,
   id: string | undefined,
   protocol: "tus" | "rufh",
+  use: (lease: Lease) => Promise<T>,
   options?: HoldOptions,
-): Promise<Lease> {
+): Promise<T> {
   const lease = id === undefined ? undefined : await exchange.sessions.take(id, options);
-  if (lease?.hold.record.protocol === protocol) return lease;
-  await lease?.release();
-  throw noSession();
+  try {
+    if (lease?.hold.record.protocol === protocol) return await use(lease);
+  } finally {
+    await lease?.release();
+  }
+  throw new Refusal("NOT_FOUND", "There is no such unfinished upload: it may have expired");
 }
 
-/** The refusal of what is said to be a session and is not, or not any more. */
-function noSession(): Refusal {
-  return new Refusal("NOT_FOUND", "There is no such unfinished upload: it may have expired");
+export function removeSession(exchange: Exchange, id: string | undefined, protocol: "tus" | "rufh"): Promise<Outcome> {
+  return withSession(exchange, id, protocol, async ({ hold }) => {
+    await hold.remove();
+    return { answer: emptyAnswer(204, {}) };
+  }, { toRemove: true });
+}
+
+/** Appends the body of the request to a session, up to `maxBytes`, and tells `take` of each batch. */
+export async function appendRequest(
+  { settings, openBody, counter }: Exchange,
+  { hold, signal }: Lease,
+  announced: Announced,
+  maxBytes: number,
+  take: (pieces: readonly Uint8Array[]) => void,
+): Promise<void> {
+  const start = hold.offset;
+  const { length: expectedBytes } = hold.record;
+  const onProgress = ({ bytes }: { readonly bytes: number }): void => {
+    counter.bytes = bytes;
+    settings.save.onProgress?.({ bytes: start + bytes, expectedBytes });
+  };
+  await appendBody(hold, openBody(), announced, { ...settings.save, maxBytes, signal, onProgress }, take);
 }
 
 /** Returns the outcome of a failure, with `fields` added to its response. */
@@ -133,7 +159,7 @@ export function requireSize(settings: Settings, length: number | undefined): voi
   const maxSize = maxSizeOf(settings);
   if (length === undefined || length <= maxSize) return;
   const message = `The upload has ${length} bytes, and at most ${maxSize} are accepted`;
-  throw new Refusal(new UploadError("TOO_LARGE", message), message);
+  throw new Refusal("TOO_LARGE", message);
 }
 
 /** Digests in base64, by algorithm. */

@@ -1,28 +1,28 @@
 import { type Announced, announcedOf } from "../../body/announced.ts";
-import { UploadError } from "../../body/upload_error.ts";
-import { appendBody, type Lease } from "../../session/sessions.ts";
+import type { Lease } from "../../session/sessions.ts";
 import type { SessionHold, SessionRecord } from "../../session/session_storage.ts";
 import { nameOf, requireExtension, requirePlace, requireType } from "../admission.ts";
-import type { UploadInfo } from "../handler_options.ts";
-import { headersOf } from "../incoming.ts";
 import { decodePath, pathBelow } from "../naming.ts";
 import { Refusal } from "../problem.ts";
 import { newName } from "../reception.ts";
 import { typeOf } from "../settings.ts";
 import { complete } from "./completion.ts";
 import {
+  appendRequest,
   asked,
   emptyAnswer,
   type Exchange,
   expiryOf,
   failed,
   type Fields,
+  infoOf,
   isFinal,
   maxSizeOf,
   type Outcome,
   pathOfSession,
+  removeSession,
   requireSize,
-  takeSession,
+  withSession,
 } from "./exchange.ts";
 import { Checksum, DATA_TYPE, mediaTypeIn, numberIn, parseMetadata, partsOf, VERSION } from "./tus_fields.ts";
 
@@ -52,7 +52,7 @@ async function respond(exchange: Exchange, method: string, id: string | undefine
   if (method === "POST") return await create(exchange);
   if (method === "HEAD") return await tellOffset(exchange, id);
   if (method === "PATCH") return await append(exchange, id);
-  if (method === "DELETE") return await terminate(exchange, id);
+  if (method === "DELETE") return await removeSession(exchange, id, "tus");
   throw new Refusal("METHOD_NOT_ALLOWED", `tus has no ${method}`, { Allow: "DELETE, HEAD, OPTIONS, PATCH, POST" });
 }
 
@@ -125,18 +125,11 @@ async function recordOf(exchange: Exchange, concat: string | undefined): Promise
   if (concat === "partial") return record; // it becomes a file with others only
   requireType(settings, contentType);
   if (filename !== undefined) requireExtension(settings, filename);
-  const headers = settings.name ? headersOf(request) : new Headers();
-  const info: UploadInfo = {
-    method: "POST",
-    path,
-    contentType,
-    headers,
-    metadata,
-    ...(filename !== undefined && { filename }),
-  };
-  const name = settings.name ? await nameOf(settings, info) : newName(settings, filename ?? "", contentType);
+  const name = settings.name
+    ? await nameOf(settings, infoOf(exchange, record))
+    : newName(settings, filename ?? "", contentType);
   if (name === undefined) throw new Refusal("NOT_FOUND", "There is no place for this file");
-  await requirePlace(settings, { ...request, method: "POST" }, name);
+  await requirePlace(settings, name);
   return { ...record, name };
 }
 
@@ -144,11 +137,13 @@ async function append(exchange: Exchange, id: string | undefined): Promise<Outco
   requireContent(exchange, true);
   const provided = numberIn(exchange, "upload-offset");
   if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
-  const lease = await takeSession(exchange, id, "tus");
-  try {
+  return await withSession(exchange, id, "tus", async (lease) => {
     const { hold } = lease;
     const { offset } = hold;
-    if (isFinalUpload(hold)) throw new Refusal("FINAL", "Nothing can be appended to an upload that was concatenated");
+    const { concat } = hold.record;
+    if (concat !== undefined && concat !== "partial") {
+      throw new Refusal("FINAL", "Nothing can be appended to an upload that was concatenated");
+    }
     if (provided !== offset) {
       const message = `The upload is continued at ${provided}, but ${offset} bytes of it are here`;
       throw new Refusal("OFFSET_MISMATCH", message, { "Upload-Offset": String(offset) });
@@ -158,9 +153,7 @@ async function append(exchange: Exchange, id: string | undefined): Promise<Outco
     if (isWhole(hold)) await finish(exchange, hold);
     const fields = { "Upload-Offset": String(hold.offset), ...expiration(exchange, hold) };
     return { answer: emptyAnswer(204, fields) };
-  } finally {
-    await lease.release();
-  }
+  });
 }
 
 /** Notes the length of an upload, when its sender knows it. */
@@ -175,25 +168,17 @@ async function learnLength(exchange: Exchange, hold: SessionHold): Promise<void>
 }
 
 /** Appends the body of the request; with a checksum, all of it or nothing. */
-async function receive(exchange: Exchange, { hold, signal }: Lease): Promise<void> {
-  const { settings, openBody, counter, request } = exchange;
+async function receive(exchange: Exchange, lease: Lease): Promise<void> {
+  const { settings, request } = exchange;
+  const { hold } = lease;
   const start = hold.offset;
-  const { length } = hold.record;
-  const most = (length ?? maxSizeOf(settings)) - start;
+  const most = (hold.record.length ?? maxSizeOf(settings)) - start;
   const checksum = Checksum.of(exchange);
   const { expectedBytes } = announcedOf(request.source, { ...settings.save, verify: false, maxBytes: most });
   const announced: Announced = { expectedBytes, digests: new Map(), trailerDigests: undefined };
   if (checksum !== undefined) await hold.save({ ...hold.record, verified: start });
   try {
-    await appendBody(hold, openBody(), announced, {
-      ...settings.save,
-      maxBytes: most,
-      signal,
-      onProgress: ({ bytes }) => {
-        counter.bytes = bytes;
-        settings.save.onProgress?.({ bytes: start + bytes, expectedBytes: length });
-      },
-    }, (pieces) => checksum?.update(pieces));
+    await appendRequest(exchange, lease, announced, most, (pieces) => checksum?.update(pieces));
     checksum?.verify();
   } catch (error) {
     if (checksum !== undefined) await hold.truncate(start);
@@ -210,18 +195,15 @@ async function receive(exchange: Exchange, { hold, signal }: Lease): Promise<voi
 async function concatenate(exchange: Exchange, hold: SessionHold, parts: readonly string[]): Promise<void> {
   let length = 0;
   for (const id of parts) {
-    const lease = await takeSession(exchange, id, "tus");
-    try {
-      const { record, offset } = lease.hold;
-      if (record.concat !== "partial" || record.length !== offset) {
+    await withSession(exchange, id, "tus", async ({ hold: part }) => {
+      if (part.record.concat !== "partial" || part.record.length !== part.offset) {
         throw new Refusal("BAD_FIELD", "Upload-Concat names an upload that is not partial, or not complete");
       }
-      length += offset;
+      length += part.offset;
       requireSize(exchange.settings, length);
-      await hold.concatenate([lease.hold]);
-    } finally {
-      await lease.release();
-    }
+      for await (const piece of part.read()) await hold.append([piece]);
+      await hold.settle();
+    });
   }
   await hold.save({ ...hold.record, length });
 }
@@ -238,9 +220,7 @@ async function finish(exchange: Exchange, hold: SessionHold): Promise<void> {
 }
 
 async function tellOffset(exchange: Exchange, id: string | undefined): Promise<Outcome> {
-  const lease = await takeSession(exchange, id, "tus");
-  try {
-    const { hold } = lease;
+  return await withSession(exchange, id, "tus", async ({ hold }) => {
     if (isWhole(hold)) await finish(exchange, hold); // its sender may take the offset for success
     const { length, metadataField, concat } = hold.record;
     return {
@@ -253,19 +233,7 @@ async function tellOffset(exchange: Exchange, id: string | undefined): Promise<O
         "Cache-Control": "no-store",
       }),
     };
-  } finally {
-    await lease.release();
-  }
-}
-
-async function terminate(exchange: Exchange, id: string | undefined): Promise<Outcome> {
-  const lease = await takeSession(exchange, id, "tus", { toRemove: true });
-  try {
-    await lease.hold.remove();
-    return { answer: emptyAnswer(204, {}) };
-  } finally {
-    await lease.release();
-  }
+  });
 }
 
 /** @throws {Refusal} if there is content of another type than that of data. */
@@ -273,7 +241,7 @@ function requireContent(exchange: Exchange, isRequired = false): void {
   const type = asked(exchange, "content-type")?.toLowerCase();
   if (type === DATA_TYPE || (!isRequired && !hasContent(exchange))) return;
   const message = `Data is sent with the type ${DATA_TYPE}`;
-  throw new Refusal(new UploadError("UNSUPPORTED", message), message);
+  throw new Refusal("UNSUPPORTED", message);
 }
 
 function hasContent(exchange: Exchange): boolean {
@@ -284,10 +252,6 @@ function hasContent(exchange: Exchange): boolean {
 
 function isWhole({ record, offset }: SessionHold): boolean {
   return record.state !== "open" || record.length === offset;
-}
-
-function isFinalUpload({ record }: SessionHold): boolean {
-  return record.concat !== undefined && record.concat !== "partial";
 }
 
 /** When an upload that is not finished expires. */

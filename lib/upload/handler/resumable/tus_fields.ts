@@ -3,14 +3,12 @@ import { createHash, type Hash } from "node:crypto";
 import { Refusal } from "../problem.ts";
 import { asked, type Exchange, sessionOfUrl } from "./exchange.ts";
 
-/** The version of the protocol. */
 export const VERSION = "1.0.0";
 
 /** The implemented extensions of tus, as a value of `Tus-Extension`. */
 export const EXTENSIONS =
   "creation,creation-with-upload,creation-defer-length,checksum,expiration,termination,concatenation";
 
-/** The media type of data. */
 export const DATA_TYPE = "application/offset+octet-stream";
 
 /** The algorithms of checksums, by their names in the protocol. */

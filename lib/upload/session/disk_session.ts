@@ -1,0 +1,287 @@
+import {
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  type Stats,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import {
+  CreatedFile,
+  flushFolder,
+  identityIn,
+  isLockName,
+  keepAttributes,
+  OpenFile,
+  type ProcessLock,
+  renameFile,
+  renameFileNow,
+  takeName,
+  writeFully,
+} from "../../files/internal.ts";
+import { isTemporaryName } from "../../files/mod.ts";
+import { containedPath } from "../sink/contained_path.ts";
+import { storageFailure } from "../sink/file_sink.ts";
+import { parseRecord, type SessionHold, type SessionRecord, SESSIONS, type StoreOptions } from "./session_storage.ts";
+
+export const DATA = "data";
+const RECORD = "record.json";
+/** A record that is being written. */
+const NEXT_RECORD = "record.json.next";
+/** The beginning of the name of a session that is removed: it is gone, and only its files are left to be. */
+export const REMOVED = ".removed-";
+/** Files by which the locks of earlier versions were held. */
+const OLD_LOCK = /^(?:lock\.\d+(?:\.free)?|wanted)$/;
+/** Files that are stored together once the data is whole. */
+const PART = /^part\.\d+$/;
+/** Bytes that are read of the data at a time. */
+const PIECE = 256 * 1024;
+
+/** How files are stored. */
+export interface DiskOptions {
+  /** The permission bits of files. */
+  readonly mode?: number | undefined;
+  /** Whether what is acknowledged is on the disk. */
+  readonly flush?: boolean | undefined;
+}
+
+/** A session in a folder of its own, under its lock. */
+export class DiskHold implements SessionHold {
+  readonly id: string;
+  readonly #directory: string;
+  readonly #folder: string;
+  readonly #data: string;
+  readonly #options: DiskOptions;
+  readonly #lock: ProcessLock;
+  record: SessionRecord;
+  #file: OpenFile | undefined = undefined;
+
+  /** @param directory The folder for uploads. */
+  constructor(id: string, directory: string, options: DiskOptions, lock: ProcessLock, record: SessionRecord) {
+    this.id = id;
+    this.#directory = directory;
+    this.#folder = folderOf(directory, id);
+    this.#data = join(this.#folder, DATA);
+    this.#options = options;
+    this.#lock = lock;
+    this.record = record;
+  }
+
+  get offset(): number {
+    return statusOf(this.#data)?.size ?? this.record.bytes ?? 0;
+  }
+
+  get touched(): number {
+    return touchedAt(this.#folder);
+  }
+
+  async save(record: SessionRecord): Promise<void> {
+    const next = join(this.#folder, NEXT_RECORD);
+    this.#lock.requireHeld();
+    try {
+      writeFileSync(next, JSON.stringify(record), { mode: 0o600 });
+      if (this.#options.flush) await flushed(next);
+      await renameFile(next, join(this.#folder, RECORD), { atOnce: true });
+      if (this.#options.flush) await flushFolder(this.#folder);
+    } catch (error) {
+      throw storageFailure("write", next, "the upload", error);
+    }
+    this.record = record;
+  }
+
+  async append(pieces: readonly Uint8Array[]): Promise<void> {
+    this.#lock.requireHeld();
+    try {
+      this.#file ??= await OpenFile.open(this.#data, "a");
+      await writeFully(this.#file, pieces);
+    } catch (error) {
+      throw storageFailure("write", this.#data, "the upload", error);
+    }
+  }
+
+  async settle(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    if (file === undefined) return;
+    try {
+      if (this.#options.flush) await file.datasync();
+      await file.close();
+      lstatSync(this.#data); // it may have been removed, and what was appended with it
+    } catch (error) {
+      throw storageFailure("write", this.#data, "the upload", error);
+    }
+    this.#lock.requireHeld();
+  }
+
+  async truncate(offset: number): Promise<void> {
+    await this.settle();
+    this.#lock.requireHeld();
+    truncateSync(this.#data, offset);
+  }
+
+  async *read(): AsyncGenerator<Uint8Array> {
+    await this.settle();
+    const file = await OpenFile.open(this.#data, "r");
+    try {
+      const piece = new Uint8Array(PIECE);
+      for (let length = await file.read(piece); length > 0; length = await file.read(piece)) {
+        yield piece.subarray(0, length);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  staged(part: string): string {
+    return join(this.#folder, part);
+  }
+
+  async clearStage(): Promise<void> {
+    for (const name of namesIn(this.#folder)) {
+      if (PART.test(name) || isTemporaryName(name)) await unlink(join(this.#folder, name));
+    }
+  }
+
+  async dropData(): Promise<void> {
+    await this.settle();
+    if (statusOf(this.#data) !== undefined) unlinkSync(this.#data);
+  }
+
+  async store(name: string, options: StoreOptions): Promise<string> {
+    await this.settle();
+    const path = containedPath(name, this.#directory);
+    await this.#takeName(name, path, options);
+    return path;
+  }
+
+  async #takeName(name: string, path: string, { overwrite, part = DATA, made }: StoreOptions): Promise<void> {
+    const source = join(this.#folder, part);
+    const data = lstatSync(source, { bigint: true, throwIfNoEntry: false });
+    if (data === undefined) return; // it was stored before this process began
+    const there = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (there !== undefined && there.ino === data.ino && there.dev === data.dev) {
+      made?.push(new CreatedFile(path, identityIn(there))); // a second name replaces nothing
+      unlinkSync(source); // killed between its two names
+      return;
+    }
+    const place = statusOf(path);
+    const { mode, flush = false } = this.#options;
+    this.#lock.requireHeld();
+    try {
+      const file = await OpenFile.open(source, "r+");
+      try {
+        if (overwrite && place?.isFile()) await keepAttributes(file, place);
+        if (mode !== undefined) await file.chmod(mode & 0o7777);
+        if (flush) await file.datasync();
+      } finally {
+        await file.close();
+      }
+      if (made === undefined) await takeName(source, path, { replace: overwrite, atOnce: false });
+      else await CreatedFile.take(source, path, { replace: overwrite, atOnce: false }, made);
+      if (flush) await flushFolder(dirname(path));
+    } catch (error) {
+      throw storageFailure("complete", path, JSON.stringify(name), error);
+    }
+  }
+
+  async remove(): Promise<void> {
+    await this.settle().catch(() => {}); // it goes away
+    this.#lock.requireHeld();
+    removeSession(this.#folder);
+    this.#lock.release();
+  }
+
+  async release(): Promise<void> {
+    await this.settle().catch(() => {}); // what failed was told by the append
+    this.#lock.release();
+  }
+}
+
+export function folderOf(directory: string, id: string): string {
+  return join(directory, SESSIONS, id);
+}
+
+function isOwnName(name: string): boolean {
+  return [DATA, RECORD, NEXT_RECORD].includes(name) || PART.test(name) || isTemporaryName(name) || isLockName(name) ||
+    OLD_LOCK.test(name);
+}
+
+/**
+ * Removes a session; tells whether all of it is gone. It gets another name first, so that no request finds it any more, and
+ * needs no room on the disk. Files of others stay in their place.
+ */
+export function removeSession(folder: string): boolean {
+  if (!namesIn(folder).every(isOwnName)) return empty(folder);
+  const removed = join(dirname(folder), REMOVED + basename(folder));
+  try {
+    renameFileNow(folder, removed);
+  } catch {
+    return empty(folder); // the folder of sessions has no room for another name, or something of it is open on Windows
+  }
+  return empty(removed);
+}
+
+/** Removes the files of a session, and its folder unless there is something else in it; tells whether that is gone. */
+export function empty(folder: string): boolean {
+  // The record first: without it no request finds the session, and what is left of it expires.
+  for (const name of namesIn(folder).filter(isOwnName).sort((a, b) => Number(b === RECORD) - Number(a === RECORD))) {
+    try {
+      unlinkSync(join(folder, name));
+    } catch {
+      // The folder cannot be removed then, and the next sweep tries again.
+    }
+  }
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The record of a session; undefined if it has none. */
+export function recordIn(folder: string): SessionRecord | undefined {
+  const text = unlessMissing(() => readFileSync(join(folder, RECORD), "utf8"));
+  return text === undefined ? undefined : parseRecord(text);
+}
+
+/** When the data or the record of a session was changed, in ms since 1970; undefined if it has neither. */
+export function contentTouchedAt(folder: string): number | undefined {
+  const times = [DATA, RECORD].map((name) => statusOf(join(folder, name))?.mtimeMs ?? 0);
+  return Math.max(...times) || undefined;
+}
+
+/** When a session was changed, in ms since 1970. */
+export function touchedAt(folder: string): number {
+  return contentTouchedAt(folder) ?? statusOf(folder)?.mtimeMs ?? Date.now();
+}
+
+export function statusOf(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+export function namesIn(folder: string): string[] {
+  return unlessMissing(() => readdirSync(folder)) ?? [];
+}
+
+function unlessMissing<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function flushed(path: string): Promise<void> {
+  const file = await OpenFile.open(path, "r+");
+  try {
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
