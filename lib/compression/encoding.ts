@@ -53,11 +53,9 @@ export interface BodyEncoder {
   close(): void;
 }
 
-/** How streams are encoded. */
 interface StreamLimits {
   /** log2 of the window in bytes. */
   readonly windowLog?: number;
-  /** The highest level. */
   readonly level: number;
 }
 

@@ -333,9 +333,8 @@ class NodeResponse {
     this.#isClosed = true;
     this.#encoder?.close();
     for (const { written } of this.#queue.splice(0)) if (written !== undefined) this.#waiting.push(written);
-    const error = Object.assign(new Error("Cannot call write after a stream was destroyed"), {
-      code: "ERR_STREAM_DESTROYED",
-    });
+    const code = "ERR_STREAM_DESTROYED";
+    const error = Object.assign(new Error("Cannot call write after a stream was destroyed"), { code });
     this.#takeWaiting()?.(error);
     // Once the runtime has called those that it does not forget.
     atEndOfTurn(() => this.#sent.forEach((written) => written(error)));

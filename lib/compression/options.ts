@@ -27,7 +27,6 @@ export function warningTo(onWarning: (reason: string) => void): (reason: string)
   };
 }
 
-/** Prints a warning. */
 export function warnOnConsole(reason: string): void {
   console.warn(reason);
 }
@@ -161,7 +160,6 @@ export const formatOf: Readonly<Record<CompressionCoding, Format>> = {
   gzip: storedCodings.gzip.format,
 };
 
-/** The options of {@linkcode CompressionOptions.levels}. */
 export const levelOptions: SchemaOf<Partial<Record<CompressionCoding, number>>, CompressionCoding> =
   /* @__PURE__ */ schema("createCompression()", () => {
     const levelOf = (coding: CompressionCoding, fallback: number): Member<number, number> => {
@@ -171,7 +169,6 @@ export const levelOptions: SchemaOf<Partial<Record<CompressionCoding, number>>, 
     return { zstd: levelOf("zstd", 3), br: levelOf("br", 3), gzip: levelOf("gzip", 6) };
   });
 
-/** The options of {@linkcode createCompression}. */
 export const compressionOptions: SchemaOf<
   CompressionOptions & { levels?: Record<CompressionCoding, number>; dictionaries?: Required<DictionaryOptions> },
   "codings" | "levels" | "threshold" | "onWarning"
@@ -188,7 +185,6 @@ export const compressionOptions: SchemaOf<
   };
 });
 
-/** Checked options. */
 export interface Settings {
   readonly codings: readonly CompressionCoding[];
   readonly levels: Readonly<Record<CompressionCoding, number>>;
@@ -217,11 +213,16 @@ export function settingsOf(
 
 /** Loads the codecs of `settings`; a warning tells if one cannot be used here. */
 export async function loadCodecs({ codings, warn }: Settings): Promise<void> {
+  await loadEncoders(codings, formatOf, (coding, why) => warn(`responses are not compressed with ${coding}: ${why}`));
+}
+
+/** Loads the codecs of codings; `onFailure` is called with each that cannot be used here. */
+export async function loadEncoders<Coding extends CompressionCoding>(
+  codings: readonly Coding[],
+  formats: Readonly<Record<Coding, Format>>,
+  onFailure: (coding: Coding, reason: string) => void,
+): Promise<void> {
   await Promise.all(codings.map(async (coding) => {
-    try {
-      await ready([formatOf[coding]], "compress");
-    } catch (error) {
-      warn(`responses are not compressed with ${coding}: ${(error as Error).message}`);
-    }
+    await ready([formats[coding]], "compress").catch((error) => onFailure(coding, error.message));
   }));
 }

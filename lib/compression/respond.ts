@@ -247,14 +247,8 @@ function encodingFor(
   const { method, url, headers } = request;
   const { status } = response;
   const accepted = headers.get("accept-encoding");
-  const encoding = chooseCoding(settings, {
-    method,
-    url,
-    accepted,
-    status,
-    request: (name) => headers.get(name),
-    fields,
-  });
+  const exchange = { method, url, accepted, status, request: (name: string) => headers.get(name), fields };
+  const encoding = chooseCoding(settings, exchange);
   if (encoding === undefined) return undefined;
   // Not looked at any earlier: a body that has been looked at is a stream for Deno.serve(), whose length is not known.
   if (response.body === null && method !== "HEAD") return undefined;

@@ -1,7 +1,7 @@
 import { availableDictionary, mayUseDictionary, useAsDictionary, useAsDictionaryBelow } from "../../semantics/mod.ts";
 import { addToVary, type Exchange, type ResponseFields } from "../policy.ts";
 import { Dictionary, FormerVersions } from "./former_versions.ts";
-import { type DictionaryOptions, type DictionarySettings, dictionarySettings, type RouteSettings } from "./options.ts";
+import type { DictionaryOptions, DictionaryRoute } from "./options.ts";
 import { type BodyRecorder, Recorders, TemplateMaker } from "./recorders.ts";
 
 /** Fields of a request by which a response may be for one user alone. */
@@ -27,7 +27,6 @@ export function isPublic(exchange: Exchange): boolean {
 /** The digits of a dictionary's hash in its path. */
 const NAME_LENGTH = 32;
 
-/** The use of dictionaries for one response. */
 export interface DictionaryUse {
   /** A dictionary that the client has, and the response may be compressed with. */
   readonly dictionary: Dictionary | undefined;
@@ -39,13 +38,18 @@ export interface DictionaryUse {
 
 /** A route, and its template once there is one. */
 class Route {
-  readonly settings: RouteSettings;
   readonly maker = new TemplateMaker();
   template: Dictionary | undefined;
+  readonly #path: string;
+  /** The path before the `*`, and after it; undefined if there is none. */
+  readonly #before: string;
+  readonly #after: string | undefined;
 
-  constructor(settings: RouteSettings) {
-    this.settings = settings;
-    if (settings.template !== undefined) this.template = new Dictionary(settings.template);
+  constructor({ path, template }: DictionaryRoute) {
+    this.#path = path;
+    [this.#before, this.#after] = path.split("*");
+    if (template === undefined) return;
+    this.template = new Dictionary(typeof template === "string" ? new TextEncoder().encode(template) : template);
   }
 
   /** Whether a template is to be made. */
@@ -54,37 +58,36 @@ class Route {
   }
 
   matches(path: string): boolean {
-    const { before, after } = this.settings;
+    const [before, after] = [this.#before, this.#after];
     if (after === undefined) return path === before;
     return path.length >= before.length + after.length && path.startsWith(before) && path.endsWith(after);
   }
 
   /** The field that tells for which paths the template is. */
   useAsDictionary(): string {
-    const { path, before, after } = this.settings;
-    const star = { start: before.length, end: before.length + 1 };
-    return useAsDictionary(path, after === undefined ? undefined : star);
+    const { length } = this.#before;
+    return useAsDictionary(this.#path, this.#after === undefined ? undefined : { start: length, end: length + 1 });
   }
 }
 
 /** The dictionaries of routes and of former versions: which response may use which, and which may become one. */
 export class Dictionaries {
-  readonly #settings: DictionarySettings;
+  readonly #options: Required<DictionaryOptions>;
   readonly #routes: readonly Route[];
   readonly #former: FormerVersions;
   readonly #recorders = new Recorders();
 
   /** @param options Checked ones. */
   constructor(options: Required<DictionaryOptions>) {
-    this.#settings = dictionarySettings(options);
-    this.#routes = this.#settings.routes.map((route) => new Route(route));
-    this.#former = new FormerVersions(this.#settings.memory);
+    this.#options = options;
+    this.#routes = options.routes.map((route) => new Route(route));
+    this.#former = new FormerVersions(options.memory);
   }
 
   /** Returns the template that is served at the URL of a request, and header fields with names in lower case. */
   served(url: string): { bytes: Uint8Array; fields: Readonly<Record<string, string>> } | undefined {
     const path = pathOf(url);
-    if (!path.startsWith(this.#settings.path)) return undefined;
+    if (!path.startsWith(this.#options.path)) return undefined;
     const route = this.#routes.find(({ template }) => template && this.#pathOf(template) === path);
     if (route === undefined) return undefined;
     return {
@@ -99,12 +102,12 @@ export class Dictionaries {
   }
 
   #pathOf({ hash }: Dictionary): string {
-    return this.#settings.path + hash.replace(/[^0-9A-Za-z]/g, "_").slice(0, NAME_LENGTH);
+    return this.#options.path + hash.replace(/[^0-9A-Za-z]/g, "_").slice(0, NAME_LENGTH);
   }
 
   /** Whether a response at a URL may depend on the dictionaries of its client, for all that its 304 tells. */
   mayUseFor(url: string): boolean {
-    return this.#settings.memory > 0 || this.#routeOf(pathOf(url)) !== undefined;
+    return this.#options.memory > 0 || this.#routeOf(pathOf(url)) !== undefined;
   }
 
   #routeOf(path: string): Route | undefined {
@@ -116,7 +119,7 @@ export class Dictionaries {
     const { url, request, fields } = exchange;
     const path = pathOf(url);
     const route = this.#routeOf(path);
-    const mayBeKept = this.#settings.memory > 0 && fields.get("use-as-dictionary") === undefined && isPublic(exchange);
+    const mayBeKept = this.#options.memory > 0 && fields.get("use-as-dictionary") === undefined && isPublic(exchange);
     if (route === undefined && !mayBeKept) return undefined;
     addToVary(fields, "Available-Dictionary");
     const resource = mayBeKept ? `${request("host") ?? ""} ${path}` : undefined;
@@ -142,7 +145,7 @@ export class Dictionaries {
     if (route === undefined && resource === undefined) return undefined;
     return this.#recorders.recorder(resource ?? pathOf(exchange.url), (body) => {
       // Both are asked again: fields may have been added since.
-      const fits = body.length <= this.#settings.memory;
+      const fits = body.length <= this.#options.memory;
       if (resource !== undefined && fits && isPublic(exchange)) this.#former.add(resource, body);
       if (route === undefined || !mayBeInTemplate(exchange)) return;
       const template = route.maker.add(body);

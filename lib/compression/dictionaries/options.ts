@@ -81,7 +81,6 @@ const PATH = "/.well-known/compression-dictionaries/";
 /** A path as it is in a request: nothing in it is encoded, as nothing needs to be. */
 const PLAIN_PATH = /^\/[!$&'()+,\-./0-9:;=@A-Z_a-z~]*$/;
 
-/** The options of a route. */
 export const dictionaryRoute: SchemaOf<DictionaryRoute, "public"> = /* @__PURE__ */ schema(
   "createCompression()",
   () => ({
@@ -99,7 +98,6 @@ function isRoutePath(path: string): boolean {
   return PLAIN_PATH.test(before!) && PLAIN_PATH.test(`/${after}`) && more.length === 0;
 }
 
-/** The options of {@linkcode CompressionOptions.dictionaries}. */
 export const dictionaryOptions: SchemaOf<DictionaryOptions, keyof DictionaryOptions> = /* @__PURE__ */ schema(
   "createCompression()",
   () => ({
@@ -120,31 +118,4 @@ function wholeRoute(): Member<DictionaryRoute> {
       throw new TypeError(`${name}, ${path}, needs a template, or public: true if one may be made from its responses`);
     },
   };
-}
-
-/** A checked route: its path before and after the `*`. */
-export interface RouteSettings {
-  readonly path: string;
-  readonly before: string;
-  /** Undefined if there is no `*`. */
-  readonly after: string | undefined;
-  readonly template: Uint8Array | undefined;
-}
-
-/** Checked options. */
-export interface DictionarySettings {
-  readonly routes: readonly RouteSettings[];
-  readonly memory: number;
-  readonly path: string;
-}
-
-/** The settings that checked options ask for. */
-export function dictionarySettings({ routes, memory, path }: Required<DictionaryOptions>): DictionarySettings {
-  return { routes: routes.map(routeSettings), memory, path };
-}
-
-function routeSettings({ path, template }: DictionaryRoute): RouteSettings {
-  const [before, after] = path.split("*");
-  const bytes = typeof template === "string" ? new TextEncoder().encode(template) : template;
-  return { path, before: before!, after, template: bytes };
 }

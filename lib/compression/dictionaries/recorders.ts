@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { atEndOfTurn, joinBytes } from "../../streams/internal.ts";
 
-/** The largest body in bytes that is recorded. */
 const LARGEST_BODY = 512 * 1024;
 /** The most bytes that all bodies under way hold. */
 const MOST_TOGETHER = 4 * 1024 * 1024;
@@ -10,9 +9,7 @@ const PATIENCE = 10_000;
 
 /** Collects a body as it passes. */
 export interface BodyRecorder {
-  /** Copies a chunk. */
   write(chunk: Uint8Array): void;
-  /** The body is complete. */
   end(): void;
   /** The body will not be completed. Does nothing after {@linkcode BodyRecorder.end}. */
   close(): void;
@@ -23,15 +20,11 @@ export class Recorders {
   /** Under way, by name; the oldest is first. */
   readonly #open = new Map<string, Recorder>();
   readonly #now: () => number;
-  #held = 0;
+  /** The bytes that bodies under way hold. */
+  held = 0;
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
-  }
-
-  /** The bytes that bodies under way hold. */
-  get held(): number {
-    return this.#held;
   }
 
   /**
@@ -73,9 +66,9 @@ export class Recorders {
     if (recorder.length + chunk.length > LARGEST_BODY) return this.#drop(recorder);
     recorder.chunks.push(chunk.slice());
     recorder.length += chunk.length;
-    this.#held += chunk.length;
+    this.held += chunk.length;
     for (const oldest of this.#open.values()) {
-      if (this.#held <= MOST_TOGETHER) break;
+      if (this.held <= MOST_TOGETHER) break;
       this.#drop(oldest);
     }
   }
@@ -83,7 +76,7 @@ export class Recorders {
   #drop(recorder: Recorder): void {
     if (!this.#isOpen(recorder)) return;
     this.#open.delete(recorder.name);
-    this.#held -= recorder.length;
+    this.held -= recorder.length;
   }
 }
 
@@ -110,22 +103,18 @@ export class TemplateMaker {
   /** Texts, one character a byte. */
   readonly #samples = new Set<string>();
   #tries = 0;
-  #isDone = false;
-
   /** Whether it takes no more responses. */
-  get isDone(): boolean {
-    return this.#isDone;
-  }
+  isDone = false;
 
   /** Takes a response's body, and returns the template once there are enough. */
   add(body: Uint8Array): Uint8Array | undefined {
-    if (this.#isDone) return undefined;
+    if (this.isDone) return undefined;
     this.#samples.add(Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1"));
     if (this.#samples.size < SAMPLES) return undefined;
     const template = templateOf([...this.#samples]);
     this.#samples.clear();
     const isWorthIt = template.length >= SMALLEST;
-    this.#isDone = isWorthIt || ++this.#tries === TRIES;
+    this.isDone = isWorthIt || ++this.#tries === TRIES;
     return isWorthIt ? new Uint8Array(Buffer.from(template, "latin1")) : undefined;
   }
 }

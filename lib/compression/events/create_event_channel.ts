@@ -115,12 +115,6 @@ export function createEventChannel(options: EventChannelOptions = {}): EventChan
 /** The most openings that are kept for others who missed the same. */
 const MOST_OPENINGS = 8;
 
-/** The coding and the opening for a new subscriber. */
-interface Admission {
-  readonly coding: ChannelCoding | undefined;
-  readonly opening: Opening;
-}
-
 class Channel implements Reports {
   readonly #settings: ChannelSettings;
   readonly #history: History;
@@ -205,10 +199,8 @@ class Channel implements Reports {
 
   subscribe(request: Request): Response {
     if (this.#isClosed) return new Response(null, { status: 204 });
-    const { coding, opening } = this.#admit(
-      request.headers.get("accept-encoding"),
-      request.headers.get("last-event-id"),
-    );
+    const { headers: sent } = request;
+    const { coding, opening } = this.#admit(sent.get("accept-encoding"), sent.get("last-event-id"));
     const headers = new Headers(fieldsFor(coding));
     if (request.method === "HEAD") return new Response(null, { headers });
     const subscriber = new StreamSubscriber(this, this.#settings.maxBuffered);
@@ -220,10 +212,8 @@ class Channel implements Reports {
   node(req: IncomingMessage, res: ServerResponse): void {
     if (isGone(res)) return;
     if (this.#isClosed) return void res.writeHead(204).end();
-    const { coding, opening } = this.#admit(
-      req.headers["accept-encoding"] as string | undefined,
-      req.headers["last-event-id"] as string | undefined,
-    );
+    const { "accept-encoding": accepted, "last-event-id": id } = req.headers;
+    const { coding, opening } = this.#admit(accepted as string | undefined, id as string | undefined);
     const fields = fieldsFor(coding);
     if (res.hasHeader("vary")) {
       addToVary(new NodeFields(res), fields.vary);
@@ -235,7 +225,10 @@ class Channel implements Reports {
   }
 
   /** Chooses a subscriber's coding, and encodes what it gets first: uncompressed if the codec fails. */
-  #admit(accepted: string | null | undefined, lastEventId: string | null | undefined): Admission {
+  #admit(
+    accepted: string | null | undefined,
+    lastEventId: string | null | undefined,
+  ): { readonly coding: ChannelCoding | undefined; readonly opening: Opening } {
     this.#flush(); // it gets that by the history, or not at all
     const id = lastEventId ? fromHeader(lastEventId) : undefined;
     const coding = likedBest(this.#settings.codings, accepted, isChannelCodingLoaded);
@@ -307,18 +300,12 @@ function fieldsFor(coding: ChannelCoding | undefined): Record<string, string> {
 
 /** The id in a field whose bytes are UTF-8, which most servers read as Latin-1. */
 function fromHeader(value: string): string {
+  if (/[^\0-\xff]/.test(value)) return value; // it has been decoded already
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(value, byteOf));
+    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(value, (each) => each.charCodeAt(0)));
   } catch {
     return value;
   }
-}
-
-/** @throws {RangeError} if the character is no byte: it has been decoded already. */
-function byteOf(character: string): number {
-  const code = character.charCodeAt(0);
-  if (code < 256) return code;
-  throw new RangeError("no byte");
 }
 
 function isGone(res: ServerResponse): boolean {

@@ -1,14 +1,9 @@
-interface Kept {
-  readonly id: string | undefined;
-  readonly text: string;
-}
-
 /** The last events, within limits, for clients that connect again. */
 export class History {
   readonly #mostEvents: number;
   readonly #mostLength: number;
   /** The newest is last. */
-  #events: Kept[] = [];
+  #events: { readonly id: string | undefined; readonly text: string }[] = [];
   /** Events before it are dropped, and removed from the array now and then. */
   #first = 0;
   #length = 0;
@@ -60,7 +55,6 @@ export interface Subscriber {
   drop(reason: string): void;
 }
 
-/** A subscriber's place in its feed. */
 export interface Place {
   /** Whether its reader is within a part of the coding that has to be ended. */
   isWithin: boolean;

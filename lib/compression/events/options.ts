@@ -1,7 +1,6 @@
 import { isEncoderLoaded } from "../../codecs/internal.ts";
-import { ready } from "../../codecs/mod.ts";
 import { bytes, func, integer, listOf, oneOf, schema, type SchemaOf } from "../../streams/internal.ts";
-import { warningTo, warnOnConsole } from "../options.ts";
+import { loadEncoders, warningTo, warnOnConsole } from "../options.ts";
 
 /**
  * A server-sent event.
@@ -144,7 +143,6 @@ export interface EventChannelOptions {
   onWarning?: (reason: string) => void;
 }
 
-/** The options of {@linkcode createEventChannel}. */
 export const eventChannelOptions: SchemaOf<EventChannelOptions, Exclude<keyof EventChannelOptions, "retry">> =
   /* @__PURE__ */ schema("createEventChannel()", () => {
     const codings = ["zstd", "gzip"] as const;
@@ -160,16 +158,9 @@ export const eventChannelOptions: SchemaOf<EventChannelOptions, Exclude<keyof Ev
     };
   });
 
-/** Checked options. */
-export interface ChannelSettings {
-  readonly codings: readonly ChannelCoding[];
-  readonly history: number;
-  readonly historyLength: number;
-  readonly heartbeat: number;
+export interface ChannelSettings extends Omit<ReturnType<typeof eventChannelOptions>, "retry" | "onWarning"> {
   /** The first thing that a subscriber gets: it tells the client that the connection stands. */
   readonly greeting: string;
-  readonly slow: "drop" | "skip";
-  readonly maxBuffered: number;
   readonly warn: (reason: string) => void;
 }
 
@@ -186,13 +177,11 @@ export function channelSettings(options: EventChannelOptions): ChannelSettings {
 
 /** Loads the codecs; a warning tells if one cannot be used here. */
 export async function loadChannelCodecs({ codings, warn }: ChannelSettings): Promise<void> {
-  await Promise.all(codings.map(async (coding) => {
-    try {
-      await ready([formatOfChannel[coding]], "compress");
-    } catch (error) {
-      warn(`events are not compressed with ${coding}: ${(error as Error).message}`);
-    }
-  }));
+  await loadEncoders(
+    codings,
+    formatOfChannel,
+    (coding, why) => warn(`events are not compressed with ${coding}: ${why}`),
+  );
 }
 
 /** The codecs' formats of the codings: gzip's header and trailer are each subscriber's own. */

@@ -1,11 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { newPlace, type Place, type Subscriber } from "./feed.ts";
 
-/** Reports of a subscriber to its channel. */
 export interface Reports {
   /** It reads everything that it was sent, after it did not keep up. */
   drained(subscriber: Subscriber): void;
-  /** Its client has left. */
   left(subscriber: Subscriber): void;
 }
 
@@ -26,12 +24,10 @@ export class StreamSubscriber implements Subscriber, UnderlyingDefaultSource<Uin
     this.#maxBuffered = maxBuffered;
   }
 
-  /** Returns the body. */
   body(): ReadableStream<Uint8Array> {
     return new globalThis.ReadableStream<Uint8Array>(this, { highWaterMark: HIGH_WATER_MARK, size: byteLength });
   }
 
-  /** Called by the stream. */
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;
   }
@@ -41,7 +37,6 @@ export class StreamSubscriber implements Subscriber, UnderlyingDefaultSource<Uin
     this.#reports.drained(this);
   }
 
-  /** Called by the stream. */
   cancel(): void {
     this.#reports.left(this);
   }
