@@ -75,7 +75,6 @@ export class Answer {
     this.#hasRoomFor = hasRoomFor;
   }
 
-  /** The same answer with `fields` added. */
   with(fields: Fields): Answer {
     return new Answer(this.status, [...this.fields, ...fields], this.bytes ?? this.file);
   }

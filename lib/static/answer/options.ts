@@ -195,7 +195,6 @@ export interface StaticHandlerOptions {
 
 const MEMORY_LIMIT = 64 * 1024 * 1024;
 
-/** The options of {@linkcode createStaticHandler}. */
 export const staticHandlerOptions: SchemaOf<
   StaticHandlerOptions,
   Exclude<

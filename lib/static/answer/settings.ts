@@ -92,7 +92,6 @@ export interface TreeSettings extends Settings {
 
 /** The files of a tree, as their immutability depends on them. */
 interface NamedFiles {
-  /** All paths. */
   paths(): Iterable<string>;
   /** Undefined: no manifest tells of any file. */
   readonly recordedImmutable: ((path: string) => boolean) | undefined;

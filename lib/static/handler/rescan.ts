@@ -101,7 +101,6 @@ export class Succession {
   /** When the last change was seen. */
   #since = 0;
   #pauseMs = SHORT_PAUSE;
-  /** The loss that was told. */
   #loss: string | undefined;
   readonly #pause: Pause = new Pause({ keepsAlive: false });
 

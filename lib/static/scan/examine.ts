@@ -68,7 +68,6 @@ function windowInZstd(content: FileContent): number {
   return base + base / 8 * (exponents & 7);
 }
 
-/** A variant to look at. */
 export interface VariantToExamine {
   readonly file: number;
   readonly index: number;
@@ -78,9 +77,11 @@ export interface VariantToExamine {
 
 /** Finds out what a variant holds; false if it is of other content than its file. It is proven later. */
 export async function examineVariant(variant: VariantToExamine, scan: Scan): Promise<boolean> {
-  if (variant.isAsRecorded && isSmallAndRecorded(variant, scan)) return true;
   const { index, file } = variant;
   const { found, warn, turns } = scan;
+  // Small ones are held against their hash when they are read, before they are sent; large ones never as a whole.
+  const isSmall = found.contents.has(index) && found.contents.sizeOf(index) <= SMALL_BODY;
+  if (variant.isAsRecorded && isSmall) return true;
   const path = found.realPathOf(file, index);
   try {
     if (variant.isAsRecorded && isVouchedFor(path, index, scan)) return true;
@@ -91,7 +92,7 @@ export async function examineVariant(variant: VariantToExamine, scan: Scan): Pro
     found.see(index, content);
     if (fault !== undefined) {
       found.unfit.add(index);
-      warn(pathOf(variant, scan), `this variant is left out: ${fault}`);
+      warn(pathOf(variant, found), `this variant is left out: ${fault}`);
       return false;
     }
     if (!isVouched) found.unproven.add(index);
@@ -99,7 +100,7 @@ export async function examineVariant(variant: VariantToExamine, scan: Scan): Pro
     if (kind.dictionary) found.dictionaries.set(index, dictionaryIn(content, kind));
   } catch (error) {
     found.contents.clear(index);
-    warn(pathOf(variant, scan), `this variant is left out: ${reasonOf(error)}`);
+    warn(pathOf(variant, found), `this variant is left out: ${reasonOf(error)}`);
   }
   return true;
 }
@@ -110,19 +111,15 @@ export function leaveOutUnproven(file: number, { found, warn }: Scan): void {
     if (!found.unproven.delete(index)) continue;
     found.unfit.add(index);
     const why = "no manifest vouches for it, and another one beside it is not of this file";
-    warn(found.paths.at(file) + found.kindOf(index)!.extension, `this variant is left out: ${why}`);
+    warn(pathOf({ file, index }, found), `this variant is left out: ${why}`);
   }
 }
 
-function pathOf({ file, index }: VariantToExamine, { found }: Scan): string {
+function pathOf({ file, index }: Pick<VariantToExamine, "file" | "index">, found: FoundFiles): string {
   return found.paths.at(file) + found.kindOf(index)!.extension;
 }
 
-/** Small ones are held against their hash when they are read, before they are sent; large ones never as a whole. */
-function isSmallAndRecorded({ index }: VariantToExamine, { found: { contents } }: Scan): boolean {
-  return contents.has(index) && contents.sizeOf(index) <= SMALL_BODY;
-}
-
+/** Whether the manifest tells of a representation, and vouches for its file as it is now. */
 function isVouchedFor(path: string, index: number, { found, manifest }: Scan): boolean {
   if (!found.contents.has(index)) return false;
   const now = fileStatus(path);
@@ -166,11 +163,12 @@ export async function examine(file: number, scan: Scan): Promise<void> {
 
 /** Whether the file holds what the manifest says. */
 async function examineOriginal(file: number, index: number, scan: Scan): Promise<boolean> {
-  const { found, warn, turns } = scan;
+  const { found, warn, doubted, turns } = scan;
   const { contents } = found;
   const path = found.realPathOf(file, index);
   const isRecorded = contents.has(index);
-  if (isRecorded && isOriginalVouchedFor(file, index, path, scan)) return true;
+  const isDoubted = doubted.size > 0 && doubted.has(found.paths.at(file));
+  if (!isDoubted && isVouchedFor(path, index, scan)) return true;
   const content = await readContent(path, turns);
   const isAsRecorded = isRecorded && content.sha256 === contents.sha256Of(index);
   contents.set(index, content.size, content.sha256, "base64");
@@ -179,17 +177,4 @@ async function examineOriginal(file: number, index: number, scan: Scan): Promise
     warn(found.paths.at(file), "it changed since precompress ran: what was made of it then is left out; run it again");
   }
   return isAsRecorded;
-}
-
-function isOriginalVouchedFor(
-  file: number,
-  index: number,
-  path: string,
-  { found, manifest, doubted }: Scan,
-): boolean {
-  if (doubted.size > 0 && doubted.has(found.paths.at(file))) return false;
-  const now = fileStatus(path);
-  if (now.size !== found.contents.sizeOf(index) || !manifest!.vouchesFor(now)) return false;
-  found.see(index, now);
-  return true;
 }

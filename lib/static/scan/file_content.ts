@@ -44,7 +44,6 @@ export function readFully(file: number, bytes: Uint8Array, length: number): numb
   return filled;
 }
 
-/** The SHA-256 of `bytes`, in base64. */
 export function sha256(bytes: Uint8Array): string {
   if (crypto.hash) return crypto.hash("sha256", bytes, "base64");
   return crypto.createHash("sha256").update(bytes).digest("base64");
@@ -70,7 +69,6 @@ export function readVerified({ file, size, sha256: expected }: Representation): 
   }
 }
 
-/** A summary of a file's content. */
 export interface FileContent {
   /** In bytes. */
   readonly size: number;

@@ -6,19 +6,15 @@ export const GROWTH = 1.5;
 /** A list of numbers that grows in place: an array leaves its former, smaller self behind whenever it grows. */
 export class NumberColumn {
   #values: Float64Array<ArrayBuffer> = new Float64Array(512);
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
+  length = 0;
 
   push(value: number): void {
-    if (this.#length === this.#values.length) {
+    if (this.length === this.#values.length) {
       // Moved, not copied: the former memory is free at once.
-      const bytes = Math.ceil(this.#length * GROWTH) * Float64Array.BYTES_PER_ELEMENT;
+      const bytes = Math.ceil(this.length * GROWTH) * Float64Array.BYTES_PER_ELEMENT;
       this.#values = new Float64Array(this.#values.buffer.transfer(bytes));
     }
-    this.#values[this.#length++] = value;
+    this.#values[this.length++] = value;
   }
 
   /** The number at `index`, which is one below {@linkcode length}. */
@@ -202,7 +198,7 @@ export class FoundFiles {
   /** The number of the file that is the dictionary of the site, by the manifest. */
   siteDictionary: number | undefined;
   /** Real paths of folders, with a separator at the end. */
-  readonly #folders: string[] = [];
+  readonly folders: string[] = [];
   /** Of each file: the number of its folder. */
   readonly #folderOf = new NumberColumn();
   readonly #firsts = new NumberColumn();
@@ -216,11 +212,6 @@ export class FoundFiles {
 
   get length(): number {
     return this.paths.length;
-  }
-
-  /** The real paths of all folders, with a separator at the end. */
-  get folders(): readonly string[] {
-    return this.#folders;
   }
 
   /** The number of the file itself as a representation; its variants are between it and that of the next file. */
@@ -239,26 +230,19 @@ export class FoundFiles {
     if (link !== undefined) return link;
     if (file !== this.#lastFile) {
       const path = this.paths.at(file);
-      this.#lastPath = this.#folders[this.#folderOf.at(file)] + path.slice(path.lastIndexOf("/") + 1);
+      this.#lastPath = this.folders[this.#folderOf.at(file)] + path.slice(path.lastIndexOf("/") + 1);
       this.#lastFile = file;
     }
     return this.#lastPath + (this.kindOf(representation)?.extension ?? "");
   }
 
-  /** Takes note of the folder whose files are added next. */
-  addFolder(real: string): void {
-    this.#folders.push(real);
-  }
-
-  /** Adds a file of the folder that was added last; `link` is its real path if it is a link. */
   addFile(path: string, link: string | undefined): void {
     this.#firsts.push(this.contents.length);
-    this.#folderOf.push(this.#folders.length - 1);
+    this.#folderOf.push(this.folders.length - 1); // the last one
     this.paths.add(path);
     this.#add(0, link);
   }
 
-  /** Adds a variant of the file that was added last. */
   addVariant({ index }: VariantKind, link: string | undefined): void {
     this.#add(FIRST_VARIANT + index, link);
   }

@@ -11,11 +11,9 @@ import { variantKinds, type Warn } from "./representation.ts";
 export function treeRoot(directory: string): string {
   if (typeof directory !== "string") throw new TypeError(`cannot serve ${directory}: name the folder by its path`);
   if (directory === "") throw new TypeError('cannot serve "": name the folder, "." if it is the current one');
-  let isFolder: boolean;
   try {
     const root = realpathSync(directory);
-    isFolder = statSync(root).isDirectory();
-    if (isFolder) return root;
+    if (statSync(root).isDirectory()) return root;
   } catch (cause) {
     throw new TypeError(`cannot serve ${directory}: ${rootReason(cause)}`, { cause });
   }
@@ -28,7 +26,6 @@ function rootReason(error: unknown): string {
   return code === "ENOTDIR" ? "a part of the path is a file, not a folder" : reasonOf(error);
 }
 
-/** A folder to list. */
 export interface Folder {
   /** Below the root, with a `/` at its end; empty for the root. */
   readonly path: string;
@@ -38,7 +35,6 @@ export interface Folder {
   readonly above: Folder | undefined;
 }
 
-/** The entries of a folder. */
 export class ListedFolder {
   /** Below the root, with a `/` at its end; empty for the root. */
   readonly path: string;
@@ -150,7 +146,7 @@ export async function listTree(root: string, dotfiles: boolean, warn: Warn, turn
 }
 
 function addFiles({ path, real, files, links }: ListedFolder, found: FoundFiles): void {
-  found.addFolder(real);
+  found.folders.push(real);
   const originals: string[] = [];
   const variantsOf = new Map<string, number>(); // a bit a kind: 40,000 names are put together with extensions in 50 ms
   for (const name of files) {

@@ -55,7 +55,7 @@ const isThere: ReadonlySet<unknown> = new Set(["kept", "found"]);
 /** Returns the content in a manifest's record, read from a file and so unchecked; undefined if it makes no sense. */
 export function recordedContent(record: unknown): RecordedContent | undefined {
   const size = ownValue(record, "size");
-  const sha256 = hashIn(record);
+  const sha256 = hashAt(record, "sha256");
   if (sha256 === undefined || !Number.isSafeInteger(size) || (size as number) < 0) return undefined;
   return { size: size as number, sha256 };
 }
@@ -74,13 +74,9 @@ export function recordedImmutable(record: unknown): boolean | undefined {
 
 /** The SHA-256 of a dictionary that a file has deltas against, in base64. */
 export function recordedDictionary(record: unknown, of: "former" | "site"): string | undefined {
-  const hex = of === "former" ? hashIn(ownValue(record, "dictionary")) : hashAt(record, "siteDictionary");
+  const hex = of === "former" ? hashAt(ownValue(record, "dictionary"), "sha256") : hashAt(record, "siteDictionary");
   const hash = hex === undefined ? undefined : Buffer.from(hex, "hex");
   return hash?.length === DIGITS / 2 ? hash.toString("base64") : undefined;
-}
-
-function hashIn(record: unknown): string | undefined {
-  return hashAt(record, "sha256");
 }
 
 function hashAt(record: unknown, key: string): string | undefined {

@@ -18,7 +18,6 @@ export interface Codecs {
   readonly decompressSync: typeof decompressSync;
 }
 
-/** Loads the codecs. */
 export async function loadCodecs(): Promise<Codecs> {
   const { decompressSync, ready } = await import("../../codecs/mod.ts");
   await ready(["brotli", "zstd", "gzip"], "decompress");

@@ -65,7 +65,6 @@ const former: readonly VariantKind[] = (Object.keys(storedCodings) as StoredCodi
   return { index, coding, dictionary, ...storedCodings[coding] };
 });
 
-/** All kinds. */
 export const variantKinds: readonly VariantKind[] = [
   ...former,
   siteKind(former.length, "dcb"),
@@ -74,12 +73,6 @@ export const variantKinds: readonly VariantKind[] = [
 
 function siteKind(index: number, coding: "dcb" | "dcz"): VariantKind {
   const format = `site-${coding}` as const;
-  return {
-    index,
-    coding,
-    format,
-    extension: extensions[format],
-    dictionary: "site",
-    magic: storedCodings[coding].magic,
-  };
+  const { magic } = storedCodings[coding];
+  return { index, coding, format, extension: extensions[format], dictionary: "site", magic };
 }

@@ -71,7 +71,6 @@ async function stateOf(root: string, found: FoundFiles, turns: TurnSlicer): Prom
 
 export type { Warn } from "./representation.ts";
 
-/** Options of {@linkcode scanTree}. */
 export interface ScanOptions {
   /** Whether names that begin with a dot are in; `.well-known` always is. */
   readonly dotfiles: boolean;
