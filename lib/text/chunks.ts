@@ -1,6 +1,13 @@
-import { bytesOf, described, hasBackpressure, transformRest } from "../streams/internal.ts";
-import type { TransformStreamDefaultController } from "../streams/mod.ts";
-import { textOrBytes } from "./complete_lines.ts";
+import {
+  bytesOf,
+  described,
+  enqueueAll,
+  hasBackpressure,
+  ReleasingTransformer,
+  transformRest,
+} from "../streams/internal.ts";
+import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
+import { type TextChunk, textOrBytes } from "./complete_lines.ts";
 
 /** The bytes that a well-formed text takes in UTF-8. */
 export function utf8Length(text: string): number {
@@ -14,7 +21,6 @@ export function utf8Length(text: string): number {
   return length;
 }
 
-/** The bytes of a chunk, without a copy. */
 export function bytesOfChunk(chunk: unknown): Uint8Array {
   const bytes = bytesOf(chunk);
   if (bytes !== undefined) return bytes;
@@ -29,18 +35,29 @@ export function bytesOfChunk(chunk: unknown): Uint8Array {
  */
 const PIECE = 32 * 1024;
 
-/** Adds a chunk to a text, a piece at a time; returns what the transformer has to return. */
-export function addInPieces(
-  text: { add(piece: string | Uint8Array): void },
-  chunk: unknown,
-  controller: TransformStreamDefaultController<never>,
-): Promise<never> | undefined {
-  const whole = textOrBytes(chunk);
-  let end = 0;
-  do {
-    text.add(pieceOf(whole, end, end += PIECE));
-  } while (end < whole.length && !hasBackpressure(controller));
-  return end < whole.length ? transformRest(controller, pieceOf(whole, end, whole.length)) : undefined;
+/** Makes records of text, which it takes a piece at a time. */
+export abstract class RecordReader<T> extends ReleasingTransformer implements Transformer<TextChunk, T> {
+  #controller: TransformStreamDefaultController<T> = undefined as never; // set by start()
+
+  start(controller: TransformStreamDefaultController<T>): void {
+    this.#controller = controller;
+  }
+
+  transform(chunk: TextChunk): Promise<never> | undefined {
+    const controller = this.#controller as TransformStreamDefaultController<never>;
+    const whole = textOrBytes(chunk);
+    let end = 0;
+    do {
+      this.add(pieceOf(whole, end, end += PIECE));
+    } while (end < whole.length && !hasBackpressure(controller));
+    return end < whole.length ? transformRest(controller, pieceOf(whole, end, whole.length)) : undefined;
+  }
+
+  abstract add(piece: string | Uint8Array): void;
+
+  enqueue(records: T[]): void {
+    if (records.length > 0) enqueueAll(this.#controller, records);
+  }
 }
 
 function pieceOf(whole: string | Uint8Array, from: number, to: number): string | Uint8Array {

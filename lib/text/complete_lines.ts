@@ -186,13 +186,10 @@ const UNIT = 3;
 /** A longer line that came as text is kept as bytes: as a rope of small strings it would take many times its size. */
 const KEPT_AS_TEXT = 16 * 1024;
 
-/** Options of the lines that are made complete. */
 export interface CompleteLinesOptions {
-  /** The endings of lines. */
   readonly ends: LineEnds;
   /** The most bytes that a line may have, its ending not counted. */
   readonly maxLength: number;
-  /** The error of a line that has more. */
   readonly tooLong: () => Error;
   /** The error of a line with more bytes than a buffer or a string can hold. */
   readonly tooLarge: (length: number, kind: string, cause: unknown) => Error;

@@ -63,7 +63,6 @@ export interface CsvDecoderStreamOptions {
   readonly separator?: string;
 }
 
-/** The options of {@linkcode CsvDecoderStream}. */
 export const csvDecoderStreamOptions: SchemaOf<
   CsvDecoderStreamOptions,
   "headers" | "maxRecordLength" | "onMismatch" | "separator"

@@ -57,7 +57,6 @@ export interface CsvEncoderStreamOptions {
   readonly separator?: string;
 }
 
-/** The options of {@linkcode CsvEncoderStream}. */
 export const csvEncoderStreamOptions: SchemaOf<
   CsvEncoderStreamOptions,
   "headers" | "lineEnding" | "separator"
@@ -105,9 +104,7 @@ export class CsvEncoderStream<T extends object = object> {
   constructor(options: CsvEncoderStreamOptions = {}) {
     const writer = new CsvWriter(csvEncoderStreamOptions(options));
     const { readable, writable } = batchedTransform<T, Uint8Array<ArrayBuffer>>(
-      (records, enqueue) => {
-        writer.write(records, enqueue);
-      },
+      (records, enqueue) => writer.write(records, enqueue),
       { highWaterMark: HIGH_WATER_MARK },
       { atEnd: (enqueue) => writer.end(enqueue) },
     );

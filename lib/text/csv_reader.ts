@@ -1,8 +1,7 @@
-import { enqueueAll, quoted, ReleasingTransformer } from "../streams/internal.ts";
-import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
-import { CompleteLines, LF_OR_CR_ENDS, type TextChunk } from "./complete_lines.ts";
+import { quoted } from "../streams/internal.ts";
+import { CompleteLines, LF_OR_CR_ENDS } from "./complete_lines.ts";
 import { CsvRecords, type CsvRecordsOptions } from "./csv_records.ts";
-import { addInPieces, utf8Length } from "./chunks.ts";
+import { RecordReader, utf8Length } from "./chunks.ts";
 
 const LF = 10;
 const CR = 13;
@@ -10,7 +9,6 @@ const QUOTE = 34;
 /** The most bytes that a UTF-16 code unit takes in UTF-8. */
 const UNIT = 3;
 
-/** Options of a CSV reader, checked. */
 export interface CsvReaderOptions extends CsvRecordsOptions {
   /** The character between two fields. */
   readonly separator: string;
@@ -19,12 +17,11 @@ export interface CsvReaderOptions extends CsvRecordsOptions {
 }
 
 /** Makes records of CSV, in one pass over the text of each chunk. */
-export class CsvReader<T> extends ReleasingTransformer implements Transformer<TextChunk, T> {
+export class CsvReader<T> extends RecordReader<T> {
   readonly #separator: number;
   readonly #maxRecordLength: number;
   readonly #text: CompleteLines;
   readonly #records: CsvRecords<T>;
-  #controller: TransformStreamDefaultController<T> = undefined as never; // set by start()
 
   /** The parts of a quoted field whose end has not come. */
   #parts: string[] | undefined = undefined;
@@ -57,12 +54,8 @@ export class CsvReader<T> extends ReleasingTransformer implements Transformer<Te
     });
   }
 
-  start(controller: TransformStreamDefaultController<T>): void {
-    this.#controller = controller;
-  }
-
-  transform(chunk: TextChunk): Promise<never> | undefined {
-    return addInPieces(this.#text, chunk, this.#controller as TransformStreamDefaultController<never>);
+  add(piece: string | Uint8Array): void {
+    this.#text.add(piece);
   }
 
   flush(): void {
@@ -77,7 +70,7 @@ export class CsvReader<T> extends ReleasingTransformer implements Transformer<Te
     try {
       this.#readInto(values, text);
     } finally {
-      if (values.length > 0) enqueueAll(this.#controller, values); // those before an error, too
+      this.enqueue(values); // those before an error, too
     }
   }
 

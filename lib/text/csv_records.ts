@@ -92,7 +92,6 @@ function checkedHeaders(headers: unknown, name: string): boolean | readonly stri
 /** Makes a value of a field's text; `column` is the name of its column, or its index if columns have no names. */
 export type ConvertCsvField = (text: string, column: string | number) => unknown;
 
-/** Options of records, checked. */
 export interface CsvRecordsOptions {
   /** Names of the columns, or whether the first record has them. */
   readonly headers: boolean | readonly string[];
@@ -104,7 +103,6 @@ export interface CsvRecordsOptions {
 export class CsvRecords<T> {
   readonly #convert: ConvertCsvField | undefined;
   readonly #onMismatch: CsvRecordsOptions["onMismatch"];
-  /** Whether the next record is the header. */
   #isHeaderNext: boolean;
   /** How many fields a record is to have; undefined until the first one has come. */
   #columns: number | undefined;

@@ -36,7 +36,6 @@ class OutputBuffer {
     return this.#bytes;
   }
 
-  /** Adds a text. */
   add(text: string): void {
     if (text.length <= SHORT && this.#addAscii(text)) return;
     if (text.length < LONG) {
@@ -86,7 +85,6 @@ const LONGEST_LOOP = 1024;
 /** Makes a text, or another value that has one, of a field's value. */
 export type ConvertCsvValue = (value: unknown, column: string | number) => unknown;
 
-/** Options of a CSV writer, checked. */
 export interface CsvWriterOptions {
   /** Whether a header is written, and of which names. */
   readonly headers: boolean | readonly string[];
@@ -120,7 +118,6 @@ export class CsvWriter {
     this.#areNumbersPlain = !/[\w.+-]/.test(separator);
   }
 
-  /** Enqueues the lines of records. */
   write(records: readonly unknown[], enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
     const { lineEnding } = this.#options;
     const output = this.#output;

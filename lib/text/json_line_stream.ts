@@ -1,15 +1,7 @@
-import {
-  bytes,
-  enqueueAll,
-  quoted,
-  ReleasingTransformer,
-  schema,
-  type SchemaOf,
-  wordOrFunction,
-} from "../streams/internal.ts";
-import { type Transformer, TransformStream, type TransformStreamDefaultController } from "../streams/mod.ts";
-import { addInPieces } from "./chunks.ts";
-import { CompleteLines, LF_ENDS, lineLimit, MAX_STRING_LENGTH, type TextChunk } from "./complete_lines.ts";
+import { bytes, quoted, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
+import { TransformStream } from "../streams/mod.ts";
+import { RecordReader } from "./chunks.ts";
+import { CompleteLines, LF_ENDS, lineLimit, MAX_STRING_LENGTH } from "./complete_lines.ts";
 
 /**
  * A line that is not JSON.
@@ -60,11 +52,9 @@ const MOST_OBVIOUS = 1;
  * Makes values of lines of JSON, each by a call of `JSON.parse()`: one call for a whole batch is no faster once it is
  * made sure that no value begins in one line and ends in another.
  */
-export class JsonLineReader<T> extends ReleasingTransformer implements Transformer<TextChunk, T> {
+class JsonLineReader<T> extends RecordReader<T> {
   readonly #onInvalid: "throw" | "skip" | OnInvalidJsonLine<T>;
   readonly #text: CompleteLines;
-  #controller: TransformStreamDefaultController<T> = undefined as never; // set by start()
-  /** How many lines have been read. */
   #lines = 0;
 
   constructor(onInvalid: "throw" | "skip" | OnInvalidJsonLine<T>, maxLineLength: number) {
@@ -81,12 +71,8 @@ export class JsonLineReader<T> extends ReleasingTransformer implements Transform
     });
   }
 
-  start(controller: TransformStreamDefaultController<T>): void {
-    this.#controller = controller;
-  }
-
-  transform(chunk: TextChunk): Promise<never> | undefined {
-    return addInPieces(this.#text, chunk, this.#controller as TransformStreamDefaultController<never>);
+  add(piece: string | Uint8Array): void {
+    this.#text.add(piece);
   }
 
   flush(): void {
@@ -108,7 +94,7 @@ export class JsonLineReader<T> extends ReleasingTransformer implements Transform
     } finally {
       this.#lines += next;
       values.length = count; // those before an invalid line, too
-      if (count > 0) enqueueAll(this.#controller, values as T[]);
+      this.enqueue(values as T[]);
     }
   }
 
@@ -160,7 +146,6 @@ export interface JsonLineStreamOptions<T = unknown> {
   readonly onInvalid?: "throw" | "skip" | OnInvalidJsonLine<T>;
 }
 
-/** The options of {@linkcode JsonLineStream}. */
 export const jsonLineStreamOptions: SchemaOf<
   JsonLineStreamOptions,
   "maxLineLength" | "onInvalid"

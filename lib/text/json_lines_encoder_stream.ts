@@ -1,5 +1,5 @@
-import { batchedTransform } from "../batch/internal.ts";
-import { described, type Member, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
+import { type BatchedTransform, batchedTransform } from "../batch/internal.ts";
+import { described, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 
 /**
@@ -40,23 +40,32 @@ export interface InvalidJsonValue {
  */
 export type OnInvalidJsonValue = (invalid: InvalidJsonValue) => unknown;
 
+/** How many values may wait. */
+const HIGH_WATER_MARK = 512;
 /** As many UTF-16 code units as make a chunk. */
 const FULL = 64 * 1024;
 
-/** Writes values as lines of JSON, each with `start` before it. */
-export class JsonLineWriter {
+/** Makes the ends of an encoder that writes values as lines of JSON, each with `start` before it. */
+export function jsonEncoder<T>(
+  onInvalid: "throw" | "skip" | OnInvalidJsonValue,
+  start = "",
+): BatchedTransform<T, Uint8Array<ArrayBuffer>> {
+  const writer = new JsonLineWriter(onInvalid, start);
+  return batchedTransform((values, enqueue) => writer.write(values, enqueue), { highWaterMark: HIGH_WATER_MARK });
+}
+
+class JsonLineWriter {
   readonly #onInvalid: "throw" | "skip" | OnInvalidJsonValue;
   readonly #start: string;
   readonly #encoder = new TextEncoder();
   /** How many values were taken. */
   #taken = 0;
 
-  constructor(onInvalid: "throw" | "skip" | OnInvalidJsonValue, start = "") {
+  constructor(onInvalid: "throw" | "skip" | OnInvalidJsonValue, start: string) {
     this.#onInvalid = onInvalid;
     this.#start = start;
   }
 
-  /** Enqueues the lines of values. */
   write(values: readonly unknown[], enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
     let text = "";
     for (const value of values) {
@@ -92,9 +101,6 @@ function invalid(value: unknown, name: string, cause: unknown): TypeError {
   return cause === undefined ? new TypeError(message) : new TypeError(message, { cause });
 }
 
-/** How many values may wait. */
-const HIGH_WATER_MARK = 512;
-
 /**
  * Options of {@linkcode JsonLinesEncoderStream}: the handling of values that JSON has no text for.
  *
@@ -119,16 +125,8 @@ export interface JsonLinesEncoderStreamOptions {
   readonly onInvalid?: "throw" | "skip" | OnInvalidJsonValue;
 }
 
-/** Returns the options that encoders of JSON lines and of JSON text sequences share. */
-export function jsonEncoderMembers(): {
-  readonly onInvalid: Member<"throw" | "skip" | OnInvalidJsonValue, "throw">;
-} {
-  return { onInvalid: wordOrFunction(["throw", "skip"], "throw") };
-}
-
-/** The options of {@linkcode JsonLinesEncoderStream}. */
 export const jsonLinesEncoderStreamOptions: SchemaOf<JsonLinesEncoderStreamOptions, "onInvalid"> =
-  /* @__PURE__ */ schema("JsonLinesEncoderStream", jsonEncoderMembers);
+  /* @__PURE__ */ schema("JsonLinesEncoderStream", () => ({ onInvalid: wordOrFunction(["throw", "skip"], "throw") }));
 
 /**
  * An encoder of JSON lines (NDJSON): takes values, and gives the bytes of their lines, each as `JSON.stringify()` writes
@@ -161,10 +159,7 @@ export class JsonLinesEncoderStream<T = unknown> {
    * @throws {TypeError} if `onInvalid` is none of these, or there is no such option.
    */
   constructor(options: JsonLinesEncoderStreamOptions = {}) {
-    const writer = new JsonLineWriter(jsonLinesEncoderStreamOptions(options).onInvalid);
-    const { readable, writable } = batchedTransform<T, Uint8Array<ArrayBuffer>>((values, enqueue) => {
-      writer.write(values, enqueue);
-    }, { highWaterMark: HIGH_WATER_MARK });
+    const { readable, writable } = jsonEncoder<T>(jsonLinesEncoderStreamOptions(options).onInvalid);
     this.readable = readable;
     this.writable = writable;
   }

@@ -1,15 +1,7 @@
-import {
-  bytes,
-  enqueueAll,
-  quoted,
-  ReleasingTransformer,
-  schema,
-  type SchemaOf,
-  wordOrFunction,
-} from "../streams/internal.ts";
-import { type Transformer, TransformStream, type TransformStreamDefaultController } from "../streams/mod.ts";
-import { addInPieces, utf8Length } from "./chunks.ts";
-import { MAX_STRING_LENGTH, type TextChunk } from "./complete_lines.ts";
+import { bytes, quoted, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
+import { TransformStream } from "../streams/mod.ts";
+import { RecordReader, utf8Length } from "./chunks.ts";
+import { MAX_STRING_LENGTH } from "./complete_lines.ts";
 
 /**
  * A text of a JSON text sequence that is not JSON, or may not be all of it.
@@ -53,13 +45,6 @@ export interface InvalidJsonText {
  */
 export type OnInvalidJsonText<T> = (invalid: InvalidJsonText) => T | undefined;
 
-/** The error of a stream that is not told what to do with such texts. */
-export function invalidJsonTextError({ index, text, error }: InvalidJsonText): SyntaxError {
-  return new SyntaxError(`the JSON text at index ${index}: ${quoted(text)} is no text of a JSON text sequence`, {
-    cause: error,
-  });
-}
-
 /** The character that every text begins with. */
 export const RECORD_SEPARATOR = "\x1e";
 
@@ -81,11 +66,10 @@ const CUT_OFF = "it may have been cut off: no line feed follows it";
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc7464#section-2}
  */
-export class JsonSequenceReader<T> extends ReleasingTransformer implements Transformer<TextChunk, T> {
+class JsonSequenceReader<T> extends RecordReader<T> {
   readonly #onInvalid: "throw" | "skip" | OnInvalidJsonText<T>;
   readonly #maxLength: number;
   readonly #decoder = new TextDecoder();
-  #controller: TransformStreamDefaultController<T> = undefined as never; // set by start()
   /** The parts of the text whose end has not come, and their bytes. */
   #parts: string[] = [];
   #length = 0;
@@ -102,19 +86,10 @@ export class JsonSequenceReader<T> extends ReleasingTransformer implements Trans
     this.#maxLength = maxLength;
   }
 
-  start(controller: TransformStreamDefaultController<T>): void {
-    this.#controller = controller;
-  }
-
-  transform(chunk: TextChunk): Promise<never> | undefined {
-    return addInPieces(this, chunk, this.#controller as TransformStreamDefaultController<never>);
-  }
-
   flush(): void {
     this.#read(this.#decoder.decode() + RECORD_SEPARATOR);
   }
 
-  /** Reads a piece of a chunk. */
   add(piece: string | Uint8Array): void {
     if (typeof piece === "string") this.#read(this.#decoder.decode() + piece);
     else this.#read(this.#decoder.decode(piece, { stream: true }));
@@ -132,7 +107,7 @@ export class JsonSequenceReader<T> extends ReleasingTransformer implements Trans
       this.#keep(text.slice(start));
       if (this.#hasBegun && text.endsWith("\n") && !GOES_ON.test(text)) this.#tryToEnd(values);
     } finally {
-      if (values.length > 0) enqueueAll(this.#controller, values); // those before an error, too
+      this.enqueue(values); // those before an error, too
     }
   }
 
@@ -190,10 +165,13 @@ export class JsonSequenceReader<T> extends ReleasingTransformer implements Trans
     } catch (thrown) {
       error = hasBegun ? thrown as SyntaxError : new SyntaxError(NOT_BEGUN);
     }
-    const invalid = { index: this.#texts, text, error };
+    const index = this.#texts;
     const onInvalid = this.#onInvalid;
-    if (onInvalid === "throw") throw invalidJsonTextError(invalid);
-    return onInvalid === "skip" ? undefined : onInvalid(invalid);
+    if (onInvalid === "throw") {
+      const message = `the JSON text at index ${index}: ${quoted(text)} is no text of a JSON text sequence`;
+      throw new SyntaxError(message, { cause: error });
+    }
+    return onInvalid === "skip" ? undefined : onInvalid({ index, text, error });
   }
 }
 
@@ -229,7 +207,6 @@ export interface JsonSequenceDecoderStreamOptions<T = unknown> {
   readonly onInvalid?: "throw" | "skip" | OnInvalidJsonText<T>;
 }
 
-/** The options of {@linkcode JsonSequenceDecoderStream}. */
 export const jsonSequenceDecoderStreamOptions: SchemaOf<
   JsonSequenceDecoderStreamOptions,
   "maxTextLength" | "onInvalid"

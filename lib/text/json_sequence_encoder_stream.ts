@@ -1,11 +1,7 @@
-import { batchedTransform } from "../batch/internal.ts";
-import { schema, type SchemaOf } from "../streams/internal.ts";
+import { schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
-import { jsonEncoderMembers, JsonLineWriter, type OnInvalidJsonValue } from "./json_lines_encoder_stream.ts";
+import { jsonEncoder, type OnInvalidJsonValue } from "./json_lines_encoder_stream.ts";
 import { RECORD_SEPARATOR } from "./json_sequence_decoder_stream.ts";
-
-/** How many values may wait. */
-const HIGH_WATER_MARK = 512;
 
 /**
  * Options of {@linkcode JsonSequenceEncoderStream}: the handling of values that JSON has no text for.
@@ -31,9 +27,11 @@ export interface JsonSequenceEncoderStreamOptions {
   readonly onInvalid?: "throw" | "skip" | OnInvalidJsonValue;
 }
 
-/** The options of {@linkcode JsonSequenceEncoderStream}. */
 export const jsonSequenceEncoderStreamOptions: SchemaOf<JsonSequenceEncoderStreamOptions, "onInvalid"> =
-  /* @__PURE__ */ schema("JsonSequenceEncoderStream", jsonEncoderMembers);
+  /* @__PURE__ */ schema(
+    "JsonSequenceEncoderStream",
+    () => ({ onInvalid: wordOrFunction(["throw", "skip"], "throw") }),
+  );
 
 /**
  * An encoder of JSON text sequences (RFC 7464, `application/json-seq`): takes values, and gives the bytes of their texts,
@@ -66,10 +64,8 @@ export class JsonSequenceEncoderStream<T = unknown> {
    * @throws {TypeError} if `onInvalid` is none of these, or there is no such option.
    */
   constructor(options: JsonSequenceEncoderStreamOptions = {}) {
-    const writer = new JsonLineWriter(jsonSequenceEncoderStreamOptions(options).onInvalid, RECORD_SEPARATOR);
-    const { readable, writable } = batchedTransform<T, Uint8Array<ArrayBuffer>>((values, enqueue) => {
-      writer.write(values, enqueue);
-    }, { highWaterMark: HIGH_WATER_MARK });
+    const { onInvalid } = jsonSequenceEncoderStreamOptions(options);
+    const { readable, writable } = jsonEncoder<T>(onInvalid, RECORD_SEPARATOR);
     this.readable = readable;
     this.writable = writable;
   }

@@ -10,7 +10,6 @@ import {
   type TextChunk,
 } from "./complete_lines.ts";
 
-/** Makes lines of text or bytes. */
 export class LineSplitter extends ReleasingTransformer implements Transformer<TextChunk, string> {
   readonly #ends: LineEnds;
   readonly #text: CompleteLines;
@@ -78,7 +77,6 @@ export interface LineStreamOptions {
   readonly maxLineLength?: number;
 }
 
-/** The options of {@linkcode LineStream}. */
 export const lineStreamOptions: SchemaOf<LineStreamOptions, "allowCR" | "maxLineLength"> = /* @__PURE__ */ schema(
   "LineStream",
   () => ({ allowCR: bool(false), maxLineLength: bytes(MAX_STRING_LENGTH) }),

@@ -31,7 +31,6 @@ export interface LineToNumberStreamOptions {
   readonly onInvalid?: OnInvalidLine;
 }
 
-/** The options of {@linkcode LineToNumberStream}. */
 export const lineToNumberStreamOptions: SchemaOf<LineToNumberStreamOptions> = /* @__PURE__ */ schema(
   "LineToNumberStream",
   () => ({ onInvalid: func<OnInvalidLine>() }),

@@ -90,7 +90,6 @@ function writeSixDecimals(scaled: number, view: DataView, offset: number): numbe
   return at;
 }
 
-/** Writes ASCII text. */
 function writeText(text: string, view: DataView, offset: number): number {
   for (let i = 0; i < text.length; i++) view.setUint8(offset + i, text.charCodeAt(i));
   return offset + text.length;
@@ -214,7 +213,6 @@ function invalid(value: unknown, name: string): TypeError | RangeError {
   return new RangeError(`${is}: only numbers up to 2^53 - 1 in magnitude can be written as lines`);
 }
 
-/** Writes the line of any number that is writable. */
 function writeLine(number: number, view: DataView, offset: number): number {
   let at = offset;
   const magnitude = Math.abs(number);

@@ -31,7 +31,6 @@ export interface NumberToLineStreamOptions {
   readonly onInvalid?: OnInvalidNumber;
 }
 
-/** The options of {@linkcode NumberToLineStream}. */
 export const numberToLineStreamOptions: SchemaOf<NumberToLineStreamOptions> = /* @__PURE__ */ schema(
   "NumberToLineStream",
   () => ({ onInvalid: func<OnInvalidNumber>() }),
