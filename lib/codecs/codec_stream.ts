@@ -18,7 +18,6 @@ export interface Watch {
   end?(): void;
 }
 
-/** The two ends of a codec stream. */
 export interface Ends {
   readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly writable: WritableStream<ArrayBufferView | ArrayBufferLike>;

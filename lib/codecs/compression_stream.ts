@@ -36,7 +36,6 @@ export interface CompressionStreamOptions extends Omit<CompressOptions, "format"
   flush?: boolean;
 }
 
-/** The options of {@linkcode CompressionStream}. */
 export const compressionStreamOptions: SchemaOf<
   CompressionStreamOptions,
   "checksum" | "flush"

@@ -17,10 +17,11 @@ export async function openDecoder(
 
 /** A compressed stream, decoded in steps. Holds WASM memory until {@linkcode Decoder.close}. */
 export class Decoder {
+  /** Whether there is output, or input to go on with: {@linkcode Decoder.write} only if not. */
+  more = false;
   #session: Session;
   /** Bytes of the last {@linkcode Decoder.write} that the codec has not been told of. */
   #fresh = 0;
-  #more = false;
   /** The error of the next step: the last one gave the output before it. */
   #fault: TypeError | undefined = undefined;
 
@@ -29,16 +30,11 @@ export class Decoder {
     this.#session = session;
   }
 
-  /** Whether there is output, or input to go on with: {@linkcode Decoder.write} only if not. */
-  get more(): boolean {
-    return this.#more;
-  }
-
   /** Takes a copy of `input`, so its size adds to the memory held: tens of KiB are a good measure. */
   write(input: Uint8Array): void {
     this.#session.write(input);
     this.#fresh = input.length;
-    this.#more = input.length > 0;
+    this.more = input.length > 0;
   }
 
   /**
@@ -60,13 +56,13 @@ export class Decoder {
     if (this.#fault !== undefined) throw this.#fault;
     try {
       const { length, more } = this.#session.stepInto(target, this.#fresh, operation);
-      this.#more = more;
+      this.more = more;
       return length;
     } catch (error) {
       const length = error instanceof TypeError ? this.#session.copyOutput(target) : 0;
       if (length === 0) throw error;
       this.#fault = error as TypeError;
-      this.#more = true;
+      this.more = true;
       return length;
     } finally {
       this.#fresh = 0;

@@ -24,7 +24,6 @@ import { tooLarge } from "./whole.ts";
  */
 export type DecompressionStreamOptions = Omit<DecompressOptions, "format">;
 
-/** The options of {@linkcode DecompressionStream}. */
 export const decompressionStreamOptions: SchemaOf<DecompressionStreamOptions, "maxSize"> = /* @__PURE__ */ schema(
   "DecompressionStream",
   decompressMembers,

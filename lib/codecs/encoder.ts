@@ -3,7 +3,6 @@ import { encoders } from "./module.ts";
 import { compressParameters } from "./options.ts";
 import { FINISH, FLUSH, type PieceLimits, PROCESS, Session } from "./session.ts";
 
-/** Options of {@linkcode openEncoder}. */
 export interface EncoderOptions {
   readonly level: number;
   /** log2 of the window in bytes. Default: chosen by the codec. */

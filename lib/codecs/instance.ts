@@ -115,7 +115,6 @@ export class Instance {
   }
 }
 
-/** This thread's instances in use or kept, by module. */
 function instantiate(module: WebAssembly.Module): Exports {
   try {
     return new WebAssembly.Instance(module, {}).exports as unknown as Exports;
@@ -124,6 +123,7 @@ function instantiate(module: WebAssembly.Module): Exports {
   }
 }
 
+/** This thread's instances in use or kept, by module. */
 const pools = new Map<WebAssembly.Module, Instance[]>();
 
 function poolOf(module: WebAssembly.Module): Instance[] {

@@ -112,12 +112,10 @@ export function decompressMembers(): {
   return { maxSize: bytes(Infinity), dictionary: bytesMember() };
 }
 
-/** Makes the schema of a function that compresses. */
 export function compressSchema(owner: string): SchemaOf<CompressOptions, "checksum"> {
   return schema(owner, () => ({ format: formatMember(), ...compressMembers() }));
 }
 
-/** Makes the schema of a function that decompresses. */
 export function decompressSchema(owner: string): SchemaOf<DecompressOptions, "maxSize"> {
   return schema(owner, () => ({ format: formatMember(), ...decompressMembers() }));
 }

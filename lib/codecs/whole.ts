@@ -13,13 +13,9 @@ import {
 } from "./options.ts";
 import { FINISH, MAX_OUTPUT, Session } from "./session.ts";
 
-/** The options of {@linkcode compress}. */
 export const compressOptions: ReturnType<typeof compressSchema> = /* @__PURE__ */ compressSchema("compress()");
-/** The options of {@linkcode decompress}. */
 export const decompressOptions: ReturnType<typeof decompressSchema> = /* @__PURE__ */ decompressSchema("decompress()");
-/** The options of {@linkcode compressSync}. */
 export const compressSyncOptions: ReturnType<typeof compressSchema> = /* @__PURE__ */ compressSchema("compressSync()");
-/** The options of {@linkcode decompressSync}. */
 export const decompressSyncOptions: ReturnType<typeof decompressSchema> = /* @__PURE__ */ decompressSchema(
   "decompressSync()",
 );
@@ -196,7 +192,6 @@ function stepWhole(
   }
 }
 
-/** The error of passing `maxSize`. */
 export function tooLarge(format: Format, maxSize: number): RangeError {
   return new RangeError(`cannot decompress ${format}: the result is larger than maxSize, ${maxSize} bytes`);
 }

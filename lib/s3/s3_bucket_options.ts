@@ -113,7 +113,6 @@ export interface S3BucketOptions {
 
 const name = (): Member<string, undefined> => text(undefined, "a name", (value) => value !== "");
 
-/** The options of {@linkcode S3Bucket}. */
 export const s3BucketOptions: SchemaOf<
   S3BucketOptions,
   "region" | "retries" | "timeout" | "concurrency" | "memory" | "checksums"
@@ -138,7 +137,6 @@ export const s3BucketOptions: SchemaOf<
   checksums: bool(true),
 }));
 
-/** The settings of a bucket. */
 export type S3BucketSettings = ReturnType<typeof s3BucketOptions>;
 
 /** The members of {@linkcode S3Credentials}. */

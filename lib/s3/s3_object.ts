@@ -22,13 +22,7 @@ import {
  * console.log(told({ key: "a.mp4", size: 12, etag: '"9b2c…"', lastModified: new Date() })); // a.mp4: 12 bytes
  * ```
  */
-export interface S3Object {
-  /** Its name in the bucket. */
-  readonly key: string;
-  /** How many bytes it has. */
-  readonly size: number;
-  /** Its entity tag, in quotes. */
-  readonly etag: string;
+export interface S3Object extends S3Stored {
   /** When it was stored. */
   readonly lastModified: Date;
   /** Its media type, where the store tells it: not in listings. */
@@ -172,11 +166,8 @@ function checkedMetadata(given: unknown, path: string): Readonly<Record<string, 
   return { ...given };
 }
 
-/** The options of `put()`. */
 export const putOptions: SchemaOf<S3PutOptions, "overwrite"> = /* @__PURE__ */ schema("put()", putMembers);
-/** The options of `copy()`. */
 export const copyOptions: SchemaOf<S3PutOptions, "overwrite"> = /* @__PURE__ */ schema("copy()", putMembers);
-/** The options of `join()`. */
 export const joinOptions: SchemaOf<S3PutOptions, "overwrite"> = /* @__PURE__ */ schema("join()", putMembers);
 
 type WritableSchema = SchemaOf<S3WritableOptions, "overwrite" | "concurrency">;
@@ -185,12 +176,9 @@ function writableMembers(): WritableSchema["members"] {
   return { ...putMembers(), concurrency: number(1, Infinity, 4) };
 }
 
-/** The options of `writable()`. */
 export const writableOptions: WritableSchema = /* @__PURE__ */ schema("writable()", writableMembers);
-/** The options of `resume()`. */
 export const resumeOptions: WritableSchema = /* @__PURE__ */ schema("resume()", writableMembers);
 
-/** The settings of an object that is written as a stream. */
 export type S3WritableSettings = ReturnType<typeof writableOptions>;
 
 export function settingsOf<S extends ReturnType<typeof putOptions>>(options: (given: object) => S, given: object): S {

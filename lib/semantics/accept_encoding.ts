@@ -1,4 +1,5 @@
 import { codingNamed, type ContentCoding, isUndoable, type StoredCoding, storedCodings } from "./content_coding.ts";
+import { trimmed } from "./fields.ts";
 
 /**
  * How much a client likes each content coding that files are stored in, from 0 to 1000: the `q` of RFC 9110,
@@ -73,18 +74,10 @@ function withWeights(identity: number, weightOf: (coding: StoredCoding) => numbe
 type Weights = Partial<Record<ContentCoding | "*", number>>;
 
 function readMember(field: string, from: number, to: number, weights: Weights): void {
-  let start = from;
-  let end = to;
-  while (start < end && isSpace(field.charCodeAt(start))) start++;
-  while (start < end && isSpace(field.charCodeAt(end - 1))) end--;
-  if (end - start > LONGEST_MEMBER) return;
-  const match = MEMBER.exec(field.slice(start, end));
+  const member = trimmed(field, from, to);
+  const match = member.length > LONGEST_MEMBER ? null : MEMBER.exec(member);
   if (match === null) return;
   const coding = match[1] === "*" ? "*" : codingNamed(match[1]);
   if (coding === undefined) return;
   weights[coding] ??= match[2] === undefined ? 1000 : Math.round(Number(match[2]) * 1000);
-}
-
-function isSpace(code: number): boolean {
-  return code === 32 || code === 9;
 }

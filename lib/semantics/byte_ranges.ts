@@ -1,3 +1,5 @@
+import { trimmed } from "./fields.ts";
+
 /** A part of a representation. */
 export interface ByteRange {
   /** The first byte. */
@@ -57,18 +59,6 @@ function rangeOf(spec: string, size: number): ByteRange | "empty" | "unsatisfiab
   if (last !== "" && Number(last) < start) return "malformed";
   if (start >= size) return "unsatisfiable";
   return { start, end: last === "" ? size : Math.min(size, Number(last) + 1) };
-}
-
-function trimmed(field: string, from: number, to: number): string {
-  let start = from;
-  let end = to;
-  while (start < end && isSpace(field.charCodeAt(start))) start++;
-  while (start < end && isSpace(field.charCodeAt(end - 1))) end--;
-  return field.slice(start, end);
-}
-
-function isSpace(code: number): boolean {
-  return code === 32 || code === 9;
 }
 
 /** Parts keep the order in which they were asked for, as section 15.3.7.2 would have it. */

@@ -14,10 +14,12 @@ export const MOST_INPUT: number = 64 * 1024;
 export class ContentDecoder {
   /** The coding that it undoes. */
   readonly coding: UndoableCoding;
+  /** Whether all output was given: after the end of the input, or of the coding where something follows it. */
+  isDone = false;
+  /** The decoder's error about bytes that follow the end of the coding, if it is done because of them. */
+  trailing: Error | undefined = undefined;
   #decoder: Decoder | undefined;
   #isInputComplete = false;
-  #isDone = false;
-  #trailing: Error | undefined = undefined;
 
   /** Wraps a decoder, which it then owns. */
   private constructor(coding: UndoableCoding, decoder: Decoder) {
@@ -38,16 +40,6 @@ export class ContentDecoder {
   /** Whether it goes on only with more input, or none to come. */
   get needsInput(): boolean {
     return !this.#isInputComplete && this.#decoder?.more === false;
-  }
-
-  /** Whether all output was given: after the end of the input, or of the coding where something follows it. */
-  get isDone(): boolean {
-    return this.#isDone;
-  }
-
-  /** The decoder's error about bytes that follow the end of the coding, if it is done because of them. */
-  get trailing(): Error | undefined {
-    return this.#trailing;
   }
 
   /** Takes a copy of up to {@linkcode MOST_INPUT} bytes, when it needs input. */
@@ -72,13 +64,14 @@ export class ContentDecoder {
     if (decoder === undefined) return 0;
     try {
       const length = this.#isInputComplete ? decoder.finish(target) : decoder.read(target);
-      if (this.#isInputComplete && !decoder.more) this.#finish();
+      this.isDone = this.#isInputComplete && !decoder.more;
+      if (this.isDone) this.close();
       return length;
     } catch (error) {
       this.close();
       if (faultOf(error) !== "trailing") throw error;
-      this.#trailing = error as Error;
-      this.#isDone = true;
+      this.trailing = error as Error;
+      this.isDone = true;
       return 0;
     }
   }
@@ -88,23 +81,12 @@ export class ContentDecoder {
     this.#decoder?.close();
     this.#decoder = undefined;
   }
-
-  #finish(): void {
-    this.close();
-    this.#isDone = true;
-  }
 }
 
 function openFormatDecoder(coding: UndoableCoding, first: number | undefined): Promise<Decoder> {
   if (coding === "zstd") return openDecoder("zstd", { windowLog: ZSTD_WINDOW_LOG });
-  if (coding === "deflate" && isUnwrapped(first)) return openDecoder("deflate-raw");
-  return openDecoder(undoableFormats[coding]);
-}
-
-/**
- * Whether data of the coding `deflate` lacks its zlib wrapper, as some servers leave it out. That begins with the number 8 for the
- * method (RFC 1950, section 2.2); deflate data itself does not: it would begin with a stored block whose padding is not zero.
- */
-function isUnwrapped(first: number | undefined): boolean {
-  return first !== undefined && (first & 15) !== 8;
+  // Some servers leave out the zlib wrapper, which begins with the number 8 for the method (RFC 1950, section 2.2).
+  // Deflate data itself does not: it would begin with a stored block whose padding is not zero.
+  const isUnwrapped = coding === "deflate" && first !== undefined && (first & 15) !== 8;
+  return openDecoder(isUnwrapped ? "deflate-raw" : undoableFormats[coding]);
 }

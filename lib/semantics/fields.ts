@@ -8,6 +8,20 @@ export function joinedNames(list: string): string {
   return names.filter((name) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase())).join(", ");
 }
 
+/** Whether a character of that code is optional white space (RFC 9110, section 5.6.3). */
+export function isSpace(code: number): boolean {
+  return code === 32 || code === 9;
+}
+
+/** A part of a field, without the white space around it. */
+export function trimmed(field: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isSpace(field.charCodeAt(start))) start++;
+  while (start < end && isSpace(field.charCodeAt(end - 1))) end--;
+  return field.slice(start, end);
+}
+
 /** The characters that a field's value may not have: controls other than the tab, and all that are no byte. */
 const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
@@ -82,9 +96,8 @@ const table: Readonly<Record<string, string>> = {
   "x-content-type*": "pgnes",
 };
 
-/** The beginnings of names in the table, the longest first. */
-const beginnings = Object.keys(table).filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1))
-  .sort((a, b) => b.length - a.length);
+/** The rows for all names that begin so, the longest first. */
+const beginnings = Object.keys(table).filter((name) => name.endsWith("*")).sort((a, b) => b.length - a.length);
 
 /** The uses of the fields that were looked up, by their names as they were given. */
 const known = new Map<string, string>();
@@ -109,13 +122,9 @@ export function namesNotWith(kind: AnswerKind): string[] {
 function usesOf(name: string): string {
   const uses = known.get(name);
   if (uses !== undefined) return uses;
-  const found = lookedUp(name.toLowerCase());
+  const lower = name.toLowerCase();
+  const row = Object.hasOwn(table, lower) ? lower : beginnings.find((each) => lower.startsWith(each.slice(0, -1)));
+  const found = row === undefined ? EVERYTHING : table[row];
   if (known.size < MOST_KNOWN) known.set(name, found);
   return found;
-}
-
-function lookedUp(name: string): string {
-  if (Object.hasOwn(table, name)) return table[name];
-  const beginning = beginnings.find((each) => name.startsWith(each));
-  return beginning === undefined ? EVERYTHING : table[`${beginning}*`];
 }

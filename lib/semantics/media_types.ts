@@ -2,7 +2,6 @@ import { mediaTypeTable } from "./media_type_table.ts";
 
 /** The table, by what it is asked for. */
 interface MediaTypes {
-  /** The type by the extension. */
   readonly types: ReadonlyMap<string, string>;
   /** The preferred extension by the type. */
   readonly extensions: ReadonlyMap<string, string>;

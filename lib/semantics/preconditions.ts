@@ -1,7 +1,6 @@
+import { isSpace } from "./fields.ts";
 import { parseHTTPDate } from "./http_date.ts";
 
-const TAB = 9;
-const SPACE = 32;
 const QUOTE = 34;
 const COMMA = 44;
 
@@ -61,10 +60,6 @@ function skip(field: string, from: number, what: (code: number) => boolean): num
   let at = from;
   while (at < field.length && what(field.charCodeAt(at))) at++;
   return at;
-}
-
-function isSpace(code: number): boolean {
-  return code === SPACE || code === TAB;
 }
 
 /** Members may be empty (RFC 9110, section 5.6.1.2). */

@@ -53,7 +53,7 @@ class Parser {
       members.set(this.#key(), this.#member());
       this.#take(OPTIONAL_WHITESPACE);
       if (this.#at === this.#text.length) break;
-      this.#require(",");
+      if (!this.#skip(",")) throw this.#error('","');
       this.#take(OPTIONAL_WHITESPACE);
       if (this.#at === this.#text.length) throw this.#error("a member after the comma");
     }
@@ -70,7 +70,9 @@ class Parser {
   }
 
   #key(): string {
-    return (this.#take(KEY) ?? this.#fail("a key"))[0];
+    const key = this.#take(KEY);
+    if (key === undefined) throw this.#error("a key");
+    return key[0];
   }
 
   /** Parses the value and parameters after a key; no value stands for the boolean true. */
@@ -134,14 +136,6 @@ class Parser {
     if (this.#text[this.#at] !== character) return false;
     this.#at++;
     return true;
-  }
-
-  #require(character: string): void {
-    if (!this.#skip(character)) throw this.#error(`"${character}"`);
-  }
-
-  #fail(expected: string): never {
-    throw this.#error(expected);
   }
 
   #error(expected: string): SyntaxError {

@@ -38,7 +38,6 @@ const LASTING = /^(?:CERTIFICATE|CLIENT_CLOSED|INVALID|PROXY)/;
 
 /** The subject of a request, for messages. */
 export interface Subject {
-  /** The action, such as `read`. */
   readonly action: string;
   readonly key?: string | undefined;
   readonly bucket: string;

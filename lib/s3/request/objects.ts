@@ -7,9 +7,7 @@ import { type Answered, naturalNumber } from "./xml.ts";
 
 type Query = Readonly<Record<string, string>>;
 
-/** A list that a store gives page by page. */
 interface PagedList<T> {
-  /** The action, for messages. */
   readonly action: string;
   readonly key?: string;
   readonly query: Query;
@@ -101,11 +99,7 @@ export async function putObject(
   }
 }
 
-export async function headObject(
-  store: Store,
-  key: string,
-  signal: AbortSignal | undefined,
-): Promise<S3Object | undefined> {
+export async function headObject(store: Store, key: string, signal?: AbortSignal): Promise<S3Object | undefined> {
   try {
     return await store.send({
       method: "HEAD",
@@ -171,11 +165,7 @@ export async function deleteObject(
 }
 
 /** Lists objects in the order of their keys. */
-export function listObjects(
-  store: Store,
-  prefix: string,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<S3Object> {
+export function listObjects(store: Store, prefix: string, signal: AbortSignal | undefined): AsyncGenerator<S3Object> {
   return pagesOf(store, {
     action: "list objects",
     query: { "list-type": "2", "encoding-type": "url", ...(prefix !== "" && { prefix }) },

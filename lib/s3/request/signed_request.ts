@@ -65,7 +65,6 @@ export interface Checksum {
   readonly base64: string;
 }
 
-/** A body with a checksum. */
 export interface CheckedBody extends SentBody {
   checksum(): Promise<Checksum>;
 }

@@ -34,7 +34,6 @@ const LOOPBACK = /^127\.\d+\.\d+\.\d+$/;
 
 export interface StoreRequest {
   readonly method: "DELETE" | "GET" | "HEAD" | "POST" | "PUT";
-  /** The action, for messages. */
   readonly action: string;
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -232,7 +231,6 @@ function isUnchangedOnTheWay(endpoint: string): boolean {
   return protocol === "https:" || hostname === "localhost" || hostname === "[::1]" || LOOPBACK.test(hostname);
 }
 
-/** An answer of the store. */
 export class StoreAnswer {
   readonly response: Response;
   readonly #subject: Subject;

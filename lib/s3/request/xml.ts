@@ -1,6 +1,5 @@
 import { parseXml, XmlElement } from "@rgrove/parse-xml";
 
-/** An element of an answer. */
 export class Answered {
   readonly #element: XmlElement;
 
@@ -57,7 +56,6 @@ export function naturalNumber(text: string | undefined): number | undefined {
 
 const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** A text as it stands in XML. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (c) => escapes[c]);
 }

@@ -10,35 +10,29 @@ import {
   sha256Checksum,
 } from "../request/signed_request.ts";
 
-/** Bytes of a block. */
 export const BLOCK: number = 256 * 1024;
 
 /** Memory that the parts of all uploads share: blocks of one size, as many as there may be. */
 export class Blocks {
+  /** How many are in use. */
+  used = 0;
   readonly #most: number;
-  #used = 0;
   #free: Uint8Array[] = [];
 
   constructor(bytes: number) {
     this.#most = Math.floor(bytes / BLOCK);
   }
 
-  /** How many are in use. */
-  get used(): number {
-    return this.#used;
-  }
-
-  /** A block; undefined if all are in use. */
   take(): Uint8Array | undefined {
-    if (this.#used >= this.#most) return undefined;
-    this.#used++;
+    if (this.used >= this.#most) return undefined;
+    this.used++;
     return this.#free.pop() ?? new Uint8Array(BLOCK);
   }
 
   /** Gives blocks back, which nobody reads or writes any more. */
   give(blocks: readonly Uint8Array[]): void {
-    this.#used -= blocks.length;
-    if (this.#used === 0) this.#free = []; // nobody uploads: the memory is the program's
+    this.used -= blocks.length;
+    if (this.used === 0) this.#free = []; // nobody uploads: the memory is the program's
     else this.#free.push(...blocks);
   }
 }
@@ -50,7 +44,6 @@ const PAGE = 128 * 1024;
 export class Pages {
   readonly #free: Uint8Array[] = [];
 
-  /** A page. */
   take(): Uint8Array {
     return this.#free.pop() ?? new Uint8Array(PAGE);
   }
@@ -73,6 +66,7 @@ export interface Storage {
 /** A part that is gathered: in memory while there is any, otherwise in a file without a name. */
 export class GatheredPart implements CheckedBody {
   readonly number: number;
+  length = 0;
   readonly #storage: Storage;
   /** Made while it is gathered, if its checksum is to be that. */
   readonly #hash: Hash | undefined;
@@ -80,16 +74,11 @@ export class GatheredPart implements CheckedBody {
   #crc32 = 0;
   #blocks: Uint8Array[] = [];
   #file: OpenFile | undefined = undefined;
-  #length = 0;
 
   constructor(number: number, storage: Storage, checksum: ChecksumKind) {
     this.number = number;
     this.#storage = storage;
     this.#hash = checksum === "SHA256" ? createHash("sha256") : undefined;
-  }
-
-  get length(): number {
-    return this.#length;
   }
 
   async sha256(): Promise<string> {
@@ -110,10 +99,10 @@ export class GatheredPart implements CheckedBody {
     for (let start = 0; start < bytes.length;) {
       if (this.#file !== undefined) {
         await writeFully(this.#file, [bytes.subarray(start)]);
-        this.#length += bytes.length - start;
+        this.length += bytes.length - start;
         return;
       }
-      const used = this.#length % BLOCK;
+      const used = this.length % BLOCK;
       const block = used > 0 ? this.#blocks.at(-1) : this.#storage.blocks.take();
       if (block === undefined) {
         await this.#spill();
@@ -123,7 +112,7 @@ export class GatheredPart implements CheckedBody {
       const piece = bytes.subarray(start, start + BLOCK - used);
       block.set(piece, used);
       start += piece.length;
-      this.#length += piece.length;
+      this.length += piece.length;
     }
   }
 
@@ -135,8 +124,8 @@ export class GatheredPart implements CheckedBody {
     const { pages } = this.#storage;
     const page = pages.take();
     try {
-      for (let position = 0; position < this.#length;) {
-        const read = await this.#file.readAt(page.subarray(0, this.#length - position), position);
+      for (let position = 0; position < this.length;) {
+        const read = await this.#file.readAt(page.subarray(0, this.length - position), position);
         if (read === 0) throw new Error("a temporary file is shorter than what was written to it");
         position += read;
         yield page.subarray(0, read);
@@ -147,7 +136,7 @@ export class GatheredPart implements CheckedBody {
   }
 
   async whole(): Promise<Uint8Array> {
-    const bytes = new Uint8Array(this.#length);
+    const bytes = new Uint8Array(this.length);
     let end = 0;
     for await (const piece of this.open()) {
       bytes.set(piece, end);
@@ -173,6 +162,6 @@ export class GatheredPart implements CheckedBody {
   }
 
   #pieces(): Uint8Array[] {
-    return this.#blocks.map((block, index) => block.subarray(0, Math.min(BLOCK, this.#length - index * BLOCK)));
+    return this.#blocks.map((block, index) => block.subarray(0, Math.min(BLOCK, this.length - index * BLOCK)));
   }
 }

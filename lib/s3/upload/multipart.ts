@@ -14,7 +14,6 @@ import type { Store } from "../request/store.ts";
 import { type Answered, escaped } from "../request/xml.ts";
 import { S3Error } from "../s3_error.ts";
 
-/** A part that the store has. */
 export interface StoredPart {
   readonly number: number;
   readonly size: number;
@@ -27,7 +26,6 @@ export interface StoredPart {
 interface BegunUpload {
   readonly key: string;
   readonly uploadId: string;
-  readonly initiated: Date;
 }
 
 /**
@@ -61,7 +59,7 @@ const CHECKSUMS: readonly ChecksumKind[] = ["CRC32", "SHA256"];
 /** Sends a part. Its checksum must be of the kind that the upload was begun with. */
 export async function putPart(
   store: Store,
-  { key, uploadId }: Pick<BegunUpload, "key" | "uploadId">,
+  { key, uploadId }: BegunUpload,
   number: number,
   body: CheckedBody,
   signal?: AbortSignal,
@@ -87,7 +85,7 @@ export async function putPart(
 /** Makes a part of bytes of another object, which the store copies. */
 export async function copyPart(
   store: Store,
-  { key, uploadId }: Pick<BegunUpload, "key" | "uploadId">,
+  { key, uploadId }: BegunUpload,
   number: number,
   source: { readonly key: string; readonly etag: string; readonly start: number; readonly end: number },
   signal?: AbortSignal,
@@ -112,7 +110,6 @@ export async function copyPart(
   });
 }
 
-/** The parts that the store has of an upload. */
 export interface StoredParts {
   /** From the first on, without a gap. */
   readonly parts: readonly StoredPart[];
@@ -123,7 +120,7 @@ export interface StoredParts {
 /** Lists the parts that the store has of an upload, up to the first gap. */
 export async function listParts(
   store: Store,
-  { key, uploadId }: Pick<BegunUpload, "key" | "uploadId">,
+  { key, uploadId }: BegunUpload,
   signal?: AbortSignal,
 ): Promise<StoredParts> {
   let checksum: ChecksumKind | undefined;
@@ -153,7 +150,11 @@ export async function listParts(
   return { parts, checksum: parts[0]?.checksum?.kind ?? checksum };
 }
 
-export function listUploads(store: Store, prefix: string, signal?: AbortSignal): AsyncGenerator<BegunUpload> {
+export function listUploads(
+  store: Store,
+  prefix: string,
+  signal?: AbortSignal,
+): AsyncGenerator<BegunUpload & { readonly initiated: Date }> {
   return pagesOf(store, {
     action: "list uploads",
     query: { uploads: "", "encoding-type": "url", ...(prefix !== "" && { prefix }) },
@@ -177,7 +178,7 @@ export function listUploads(store: Store, prefix: string, signal?: AbortSignal):
 /** Makes an object of parts. When an answer was lost, the object tells whether it succeeded. */
 export async function completeUpload(
   store: Store,
-  { key, uploadId }: Pick<BegunUpload, "key" | "uploadId">,
+  { key, uploadId }: BegunUpload,
   parts: readonly StoredPart[],
   options: S3PutOptions,
 ): Promise<S3Stored> {
@@ -214,7 +215,7 @@ export async function completeUpload(
 
 export async function abortUpload(
   store: Store,
-  { key, uploadId }: Pick<BegunUpload, "key" | "uploadId">,
+  { key, uploadId }: BegunUpload,
   signal?: AbortSignal,
 ): Promise<void> {
   try {

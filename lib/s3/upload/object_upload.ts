@@ -65,7 +65,6 @@ export interface UploadContext {
   readonly permits: Semaphore;
 }
 
-/** An upload in parts that is resumed. */
 export interface Resumed extends StoredParts {
   readonly uploadId: string;
 }
@@ -83,7 +82,6 @@ export class ObjectUpload {
   readonly #controller = new AbortController();
   readonly #parts: StoredPart[];
   readonly #sending = new Set<Promise<void>>();
-  /** The kind of its parts' checksums. */
   readonly #checksum: ChecksumKind;
   #part: GatheredPart;
   #wake: () => void = () => {};
@@ -179,7 +177,10 @@ export class ObjectUpload {
   /** Sends the part that was gathered, in the background, once there is a place for it. */
   async #send(): Promise<void> {
     const part = this.#part;
-    if (part.number >= MOST_PARTS && part.length === partSize(part.number)) throw this.#tooLarge();
+    if (part.number >= MOST_PARTS && part.length === partSize(part.number)) {
+      const message = `Cannot store ${JSON.stringify(this.key)}: it has too many parts`;
+      throw new S3Error("EntityTooLarge", message, { key: this.key });
+    }
     const { store, permits } = this.#context;
     const { concurrency } = this.#options;
     while (this.#sending.size >= concurrency) await this.#oneOf(this.#sending);
@@ -215,11 +216,5 @@ export class ObjectUpload {
 
   #newPart(number: number): GatheredPart {
     return new GatheredPart(number, this.#context.storage, this.#checksum);
-  }
-
-  #tooLarge(): S3Error {
-    return new S3Error("EntityTooLarge", `Cannot store ${JSON.stringify(this.key)}: it has too many parts`, {
-      key: this.key,
-    });
   }
 }
