@@ -8,7 +8,6 @@ import {
 } from "../pages/mod.ts";
 import { contentOf, lifetimeOf, type Received, textOf } from "./received.ts";
 
-/** Fields of a request. */
 type Fields = Readonly<Record<string, string>>;
 /** Sends a request, and follows no redirect; bodies come as they were sent. */
 export type Ask = (url: string, headers: Fields) => Promise<Pick<Response, "status" | "headers" | "body">>;
@@ -22,7 +21,6 @@ interface Answer {
   readonly response: Awaited<ReturnType<Ask>>;
 }
 
-/** The limits of a visit. */
 export interface Limits {
   readonly maxFiles: number;
   readonly maxBytes: number;

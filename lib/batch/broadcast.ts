@@ -104,7 +104,6 @@ export interface BroadcastOptions<R = unknown> {
 /** The most branches: they are an array. */
 const MOST = 2 ** 32 - 1;
 
-/** The options of {@linkcode broadcast}. */
 export const broadcastOptions: SchemaOf<BroadcastOptions, "branches" | "policy"> = /* @__PURE__ */ schema(
   "broadcast()",
   () => ({

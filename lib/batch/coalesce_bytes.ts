@@ -46,7 +46,6 @@ export interface CoalesceBytesOptions {
   minBatch?: number;
 }
 
-/** The options of {@linkcode coalesceBytes}. */
 export const coalesceBytesOptions: SchemaOf<CoalesceBytesOptions, "size"> = /* @__PURE__ */ schema(
   "coalesceBytes()",
   () => ({ size: integer(1, 2 ** 53 - 1, 65_536), maxDelay: milliseconds(), minBatch: positive() }),

@@ -53,7 +53,6 @@ export interface ReadBatchesOptions {
 const MAX_CHUNKS = 1024;
 const MAX_BYTES = 262_144;
 
-/** The options of {@linkcode readBatches}. */
 export const readBatchesOptions: SchemaOf<
   ReadBatchesOptions,
   "maxChunks" | "maxBytes" | "preventCancel"

@@ -28,7 +28,6 @@ import { schema, type SchemaOf } from "../streams/internal.ts";
  */
 export interface PrecompressPluginOptions extends Omit<PrecompressOptions, "dryRun" | "signal" | "onProgress"> {}
 
-/** The options of the plugins. */
 export const pluginOptions: SchemaOf<PrecompressPluginOptions> = /* @__PURE__ */ schema("precompress()", () => {
   const { dryRun: _dryRun, signal: _signal, onProgress: _onProgress, ...members } = precompressOptions.members;
   return members;

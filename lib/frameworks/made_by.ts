@@ -1,6 +1,4 @@
-/** How a static handler is made. */
 export const STATIC_HANDLER = 'await createStaticHandler("dist")';
-/** How compression is made. */
 export const COMPRESSION = "createCompression()";
 
 /**

@@ -164,7 +164,6 @@ export class Shapes {
   }
 }
 
-/** The shape of a tail. */
 export function keyOf({ separator, start, end }: Tail): string {
   return separator + (end - start);
 }

@@ -33,7 +33,6 @@ const kinds: ReadonlyMap<string, FileKind> = new Map([
 /** Extensions that may stand between a hash and the last one. */
 const MIDDLE = /\.(?:min|chunk|bundle|async|module|lean|legacy)$/;
 
-/** The parts of a path. */
 export interface FileName {
   /** The index at which the name begins. */
   readonly start: number;
@@ -187,7 +186,6 @@ const MANY_RUNS_OF_HEX = 4;
 /** The most that a tail in base64url may look like text if no other name tells anything: 87% of hashes are below. */
 const RANDOM_BY_ITSELF = -10;
 
-/** The name before a tail. */
 export function stemOf(path: string, name: number, { start }: Tail): string {
   return path.slice(name, Math.max(name, start - 1));
 }

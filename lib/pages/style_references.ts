@@ -127,7 +127,6 @@ class StyleReader {
     if (trimmed !== "" && !trimmed.startsWith("#")) this.#references.push({ url: trimmed, kind, isLater: false });
   }
 
-  /** Reads the rest of `url(…)`. */
   #url(): string {
     this.#at++;
     this.#space();

@@ -26,7 +26,6 @@ export function unescapeText(text: string): string {
   });
 }
 
-/** A tag of a page. */
 export interface Tag {
   /** In lower case. */
   readonly name: string;

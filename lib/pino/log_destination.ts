@@ -35,7 +35,6 @@ export type LogDestinationOptions = Omit<RotationOptions, "append" | "overwrite"
   name?: string;
 };
 
-/** The options of {@linkcode openLogDestination}. */
 export const logDestinationOptions: SchemaOf<
   LogDestinationOptions,
   "name" | "maxFiles" | "maxTotalSize" | "maxAge"
@@ -176,7 +175,6 @@ function decoded(chunk: string | Uint8Array, encoding: BufferEncoding): string |
   return typeof chunk !== "string" || /^utf-?8$/i.test(encoding) ? chunk : Buffer.from(chunk, encoding);
 }
 
-/** The destinations that are open. */
 const open: Set<LogDestination> = new Set();
 let isListening = false;
 

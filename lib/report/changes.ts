@@ -50,7 +50,6 @@ export interface Former {
   readonly records: ReadonlyMap<string, FileRecord>;
 }
 
-/** A file, compared with what was there before. */
 export interface ComparedFile {
   readonly path: string;
   readonly change: Change;
@@ -61,9 +60,7 @@ export interface ComparedFile {
   readonly now: number;
 }
 
-/** A file that is gone. */
 export interface RemovedFile {
-  /** Its path before. */
   readonly path: string;
   readonly change: "removed";
   readonly before: number;
@@ -73,9 +70,7 @@ export interface RemovedFile {
 /** The differences of a run's files to those before. */
 export interface Changes {
   readonly former: Former;
-  /** All files that are there now. */
   readonly byPath: ReadonlyMap<string, ComparedFile>;
-  /** The files that are gone. */
   readonly removed: readonly RemovedFile[];
   /** The bytes of all files for clients without dictionaries. */
   readonly total: { readonly before: number; readonly now: number };

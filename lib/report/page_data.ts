@@ -12,9 +12,7 @@ export interface PageWords {
   readonly changes: readonly string[];
 }
 
-/** The first line of a page's data. */
 export interface PageHead extends PageWords {
-  /** The number of files. */
   readonly count: number;
   /** The ends of paths from their last dot on, each with its type. */
   readonly endings: readonly (readonly [ending: string, type: number])[];

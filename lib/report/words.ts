@@ -71,7 +71,6 @@ export function reasonOf(state: FileState, { settings }: RunDetails): string | u
   }
 }
 
-/** A format's name in a table. */
 export function formatName(format: VariantFormat | DeltaFormat): string {
   return format.startsWith("site-") ? `${format.slice("site-".length)} (site)` : format;
 }
@@ -81,7 +80,6 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)}%`;
 }
 
-/** A difference of bytes with its sign. */
 export function signedBytes(bytes: number): string {
   return bytes === 0 ? "±0 B" : `${bytes < 0 ? "−" : "+"}${formatBytes(Math.abs(bytes))}`;
 }

@@ -6,7 +6,6 @@
  * @module
  */
 
-/** The modules by their names. */
 interface Modules {
   "node:buffer": typeof import("node:buffer");
   "node:crypto": typeof import("node:crypto");

@@ -1,7 +1,6 @@
 import * as buffer from "node:buffer";
 import { lstatSync, readdirSync } from "node:fs";
 
-/** An entry of a folder. */
 export interface FolderEntry {
   readonly name: string;
   readonly isFile: boolean;

@@ -26,7 +26,6 @@ export interface ListenOptions extends ServeOptions {
   readonly address: string;
 }
 
-/** A runtime's server that listens. */
 export interface Listening {
   readonly port: number;
   /** Stops accepting, closes connections that wait for a request, and settles when no request is under way. */
@@ -79,7 +78,6 @@ type BunServe = (options: {
 /** A client may read nothing for this long, in seconds; Bun's default of 10 is short for slow ones. */
 const IDLE = 60;
 
-/** Listens with `Bun.serve`. */
 export function listenOnBun({ fetch, address, port, tls }: ListenOptions): Promise<Listening> {
   const { serve } = (globalThis as unknown as { Bun: { serve: BunServe } }).Bun;
   const server = serve({
@@ -118,7 +116,6 @@ type DenoServe = (
   handler: ListenOptions["fetch"],
 ) => DenoServer;
 
-/** Listens with `Deno.serve`. */
 export function listenOnDeno({ fetch, address, port, tls }: ListenOptions): Promise<Listening> {
   const { serve } = (globalThis as unknown as { Deno: { serve: DenoServe } }).Deno;
   const server = serve(
@@ -132,7 +129,6 @@ export function listenOnDeno({ fetch, address, port, tls }: ListenOptions): Prom
   });
 }
 
-/** Listens with `node:http` or `node:https`. */
 export async function listenOnNode({ node, address, port, tls }: ListenOptions): Promise<Listening> {
   const server = await serverOf(node, tls);
   const sockets = new Set<Socket>();

@@ -3,7 +3,6 @@ import type { PageWords } from "../page_data.ts";
 import { saving } from "../words.ts";
 import { element, type ShownFile } from "./files.ts";
 
-/** A column of the table. */
 export interface Column {
   readonly name: string;
   readonly isNumber: boolean;
@@ -97,7 +96,6 @@ export class FileTable {
     this.#sort();
   }
 
-  /** Shows these files and no others. */
   show(files: readonly ShownFile[]): void {
     this.#files = [...files];
     this.#marked = undefined;
