@@ -3,7 +3,6 @@ import type { ResolvedOptions } from "./http_client_options.ts";
 import { HttpError } from "./http_error.ts";
 import type { HttpClientEvent, HttpClientStats } from "./http_events.ts";
 import { type LiveCall, LiveCalls } from "./calls.ts";
-import { type AliasCandidate, aliasCandidates } from "./origin/coalescing.ts";
 import type { Target } from "./origin/open_connection.ts";
 import { Origin, type OriginHost, originKey } from "./origin/origin.ts";
 
@@ -80,12 +79,6 @@ export class ClientCore implements OriginHost {
 
   onIdle(): void {
     this.#tellIfDrained();
-  }
-
-  aliasCandidates(origin: Origin): AliasCandidate[] {
-    // A stream of the user's may lead elsewhere than its address says.
-    if (this.options.connect !== undefined || this.options.socketPath !== undefined) return [];
-    return aliasCandidates(origin, this.#origins.values());
   }
 
   onBegin(call: LiveCall): void {

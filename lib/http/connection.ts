@@ -30,8 +30,6 @@ export interface Transport {
   destroy(): void;
   /** Whether this connection keeps the process alive. It does at first. */
   hold(alive: boolean): void;
-  /** Whether the server's certificate, verified, is good for a host too; false without TLS, and if it was not verified. */
-  covers(host: string): boolean;
 }
 
 /** The callbacks of a transport, never called within one of its own methods. */

@@ -146,13 +146,6 @@ export interface HttpClientOptions {
    */
   h2c?: boolean;
   /**
-   * Whether an h2 session also carries the requests of other https origins, if its certificate covers them and their names lead to
-   * its address (RFC 9113 section 9.1.1). A name is looked up once for each session, within `connectTimeout`.
-   *
-   * @default false
-   */
-  coalesce?: boolean;
-  /**
    * How long a connection may take in ms, from the look-up of the name to the end of TLS, a proxy's part included. 0: as long as the
    * system lets it.
    *
@@ -289,7 +282,6 @@ export const httpClientOptions: SchemaOf<
   pipelining: integer(1, 1024, 1),
   http2: bool(true),
   h2c: bool(false),
-  coalesce: bool(false),
   connectTimeout: integer(0, MAX_TIMER_DELAY, 10_000),
   timeout: integer(0, MAX_TIMER_DELAY, 0),
   queueTimeout: integer(0, MAX_TIMER_DELAY, 300_000),

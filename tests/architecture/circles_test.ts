@@ -29,10 +29,6 @@ const known: Readonly<Record<string, readonly string[]>> = {
     "lib/compression/options.ts",
     "lib/compression/policy.ts",
   ],
-  "an origin and the search for another one's session": [
-    "lib/http/origin/coalescing.ts",
-    "lib/http/origin/origin.ts",
-  ],
 };
 
 test("no modules import each other in a circle, types included, but those that are made of each other", () => {

@@ -34,7 +34,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   previousWaiting: WaitingRequest | undefined = undefined;
   nextWaiting: WaitingRequest | undefined = undefined;
   waitingAt: WaitingRoom | undefined = undefined;
-  host: string;
   pipelinable: boolean;
   expiresAt = 0;
   previousTimed: Timed | undefined = undefined;
@@ -63,7 +62,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#caller = caller;
     this.#owner = owner;
     this.#origin = core.originOf(request.origin, request.url);
-    this.host = this.#origin.target.host;
     this.pipelinable = isPipelinable(request);
   }
 
@@ -91,8 +89,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   // What the origin tells while it waits.
 
   startOn(pooled: PooledConnection): void {
-    // A session of another origin carries this request only if its certificate and its address are good for both.
-    if (pooled.pool !== this.#origin && !pooled.carries(this.host)) return this.#leaveAlias();
     this.#stopDeadline();
     if (this.#core.options.onEvent !== undefined || this.#trace !== undefined) {
       this.#announce(pooled);
@@ -106,9 +102,8 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#attempt.start();
   }
 
-  onNoConnection(error: unknown, origin: string): void {
-    if (origin === this.#request.origin) this.#fail(error);
-    else this.#leaveAlias();
+  onNoConnection(error: unknown): void {
+    this.#fail(error);
   }
 
   /** It was in the queue for too long. */
@@ -132,7 +127,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     if (this.#core.options.onEvent !== undefined) this.#emitResponse(head.status);
     if (this.#isOver) return;
     const attempt = this.#attempt!;
-    if (head.status === 421 && this.#origin.refuseAlias() && this.#mayRepeat()) return this.#leaveFor(this.#request);
     if (this.#retryStatus(head)) return;
     this.#upload?.abandon();
     if (head.status >= 300 && head.status < 400 && this.#redirect(head)) return;
@@ -218,10 +212,8 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#attempt = undefined;
     this.#upload = undefined;
     this.#failures = undefined;
-    // The same request stays where it is, whatever the function `proxy` would say now.
-    if (next !== this.#request) this.#origin = this.#core.originOf(next.origin, next.url);
+    this.#origin = this.#core.originOf(next.origin, next.url);
     this.#request = next;
-    this.host = this.#origin.target.host;
     this.pipelinable = isPipelinable(next);
     // At the end of the turn that response has usually ended, so that an HTTP/1.1 connection is there for this one.
     deliverSoon({ deliver: () => this.#schedule() });
@@ -243,12 +235,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#core.remember(this.#origin);
     this.#origin.scheduleAgain(this);
     this.#watchQueue();
-  }
-
-  /** The session that this was to go out on, another origin's, is not there for it. */
-  #leaveAlias(): void {
-    this.#origin.refuseAlias();
-    this.#queueAgain();
   }
 
   #watchQueue(): void {

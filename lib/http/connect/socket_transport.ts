@@ -183,11 +183,6 @@ export class SocketTransport implements Transport {
     }
   }
 
-  covers(host: string): boolean {
-    // Asked for late: nobody else needs the certificate, and to read it takes as long as a request.
-    return !this.#closed && this.#tls !== undefined && this.#tls.covers(host);
-  }
-
   #give(chunk: Uint8Array): void {
     if (this.#destroyed) return;
     makeYoungObjects(chunk.length);

@@ -66,11 +66,6 @@ export class TlsAttempt {
     });
   }
 
-  /** Whether the certificate was verified, the chain and the name. */
-  get verified(): boolean {
-    return this.socket.authorized === true && this.#options.rejectUnauthorized !== false;
-  }
-
   /**
    * Whether the runtime called the checkServerIdentity of the options, as it has to unless the session is one for which it did so before. Who pins
    * certificates by it must not be left alone by a runtime that forgets it.
@@ -100,16 +95,6 @@ export class TlsAttempt {
     if (certificate?.raw) this.#certificate = certificate;
     else this.#certificate = this.#context.kept(this.#server)?.certificate; // a session resumed on Node has none
     return this.#certificate;
-  }
-
-  /**
-   * Whether the certificate, which was verified, is for another host too: by its names, and by the checkServerIdentity of the options. That may
-   * think less of names, as one that only compares keys does, or more, as one that knows which key belongs to which host.
-   */
-  covers(host: string): boolean {
-    const certificate = this.verified ? this.certificate() : undefined;
-    if (certificate === undefined || checkServerIdentity(host, certificate) !== undefined) return false;
-    return this.#askOwn(host, certificate) === undefined;
   }
 
   #check(name: string, certificate: PeerCertificate): Error | undefined {

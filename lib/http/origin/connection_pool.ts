@@ -9,14 +9,12 @@ export interface WaitingRequest {
   nextWaiting: WaitingRequest | undefined;
   /** The room it waits in; undefined if it does not wait. */
   waitingAt: WaitingRoom | undefined;
-  /** The host that it is for, without brackets; a connection's certificate has to be good for it. */
-  readonly host: string;
   /** Whether it may share an HTTP/1.1 connection with others: it is idempotent and has no body. */
   readonly pipelinable: boolean;
   /** There is room on a connection: the request is to start at once. */
   startOn(pooled: PooledConnection): void;
-  /** No connection to `origin` could be made: not the request's own, if it waits for a session of another. */
-  onNoConnection(error: unknown, origin: string): void;
+  /** No connection could be made. */
+  onNoConnection(error: unknown): void;
 }
 
 /** A place in which requests wait. */
@@ -77,9 +75,6 @@ export interface ConnectionPool {
   onClosed(pooled: PooledConnection, error: HttpError | undefined): void;
 }
 
-/** Hosts that a connection remembers something of. */
-const MOST_HOSTS = 1000;
-
 /** A connection and its place in the pool of its origin. */
 export class PooledConnection implements ConnectionOwner {
   readonly pool: ConnectionPool;
@@ -92,10 +87,6 @@ export class PooledConnection implements ConnectionOwner {
   #awaited = 0;
   #answered = false;
   #failed = false;
-  /** Other hosts whose names the certificate has. */
-  readonly #covered = new Map<string, boolean>();
-  /** Other hosts that were looked up, and whether this connection's address is one of theirs. */
-  readonly #verdicts = new Map<string, boolean>();
 
   constructor(pool: ConnectionPool, transport: Transport) {
     this.pool = pool;
@@ -135,31 +126,6 @@ export class PooledConnection implements ConnectionOwner {
   /** Nobody waits for a request any more. */
   release(): void {
     if (--this.#awaited === 0) this.transport.hold(false);
-  }
-
-  /** Whether requests for another host may go here: the certificate covers it, and a look-up has led to this address. */
-  carries(host: string): boolean {
-    return this.#verdicts.get(host) === true && this.#covers(host);
-  }
-
-  /** Whether it is worth a look-up to find out if requests for another host may go here, or known that they may. */
-  mayCarry(host: string): boolean {
-    return this.#verdicts.get(host) !== false && this.#covers(host);
-  }
-
-  /** Remembers whether a host's name leads to this connection's address; one that could not be looked up does not. */
-  judge(host: string, leadsHere: boolean): void {
-    if (this.#verdicts.size >= MOST_HOSTS) this.#verdicts.clear();
-    this.#verdicts.set(host, leadsHere);
-  }
-
-  #covers(host: string): boolean {
-    let covered = this.#covered.get(host);
-    if (covered === undefined) {
-      if (this.#covered.size >= MOST_HOSTS) this.#covered.clear();
-      this.#covered.set(host, covered = this.transport.covers(host));
-    }
-    return covered;
   }
 
   onFree(): void {
@@ -234,22 +200,6 @@ export class ConnectionSet {
     for (const { connection } of this.#all) {
       if (connection.closing || connection.protocol !== "h2") continue;
       if (connection.peerMaxConcurrentStreams === undefined) return true;
-    }
-    return false;
-  }
-
-  /** Open sessions whose certificate covers a host, unless it is known that they do not lead there. */
-  *sessionsCovering(host: string): Generator<PooledConnection> {
-    for (const pooled of this.#all) {
-      const { connection } = pooled;
-      if (connection.protocol === "h2" && !connection.closing && pooled.mayCarry(host)) yield pooled;
-    }
-  }
-
-  /** Whether an open session carries the requests of another host. */
-  carries(host: string): boolean {
-    for (const pooled of this.#all) {
-      if (!pooled.connection.closing && pooled.carries(host)) return true;
     }
     return false;
   }

@@ -4,7 +4,6 @@ import type { ResolvedOptions } from "../http_client_options.ts";
 import type { HttpClientEvent, HttpOriginStats } from "../http_events.ts";
 import { HttpError } from "../http_error.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
-import { type AliasCandidate, AliasSearch } from "./coalescing.ts";
 import {
   type ConnectionPool,
   ConnectionSet,
@@ -20,8 +19,6 @@ export interface OriginHost {
   emit(event: HttpClientEvent): void;
   /** A connection, or an attempt at one, is gone. */
   onIdle(origin: Origin): void;
-  /** Sessions of other origins that may carry this one's requests, as far as their certificates go. */
-  aliasCandidates(origin: Origin): AliasCandidate[];
 }
 
 /** Tells origins apart, by where they are and by the way to them. */
@@ -49,13 +46,7 @@ export class Origin implements ConnectionPool {
   #protocol: "h2" | "http/1.1" | undefined;
   /** Streams that the last session's server allowed; undefined before one said so. */
   #streamsAllowed: number | undefined = undefined;
-  /** Carries this origin's requests, by a certificate that is good for both (RFC 9113 section 9.1.1). */
-  #alias: Origin | undefined = undefined;
-  #aliasRefused = false;
   #http1Only = false;
-  #search: AliasSearch | undefined = undefined;
-  /** Whether an alias was searched for since the last connection, so that the next step is to connect. */
-  #searched = false;
   readonly #missed: MissedAttempts;
 
   constructor(target: Target, host: OriginHost) {
@@ -73,13 +64,11 @@ export class Origin implements ConnectionPool {
 
   /** Whether nothing is under way, and no connection open. */
   get idle(): boolean {
-    return this.#connections.size === 0 && this.#attempts.size === 0 && this.#waiting.length === 0 &&
-      this.#search === undefined;
+    return this.#connections.size === 0 && this.#attempts.size === 0 && this.#waiting.length === 0;
   }
 
   /** Finds a connection for a request, now or when there is one. */
   schedule(request: WaitingRequest): void {
-    if (this.#alias?.carries(this.target.host)) return this.#alias.schedule(request);
     if (this.#waiting.length === 0) {
       const pooled = this.#connections.find(request);
       if (pooled !== undefined) return request.startOn(pooled);
@@ -90,7 +79,6 @@ export class Origin implements ConnectionPool {
 
   /** The same for a request that was scheduled before: it need not queue up again. */
   scheduleAgain(request: WaitingRequest): void {
-    if (this.#alias?.carries(this.target.host)) return this.#alias.scheduleAgain(request);
     this.#waiting.unshift(request);
     this.#startWaiting();
   }
@@ -100,26 +88,7 @@ export class Origin implements ConnectionPool {
     this.#waiting.remove(request);
     if (this.#waiting.length > 0) return;
     this.#missed.clear();
-    this.#endSearch();
     for (const attempt of this.#attempts) attempt.abort();
-  }
-
-  /** Whether an open session carries the requests of another host. */
-  carries(host: string): boolean {
-    return this.#connections.carries(host);
-  }
-
-  /** Open sessions whose certificate covers another host, unless it is known that they do not lead there. */
-  sessionsCovering(host: string): Iterable<PooledConnection> {
-    return this.#connections.sessionsCovering(host);
-  }
-
-  /** A server said that it does not answer for this origin on another's session (421). Whether that was the case. */
-  refuseAlias(): boolean {
-    const was = this.#alias !== undefined;
-    this.#alias = undefined;
-    this.#aliasRefused = true;
-    return was;
   }
 
   /** The server wants HTTP/1.1 (RFC 9113 section 7, HTTP_1_1_REQUIRED): from now on nothing else is spoken with it. */
@@ -187,14 +156,13 @@ export class Origin implements ConnectionPool {
 
   /** Opens as many connections as those that wait need, beyond those that are being opened. */
   #grow(): void {
-    if (this.#waiting.length === 0 || this.#search !== undefined) return;
+    if (this.#waiting.length === 0) return;
     if (this.#missed.pausing && this.#connections.open > 0) return;
     if (this.#streamsAllowed === 0 && this.#connections.open > 0) return this.#onNothingAllowed();
     // One that is closing has requests to end, which may take long; it is not in the way of its successor.
     const room = this.#host.options.connections - this.#connections.open - this.#attempts.size;
     const wanted = Math.min(room, this.#connectionsWanted());
     if (wanted <= 0) return;
-    if (this.#connections.size === 0 && this.#attempts.size === 0 && this.#searchAlias()) return;
     for (let i = 0; i < wanted; i++) this.#open();
   }
 
@@ -207,43 +175,6 @@ export class Origin implements ConnectionPool {
     if (this.#connections.open === 0) return 1 - this.#attempts.size;
     const perSession = Math.min(this.#streamsAllowed ?? 1, this.#host.options.maxConcurrentStreams);
     return Math.ceil(this.#waiting.length / perSession) - this.#attempts.size;
-  }
-
-  /** Whether those that wait go to another origin's session, or wait for a look-up that may lead to one. */
-  #searchAlias(): boolean {
-    const { coalesce, lookup, connectTimeout } = this.#host.options;
-    if (!coalesce || this.#aliasRefused || this.#searched || this.#protocol === "http/1.1") return false;
-    const candidates = this.#host.aliasCandidates(this);
-    if (candidates.length === 0) return false;
-    const { host } = this.target;
-    const known = candidates.find(({ pooled }) => pooled.carries(host));
-    if (known !== undefined) {
-      this.#moveTo(known.origin);
-      return true;
-    }
-    const terms = { lookup, timeout: connectTimeout || PATIENCE };
-    this.#search = new AliasSearch(host, candidates, terms, (alias) => {
-      this.#endSearch();
-      this.#searched = true;
-      if (alias === undefined) this.#grow();
-      else this.#moveTo(alias);
-    });
-    return true;
-  }
-
-  #endSearch(): void {
-    this.#search?.cancel();
-    this.#search = undefined;
-  }
-
-  #moveTo(alias: Origin): void {
-    this.#alias = alias;
-    // A session that has room there may be another than the one that was found, and lead elsewhere: its request comes back, and the rest stay.
-    while (this.#alias === alias && this.#waiting.first !== undefined) {
-      const request = this.#waiting.first;
-      this.#waiting.remove(request);
-      alias.schedule(request);
-    }
   }
 
   #open(): void {
@@ -279,7 +210,6 @@ export class Origin implements ConnectionPool {
     });
     const { protocol } = connection;
     owner.connection = connection;
-    this.#searched = false;
     this.#protocol = protocol;
     this.#connections.add(owner);
     const { origin, proxy } = target;
@@ -312,12 +242,10 @@ export class Origin implements ConnectionPool {
 
   #failWaiting(error: unknown): void {
     this.#missed.clear();
-    this.#endSearch();
-    this.#searched = false;
     while (this.#waiting.first !== undefined) {
       const request = this.#waiting.first;
       this.#waiting.remove(request);
-      request.onNoConnection(error, this.target.origin);
+      request.onNoConnection(error);
     }
   }
 }

@@ -22,7 +22,7 @@ export const secureApacheTwoNames: string = `SSLEngine on
   SSLCertificateKeyFile ${certificateFile("two_names.key")}`;
 
 /** What demands a certificate of clients. */
-export const verifyingApache: string = `SSLVerifyClient require
+const verifyingApache = `SSLVerifyClient require
   SSLVerifyDepth 2
   SSLCACertificateFile ${certificateFile("ca.pem")}`;
 

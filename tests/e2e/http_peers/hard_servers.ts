@@ -1,10 +1,10 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { noApache, secureApache, secureApacheTwoNames, startApache, verifyingApache } from "./apache.ts";
+import { noApache, secureApache, secureApacheTwoNames, startApache } from "./apache.ts";
 import type { RestartingServer } from "./features/restarts.ts";
 import { fileHere } from "./files.ts";
-import { noNginx, secure, secureTwoNames, startNginx, verifying } from "./nginx.ts";
+import { noNginx, secure, secureTwoNames, startNginx } from "./nginx.ts";
 import { type PeerProcess, runtimePath, startApplication } from "./processes.ts";
 
 /** What each origin is for. */
@@ -21,8 +21,6 @@ export interface HardOrigins {
   readonly old: string;
   /** At its port, one.test and two.test with one certificate; what they answer is their name. */
   readonly names: string;
-  /** The same, but two.test asks for a client's certificate, and answers 421 to connections that were made to the other. */
-  readonly misdirected: string;
 }
 
 /** nginx or Apache httpd with these origins. */
@@ -32,7 +30,7 @@ export interface HardServer extends RestartingServer {
   readonly origins: () => HardOrigins;
 }
 
-function hardOrigins([h2, h1s, fewH2, fewH1s, brief, old, names, misdirected]: readonly number[]): HardOrigins {
+function hardOrigins([h2, h1s, fewH2, fewH1s, brief, old, names]: readonly number[]): HardOrigins {
   const host = "127.0.0.1";
   return {
     h2: `https://${host}:${h2}`,
@@ -42,7 +40,6 @@ function hardOrigins([h2, h1s, fewH2, fewH1s, brief, old, names, misdirected]: r
     brief: `http://${host}:${brief}`,
     old: `http://${host}:${old}`,
     names: `https://${host}:${names}`,
-    misdirected: `https://${host}:${misdirected}`,
   };
 }
 
@@ -64,7 +61,7 @@ function startHardNginx(folder: string, upstream: string): Promise<PeerProcess<H
     ${directives}
   }
   `;
-  return startNginx(folder, hardOrigins, ([h2, h1s, fewH2, fewH1s, brief, old, names, misdirected]) =>
+  return startNginx(folder, hardOrigins, ([h2, h1s, fewH2, fewH1s, brief, old, names]) =>
     [
       `listen 127.0.0.1:${h2} ssl http2; ${secure} ${pass}`,
       `listen 127.0.0.1:${h1s} ssl; ${secure} ${pass}`,
@@ -74,8 +71,6 @@ function startHardNginx(folder: string, upstream: string): Promise<PeerProcess<H
       `listen 127.0.0.1:${old}; return 505;`,
       `listen 127.0.0.1:${names} ssl http2; server_name one.test; ${secureTwoNames} return 200 one.test;`,
       `listen 127.0.0.1:${names} ssl http2; server_name two.test; ${secureTwoNames} return 200 two.test;`,
-      `listen 127.0.0.1:${misdirected} ssl http2; server_name one.test; ${secureTwoNames} return 200 one.test;`,
-      `listen 127.0.0.1:${misdirected} ssl http2; server_name two.test; ${secureTwoNames} ${verifying} return 200 two.test;`,
     ].map(server).join(""), { reloads: true });
 }
 
@@ -90,7 +85,7 @@ function startHardApache(folder: string, upstream: string): Promise<PeerProcess<
   ${directives}
 </VirtualHost>
 `;
-  return startApache(folder, hardOrigins, ([h2, h1s, fewH2, fewH1s, brief, old, names, misdirected]) =>
+  return startApache(folder, hardOrigins, ([h2, h1s, fewH2, fewH1s, brief, old, names]) =>
     [
       host(h2, `Protocols h2 http/1.1\n${secureApache}\n${pass}`),
       host(h1s, `${secureApache}\n${pass}`),
@@ -100,8 +95,6 @@ function startHardApache(folder: string, upstream: string): Promise<PeerProcess<
       host(old, `SetEnvIf Request_URI . nokeepalive downgrade-1.0 force-response-1.0\n${pass}`),
       host(names, `Protocols h2 http/1.1\n${secureApacheTwoNames}\n${name("one.test")}`),
       host(names, `Protocols h2 http/1.1\n${secureApacheTwoNames}\n${name("two.test")}`),
-      host(misdirected, `Protocols h2 http/1.1\n${secureApacheTwoNames}\n${name("one.test")}`),
-      host(misdirected, `Protocols h2 http/1.1\n${secureApacheTwoNames}\n${verifyingApache}\n${name("two.test")}`),
     ].join(""));
 }
 

@@ -19,7 +19,7 @@ export const secureTwoNames: string = `ssl_certificate ${certificateFile("two_na
     ssl_certificate_key ${certificateFile("two_names.key")};`;
 
 /** The same as a line that demands a certificate of clients. */
-export const verifying: string = `ssl_client_certificate ${certificateFile("ca.pem")};
+const verifying = `ssl_client_certificate ${certificateFile("ca.pem")};
     ssl_verify_client on;`;
 
 /**

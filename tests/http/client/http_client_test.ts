@@ -383,38 +383,6 @@ test("stats() count what is under way", { skip: noHttp2Server }, async () => {
   );
 });
 
-test(
-  "with `coalesce` origins share a session whose certificate and address are good for both",
-  { skip: noHttp2Server },
-  async () => {
-    const lookup: HttpClientOptions["lookup"] = (_, options, callback) => {
-      if (options.all) callback(null, [{ address: "127.0.0.1", family: 4 }]);
-      else callback(null, "127.0.0.1", 4);
-    };
-    const { cert, key } = certificates.twoNames;
-    const answer: Answer = (request, response) => {
-      const authority = request.headers[":authority"] as string ?? request.headers.host;
-      if (request.url === "/421" && authority.startsWith("two") && ++misdirected === 1) response.statusCode = 421;
-      response.end(authority);
-    };
-    let misdirected = 0;
-    await withOrigin(
-      answer,
-      { protocol: "h2", cert, key, client: { lookup, coalesce: true } },
-      async (client, origin) => {
-        const [one, two] = [`https://one.test:${origin.port}`, `https://two.test:${origin.port}`];
-        assert.equal(await (await client.fetch(one)).text(), new URL(one).host);
-        assert.equal(await (await client.fetch(two)).text(), new URL(two).host);
-        assert.equal(origin.sessions, 1);
-        const again = await client.fetch(`${two}/421`);
-        assert.equal(again.status, 200);
-        await again.text();
-        assert.equal(origin.sessions, 2);
-      },
-    );
-  },
-);
-
 test("a request that waits for a connection which cannot be made fails, also while another connection is busy", async () => {
   const answer: Answer = (request, response) => {
     if (request.url === "/slow") response.write("first");

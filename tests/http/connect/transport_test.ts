@@ -6,7 +6,6 @@ import test from "node:test";
 import type { TLSSocket } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { holdTlsReads } from "../../../lib/runtime/mod.ts";
-import { certificates } from "../certificates.ts";
 import { connectTcp, connectTls, failure, trusting } from "./connecting.ts";
 import { Record } from "./record.ts";
 import { type Listening, serveTcp, serveTls } from "./servers.ts";
@@ -208,7 +207,6 @@ for (const { name, serve, connect } of kinds) {
       assert.deepEqual(record.order, ["data", "close"]);
       assert.equal(record.error, undefined);
       assert.equal(record.reentered, false);
-      assert.equal(transport.covers("localhost"), false);
     }));
 
   test(`${name}: destroy() before anything was attached is told to who attaches`, () =>
@@ -312,64 +310,6 @@ test("an address of IPv6 is taken with the brackets that URLs have", async () =>
   const { message, origin } = await failure(connectTcp(1, {}, "[::1]"));
   assert.equal(origin, "http://[::1]:1");
   assert.match(message, /\[::1\]/);
-});
-
-test("covers(): the names and addresses of the verified certificate, on new and on resumed sessions", () =>
-  during(
-    serveTls(certificates.twoNames, (socket) => socket.end("session tickets come before this")),
-    async ({ port }) => {
-      const tls = { ...trusting };
-      const lookup = addresses("127.0.0.1");
-      for (let n = 0; n < 3; n++) {
-        const transport = await connectTls(port, tls, { lookup }, "one.test");
-        const record = new Record(transport);
-        await record.until(() => record.received !== "");
-        const covered = ["one.test", "TWO.test", "a.many.test", "a.b.many.test", "many.test", "localhost", "127.0.0.1"]
-          .filter((host) => transport.covers(host));
-        assert.deepEqual(covered, ["one.test", "TWO.test", "a.many.test"]);
-        await record.closed();
-      }
-    },
-  ));
-
-test("covers(): checkServerIdentity is asked too, on new and on resumed sessions, and names have to fit besides", () =>
-  during(
-    serveTls(certificates.twoNames, (socket) => socket.end("session tickets come before this")),
-    async ({ port }) => {
-      const asked: string[] = [];
-      const checkServerIdentity = (host: string): Error | undefined => {
-        asked.push(host);
-        if (host === "two.test") return new Error("another key is pinned");
-        if (host === "b.many.test") throw new Error("thrown");
-        return undefined;
-      };
-      const tls = { ...trusting, checkServerIdentity };
-      for (let n = 0; n < 2; n++) {
-        const record = await connectTls(port, tls, { lookup: addresses("127.0.0.1") }, "one.test").then((transport) => {
-          const covered = ["one.test", "two.test", "a.many.test", "b.many.test", "localhost"].filter((host) =>
-            transport.covers(host)
-          );
-          assert.deepEqual(covered, ["one.test", "a.many.test"]);
-          return new Record(transport);
-        });
-        await record.closed();
-      }
-      assert.ok(asked.includes("two.test"));
-      assert.ok(!asked.includes("localhost"));
-    },
-  ));
-
-test("covers(): nothing without TLS, nor if servers are not verified", async () => {
-  await during(serveTcp(echo), async ({ port }) => {
-    const transport = await connectTcp(port);
-    assert.equal(transport.covers("127.0.0.1"), false);
-    transport.destroy();
-  });
-  await during(serveTls({}, echo), async ({ port }) => {
-    const transport = await connectTls(port, { ...trusting, rejectUnauthorized: false });
-    assert.equal(transport.covers("localhost"), false);
-    transport.destroy();
-  });
 });
 
 test("the signal ends the attempt with its reason, before it starts and while it connects, and closes the socket", async () => {

@@ -90,10 +90,6 @@ export class MemoryTransport implements Transport {
   hold(alive: boolean): void {
     this.held = alive;
   }
-
-  covers(): boolean {
-    return false;
-  }
 }
 
 /** A string's bytes, one a code unit. */

@@ -63,10 +63,6 @@ export class MemoryPeer implements Transport {
     this.isHeld = alive;
   }
 
-  covers(): boolean {
-    return true;
-  }
-
   /** Sends bytes, each argument as a chunk of its own, which is the client's. */
   send(...chunks: Uint8Array[]): void {
     for (const chunk of chunks) if (!this.isDestroyed) this.#events!.onData(Uint8Array.from(chunk), true);

@@ -10,7 +10,6 @@ import { Http1Peer } from "../faults/http1_peer.ts";
 import { frame } from "../faults/http2_frames.ts";
 import { Http2Peer } from "../faults/http2_peer.ts";
 import type { Http2PeerStream } from "../faults/http2_peer_stream.ts";
-import { until } from "../../support/waits.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import { failureOf } from "../faults/trial.ts";
 import { leavesNothing } from "../leaves_nothing.ts";
@@ -50,46 +49,6 @@ for (const how of ["RST_STREAM", "GOAWAY"] as const) {
     });
   });
 }
-
-test("an origin's request that waits for another's session does not fail with the other's error", async () => {
-  const { cert, key } = certificates.twoNames;
-  let isOneKnown = true;
-  let cut = (): void => {};
-  const sockets: Socket[] = [];
-  await leavesNothing({
-    client: {
-      coalesce: true,
-      connections: 1,
-      maxConcurrentStreams: 1,
-      retries: 0,
-      lookup: (host, _, found) => {
-        if (host === "one.test" && !isOneKnown) found(Object.assign(new Error("gone"), { code: "ENOTFOUND" }), "");
-        else found(null, [{ address: "127.0.0.1", family: 4 }]);
-      },
-    },
-    listener: { certificate: { cert, key }, alpn: ["h2"] },
-    onSocket: (socket) => {
-      sockets.push(socket);
-      bilingual((request) => {
-        if (request.path === "/hangs") cut = () => socket.destroy();
-        else respond(request, 200, Buffer.from(request.fields.get(":authority")!));
-      })(socket);
-    },
-  }, async ({ client, listener }) => {
-    const [one, two] = ["one", "two"].map((name) => `https://${name}.test:${listener.port}`);
-    await (await client.fetch(one)).text();
-    await (await client.fetch(two)).text();
-    assert.equal(sockets.length, 1);
-    const hanging = client.fetch(`${one}/hangs`, { method: "POST" });
-    hanging.catch(() => {});
-    const waiting = client.fetch(two);
-    await until(() => client.stats().queued === 1 && client.stats().active === 1, "the two");
-    isOneKnown = false;
-    await until(() => (cut(), sockets[0].destroyed), "the end of the session");
-    assert.equal(await failureOf(hanging), "CONNECTION_LOST");
-    assert.equal(await (await waiting).text(), new URL(two).host);
-  });
-});
 
 for (
   const [what, id, size, code] of [["the connection", 0, 5, "PROTOCOL_ERROR"], [

@@ -48,7 +48,6 @@ export function clientOptions(world: World, random: SeededRandom, isCalm: boolea
     proxyTls: { ca: certificates.ca },
     proxy: random.chance(0.4) ? ({ hostname }) => world.proxyOf(hostname) : undefined,
     ...times,
-    coalesce: random.chance(0.5),
     h2c: random.chance(0.5),
     connections: random.pick([1, 2, 4]),
     maxConcurrentStreams: random.pick([1, 3, Infinity]),

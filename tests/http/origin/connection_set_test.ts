@@ -13,14 +13,11 @@ interface Fake {
   };
   ready: boolean;
   takes: (request: WaitingRequest) => boolean;
-  carries: (host: string) => boolean;
-  mayCarry: (host: string) => boolean;
 }
 
 function pooled(state: Partial<Fake["connection"]> = {}, of: Partial<Fake> = {}): PooledConnection & Fake {
   const connection = { protocol: "h2", free: 1, closing: false, active: 0, peerMaxConcurrentStreams: 100, ...state };
-  const none = () => false;
-  const fake = { connection, ready: false, takes: () => true, carries: none, mayCarry: none, ...of };
+  const fake = { connection, ready: false, takes: () => true, ...of };
   return fake as unknown as PooledConnection & Fake;
 }
 
@@ -70,18 +67,6 @@ test("ConnectionSet awaits settings of open sessions alone", () => {
   assert.equal(setOf(pooled(unknown)).awaitsSettings, true);
   assert.equal(setOf(pooled({ ...unknown, closing: true }), pooled()).awaitsSettings, false);
   assert.equal(setOf(pooled({ ...unknown, protocol: "http/1.1" })).awaitsSettings, false);
-});
-
-test("ConnectionSet gives the open sessions that may carry a host, and tells whether one does", () => {
-  const covers = { mayCarry: (host: string) => host === "two.test", carries: (host: string) => host === "two.test" };
-  const [session, closing] = [pooled({}, covers), pooled({ closing: true }, covers)];
-  const set = setOf(session, closing, pooled({ protocol: "http/1.1" }, { mayCarry: () => true }), pooled());
-  assert.deepEqual([...set.sessionsCovering("two.test")], [session]);
-  assert.deepEqual([...set.sessionsCovering("three.test")], []);
-  assert.equal(set.carries("two.test"), true);
-  assert.equal(set.carries("three.test"), false);
-  set.delete(session);
-  assert.equal(set.carries("two.test"), false);
 });
 
 test("ConnectionSet counts connections, sessions and requests", () => {

@@ -10,7 +10,6 @@ function request(): WaitingRequest {
     previousWaiting: undefined,
     nextWaiting: undefined,
     waitingAt: undefined,
-    host: "one.test",
     pipelinable: false,
     startOn: () => assert.fail("a list starts nothing"),
     onNoConnection: () => assert.fail("a list fails nothing"),

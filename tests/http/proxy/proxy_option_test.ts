@@ -188,7 +188,6 @@ test("a function is asked for each request, and connections of one way are never
   const asked: string[] = [];
   await byProxy("http", "h2", {
     client: () => ({
-      coalesce: true,
       proxy: (origin) => {
         asked.push(origin.href);
         origin.hostname = "changed.test"; // its copy alone
@@ -219,28 +218,6 @@ test("a function is asked for each request, and connections of one way are never
     assert.equal(client.stats().origins.length, 5);
     assert.doesNotMatch(JSON.stringify(client.stats()), /one|two/);
   }).finally(() => second.stop());
-});
-
-test("a session by a proxy carries no other origin's requests, and none that is direct those by a proxy", async () => {
-  const lookups: string[] = [];
-  await byProxy("http", "h2", {
-    client: (proxy) => ({
-      coalesce: true,
-      proxy: ({ hostname }) => hostname === "127.0.0.1" ? undefined : proxy.url,
-      lookup: (host, _, found) => {
-        lookups.push(host);
-        found(null, [{ address: "127.0.0.1", family: 4 }]);
-      },
-    }),
-  }, async ({ client, proxy, origin, url }) => {
-    await (await client.fetch(origin.url)).text(); // direct, with a certificate for localhost, too
-    await (await client.fetch(url)).text(); // by the proxy
-    assert.equal(proxy.tunnels.length, 1);
-    await (await client.fetch(url.replace("localhost", "[::1]"))).text(); // by the proxy; the same certificate again
-    assert.equal(proxy.tunnels.length, 2);
-    assert.equal(client.stats().sessions, 3);
-    assert.deepEqual(new Set(lookups), new Set(["localhost"])); // the proxy's name
-  });
 });
 
 test("redirects ask for the proxy anew, and take nothing of it along", () =>
