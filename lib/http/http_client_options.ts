@@ -196,15 +196,16 @@ export interface HttpClientOptions {
    */
   pingTimeout?: number;
   /**
-   * How often a request is sent again after its connection was lost or the server refused it. Only requests that are idempotent, or
-   * that the server certainly did not act on; and only bodies that can be sent again.
+   * How many attempts a call has after the first, over all its redirects: another follows a lost connection, a refusal or a status of
+   * `retryStatuses`. Only of requests that are idempotent, or that the server certainly did not act on; and only with bodies that can be
+   * sent again. One more, on a new connection, is free if the server had closed the connection that was used.
    *
    * @default 2
    */
   retries?: number;
   /**
    * Statuses, of 400 to 999, after which a request is sent again if it is idempotent and its body can be sent again: 429 and 503, say.
-   * `retries` counts these attempts too. The pause before is what Retry-After says, and otherwise 0.25 to 0.5 s, doubled each time.
+   * The pause before is what Retry-After says, and otherwise 0.25 to 0.5 s, doubled each time.
    *
    * @default none, as `fetch()` has it
    */

@@ -137,7 +137,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   }
 
   onHead(head: ResponseHead): void {
-    this.pooled.onAnswer();
+    this.pooled.kept = true;
     this.#stopDeadline();
     this.#hasHead = true;
     if (head.status < 300) this.#upload?.proceed(); // it may answer as the body comes
@@ -165,7 +165,6 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     // What goes wrong with a body that nobody reads is told as long as somebody waits for the response.
     if (this.#discards && this.#isDelivered) return this.#owner?.onReceived();
     if (this.#hasHead) return this.#break(error);
-    this.pooled.onNoAnswer();
     this.#owner?.onLost(error, untouched);
   }
 

@@ -6,7 +6,7 @@ import { wantsHttp1 } from "../h2/protocol.ts";
 import { HttpError } from "../http_error.ts";
 import { ANSWERED, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
 import type { Origin } from "../origin/origin.ts";
-import type { PooledConnection, WaitingRequest, WaitingRoom } from "../origin/connection_pool.ts";
+import { PooledConnection, type WaitingRequest, type WaitingRoom } from "../origin/connection_pool.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { redirected } from "../request/redirect.ts";
 import type { BodySource } from "../request/stream_body.ts";
@@ -35,6 +35,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   nextWaiting: WaitingRequest | undefined = undefined;
   waitingAt: WaitingRoom | undefined = undefined;
   pipelinable: boolean;
+  newerThan = 0;
   expiresAt = 0;
   previousTimed: Timed | undefined = undefined;
   nextTimed: Timed | undefined = undefined;
@@ -211,7 +212,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#attempt!.letGo();
     this.#attempt = undefined;
     this.#upload = undefined;
-    this.#failures = undefined;
+    this.newerThan = 0;
     this.#origin = this.#core.originOf(next.origin, next.url);
     this.#request = next;
     this.pipelinable = isPipelinable(next);
@@ -252,8 +253,11 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   /** Whether there is to be another attempt after one that got no response. */
   #retry(error: HttpError, untouched: boolean): boolean {
     if (!this.#mayRepeat()) return false;
-    const pause = this.#failedAttempts.add(error, untouched, this.#retryTerms);
+    const { kept, connection } = this.#attempt!.pooled;
+    const stale = (kept && connection.closing) || wantsHttp1(error);
+    const pause = this.#failedAttempts.add(error, { ...this.#retryTerms, untouched, stale });
     if (pause === undefined) return false;
+    if (stale) this.newerThan = PooledConnection.opened;
     this.#tryAgain(pause, error, undefined);
     return true;
   }
@@ -277,8 +281,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
 
   get #retryTerms(): RetryTerms {
     const { idempotent, limits: { retries } } = this.#request;
-    const { kept, pool: { fruitless } } = this.#attempt!.pooled;
-    return { retries, idempotent, fruitless, kept };
+    return { retries, idempotent };
   }
 
   /** @param pause In ms. */

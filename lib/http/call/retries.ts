@@ -17,88 +17,62 @@ export function retryAfter(headers: HeaderList): number | undefined {
   return Math.max(0, time - (parseHTTPDate(joinedField(headers, "date")) ?? Date.now()));
 }
 
-/**
- * For how long, in ms, a request is sent again that servers refuse without acting on it, as long as their connections answer others:
- * a server that lowers its SETTINGS, or closes its connections after every few requests, may do so several times.
- */
-const REFUSALS = 10_000;
 /** The first pause between attempts, in ms; each further one is twice as long. */
 const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 2000;
 /** The same after a response that does not say when to come back: its server has told that it is busy. */
 const FIRST_PAUSE_OF_STATUS = 500;
 
-/** The facts that decide about retries of a request, besides its failures. */
+/** Failures that may pass, after which an idempotent request is sent again. */
+const PASSING: ReadonlySet<string> = new Set(["CONNECTION_LOST", "CONNECTION_STALE", "REFUSED", "RESET"]);
+
+/** The facts that decide about another attempt. */
 export interface RetryTerms {
-  /** Attempts after the first that it may have. */
+  /** Attempts after the first. */
   readonly retries: number;
-  /** Whether it may be acted on twice. */
+  /** Whether the request may be acted on twice. */
   readonly idempotent: boolean;
-  /** Connections in a row that answered nobody. */
-  readonly fruitless: number;
-  /** Whether the connection had been kept from an answer before, so that its server may have closed it meanwhile. */
-  readonly kept: boolean;
 }
 
-/** The attempts at a request that failed: no response came, or one whose status is a reason to try again. Times are in ms. */
+/** The same after an attempt that brought no response. */
+export interface LossTerms extends RetryTerms {
+  /** Whether the server certainly did not act on the request. */
+  readonly untouched: boolean;
+  /** Whether the connection was one that had answered before and has ended, or speaks a protocol that the server refuses. */
+  readonly stale: boolean;
+}
+
+/**
+ * The attempts of a call that brought no response for its caller, whatever their cause; the only place that decides whether another
+ * follows. There are `1 + retries` of them, and one more if a connection was stale: it needs a new connection, which cannot be so.
+ */
 export class FailedAttempts {
   count = 0;
-  #refusals = 0;
-  #stale = 0;
-  #refusedSince = 0;
+  #free = 0;
 
-  /** Adds one. @returns how long to wait before the next attempt; undefined if there is to be none. */
-  add(error: HttpError, untouched: boolean, terms: RetryTerms): number | undefined {
+  /** Adds one without a response. @returns the ms to wait before the next attempt; undefined if there is to be none. */
+  add({ code }: HttpError, { retries, idempotent, untouched, stale }: LossTerms): number | undefined {
     this.count++;
-    if (terms.kept && (untouched || terms.idempotent) && error.code === "CONNECTION_LOST") {
-      // It says nothing of the server, and each uses up a connection that is no more.
-      this.#stale++;
-      return 0;
-    }
-    const worthIt = untouched ? this.#mayAskAgain(terms) : this.#mayRetry(error, terms);
-    return worthIt ? this.#pause(error) : undefined;
+    if (!untouched && !(idempotent && PASSING.has(code))) return undefined;
+    if (stale) this.#free = 1;
+    if (this.count > retries + this.#free) return undefined;
+    // None the first time: a connection that was closed while it was unused is the usual reason.
+    if (stale || (this.count === 1 && code !== "REFUSED")) return 0;
+    return byChance(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.count - 1, 10)));
   }
 
-  /** Adds one that was answered with a status to be retried, and may have asked to wait for so long. @returns As {@link add}. */
-  addAnswered(asked: number | undefined, longest: number, terms: RetryTerms): number | undefined {
-    if (!terms.idempotent || this.#counted >= terms.retries) return undefined;
+  /** Adds one that was answered with a status to be retried, and may have asked to wait for so long. @returns as {@link add}. */
+  addAnswered(asked: number | undefined, longest: number, { retries, idempotent }: RetryTerms): number | undefined {
     this.count++;
+    if (!idempotent || this.count > retries + this.#free) return undefined;
     const pause = asked === undefined
-      ? byChance(Math.min(longest, FIRST_PAUSE_OF_STATUS * 2 ** Math.min(this.#counted - 1, 10)))
+      ? byChance(Math.min(longest, FIRST_PAUSE_OF_STATUS * 2 ** Math.min(this.count - 1, 10)))
       : Math.max(asked, byChance(FIRST_PAUSE));
     return pause > longest ? undefined : pause;
   }
-
-  /** How many count for the limit of retries. */
-  get #counted(): number {
-    return this.count - this.#refusals - this.#stale;
-  }
-
-  /** Servers refuse each request now and then, and some always. */
-  #mayAskAgain({ retries, fruitless }: RetryTerms): boolean {
-    if (fruitless > retries) return false;
-    const now = performance.now();
-    if (++this.#refusals === 1) this.#refusedSince = now;
-    return this.#refusals <= retries || now - this.#refusedSince < REFUSALS;
-  }
-
-  #mayRetry({ code }: HttpError, { retries, idempotent }: RetryTerms): boolean {
-    if (!idempotent || this.#counted > retries) return false;
-    return code === "CONNECTION_LOST" || code === "CONNECTION_STALE" || code === "REFUSED" || code === "RESET";
-  }
-
-  /**
-   * None the first time: a connection that was closed while it was unused is the usual reason. Then longer each time, and by
-   * chance, so that a burst does not come back as one.
-   */
-  #pause({ code }: HttpError): number {
-    if (this.count === 1 && code !== "REFUSED") return 0;
-    const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.count - 1, 10));
-    return byChance(longest);
-  }
 }
 
-/** From half of a pause to the whole. */
+/** From half of a pause to the whole, so that a burst does not come back as one. */
 function byChance(ms: number): number {
   return Math.ceil(ms * (0.5 + Math.random() / 2));
 }

@@ -11,6 +11,8 @@ export interface WaitingRequest {
   waitingAt: WaitingRoom | undefined;
   /** Whether it may share an HTTP/1.1 connection with others: it is idempotent and has no body. */
   readonly pipelinable: boolean;
+  /** The number of the last connection that it does not want; 0 if it takes any. */
+  newerThan: number;
   /** There is room on a connection: the request is to start at once. */
   startOn(pooled: PooledConnection): void;
   /** No connection could be made. */
@@ -66,8 +68,6 @@ export class RequestQueue {
 
 /** The part of an origin that its connections report to. */
 export interface ConnectionPool {
-  /** Connections in a row that ended without having answered one request. */
-  fruitless: number;
   /** The server wants HTTP/1.1 (HTTP_1_1_REQUIRED). */
   requireHttp1(): void;
   onReady(pooled: PooledConnection): void;
@@ -77,6 +77,10 @@ export interface ConnectionPool {
 
 /** A connection and its place in the pool of its origin. */
 export class PooledConnection implements ConnectionOwner {
+  /** How many there have been. */
+  static opened = 0;
+  /** Its number, which is higher than those of all that were opened before. */
+  readonly number: number = ++PooledConnection.opened;
   readonly pool: ConnectionPool;
   readonly transport: Transport;
   /** Set as soon as it is there, before it tells anything. */
@@ -85,34 +89,18 @@ export class PooledConnection implements ConnectionOwner {
   ready = false;
   /** Requests that somebody waits for. */
   #awaited = 0;
-  #answered = false;
-  #failed = false;
+  /** Whether it has answered before, so that its server may have closed it meanwhile. */
+  kept = false;
 
   constructor(pool: ConnectionPool, transport: Transport) {
     this.pool = pool;
     this.transport = transport;
   }
 
-  /** Whether it is an HTTP/1.1 connection that has answered before. */
-  get kept(): boolean {
-    return this.#answered && this.connection.protocol === "http/1.1";
-  }
-
   /** Whether a request may be started now. */
-  takes({ pipelinable }: { readonly pipelinable: boolean }): boolean {
+  takes({ pipelinable, newerThan }: Pick<WaitingRequest, "pipelinable" | "newerThan">): boolean {
     const { free, active, protocol } = this.connection;
-    return free > 0 && (pipelinable || active === 0 || protocol === "h2");
-  }
-
-  /** A request was answered. */
-  onAnswer(): void {
-    this.#answered = true;
-    this.pool.fruitless = 0;
-  }
-
-  /** A request was not answered. A server that ends every connection so is not tried without end. */
-  onNoAnswer(): void {
-    this.#failed = true;
+    return free > 0 && this.number > newerThan && (pipelinable || active === 0 || protocol === "h2");
   }
 
   /**
@@ -137,7 +125,6 @@ export class PooledConnection implements ConnectionOwner {
   }
 
   onClosed(_: Connection, error: HttpError | undefined): void {
-    if (this.#failed && !this.#answered) this.pool.fruitless++;
     this.pool.onClosed(this, error);
   }
 }

@@ -1,4 +1,3 @@
-import { Timer } from "../../timers/mod.ts";
 import { openTransport } from "../connect/open_transport.ts";
 import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
 import { openHttp1Connection } from "../h1/connection.ts";
@@ -6,48 +5,6 @@ import type { Forwarding } from "../h1/request_head.ts";
 import { openHttp2Session } from "../h2/session.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
-
-/** The first pause, in ms; each further one is twice as long. */
-const FIRST_PAUSE = 50;
-const LONGEST_PAUSE = 2000;
-
-/**
- * Attempts in a row at a connection that failed while requests waited for it. They are repeated after pauses as long as other
- * connections are open: those may serve the requests soon; or never, if their own take for ever.
- */
-export class MissedAttempts {
-  readonly #patience: number;
-  #count = 0;
-  #since = 0;
-  readonly #pause: Timer;
-
-  /** @param patience For how long attempts are repeated while no request is served, in ms. */
-  constructor(patience: number, again: () => void) {
-    this.#patience = patience;
-    this.#pause = new Timer(again);
-  }
-
-  /** Whether the next attempt is not due yet. */
-  get pausing(): boolean {
-    return this.#pause.isSet;
-  }
-
-  /** Counts a failed attempt, and tries again after a pause. Returns false once attempts have failed for too long. */
-  add(): boolean {
-    const now = performance.now();
-    if (this.#count++ === 0) this.#since = now;
-    if (now - this.#since > this.#patience) return false;
-    this.#pause.start(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.#count - 1, 10)));
-    return true;
-  }
-
-  /** A request was served, or none waits: the next that fails is the first again. */
-  clear(): void {
-    if (this.#count === 0) return;
-    this.#count = 0;
-    this.#pause.stop();
-  }
-}
 
 /** The address of an origin's server, and the proxy on the way to it. */
 export interface Target {

@@ -1,3 +1,4 @@
+import { Timer } from "../../timers/mod.ts";
 import { openConnectionTrace } from "../diagnostics/diagnostics_channel.ts";
 import type { Connection, Transport } from "../connection.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
@@ -11,7 +12,7 @@ import {
   RequestQueue,
   type WaitingRequest,
 } from "./connection_pool.ts";
-import { connectTo, MissedAttempts, speakOver, type Target } from "./open_connection.ts";
+import { connectTo, speakOver, type Target } from "./open_connection.ts";
 
 /** The part of a client that its origins use. */
 export interface OriginHost {
@@ -28,6 +29,9 @@ export function originKey(origin: string, proxy: ProxyServer | undefined): strin
 
 /** How long it is tried to open a connection while others are busy if connections have no timeout, in ms. */
 const PATIENCE = 10_000;
+/** The first pause between these attempts, in ms; all that have passed so far make the next. */
+const FIRST_PAUSE = 50;
+const LONGEST_PAUSE = 2000;
 
 /**
  * The connections to one origin, and the requests that wait for them.
@@ -38,7 +42,6 @@ const PATIENCE = 10_000;
  */
 export class Origin implements ConnectionPool {
   readonly target: Target;
-  fruitless = 0;
   readonly #host: OriginHost;
   readonly #waiting = new RequestQueue(this);
   readonly #connections = new ConnectionSet();
@@ -47,12 +50,14 @@ export class Origin implements ConnectionPool {
   /** Streams that the last session's server allowed; undefined before one said so. */
   #streamsAllowed: number | undefined = undefined;
   #http1Only = false;
-  readonly #missed: MissedAttempts;
+  /** The pause before the next attempt after one that failed while other connections were open, which may serve those that wait. */
+  readonly #pause: Timer = new Timer(() => this.#grow());
+  /** When the first of them failed; 0 if none has since a request was served. */
+  #missedSince = 0;
 
   constructor(target: Target, host: OriginHost) {
     this.target = target;
     this.#host = host;
-    this.#missed = new MissedAttempts(host.options.connectTimeout || PATIENCE, () => this.#grow());
     if (!target.secure) this.#protocol = host.options.h2c ? "h2" : "http/1.1";
     else if (!host.options.http2) this.#protocol = "http/1.1";
   }
@@ -70,11 +75,11 @@ export class Origin implements ConnectionPool {
   /** Finds a connection for a request, now or when there is one. */
   schedule(request: WaitingRequest): void {
     if (this.#waiting.length === 0) {
-      const pooled = this.#connections.find(request);
+      const pooled = this.#find(request);
       if (pooled !== undefined) return request.startOn(pooled);
     }
     this.#waiting.push(request);
-    this.#grow();
+    this.#startWaiting();
   }
 
   /** The same for a request that was scheduled before: it need not queue up again. */
@@ -87,7 +92,7 @@ export class Origin implements ConnectionPool {
   withdraw(request: WaitingRequest): void {
     this.#waiting.remove(request);
     if (this.#waiting.length > 0) return;
-    this.#missed.clear();
+    this.#endPause();
     for (const attempt of this.#attempts) attempt.abort();
   }
 
@@ -143,21 +148,33 @@ export class Origin implements ConnectionPool {
   }
 
   #startWaiting(): void {
-    const waiting = this.#waiting;
-    while (waiting.first !== undefined) {
-      const request = waiting.first;
-      const pooled = this.#connections.find(request);
-      if (pooled === undefined) return this.#grow();
-      waiting.remove(request);
-      this.#missed.clear();
-      request.startOn(pooled);
+    let request = this.#waiting.first;
+    while (request !== undefined) {
+      const pooled = this.#find(request);
+      if (pooled !== undefined) {
+        this.#waiting.remove(request);
+        this.#endPause();
+        request.startOn(pooled);
+        request = this.#waiting.first;
+      } else if (request.newerThan > 0) {
+        request = request.nextWaiting; // others need no new connection
+      } else {
+        break;
+      }
     }
+    this.#grow();
+  }
+
+  #find(request: WaitingRequest): PooledConnection | undefined {
+    // No newer one will be made.
+    if (this.#connections.open >= this.#host.options.connections) request.newerThan = 0;
+    return this.#connections.find(request);
   }
 
   /** Opens as many connections as those that wait need, beyond those that are being opened. */
   #grow(): void {
     if (this.#waiting.length === 0) return;
-    if (this.#missed.pausing && this.#connections.open > 0) return;
+    if (this.#pause.isSet && this.#connections.open > 0) return;
     if (this.#streamsAllowed === 0 && this.#connections.open > 0) return this.#onNothingAllowed();
     // One that is closing has requests to end, which may take long; it is not in the way of its successor.
     const room = this.#host.options.connections - this.#connections.open - this.#attempts.size;
@@ -229,19 +246,36 @@ export class Origin implements ConnectionPool {
 
   #onMissed(error: unknown): void {
     if (this.#attempts.size > 0) return;
-    if (this.#connections.open === 0 || !this.#missed.add()) this.#failWaiting(error);
+    if (this.#connections.open === 0 || !this.#mayPause()) this.#failWaiting(error);
+  }
+
+  /** Sets the pause before the next attempt; false once attempts have failed for too long. */
+  #mayPause(): boolean {
+    const now = performance.now();
+    this.#missedSince ||= now;
+    const passed = now - this.#missedSince;
+    if (passed > (this.#host.options.connectTimeout || PATIENCE)) return false;
+    this.#pause.start(Math.min(LONGEST_PAUSE, FIRST_PAUSE + passed));
+    return true;
+  }
+
+  /** A request was served, or none waits: the attempt that fails next is the first again. */
+  #endPause(): void {
+    if (this.#missedSince === 0) return;
+    this.#missedSince = 0;
+    this.#pause.stop();
   }
 
   /** The server allows no streams at all, as it may for a short while (RFC 9113 section 5.1.2); more sessions would not help. */
   #onNothingAllowed(): void {
-    if (this.#missed.pausing || this.#missed.add()) return;
+    if (this.#pause.isSet || this.#mayPause()) return;
     const { origin } = this.target;
     const message = `${origin} allows no requests (SETTINGS_MAX_CONCURRENT_STREAMS is 0)`;
     this.#failWaiting(new HttpError("REFUSED", message, { origin }));
   }
 
   #failWaiting(error: unknown): void {
-    this.#missed.clear();
+    this.#endPause();
     while (this.#waiting.first !== undefined) {
       const request = this.#waiting.first;
       this.#waiting.remove(request);

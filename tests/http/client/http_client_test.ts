@@ -332,24 +332,6 @@ test("a request is not sent again more often than `retries` says", async () => {
   });
 });
 
-test("connections that the server closed while they were kept do not use up `retries`", async () => {
-  let dead = 0;
-  const seen = new Set<unknown>();
-  const answer: Answer = (request, response) => {
-    if (request.url !== "/again") return together10(request, response);
-    if (!seen.has(request.socket)) return void response.end("fresh");
-    dead++;
-    request.socket.destroy();
-  };
-  const together10 = together(10);
-  await withOrigin(answer, { protocol: "http/1.1" }, async (client, origin) => {
-    origin.onSocket = (socket) => void (origin.requests < 10 && seen.add(socket));
-    await burst(10, origin.url, client);
-    assert.equal(await (await client.fetch(`${origin.url}/again`)).text(), "fresh");
-    assert.equal(dead, 10);
-  });
-});
-
 test("onEvent() is told what happens", { skip: noHttp2Server }, async () => {
   const events: HttpClientEvent[] = [];
   const client = { onEvent: (event: HttpClientEvent) => void events.push(event) };

@@ -11,6 +11,7 @@ function request(): WaitingRequest {
     nextWaiting: undefined,
     waitingAt: undefined,
     pipelinable: false,
+    newerThan: 0,
     startOn: () => assert.fail("a list starts nothing"),
     onNoConnection: () => assert.fail("a list fails nothing"),
   };
