@@ -36,14 +36,17 @@ export class ClientCore implements OriginHost {
   /**
    * An origin, by its serialization and a URL of it, with the proxy that its requests go by now.
    *
+   * @param redirected Whether a redirect leads there.
    * @throws {HttpError} INVALID_OPTION if the user's function for that throws, or names no proxy.
    */
-  originOf(serialization: string, url: URL): Origin {
-    const { proxyOf } = this.options;
-    if (proxyOf === undefined) return this.#origins.get(serialization) ?? this.#add(targetOf(serialization, url));
-    const target = targetOf(serialization, url);
-    const proxy = proxyOf(target);
-    return this.#origins.get(originKey(serialization, proxy)) ?? this.#add({ ...target, proxy });
+  originOf(serialization: string, url: URL, redirected: boolean): Origin {
+    const { proxyOf, allowAddress } = this.options;
+    const redirect = redirected && allowAddress !== undefined;
+    const known = proxyOf === undefined && !redirect ? this.#origins.get(serialization) : undefined;
+    if (known !== undefined) return known;
+    const direct = targetOf(serialization, url);
+    const target = { ...direct, proxy: proxyOf?.(direct), redirect };
+    return this.#origins.get(originKey(target)) ?? this.#add(target);
   }
 
   /** An origin may have been forgotten while a request for it was between two attempts. */
@@ -168,9 +171,9 @@ export class ClientCore implements OriginHost {
   }
 }
 
-function targetOf(origin: string, url: URL): Target {
+function targetOf(origin: string, url: URL): Omit<Target, "proxy" | "redirect"> {
   const secure = url.protocol === "https:";
   const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
   const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port);
-  return { origin, secure, host, port, proxy: undefined };
+  return { origin, secure, host, port };
 }

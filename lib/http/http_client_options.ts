@@ -1,7 +1,8 @@
 import type { LookupFunction } from "node:net";
 import type { Duplex } from "node:stream";
-import { bool, func, integer, listOf, schema, type SchemaOf, text } from "../streams/internal.ts";
+import { bool, func, integer, listOf, schema, type SchemaOf, text, wordOrFunction } from "../streams/internal.ts";
 import { MAX_TIMER_DELAY } from "../timers/mod.ts";
+import { type HttpAddressUse, isPublicAddress } from "./connect/allowed_addresses.ts";
 import type { HttpClientEvent } from "./http_events.ts";
 import type { HttpInterceptor } from "./http_request.ts";
 import { type ProxyChoice, proxyOption, readProxyOption } from "./proxy/proxy_option.ts";
@@ -60,7 +61,7 @@ export type HttpConnectFunction = (
 ) => Duplex | Promise<Duplex>;
 
 /** Options without a default. */
-type WithoutDefault = "socketPath" | "connect" | "lookup" | "onInformational" | "onEvent";
+type WithoutDefault = "socketPath" | "connect" | "lookup" | "allowAddress" | "onInformational" | "onEvent";
 
 /**
  * How a client connects and what it allows.
@@ -260,6 +261,15 @@ export interface HttpClientOptions {
    */
   lookup?: LookupFunction;
   /**
+   * Whether an address may be connected to: `"public"` for those of the public Internet alone, or a function that allows one by `true`. It
+   * is asked for each connection, about each address of the host; a request whose host has none that is allowed fails with
+   * ADDRESS_REFUSED. It is not asked about proxies; a name that a proxy looks up itself is refused. Not to be combined with `connect` and
+   * `socketPath`.
+   *
+   * @default any address
+   */
+  allowAddress?: "public" | ((address: string, use: HttpAddressUse) => boolean);
+  /**
    * Told of informational (1xx) responses, as 103 (Early Hints) and 100 (Continue), with their status and fields. A request may have at most
    * 1000, whose fields have at most `maxHeaderSize` bytes together. An exception it throws is an uncaught one.
    */
@@ -301,6 +311,7 @@ export const httpClientOptions: SchemaOf<
   maxRedirects: integer(0, 1000, 20),
   intercept: listOf(func<HttpInterceptor>(), "a list of functions", []),
   lookup: func<LookupFunction>(),
+  allowAddress: wordOrFunction<(address: string, use: HttpAddressUse) => boolean, "public">(["public"]),
   onInformational: func<(status: number, headers: Headers) => void>(),
   onEvent: func<(event: HttpClientEvent) => void>(),
 }));
@@ -308,11 +319,12 @@ export const httpClientOptions: SchemaOf<
 type Settings = ReturnType<typeof httpClientOptions>;
 
 /** Options with their defaults. */
-export interface ResolvedOptions extends Omit<Settings, "tls" | "proxyTls" | "proxy" | "idleTimeout"> {
+export interface ResolvedOptions extends Omit<Settings, "tls" | "proxyTls" | "proxy" | "idleTimeout" | "allowAddress"> {
   readonly tls: HttpTlsOptions;
   readonly proxyTls: HttpTlsOptions;
   /** Undefined: no request goes by a proxy. */
   readonly proxyOf: ProxyChoice | undefined;
+  readonly allowAddress: ((address: string, use: HttpAddressUse) => boolean) | undefined;
   readonly http1IdleTimeout: number;
   readonly http2IdleTimeout: number;
 }
@@ -321,19 +333,24 @@ export interface ResolvedOptions extends Omit<Settings, "tls" | "proxyTls" | "pr
 export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
   const settings = httpClientOptions(options);
   requireOneWay(settings);
-  const { tls, proxyTls, proxy, idleTimeout, ...others } = settings;
+  const { tls, proxyTls, proxy, idleTimeout, allowAddress, ...others } = settings;
   return {
     ...others,
     // Objects of this client's own: TLS sessions are kept under them.
     tls: tls ?? {},
     proxyTls: proxyTls ?? {},
     proxyOf: proxy === undefined ? undefined : readProxyOption(proxy),
+    allowAddress: allowAddress === "public" ? isPublicAddress : allowAddress,
     http1IdleTimeout: idleTimeout ?? 4_000,
     http2IdleTimeout: idleTimeout ?? 60_000,
   };
 }
 
-function requireOneWay({ socketPath, proxy, connect }: Settings): void {
+function requireOneWay({ socketPath, proxy, connect, allowAddress }: Settings): void {
+  if (allowAddress !== undefined && (socketPath ?? connect) !== undefined) {
+    const other = socketPath === undefined ? "connect" : "socketPath";
+    throw new TypeError(`allowAddress cannot be asked where ${other} says what is connected to: give one of them`);
+  }
   if (socketPath === undefined || (proxy ?? connect) === undefined) return;
   const other = proxy === undefined ? "connect" : "proxy";
   throw new TypeError(`socketPath and ${other} both say where connections go: give one of them`);

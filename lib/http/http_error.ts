@@ -8,6 +8,7 @@
  * | `INVALID_HEADER` | a header's name or value cannot be sent, or contradicts the body |
  * | `INVALID_BODY` | the body cannot be sent: locked, used, of a wrong type, with GET or HEAD |
  * | `INVALID_OPTION` | another member of `init` has a value that is not supported, or the function `proxy` gave none |
+ * | `ADDRESS_REFUSED` | `allowAddress` allows none of the host's addresses, or a proxy alone will know them |
  * | `DNS_FAILED` | the host's name was not resolved |
  * | `CONNECTION_REFUSED` | nothing listens there, or the network does not lead there |
  * | `CONNECT_TIMEOUT` | no connection, by way of the proxy and with TLS if there is to be, within `connectTimeout` |
@@ -52,6 +53,7 @@ export type HttpErrorCode =
   | "INVALID_HEADER"
   | "INVALID_BODY"
   | "INVALID_OPTION"
+  | "ADDRESS_REFUSED"
   | "DNS_FAILED"
   | "CONNECTION_REFUSED"
   | "CONNECT_TIMEOUT"

@@ -62,7 +62,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#request = request;
     this.#caller = caller;
     this.#owner = owner;
-    this.#origin = core.originOf(request.origin, request.url);
+    this.#origin = core.originOf(request.origin, request.url, false);
     this.pipelinable = isPipelinable(request);
   }
 
@@ -213,7 +213,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#attempt = undefined;
     this.#upload = undefined;
     this.newerThan = 0;
-    this.#origin = this.#core.originOf(next.origin, next.url);
+    this.#origin = this.#core.originOf(next.origin, next.url, true);
     this.#request = next;
     this.pipelinable = isPipelinable(next);
     // At the end of the turn that response has usually ended, so that an HTTP/1.1 connection is there for this one.

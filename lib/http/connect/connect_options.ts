@@ -2,6 +2,7 @@ import { isIP, type LookupFunction } from "node:net";
 import type { HttpConnectFunction } from "../http_client_options.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { HttpTlsOptions } from "../tls_options.ts";
+import type { AllowedAddresses } from "./allowed_addresses.ts";
 
 /** The server to connect to. */
 export interface ConnectTarget {
@@ -21,6 +22,8 @@ export interface ConnectOptions {
   /** Most milliseconds for all of it: look-up, TCP, the proxy and TLS together; 0: no limit. */
   readonly timeout: number;
   readonly lookup?: LookupFunction | undefined;
+  /** The addresses that the target may have; default: any. */
+  readonly allowed?: AllowedAddresses | undefined;
   /** Aborts the attempt. */
   readonly signal?: AbortSignal | undefined;
   /** The proxy to connect through. */

@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Transport } from "../connection.ts";
 import { ConnectAttempt } from "./connect_attempt.ts";
@@ -36,18 +37,22 @@ class Way {
   readonly #options: ConnectOptions;
   readonly #attempt: ConnectAttempt;
   readonly #peer: Peer;
+  /** Looks the target's name up. */
+  readonly #lookup: LookupFunction | undefined;
   #bottom: Duplex | undefined = undefined;
 
   constructor(target: ConnectTarget, options: ConnectOptions, attempt: ConnectAttempt) {
     this.#target = target;
     this.#options = options;
     this.#attempt = attempt;
-    const { socketPath } = options;
+    const { socketPath, lookup, allowed } = options;
+    this.#lookup = allowed?.lookup(lookup) ?? lookup;
     this.#peer = socketPath === undefined ? originPeer(attempt.origin) : socketPeer(attempt.origin, socketPath);
   }
 
   async go(): Promise<Transport> {
-    const { tls, alpn, connect } = this.#options;
+    const { tls, alpn, connect, allowed, via } = this.#options;
+    allowed?.checkHost(!via?.proxy.resolves);
     const { secure: isSecure, host, port } = this.#target;
     if (!isSecure) {
       const socket = await this.#lead();
@@ -60,33 +65,35 @@ class Way {
 
   /** Returns the base for a TLS connection: a connected stream, or options for a socket. */
   async #reach(): Promise<TlsBase> {
-    const { via, socketPath, connect, lookup } = this.#options;
+    const { via, socketPath, connect } = this.#options;
     if (via ?? socketPath ?? connect) return { socket: await this.#lead() };
-    return tcpOptions({ ...this.#target, peer: this.#peer }, lookup, this.#attempt);
+    return tcpOptions({ ...this.#target, peer: this.#peer }, this.#lookup, this.#attempt);
   }
 
   /** Gives a stream that leads to the target, or to a proxy that takes its requests. */
   async #lead(): Promise<Duplex> {
     const { via } = this.#options;
-    return via === undefined ? await this.#dial({ ...this.#target, peer: this.#peer }) : await this.#leadBy(via);
+    if (via !== undefined) return await this.#leadBy(via);
+    return await this.#dial({ ...this.#target, peer: this.#peer }, this.#lookup);
   }
 
   async #leadBy({ proxy, tls, tunnels, serverSpeaksFirst, maxHeaderSize }: ProxyHop): Promise<Duplex> {
     const { host, port } = proxy;
     const peer = proxyPeer(this.#attempt.origin, proxy);
-    const reach = async (): Promise<{ socket: Duplex }> => ({ socket: await this.#dial({ host, port, peer }) });
+    const dial = (): Promise<Duplex> => this.#dial({ host, port, peer }, this.#options.lookup);
+    const reach = async (): Promise<{ socket: Duplex }> => ({ socket: await dial() });
     const attempt = this.#attempt;
     const socket = proxy.secure
       ? (await secure({ attempt, reach }, { host, port, peer, alpn: ["http/1.1"] }, tls)).socket
       : (await reach()).socket;
     if (!tunnels) return socket;
     const target = { ...this.#target, proxy, peer, maxHeaderSize, serverSpeaksFirst };
-    await openTunnel(socket, target, this.#options.lookup, attempt);
+    await openTunnel(socket, target, this.#lookup, attempt);
     return socket;
   }
 
-  async #dial(target: DialTarget): Promise<Duplex> {
-    const { socketPath, connect, lookup } = this.#options;
+  async #dial(target: DialTarget, lookup: LookupFunction | undefined): Promise<Duplex> {
+    const { socketPath, connect } = this.#options;
     const socket = connect !== undefined
       ? await dialByFunction(connect, target, this.#attempt)
       : socketPath !== undefined

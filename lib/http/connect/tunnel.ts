@@ -6,6 +6,7 @@ import { HeaderSection, readFieldLines, ResponseFault } from "../h1/header_secti
 import { latin1, readStatusLine } from "../h1/response_head.ts";
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
+import { ipv6Bytes } from "./allowed_addresses.ts";
 import type { ConnectAttempt } from "./connect_attempt.ts";
 import { originPeer, type Peer } from "./connect_options.ts";
 import { toConnectionError } from "./connection_error.ts";
@@ -259,16 +260,6 @@ function addressBytes(address: string, target: TunnelTarget): number[] {
   throw failed("DNS_FAILED", target, "cannot be asked for a name of more than 255 bytes");
 }
 
-/** The 16 bytes of an address, of which the parser of URLs makes hexadecimal groups whatever its form was. */
-function ipv6Bytes(address: string): number[] {
-  const groups = (part: string): number[] =>
-    part === "" ? [] : part.split(":").flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff]);
-  const [head, tail = ""] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split("::");
-  const start = groups(head);
-  const end = groups(tail);
-  return [...start, ...new Array<number>(16 - start.length - end.length).fill(0), ...end];
-}
-
 /** The address of the target as this machine resolves it: one of IPv4 if there is one, which any proxy can connect to. */
 function resolved({ host, peer: { origin } }: TunnelTarget, lookup: LookupFunction): Promise<string> {
   if (isIP(host) !== 0) return Promise.resolve(host);
@@ -277,7 +268,11 @@ function resolved({ host, peer: { origin } }: TunnelTarget, lookup: LookupFuncti
       const said = error instanceof Error ? error.message : String(error);
       const known = toConnectionError(error, originPeer(origin));
       const message = `Cannot look up the name ${host} of ${origin}: ${said}`;
-      reject(known.code === "DNS_FAILED" ? known : new HttpError("DNS_FAILED", message, { origin, cause: error }));
+      reject(
+        known === error || known.code === "DNS_FAILED"
+          ? known
+          : new HttpError("DNS_FAILED", message, { origin, cause: error }),
+      );
     };
     try {
       lookup(host, { all: true }, (error, found) => {

@@ -1,3 +1,4 @@
+import { AllowedAddresses } from "../connect/allowed_addresses.ts";
 import { openTransport } from "../connect/open_transport.ts";
 import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
 import { openHttp1Connection } from "../h1/connection.ts";
@@ -15,6 +16,8 @@ export interface Target {
   readonly port: number;
   /** Which its connections go by, and its requests. */
   readonly proxy: ProxyServer | undefined;
+  /** Whether its requests are those that a redirect led to, of a client that asks `allowAddress`. */
+  readonly redirect: boolean;
 }
 
 /** Connects to a server. @throws {HttpError} if there is no connection. */
@@ -28,6 +31,7 @@ export function connectTo(
     alpn: options.http2 && !http1Only ? ["h2", "http/1.1"] : ["http/1.1"],
     timeout: options.connectTimeout,
     lookup: options.lookup,
+    allowed: options.allowAddress && new AllowedAddresses(options.allowAddress, target),
     signal,
     socketPath: options.socketPath,
     connect: options.connect,

@@ -4,7 +4,6 @@ import type { Connection, Transport } from "../connection.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
 import type { HttpClientEvent, HttpOriginStats } from "../http_events.ts";
 import { HttpError } from "../http_error.ts";
-import type { ProxyServer } from "../proxy/proxy_server.ts";
 import {
   type ConnectionPool,
   ConnectionSet,
@@ -22,9 +21,9 @@ export interface OriginHost {
   onIdle(origin: Origin): void;
 }
 
-/** Tells origins apart, by where they are and by the way to them. */
-export function originKey(origin: string, proxy: ProxyServer | undefined): string {
-  return proxy === undefined ? origin : `${origin} ${proxy.key}`;
+/** Tells origins apart, by where they are, by the way to them and by what `allowAddress` is asked about their connections. */
+export function originKey({ origin, proxy, redirect }: Pick<Target, "origin" | "proxy" | "redirect">): string {
+  return `${origin}${proxy === undefined ? "" : ` ${proxy.key}`}${redirect ? " redirect" : ""}`;
 }
 
 /** How long it is tried to open a connection while others are busy if connections have no timeout, in ms. */
@@ -64,7 +63,7 @@ export class Origin implements ConnectionPool {
 
   /** The key that identifies it: an origin reached by several proxies counts as several, each with its own connections. */
   get key(): string {
-    return originKey(this.target.origin, this.target.proxy);
+    return originKey(this.target);
   }
 
   /** Whether nothing is under way, and no connection open. */
@@ -246,7 +245,8 @@ export class Origin implements ConnectionPool {
 
   #onMissed(error: unknown): void {
     if (this.#attempts.size > 0) return;
-    if (this.#connections.open === 0 || !this.#mayPause()) this.#failWaiting(error);
+    const isFinal = error instanceof HttpError && error.code === "ADDRESS_REFUSED";
+    if (isFinal || this.#connections.open === 0 || !this.#mayPause()) this.#failWaiting(error);
   }
 
   /** Sets the pause before the next attempt; false once attempts have failed for too long. */

@@ -210,11 +210,12 @@ export function oneOf<const T extends string | number | boolean, D extends T | u
 }
 
 /** An option that is one of a few words, or a function that decides. */
-// deno-lint-ignore no-explicit-any -- functions of all types
-export function wordOrFunction<F extends (...args: any[]) => unknown, const W extends string, D extends W>(
-  words: readonly W[],
-  fallback: D,
-): Member<W | F, D> {
+export function wordOrFunction<
+  // deno-lint-ignore no-explicit-any -- functions of all types
+  F extends (...args: any[]) => unknown,
+  const W extends string,
+  D extends W | undefined = undefined,
+>(words: readonly W[], fallback?: D): Member<W | F, D> {
   return member<W | F, D>(
     alternatives([...words.map(quoted), "a function"]),
     (value) => typeof value === "function" || words.includes(value as W),

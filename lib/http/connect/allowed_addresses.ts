@@ -1,0 +1,134 @@
+import { lookup as systemLookup, type LookupAddress } from "node:dns";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+import { HttpError } from "../http_error.ts";
+
+/**
+ * The use of an address: the request that a connection is for.
+ *
+ * @example One host of the private network, and no redirect to it
+ * ```ts
+ * import { HttpClient, HttpError, type HttpAddressUse } from "@millrace/streams/http";
+ *
+ * const allowAddress = (address: string, { host, redirect }: HttpAddressUse) =>
+ *   !redirect && host === "intern.example" && address.startsWith("10.");
+ * const client = new HttpClient({ allowAddress });
+ * const error = await client.fetch("http://127.0.0.1:8080/").catch((error: HttpError) => error);
+ * console.log(error instanceof HttpError && error.code); // ADDRESS_REFUSED
+ * await client.close();
+ * ```
+ */
+export interface HttpAddressUse {
+  /** The name or address in the URL, as URLs are parsed: 127.1 is 127.0.0.1; IPv6 addresses without brackets. */
+  readonly host: string;
+  /** Its port. */
+  readonly port: number;
+  /** Whether a redirect leads there, rather than the caller. */
+  readonly redirect: boolean;
+}
+
+/** IPv6 addresses that lead anywhere: global unicast, and IPv4 behind NAT64 (RFC 6052). */
+const GLOBAL = "2000::/3 64:ff9b::/96";
+/**
+ * Ranges that are not public, of IANA's registries of special-purpose addresses (RFC 6890) and of multicast: those of this host, private and
+ * shared networks, links, documentation, benchmarks, protocols and 6to4, Teredo among them; and the address that Azure's machines are told secrets by.
+ */
+const SPECIAL = "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 " +
+  "192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3 " +
+  "2001::/23 2001:db8::/32 2002::/16 3fff::/20";
+
+let global: BlockList | undefined;
+let special: BlockList | undefined;
+
+/** Whether an address is one of the public Internet, in all that its forms may embed. */
+export function isPublicAddress(address: string): boolean {
+  special ??= rangesOf(SPECIAL);
+  if (isIP(address) === 4) return !special.check(address, "ipv4");
+  global ??= rangesOf(GLOBAL);
+  // One with a zone (RFC 4007 section 11) is of a link.
+  if (isIP(address) === 0 || address.includes("%") || !global.check(address, "ipv6")) return false;
+  const bytes = ipv6Bytes(address);
+  return bytes[0] === 0 ? isPublicAddress(bytes.slice(12).join(".")) : !special.check(address, "ipv6");
+}
+
+/** The 16 bytes of an address, of which the parser of URLs makes hexadecimal groups whatever its form was. */
+export function ipv6Bytes(address: string): number[] {
+  const groups = (part: string): number[] =>
+    part === "" ? [] : part.split(":").flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff]);
+  const [head, tail = ""] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split("::");
+  const start = groups(head);
+  const end = groups(tail);
+  return [...start, ...new Array<number>(16 - start.length - end.length).fill(0), ...end];
+}
+
+function rangesOf(list: string): BlockList {
+  const ranges = new BlockList();
+  for (const range of list.split(" ")) {
+    const [address, prefix] = range.split("/");
+    ranges.addSubnet(address, Number(prefix), isIP(address) === 6 ? "ipv6" : "ipv4");
+  }
+  return ranges;
+}
+
+/** The addresses of a host that the option `allowAddress` allows: only those are connected to. */
+export class AllowedAddresses {
+  readonly #allow: (address: string, use: HttpAddressUse) => boolean;
+  readonly #origin: string;
+  readonly #use: HttpAddressUse;
+
+  constructor(
+    allow: (address: string, use: HttpAddressUse) => boolean,
+    { origin, host, port, redirect }: HttpAddressUse & { readonly origin: string },
+  ) {
+    this.#allow = allow;
+    this.#origin = origin;
+    this.#use = { host, port, redirect };
+  }
+
+  /**
+   * Checks a host that this machine does not look up.
+   *
+   * @throws {HttpError} ADDRESS_REFUSED if it is an address that is not allowed, or a name whose addresses a proxy alone will know.
+   */
+  checkHost(looksUp: boolean): void {
+    const { host } = this.#use;
+    const family = isIP(host);
+    if (family !== 0) this.#of([{ address: host, family }]);
+    else if (!looksUp) throw this.#refusal(`the proxy looks ${host} up: use one of socks5:, or a proxy that checks`);
+  }
+
+  /** Has a look-up give none but addresses that are allowed. */
+  lookup(lookup: LookupFunction = systemLookup as LookupFunction): LookupFunction {
+    return (host, options, callback) =>
+      lookup(host, { ...options, all: true }, (error, found, family) => {
+        if (error) return callback(error, found, family);
+        let allowed: LookupAddress[];
+        try {
+          allowed = this.#of(typeof found === "string" ? [{ address: found, family: isIP(found) }] : found);
+        } catch (refusal) {
+          return callback(refusal as HttpError, "", 0);
+        }
+        if (options.all) callback(null, allowed);
+        else callback(null, allowed[0].address, allowed[0].family);
+      });
+  }
+
+  #of(found: LookupAddress[]): LookupAddress[] {
+    let cause: unknown = undefined;
+    const allowed = found.filter(({ address }) => {
+      try {
+        // Not by its truth: a promise, as an async function gives, would allow all.
+        return isIP(address) !== 0 && this.#allow(address, this.#use) === true;
+      } catch (error) {
+        cause = error;
+        return false;
+      }
+    });
+    if (allowed.length > 0) return allowed;
+    throw this.#refusal(`it does not allow ${found.map(({ address }) => address).join(", ")}`, cause);
+  }
+
+  #refusal(why: string, cause?: unknown): HttpError {
+    const message = `Cannot connect to ${this.#origin} because of allowAddress: ${why}`;
+    return new HttpError("ADDRESS_REFUSED", message, { origin: this.#origin, cause });
+  }
+}
