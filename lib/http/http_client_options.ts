@@ -185,6 +185,13 @@ export interface HttpClientOptions {
    */
   idleTimeout?: number;
   /**
+   * How old a connection may be for another request, in ms. An older one closes once the requests under way have ended, and the host's
+   * name is looked up again for the next. 0: of any age.
+   *
+   * @default 600_000
+   */
+  maxAge?: number;
+  /**
    * After how much silence an h2 session with requests under way is asked for a sign of life (PING), in ms. 0: never.
    *
    * @default 30_000
@@ -299,6 +306,7 @@ export const httpClientOptions: SchemaOf<
   headersTimeout: integer(0, MAX_TIMER_DELAY, 300_000),
   bodyTimeout: integer(0, MAX_TIMER_DELAY, 300_000),
   idleTimeout: integer(0, MAX_TIMER_DELAY),
+  maxAge: integer(0, MAX_TIMER_DELAY, 600_000),
   pingInterval: integer(0, MAX_TIMER_DELAY, 30_000),
   pingTimeout: integer(1, MAX_TIMER_DELAY, 10_000),
   retries: integer(0, 1000, 2),

@@ -1,3 +1,4 @@
+import type { Deadline } from "../../timers/mod.ts";
 import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
 import type { HttpError } from "../http_error.ts";
 import type { HttpCounts } from "../http_events.ts";
@@ -85,6 +86,8 @@ export class PooledConnection implements ConnectionOwner {
   readonly transport: Transport;
   /** Set as soon as it is there, before it tells anything. */
   connection!: Connection;
+  /** After its end the connection takes no more requests. */
+  age: Deadline | undefined = undefined;
   /** Whether it stands among those that have room. */
   ready = false;
   /** Requests that somebody waits for. */
@@ -125,6 +128,7 @@ export class PooledConnection implements ConnectionOwner {
   }
 
   onClosed(_: Connection, error: HttpError | undefined): void {
+    this.age?.stop();
     this.pool.onClosed(this, error);
   }
 }

@@ -1,4 +1,4 @@
-import { Timer } from "../../timers/mod.ts";
+import { Deadline, type DeadlineList, Timer } from "../../timers/mod.ts";
 import { openConnectionTrace } from "../diagnostics/diagnostics_channel.ts";
 import type { Connection, Transport } from "../connection.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
@@ -19,6 +19,7 @@ export interface OriginHost {
   emit(event: HttpClientEvent): void;
   /** A connection, or an attempt at one, is gone. */
   onIdle(origin: Origin): void;
+  deadlinesOf(ms: number): DeadlineList;
 }
 
 /** Tells origins apart, by where they are, by the way to them and by what `allowAddress` is asked about their connections. */
@@ -228,6 +229,8 @@ export class Origin implements ConnectionPool {
     owner.connection = connection;
     this.#protocol = protocol;
     this.#connections.add(owner);
+    const { maxAge } = this.#host.options;
+    if (maxAge > 0) owner.age = new Deadline(this.#host.deadlinesOf(maxAge), () => connection.close());
     const { origin, proxy } = target;
     const { remoteAddress } = transport;
     this.#host.emit({ type: "connect", origin, proxy: proxy?.url, protocol, remoteAddress, ms });
