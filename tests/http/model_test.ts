@@ -18,12 +18,13 @@ const LOOK = 20;
 async function runProgram(world: World, seed: number): Promise<void> {
   const random = new SeededRandom(seed);
   const isCalm = random.chance(0.25);
+  world.refuse(random, isCalm);
   const options = clientOptions(world, random, isCalm);
   await world.reset(options.h2c!);
   if (options.proxy !== undefined) chooseWays(world, random);
   const client = new HttpClient(options);
   try {
-    await within(new Program(world, random, client, isCalm).run(STEPS), "the program");
+    await within(new Program(world, random, client, isCalm, options.retries!).run(STEPS), "the program");
     await until(() => {
       const { active, queued, connecting } = client.stats();
       return active + queued + connecting === 0;
@@ -37,7 +38,7 @@ async function runProgram(world: World, seed: number): Promise<void> {
 }
 
 test(
-  `${steps} random steps of requests, servers, proxies, names and addresses: every request ends once, at its host, by its proxy, and nothing is left`,
+  `${steps} random steps of requests, servers, proxies, names and addresses: every request ends once, after few attempts, at its host, by its proxy, and nothing is left`,
   {
     timeout: 3_600_000,
   },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** What a server does with a request; the next that sees it does the next of these. */
+/** What a server does with a request; the next that sees it does the next of these, and others the last. */
 export type Deed =
   | "answer"
   | "answer slowly"
@@ -28,7 +28,11 @@ export class Entry {
   readonly isIdempotent: boolean;
   /** How often each hop was acted on, by its number. */
   readonly acted: number[] = [];
+  /** How many attempts servers saw, and how many the client says that it sent. */
   seen = 0;
+  sent = 0;
+  /** How often servers led it elsewhere. */
+  redirects = 0;
   /** Why it may be aborted or fail, though nothing else goes wrong. */
   isGivenUp = false;
   outcome: Outcome | undefined = undefined;
@@ -53,8 +57,15 @@ export class Entry {
     this.outcome = outcome;
   }
 
-  /** Checks it, after everything. @param isCalm Whether nothing went wrong with servers, names and addresses. */
-  check(isCalm: boolean): void {
+  /**
+   * Checks it, after everything.
+   *
+   * @param isCalm Whether nothing went wrong with servers, names and addresses.
+   * @param retries Attempts after the first that it may have, besides the one after a stale connection.
+   */
+  check(isCalm: boolean, retries: number): void {
+    const most = 1 + retries + 1 + this.redirects;
+    if (this.seen > most || this.sent > most) this.wrong.push(`more than ${most} attempts`);
     if (this.outcome === undefined) this.wrong.push("it never ended");
     if (isCalm && !this.isGivenUp && this.outcome !== "answered") this.wrong.push("it was not answered");
     assert.deepEqual(this.wrong, [], `request ${this.id}: ${JSON.stringify(this)}`);

@@ -25,6 +25,8 @@ export interface MachineOwner {
   hasLed(host: string, address: string): boolean;
   /** The proxy that a connection came by, if any. */
   wayOf(ends: string, acceptedAt: number): string | undefined;
+  /** Whether the client may not connect to an address. */
+  refuses(address: string, isRedirected: boolean): boolean;
   /** The proxy by which a host is to be reached, if any. */
   dueWayOf(host: string): string | undefined;
   /** Where a redirect leads; undefined: nowhere. */
@@ -89,7 +91,10 @@ export class Machine {
     const way = this.#owner.wayOf(...this.#accepted.get(request.socket)!);
     const due = this.#owner.dueWayOf(host);
     if (way !== due) entry.wrong.push(`${host} was reached by ${way ?? "no proxy"} instead of ${due ?? "none"}`);
-    this.#do(entry.deeds[entry.seen++] ?? "answer", request, entry, hop);
+    if (this.#owner.refuses(address, hop > 0)) {
+      entry.wrong.push(`hop ${hop} was sent to ${address} against allowAddress`);
+    }
+    this.#do(entry.deeds[Math.min(entry.seen++, entry.deeds.length - 1)]!, request, entry, hop);
   }
 
   #act(request: ServerRequest, entry: Entry, hop: number): void {
@@ -138,6 +143,7 @@ export class Machine {
 
   #redirect(request: ServerRequest, entry: Entry, hop: number): void {
     this.#act(request, entry, hop);
+    entry.redirects++;
     const next = hop + 1;
     const status = entry.id % 2 === 0 ? 307 : 303;
     const location = this.#owner.urlOf(entry.hosts[next]!, `/${entry.id}/${next}`);

@@ -37,6 +37,9 @@ const UNKIND: readonly Deed[] = [
   "never end",
 ];
 
+/** Deeds that leave a request without an answer, and may be done to it again and again. */
+const REFUSALS: readonly Deed[] = ["refuse", "go away", "reset", "cut", "cut before acting"];
+
 /** How a client of a program is made. */
 export function clientOptions(world: World, random: SeededRandom, isCalm: boolean): HttpClientOptions {
   const times = isCalm
@@ -49,10 +52,17 @@ export function clientOptions(world: World, random: SeededRandom, isCalm: boolea
     proxy: random.chance(0.4) ? ({ hostname }) => world.proxyOf(hostname) : undefined,
     ...times,
     h2c: random.chance(0.5),
-    connections: random.pick([1, 2, 4]),
+    connections: random.pick([1, 2, 4, 16]),
     maxConcurrentStreams: random.pick([1, 3, Infinity]),
     pipelining: random.pick([1, 1, 3]),
     retries: random.pick([0, 2]),
+    maxAge: random.pick([undefined, 20]),
+    allowAddress: world.refused === undefined
+      ? undefined
+      : (address, { redirect }) => !world.refuses(address, redirect),
+    onEvent: (event) => {
+      if (event.type === "request") world.entryOf(Number(new URL(event.url).pathname.split("/")[1]))!.sent++;
+    },
   };
 }
 
@@ -67,14 +77,17 @@ export class Program {
   readonly #random: SeededRandom;
   readonly #client: HttpClient;
   readonly #isCalm: boolean;
+  readonly #retries: number;
   readonly #running: Promise<void>[] = [];
   #next: number;
 
-  constructor(world: World, random: SeededRandom, client: HttpClient, isCalm: boolean) {
+  /** @param retries The client's. */
+  constructor(world: World, random: SeededRandom, client: HttpClient, isCalm: boolean, retries: number) {
     this.#world = world;
     this.#random = random;
     this.#client = client;
     this.#isCalm = isCalm;
+    this.#retries = retries;
     this.#next = random.below(1000);
   }
 
@@ -83,13 +96,14 @@ export class Program {
     for (let step = 0; step < steps; step++) await this.#step();
     await Promise.all(this.#running);
     assert.deepEqual(this.#world.wrong, []);
-    for (const entry of this.#world.entries.values()) entry.check(this.#isCalm);
+    for (const entry of this.#world.entries.values()) entry.check(this.#isCalm, this.#retries);
   }
 
   async #step(): Promise<void> {
     const random = this.#random;
     const dice = random.next();
-    if (dice < 0.7) return void this.#running.push(this.#request());
+    if (dice < 0.68) return void this.#running.push(this.#request(this.#randomEntry()));
+    if (dice < 0.7) return void this.#running.push(this.#burstAndPill());
     if (dice < 0.8) return await pause(random.below(8));
     if (dice < 0.85) return await turn();
     if (this.#isCalm) return;
@@ -101,14 +115,32 @@ export class Program {
     else for (const each of this.#world.listeners) await this.#world.revive(each);
   }
 
-  async #request(): Promise<void> {
+  #randomEntry(): Entry {
     const random = this.#random;
     const hosts = Array.from({ length: 3 }, () => random.pick(HOSTS));
     const deeds = Array.from({ length: 4 }, () => random.pick(this.#isCalm ? KIND : UNKIND));
-    const method = random.pick(["GET", "POST", "POST", "PUT"]);
-    const isIdempotent = random.chance(0.2);
+    return this.#entry(hosts, [...deeds, "answer"], random.chance(0.2));
+  }
+
+  #entry(hosts: readonly string[], deeds: readonly Deed[], isIdempotent: boolean): Entry {
     const entry = new Entry(this.#next++, hosts, deeds, isIdempotent);
     this.#world.entries.set(entry.id, entry);
+    return entry;
+  }
+
+  /** Has a host's connections kept, and asks it for something that it never answers on any. */
+  async #burstAndPill(): Promise<void> {
+    const random = this.#random;
+    const host = random.pick(HOSTS);
+    const burst = Array.from({ length: 12 }, () => this.#request(this.#entry([host], ["answer slowly"], true)));
+    await Promise.all(burst);
+    if (!this.#isCalm) await this.#request(this.#entry([host], [random.pick(REFUSALS)], true));
+  }
+
+  async #request(entry: Entry): Promise<void> {
+    const random = this.#random;
+    const { hosts, isIdempotent } = entry;
+    const method = random.pick(["GET", "POST", "POST", "PUT"]);
     const controller = new AbortController();
     const init: HttpRequestInit = { method, idempotent: isIdempotent || undefined, signal: controller.signal };
     const body = random.below(3);

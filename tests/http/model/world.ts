@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction } from "node:net";
 import { certificates } from "../certificates.ts";
 import type { Listener } from "../faults/listener.ts";
+import type { SeededRandom } from "../faults/seeded_random.ts";
 import { type ProxyScheme, TestProxy } from "../proxy/test_proxy.ts";
 import type { Entry } from "./entry.ts";
 import { Machine, type MachineOptions, type MachineOwner } from "./machine.ts";
@@ -36,6 +37,8 @@ export class World implements MachineOwner {
   readonly machines: Machine[] = [];
   readonly wrong: string[] = [];
   readonly entries: Map<number, Entry> = new Map();
+  /** An address that the client may not connect to; undefined: none. */
+  refused: { readonly address: string; readonly whenRedirected: boolean } | undefined = undefined;
   readonly #names = new Map<string, Found>();
   readonly #led = new Set<string>();
   readonly #proxies = new Map<Way, TestProxy>();
@@ -69,6 +72,12 @@ export class World implements MachineOwner {
     await this.#clear.listener.start();
     this.machines.push(this.#clear);
     for (const scheme of ["http", "https", "socks5", "socks5h"] as const) await this.#startProxy(scheme);
+  }
+
+  /** Chooses what the client may not connect to. */
+  refuse(random: SeededRandom, isCalm: boolean): void {
+    const refused = [{ address: "127.0.0.3", whenRedirected: false }, { address: "127.0.0.2", whenRedirected: true }];
+    this.refused = isCalm ? undefined : random.pick([undefined, ...refused]);
   }
 
   /** Begins anew. */
@@ -150,6 +159,10 @@ export class World implements MachineOwner {
 
   entryOf(id: number): Entry | undefined {
     return this.entries.get(id);
+  }
+
+  refuses(address: string, isRedirected: boolean): boolean {
+    return this.refused?.address === address && (isRedirected || !this.refused.whenRedirected);
   }
 
   hasLed(host: string, address: string): boolean {
