@@ -200,6 +200,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   }
 
   cancel(reason: unknown): void {
+    if (this.revoked() !== undefined) return this.#stop(reason);
     this.#exchange?.cancel(reason);
     this.#end();
     this.#trace?.onEnd();

@@ -49,7 +49,6 @@ export function buildResponse(
   terms: ResponseTerms,
 ): HttpResponse {
   const { url, integrity, origin } = request;
-  const received = body;
   if (body !== undefined) {
     const codings = terms.decompress ? joinedField(head.headers, "content-encoding") : "";
     if (codings !== "") body = decodedBody(body, codings, origin);
@@ -59,7 +58,7 @@ export function buildResponse(
     const message = `${url.href} has a response without a body, and integrity asks for one`;
     throw new HttpError("INTEGRITY_MISMATCH", message, { origin });
   }
-  return createResponse(head, body, { url: withoutFragment(url), redirected: terms.redirected, received });
+  return createResponse(head, body, { url: withoutFragment(url), redirected: terms.redirected });
 }
 
 /** The caller gets no more of the body, as it is read, than was said. */

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
 import { setImmediate } from "node:timers";
 import { contentCodings, ContentDecoder, MOST_INPUT, type UndoableCoding } from "../../semantics/mod.ts";
+import type { HeaderList } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import { type BodyConsumer, type BodyControl, type Failure, ResponseBody } from "./response_body.ts";
 
@@ -47,8 +48,8 @@ abstract class BodyRelay implements BodyConsumer, BodyControl {
   /** Runs steps until there is no demand, no input, or the body is over. */
   protected run(): void {
     const { body, source } = this;
-    const failure = source.failure ?? source.revoked;
-    if (failure !== undefined) this.fail(failure.reason);
+    body.heed();
+    if (source.outcome?.isWhole === false) this.fail(source.outcome.reason);
     this.#isCalled = true;
     // What is given makes its reader want more, and what is asked of another relay may come, before we are back.
     if (this.#isRunning) return;
@@ -73,6 +74,20 @@ abstract class BodyRelay implements BodyConsumer, BodyControl {
     this.release();
     this.source.cancel(error);
     this.body.fail(error);
+  }
+
+  /** Asks for more of the source, of which all that is here was taken; ends with it. @returns false: there is nothing to do now. */
+  protected askMore(): boolean {
+    const { outcome } = this.source;
+    if (outcome === undefined) this.source.want(this);
+    else if (outcome.isWhole) this.end(outcome.trailers);
+    else this.fail(outcome.reason);
+    return false;
+  }
+
+  /** The source has ended, whole. */
+  protected end(trailers: HeaderList): void {
+    this.body.end(trailers);
   }
 
   /**
@@ -146,27 +161,20 @@ class VerifyingRelay extends BodyRelay {
 
   protected override step(): boolean {
     const chunk = this.source.take();
-    if (chunk !== undefined) {
-      this.#hash.update(chunk);
-      this.give(chunk);
-      return true;
-    }
-    if (this.source.isDone) this.#verify();
-    else this.source.want(this);
-    return false;
+    if (chunk === undefined) return this.askMore();
+    this.#hash.update(chunk);
+    this.give(chunk);
+    return true;
   }
 
   protected override release(): void {
     // nothing is held
   }
 
-  #verify(): void {
+  protected override end(trailers: HeaderList): void {
     const digest = this.#hash.digest();
     const { algorithm, values } = this.#digests;
-    if (values.some((value) => digest.equals(value))) {
-      this.body.end();
-      return;
-    }
+    if (values.some((value) => digest.equals(value))) return super.end(trailers);
     const found = `${algorithm}-${digest.toString("base64")}`;
     const message = `The response's body is not what integrity says: its digest is ${found}`;
     this.fail(new HttpError("INTEGRITY_MISMATCH", message, { origin: this.#origin }));
@@ -249,7 +257,7 @@ class DecodingRelay extends BodyRelay {
   /** Not before the first byte, which says what kind of deflate it is; an empty body is empty in every coding. */
   #open(): boolean {
     const first = this.source.take(MOST_INPUT);
-    if (first === undefined) return this.#await();
+    if (first === undefined) return this.askMore();
     this.#first = first;
     this.#isBusy = true;
     ContentDecoder.open(this.#coding, first[0]).then(
@@ -275,7 +283,7 @@ class DecodingRelay extends BodyRelay {
       this.#inARow += chunk.length;
       return true;
     }
-    if (!this.source.isDone) return this.#await();
+    if (this.source.outcome?.isWhole !== true) return this.askMore();
     decoder.end();
     return true;
   }
@@ -292,20 +300,12 @@ class DecodingRelay extends BodyRelay {
       this.#inARow += length;
       this.give(target.slice(0, length));
     }
-    if (decoder.trailing !== undefined) this.#hasEnded = true;
-    else if (decoder.isDone) this.body.end();
+    this.#hasEnded = decoder.isDone;
+    if (decoder.isDone && this.source.outcome !== undefined) this.askMore();
   }
 
   #drop(): boolean {
-    const chunk = this.source.take();
-    return chunk !== undefined || this.#await();
-  }
-
-  /** Ends if the source has ended, and waits for it if not. */
-  #await(): boolean {
-    if (this.source.isDone) this.body.end();
-    else this.source.want(this);
-    return false;
+    return this.source.take() !== undefined || this.askMore();
   }
 
   #failWith(cause: unknown): void {

@@ -22,9 +22,9 @@ import { fieldsToSendOn, responseHeaders } from "./response_headers.ts";
  */
 export interface HttpResponse extends Response {
   /**
-   * The trailer fields, which a server sends after the body: empty if there are none. Settles once the whole body has been received,
-   * so read it first; rejects with what the body failed with, or was cancelled with. Always the same promise, which nobody has to
-   * handle.
+   * The trailer fields, which a server sends after the body: empty if there are none. Settles once the body has come to its end, so
+   * read it first; rejects with what the body failed with, or was cancelled with. Always the same promise, whose rejection need not be
+   * handled.
    */
   readonly trailers: Promise<Headers>;
   /** The response once more, to be read on its own; with the same trailers. */
@@ -37,8 +37,6 @@ interface ResponseInfo {
   readonly url: string;
   /** Whether it is not the first response. */
   readonly redirected: boolean;
-  /** The body as it is received, with its trailers; undefined where there can be none. */
-  readonly received?: ResponseBody | undefined;
 }
 
 /** Gives a response of somebody else's the member that those of a client have besides, unless it is frozen. */
@@ -76,7 +74,7 @@ function makeFetchedResponse(): FetchedResponseClass {
     readonly #body: ReadableBody | undefined;
     readonly #info: ResponseInfo;
     #headers: Headers | undefined = undefined;
-    #noTrailers: Promise<Headers> | undefined = undefined;
+    #trailers: Promise<Headers> | undefined = undefined;
 
     constructor(head: ResponseHead, body: ReadableBody | undefined, info: ResponseInfo) {
       super(() => ({
@@ -119,7 +117,7 @@ function makeFetchedResponse(): FetchedResponseClass {
     }
 
     get trailers(): Promise<Headers> {
-      return this.#info.received?.trailers ?? (this.#noTrailers ??= Promise.resolve(responseHeaders([])));
+      return this.#trailers ??= this.#body?.trailers ?? Promise.resolve(responseHeaders([]));
     }
 
     override get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {

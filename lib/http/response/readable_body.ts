@@ -63,13 +63,10 @@ class WholeBody implements BodyConsumer {
   onReady(): void {
     const body = this.#body;
     for (let chunk = body.take(); chunk !== undefined; chunk = body.take()) this.#chunks.push(chunk);
-    if (body.failure !== undefined) {
-      this.#reject(body.failure.reason);
-    } else if (!body.isDone) {
-      body.want(this);
-    } else {
-      this.#resolveWhole();
-    }
+    const { outcome } = body;
+    if (outcome === undefined) body.want(this);
+    else if (outcome.isWhole) this.#resolveWhole();
+    else this.#reject(outcome.reason);
   }
 
   #resolveWhole(): void {
@@ -139,19 +136,15 @@ class BodyTee implements BodyConsumer {
       this.second.body.push(chunk);
     }
     this.#isRunning = false;
-    if (source.failure !== undefined) this.#fail(source.failure.reason);
-    else if (source.isDone) this.#end();
-    else if (this.#isWanted) source.want(this);
-  }
-
-  #fail(reason: unknown): void {
-    this.first.body.fail(reason);
-    this.second.body.fail(reason);
-  }
-
-  #end(): void {
-    this.first.body.end();
-    this.second.body.end();
+    const { outcome } = source;
+    if (outcome === undefined) {
+      if (this.#isWanted) source.want(this);
+      return;
+    }
+    for (const { body } of [this.first, this.second]) {
+      if (outcome.isWhole) body.end(outcome.trailers);
+      else body.fail(outcome.reason);
+    }
   }
 }
 
@@ -231,6 +224,11 @@ export class ReadableBody {
     return this.#body.isDecoded;
   }
 
+  /** Fields that come after it. */
+  get trailers(): Promise<Headers> {
+    return this.#body.trailers;
+  }
+
   /** All of it. */
   readWhole(kind: WholeKind, contentType: string): Promise<unknown> {
     if (this.isUnusable) return Promise.reject(unusable("read"));
@@ -240,12 +238,9 @@ export class ReadableBody {
 
   /** All of it, if it is here and nobody has begun to read it. It counts as read then. */
   takeArrived(): Uint8Array<ArrayBuffer> | undefined {
-    const { available, isOver, failure, revoked } = this.#body;
-    if (!isOver || (failure ?? revoked) !== undefined || this.isUnusable || this.#stream !== undefined) {
-      return undefined;
-    }
+    if (!this.#body.isWhole || this.isUnusable || this.#stream !== undefined) return undefined;
     this.#body.claim();
-    const whole = freshBytes(available);
+    const whole = freshBytes(this.#body.available);
     this.#body.takeInto(whole);
     return whole;
   }
@@ -313,10 +308,10 @@ class NativeReader implements AsyncIterator<Uint8Array>, BodyConsumer {
   }
 
   onReady(): void {
-    const body = this.#body!;
-    if (body.failure !== undefined) this.#reject!(body.failure.reason);
-    else if (body.isDone) this.#resolve!({ done: true, value: undefined });
-    else this.#resolve!({ done: false, value: body.takeOwn(MOST)! });
+    const { outcome } = this.#body!;
+    if (outcome === undefined) this.#resolve!({ done: false, value: this.#body!.takeOwn(MOST)! });
+    else if (outcome.isWhole) this.#resolve!({ done: true, value: undefined });
+    else this.#reject!(outcome.reason);
   }
 }
 

@@ -1,7 +1,7 @@
 import { type ReadableByteStreamController, ReadableStream, type UnderlyingByteSource } from "../../streams/mod.ts";
 import type { HeaderList } from "../connection.ts";
 import { ByteQueue } from "./byte_queue.ts";
-import { ResponseTrailers } from "./response_headers.ts";
+import { responseHeaders } from "./response_headers.ts";
 
 /** The most bytes of a chunk. */
 const MOST = 64 * 1024;
@@ -55,11 +55,11 @@ class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
   }
 
   #endIfOver(controller: ReadableByteStreamController): void {
-    const { failure, isDone } = this.#body;
-    if (failure === undefined && !isDone) return;
+    const { outcome } = this.#body;
+    if (outcome === undefined) return;
     this.#controller = undefined;
-    if (failure !== undefined) {
-      controller.error(failure.reason);
+    if (!outcome.isWhole) {
+      controller.error(outcome.reason);
       return;
     }
     controller.close();
@@ -67,12 +67,17 @@ class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
   }
 }
 
-/** The reason for which a body failed. */
+/** The end of a body: whole, with the fields that came after it, or not, for a reason. */
+export type BodyEnd =
+  | { readonly isWhole: true; readonly trailers: HeaderList }
+  | { readonly isWhole: false; readonly reason: unknown };
+
+/** The reason for which a body is not its reader's. */
 export interface Failure {
   readonly reason: unknown;
 }
 
-/** Whom a body tells what becomes of it. */
+/** The origin of a body's bytes. */
 export interface BodyControl {
   /** So many bytes of what was pushed were taken: there is room for as many more. May be called within `push`. */
   consumed(bytes: number): void;
@@ -80,7 +85,7 @@ export interface BodyControl {
   cancel(reason: unknown): void;
   /** Somebody waits for bytes, and there are none. */
   wanted?(): void;
-  /** Why nobody may have the bytes any more, even if they are here; undefined as long as they may be read. */
+  /** Asked before each read: the reason why no reader may have the bytes, even if they are here; undefined if there is none. */
   revoked?(): Failure | undefined;
 }
 
@@ -96,8 +101,11 @@ export interface BodyObserver {
 }
 
 /**
- * The body of a response on its way from a connection to its reader. Bytes wait here until somebody takes them: as a whole without
+ * The body of a response on its way from a connection to its reader. Bytes wait here until they are taken: as a whole without
  * a stream between, as a stream, or piece by piece.
+ *
+ * It is open, whole, or lost: open until its bytes have come, and lost from any state, unless a reader has taken the whole. What is lost
+ * drops its bytes, so that a reader which finds none left and the state whole has had them all.
  *
  * Connections hold it. It holds its reader only while that waits, so that a response which nobody knows any more can be found out.
  */
@@ -108,16 +116,15 @@ export class ResponseBody {
   #consumer: BodyConsumer | undefined = undefined;
   /** The consumer that is told of the end without having asked for bytes. */
   #watcher: BodyConsumer | undefined = undefined;
-  #hasEnded = false;
-  #failure: Failure | undefined = undefined;
+  /** The state; undefined while it is open. */
+  #end: BodyEnd | undefined = undefined;
   /** Bytes that may still be pushed. */
   #room = Infinity;
   #tooLarge: (() => unknown) | undefined = undefined;
   #isTaken = false;
   /** Whether content codings were undone, so that some fields of the head are not about these bytes. */
   isDecoded = false;
-  #trailers: HeaderList | undefined = undefined;
-  #awaitedTrailers: ResponseTrailers | undefined = undefined;
+  #trailers: PromiseWithResolvers<Headers> | undefined = undefined;
   /** Told when nothing more is to come. */
   observer: BodyObserver | undefined = undefined;
 
@@ -134,7 +141,7 @@ export class ResponseBody {
 
   /** Appends a view that nobody writes to again; `isOwn`: its reader may have the memory. Does nothing after the end. */
   push(chunk: Uint8Array, isOwn: boolean = false): void {
-    if (this.isOver || chunk.length === 0) return;
+    if (this.#end !== undefined || chunk.length === 0) return;
     this.#room -= chunk.length;
     if (this.#room < 0) return this.cancel(this.#tooLarge!());
     this.#chunks.push(chunk, isOwn);
@@ -142,14 +149,11 @@ export class ResponseBody {
   }
 
   /** Nothing more comes but the trailers. Does nothing after the end. */
-  end(trailers?: HeaderList): void {
-    if (this.isOver) return;
-    this.#hasEnded = true;
-    this.#trailers = trailers;
-    this.#finish();
+  end(trailers: HeaderList = []): void {
+    if (this.#end === undefined) this.#finish({ isWhole: true, trailers });
   }
 
-  /** Sets how many bytes it may have, those included that are here. It fails as soon as there are more. */
+  /** Sets how many bytes it may have, those included that are here. It is lost as soon as there are more. */
   limit(bytes: number, error: () => unknown): void {
     this.#room = bytes - this.#chunks.length;
     this.#tooLarge = error;
@@ -157,35 +161,42 @@ export class ResponseBody {
   }
 
   /** The rest will not come; what was not taken yet is dropped. Does nothing after the end. */
-  fail(error: unknown): void {
-    if (!this.isOver) this.#drop(error);
+  fail(reason: unknown): void {
+    if (this.#end === undefined) this.#lose(reason);
   }
 
-  /** Gives the rest up. Whoever reads gets the reason as an error. */
+  /** Gives up what was not taken yet, even if all of it has come. Its reader gets the reason as an error. */
   cancel(reason: unknown): void {
-    const wasOver = this.isOver;
-    this.#drop(reason);
-    if (!wasOver) this.#control.cancel(reason);
+    const wasOpen = this.#end === undefined;
+    this.#lose(reason);
+    if (wasOpen) this.#control.cancel(reason);
   }
 
-  /** Whether nothing more is to come: it has ended, failed, or was cancelled. */
+  /** Whether nothing more is to come. */
   get isOver(): boolean {
-    return this.#hasEnded || this.#failure !== undefined;
+    return this.#end !== undefined;
   }
 
-  /** Whether the end has come, and everything before it was taken. */
-  get isDone(): boolean {
-    return this.#hasEnded && this.#chunks.length === 0;
+  /** The end as its reader comes to it; undefined while there is something to take, or more may come. */
+  get outcome(): BodyEnd | undefined {
+    return this.#end?.isWhole && this.#chunks.length > 0 ? undefined : this.#end;
   }
 
-  /** The reason why the body failed; undefined if it did not. */
-  get failure(): Failure | undefined {
-    return this.#failure;
+  /** Whether all of it has come, and a reader may have what was not taken yet. */
+  get isWhole(): boolean {
+    this.heed();
+    return this.#end?.isWhole === true;
   }
 
-  /** Why nobody may have the bytes any more that are here: the request was aborted, or the client destroyed. */
+  /** The reason why no reader may have the bytes any more: the request was aborted, or the client destroyed. */
   get revoked(): Failure | undefined {
     return this.#control.revoked?.();
+  }
+
+  /** Gives it up if no reader may have it any more. */
+  heed(): void {
+    const { revoked } = this;
+    if (revoked !== undefined) this.cancel(revoked.reason);
   }
 
   /** Bytes that can be taken now. */
@@ -203,28 +214,27 @@ export class ResponseBody {
     this.#isTaken = true;
   }
 
-  /** Fields that come after the body: settled with its end, rejected with its failure. Always the same. */
+  /** Fields that come after the body: settled with its end, rejected once it is lost. Always the same. */
   get trailers(): Promise<Headers> {
-    if (this.#awaitedTrailers === undefined) {
-      this.#awaitedTrailers = new ResponseTrailers();
-      if (this.isOver) this.#settleTrailers();
+    if (this.#trailers === undefined) {
+      this.#trailers = Promise.withResolvers();
+      this.#trailers.promise.catch(() => {}); // few ask what became of it
+      this.#settleTrailers();
     }
-    return this.#awaitedTrailers.promise;
+    return this.#trailers.promise;
   }
 
   /** Waits for bytes or the end; told at once if they are there. Told once, unless it asks again. */
   want(consumer: BodyConsumer): void {
     this.#consumer = consumer;
-    if (this.#chunks.length === 0 && !this.isOver) return this.#control.wanted?.();
-    const { revoked } = this;
-    if (revoked !== undefined) this.#drop(revoked.reason);
-    // A failure has told.
-    this.#tell();
+    this.heed();
+    if (this.#chunks.length === 0 && this.#end === undefined) this.#control.wanted?.();
+    else this.#tell();
   }
 
   /** Is told of the end, also if it does not wait then. */
   watch(consumer: BodyConsumer): void {
-    if (!this.isOver) this.#watcher = consumer;
+    if (this.#end === undefined) this.#watcher = consumer;
   }
 
   /** The next piece, a view of what was pushed; undefined if there is none now. */
@@ -248,12 +258,13 @@ export class ResponseBody {
     return length;
   }
 
-  /** Another body with the same content, if all of it is here and nobody has begun to take it. */
+  /** Another body with the same content, of one that is whole and that nobody has begun to take; undefined of all others. */
   copy(): ResponseBody | undefined {
-    if (!this.#hasEnded) return undefined;
+    if (!this.isWhole) return undefined;
     const copy = new ResponseBody({ ...NO_CONTROL, revoked: () => this.revoked });
+    copy.isDecoded = this.isDecoded;
     for (const chunk of this.#chunks.pieces) copy.push(chunk);
-    copy.end();
+    copy.end((this.#end as BodyEnd & { isWhole: true }).trailers);
     return copy;
   }
 
@@ -262,19 +273,19 @@ export class ResponseBody {
     const source = new BodyStreamSource(this);
     const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(source, { highWaterMark: 0 });
     this.claim();
-    if (!this.isOver) this.watch(new WeakConsumer(source));
+    if (this.#end === undefined) this.watch(new WeakConsumer(source));
     return stream;
   }
 
-  /** Drops everything that was not taken yet, even if all of it has come. */
-  #drop(reason: unknown): void {
-    if (this.#failure !== undefined || this.isDone) return;
-    this.#failure = { reason };
+  /** Drops what was not taken yet; does nothing if that is nothing. */
+  #lose(reason: unknown): void {
+    if (this.outcome !== undefined) return;
     this.#chunks.clear();
-    this.#finish();
+    this.#finish({ isWhole: false, reason });
   }
 
-  #finish(): void {
+  #finish(end: BodyEnd): void {
+    this.#end = end;
     this.#tell();
     this.#watcher?.onReady();
     this.#watcher = undefined;
@@ -283,10 +294,11 @@ export class ResponseBody {
     this.observer = undefined;
   }
 
-  /** Trailers that have come stay, whatever becomes of the bytes before them. */
+  /** Only the first time counts. */
   #settleTrailers(): void {
-    if (this.#hasEnded) this.#awaitedTrailers?.resolve(this.#trailers ?? []);
-    else this.#awaitedTrailers?.reject(this.#failure!.reason);
+    const end = this.#end;
+    if (end?.isWhole) this.#trailers?.resolve(responseHeaders(end.trailers));
+    else if (end !== undefined) this.#trailers?.reject(end.reason);
   }
 
   #tell(): void {
