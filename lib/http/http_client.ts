@@ -70,8 +70,8 @@ export class HttpClient {
   /**
    * Sends a request. It can be taken from the client and called as a function.
    *
-   * @param input A URL of http, https, data or blob, or a Request. Its body, which shows as a stream, is read ahead: if all of it is there at once it can be
-   * sent again by retries and redirects, and else not. Give what is larger than 1 MiB as `init.body` if they are to have it.
+   * @param input A URL of http, https, data or blob, or a Request. Unless that was made of a stream, it is sent with the length of its
+   * body, and retries and redirects can send it again.
    * @param init The options of fetch, and `idempotent`, `timeout`, `queueTimeout`, `headersTimeout` and `bodyTimeout`.
    * @returns The response, as soon as its headers are there. Its body comes as it is read: a byte stream. While nobody reads it, at
    * most `streamWindow` bytes of it are received; read it or cancel it.

@@ -75,7 +75,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     if (timeout > 0) this.#total = new Deadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
     const settling = this.#request.body?.settle?.();
     if (settling === undefined) this.#schedule();
-    else settling.then((body) => this.#onSettled(body));
+    else settling.then((body) => this.#onSettled(body), (error) => this.#fail(error));
   }
 
   /** Ends the call with a reason, in whatever state it is. */

@@ -3,8 +3,8 @@ import type { ClientCore } from "../client_core.ts";
 import { Deadline } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest, HttpRequestInit } from "../http_request.ts";
-import { checkedOption, checkedSignal, isRequest, readRequest, unreadBody } from "../request/fetch_request.ts";
-import { keepContent } from "../request/request_content.ts";
+import { checkedOption, checkedSignal, isRequest, readRequest } from "../request/fetch_request.ts";
+import { RequestContent } from "../request/request_body.ts";
 import { localTargetOf, targetOf } from "../request/request_target.ts";
 import { type HttpResponse, withTrailers } from "../response/http_response.ts";
 import { Call } from "./call.ts";
@@ -13,9 +13,14 @@ import { isLocal, LocalCall } from "./local_call.ts";
 /**
  * Makes one object of what fetch was called with. Takes nothing of a body.
  *
+ * @param own The body of a Request, if that is what is sent.
  * @throws {HttpError} INVALID_BODY, INVALID_HEADER or INVALID_OPTION if it has members that nobody can have.
  */
-function requestObject(input: string | URL | Request, init: HttpRequestInit | undefined): HttpRequest {
+function requestObject(
+  input: string | URL | Request,
+  init: HttpRequestInit | undefined,
+  own: ReadableStream<Uint8Array> | undefined,
+): HttpRequest {
   const { intercept: _, ...members } = init ?? {};
   checkedOption("timeout", members.timeout);
   checkedSignal(members.signal ?? undefined);
@@ -23,14 +28,12 @@ function requestObject(input: string | URL | Request, init: HttpRequestInit | un
     return { ...members, url: String(input), method: init?.method ?? "GET", headers: headersOf(init?.headers) };
   }
   const { url, method, headers, redirect, signal, integrity } = input;
-  const body = members.body ?? input.body;
-  if (body !== null && body === input.body) keepContent(unreadBody(input)!);
   return {
     ...members,
     redirect: members.redirect === undefined ? redirect : members.redirect,
     signal: members.signal === undefined ? signal : members.signal,
     integrity: members.integrity ?? integrity,
-    body,
+    body: members.body ?? own,
     url,
     method: members.method ?? method,
     headers: headersOf(members.headers ?? headers),
@@ -81,6 +84,8 @@ class InterceptedCall implements CallOwner, LiveCall {
   nextCall: LiveCall | undefined = undefined;
   readonly #core: ClientCore;
   readonly #request: HttpRequest;
+  /** The body of a Request, if that is what is to be sent. */
+  readonly #content: RequestContent | undefined;
   readonly #interceptors: readonly HttpInterceptor[];
   #caller: Caller;
   readonly #calls = new Set<OwnedCall>();
@@ -90,9 +95,16 @@ class InterceptedCall implements CallOwner, LiveCall {
   #failure: { readonly reason: unknown } | undefined = undefined;
 
   /** @param interceptors The outermost first; at least one. */
-  constructor(core: ClientCore, request: HttpRequest, interceptors: readonly HttpInterceptor[], caller: Caller) {
+  constructor(
+    core: ClientCore,
+    input: string | URL | Request,
+    init: HttpRequestInit | undefined,
+    interceptors: readonly HttpInterceptor[],
+    caller: Caller,
+  ) {
     this.#core = core;
-    this.#request = request;
+    this.#content = isRequest(input) && (init?.body ?? null) === null ? RequestContent.of(input) : undefined;
+    this.#request = requestObject(input, init, this.#content?.stream);
     this.#interceptors = interceptors;
     this.#caller = caller;
   }
@@ -105,7 +117,7 @@ class InterceptedCall implements CallOwner, LiveCall {
     if (signal?.aborted) return this.#fail(signal.reason);
     signal?.addEventListener("abort", this);
     if (timeout > 0) this.#total = new Deadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
-    this.#pass(this.#request, 0).then((response) => this.#answer(response), (reason) => this.#fail(reason));
+    this.#run().then((response) => this.#answer(response), (reason) => this.#fail(reason));
   }
 
   get timeLeft(): number {
@@ -128,6 +140,12 @@ class InterceptedCall implements CallOwner, LiveCall {
   onEnd(call: OwnedCall): void {
     this.#calls.delete(call);
     this.#endIfOver();
+  }
+
+  /** Gives the request to the interceptors: the content of a Request as what it was made of, so that it can be sent more than once. */
+  async #run(): Promise<HttpResponse> {
+    const body = await this.#content?.take();
+    return await this.#pass(body === undefined ? this.#request : { ...this.#request, body }, 0);
   }
 
   /** Gives a request to an interceptor, or to the server after the last. */
@@ -214,8 +232,7 @@ export function startCall(
   const { intercept } = core.options;
   if (intercept.length > 0 || init?.intercept !== undefined) {
     const interceptors = [...intercept, ...checkedOption("intercept", init?.intercept) ?? []];
-    const call = new InterceptedCall(core, requestObject(input, init), interceptors, caller);
-    return call.start();
+    return new InterceptedCall(core, input, init, interceptors, caller).start();
   }
   send(core, input, init, caller, core);
 }

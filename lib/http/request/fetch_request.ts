@@ -3,11 +3,10 @@ import type { HeaderList, RequestHead } from "../connection.ts";
 import { httpClientOptions, type ResolvedOptions } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "../http_request.ts";
-import { extractBody } from "./request_body.ts";
-import { keptContent, RequestContent } from "./request_content.ts";
+import { extractBody, RequestContent } from "./request_body.ts";
 import { HeaderReader } from "./request_headers.ts";
 import { checkedMethod, isIdempotent, type RequestTarget, targetOf } from "./request_target.ts";
-import { type BodySource, StreamBody } from "./stream_body.ts";
+import type { BodySource } from "./stream_body.ts";
 
 /** Options of the client that a request may have its own value of. */
 type Limit =
@@ -156,16 +155,14 @@ function readFor(
   const limits = init === undefined || init === null ? defaults : limitsOf(init, defaults);
   let body: BodySource | undefined;
   let type: string | undefined;
-  const content = init?.body ?? unreadBody(request);
-  if (content !== undefined && content !== null) {
+  const own = (init?.body ?? null) === null ? request && RequestContent.of(request) : undefined;
+  const content = init?.body ?? own?.stream;
+  if (content !== undefined) {
     if (method === "GET" || method === "HEAD") {
       throw new HttpError("INVALID_BODY", `A ${method} request cannot have a body: use another method`, target);
     }
     // After all else, because it locks a stream.
-    const isOwn = request !== undefined && content === request.body && headers.contentLength === undefined;
-    const kept = keptContent(content);
-    if (kept !== undefined && headers.contentLength === undefined) body = kept;
-    else if (isOwn) body = new RequestContent(new StreamBody(content as ReadableStream<Uint8Array>, undefined));
+    if (own !== undefined && headers.contentLength === undefined) body = own;
     else ({ source: body, type } = extractBody(content, headers.contentLength));
   }
   checkLength(body, headers.contentLength, target);
@@ -189,13 +186,6 @@ function readFor(
     integrity: init?.integrity ?? request?.integrity ?? "",
     limits,
   };
-}
-
-/** The stream that a Request's body shows. @throws {HttpError} INVALID_BODY if somebody has read of it. */
-export function unreadBody(request: Request | undefined): ReadableStream<Uint8Array> | undefined {
-  if (request === undefined) return undefined;
-  if (request.bodyUsed) throw new HttpError("INVALID_BODY", "The body of the Request has been read already");
-  return request.body ?? undefined;
 }
 
 function checkLength(body: BodySource | undefined, length: number | undefined, { origin }: RequestTarget): void {

@@ -3,7 +3,8 @@ import { copyOf } from "../response/byte_queue.ts";
 import type { RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestBody } from "../http_request.ts";
-import { type BodySource, type ExtractedBody, StreamBody } from "./stream_body.ts";
+import { type ContentTaker, contentTaker } from "../../runtime/mod.ts";
+import { type BodySource, type ExtractedBody, requireUnlocked, StreamBody } from "./stream_body.ts";
 
 const typeGetter = getterOf("type");
 const sizeGetter = getterOf("size");
@@ -137,8 +138,58 @@ export function extractBody(body: HttpRequestBody, length: number | undefined): 
   throw notABody(body);
 }
 
+/**
+ * The body of a Request. It shows a stream whatever it was made of: that of a text, bytes, a form or a Blob is found out before the
+ * request is sent, with its length, and again if need be.
+ */
+export class RequestContent implements BodySource {
+  readonly length = undefined;
+  readonly replayable = false;
+  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+  readonly #take: ContentTaker;
+
+  private constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>, take: ContentTaker) {
+    this.stream = stream;
+    this.#take = take;
+  }
+
+  /** @returns undefined if the Request has no body. @throws {HttpError} INVALID_BODY if that was read of, or is locked. */
+  static of(request: Request): RequestContent | undefined {
+    if (request.bodyUsed) throw new HttpError("INVALID_BODY", "The body of the Request has been read already");
+    const take = contentTaker(request);
+    const { body } = request;
+    if (body === null) return undefined;
+    requireUnlocked(body);
+    return new RequestContent(body, take);
+  }
+
+  open(): RequestBody {
+    return new StreamBody(this.stream, undefined);
+  }
+
+  async settle(): Promise<BodySource> {
+    const content = await this.take();
+    if (content !== undefined) return content instanceof Blob ? new BlobBody([content]) : new BytesBody(content);
+    const stream = new StreamBody(this.stream, undefined);
+    return stream.endsAtOnce() ? new BytesBody(new Uint8Array(0)) : stream;
+  }
+
+  /**
+   * Takes the content, unless the Request is made of a stream: then undefined.
+   *
+   * @throws {HttpError} BODY_FAILED if it cannot be read: a file that is no more.
+   */
+  async take(): Promise<Uint8Array<ArrayBuffer> | Blob | undefined> {
+    try {
+      return await this.#take();
+    } catch (cause) {
+      throw new HttpError("BODY_FAILED", `The request's body failed: ${(cause as Error)?.message ?? cause}`, { cause });
+    }
+  }
+}
+
 /** A body in memory. */
-export class BytesBody implements BodySource {
+class BytesBody implements BodySource {
   readonly #bytes: Uint8Array;
   readonly length: number;
   readonly replayable = true;

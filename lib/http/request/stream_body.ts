@@ -1,4 +1,5 @@
 import type { RequestBody } from "../connection.ts";
+import { peek } from "../../runtime/mod.ts";
 import { HttpError } from "../http_error.ts";
 
 /** A request's body, opened for each attempt to send it. */
@@ -9,7 +10,7 @@ export interface BodySource {
   readonly replayable: boolean;
   /** Begins to read it; once, if it is not replayable. */
   open(): RequestBody;
-  /** Finds out before it is sent for the first time how it is to be sent: another in its place. Never rejects. */
+  /** Finds out before it is sent for the first time how it is to be sent: another in its place. Rejects with an HttpError. */
   settle?(): Promise<BodySource>;
 }
 
@@ -41,6 +42,8 @@ export class StreamBody implements BodySource, RequestBody {
   readonly #puller: Puller;
   #bytesRead = 0;
   #hasEnded = false;
+  /** The piece that was asked for, and not taken yet. */
+  #ahead: ReturnType<Puller["next"]> | undefined = undefined;
 
   /**
    * Takes a stream over: locks it at once, so that nobody else does before there is a connection, and reads nothing of it.
@@ -48,9 +51,7 @@ export class StreamBody implements BodySource, RequestBody {
    * @throws {HttpError} INVALID_BODY if it is locked, or was read.
    */
   constructor(chunks: Chunks, length: number | undefined) {
-    if ((chunks as Partial<ReadableStream>).locked === true) {
-      throw new HttpError("INVALID_BODY", "The body cannot be sent: its stream is locked, so somebody else reads it");
-    }
+    requireUnlocked(chunks);
     if ((chunks as { [DISTURBED]?: unknown })[DISTURBED] === true) {
       throw new HttpError("INVALID_BODY", "The body cannot be sent: somebody has read of its stream already");
     }
@@ -66,6 +67,13 @@ export class StreamBody implements BodySource, RequestBody {
 
   open(): RequestBody {
     return this;
+  }
+
+  /** Whether there is nothing to read, if the runtime tells without waiting. */
+  endsAtOnce(): boolean {
+    this.#ahead = this.#puller.next();
+    this.#ahead.catch(() => {}); // told when it is read
+    return peek(this.#ahead)?.done === true;
   }
 
   async read(): Promise<Uint8Array | undefined> {
@@ -87,7 +95,9 @@ export class StreamBody implements BodySource, RequestBody {
 
   async #next(): Promise<{ done?: boolean; value?: unknown }> {
     try {
-      return await this.#puller.next();
+      const next = this.#ahead ?? this.#puller.next();
+      this.#ahead = undefined;
+      return await next;
     } catch (cause) {
       this.#hasEnded = true;
       const message = `The request's body failed: ${cause instanceof Error ? cause.message : String(cause)}`;
@@ -118,6 +128,12 @@ export class StreamBody implements BodySource, RequestBody {
     this.cancel(error);
     return error;
   }
+}
+
+/** @throws {HttpError} INVALID_BODY if a stream is locked. */
+export function requireUnlocked(stream: object): void {
+  if ((stream as Partial<ReadableStream>).locked !== true) return;
+  throw new HttpError("INVALID_BODY", "The body cannot be sent: its stream is locked, so something else reads it");
 }
 
 function iteratorOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): ChunkIterator {

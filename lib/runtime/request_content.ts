@@ -1,0 +1,60 @@
+/** The content of a Request: its bytes, or a Blob of them. */
+type Content = Uint8Array<ArrayBuffer> | Blob;
+
+/** A function that takes the content of a Request; undefined, and nothing is taken, of one that was made of a stream. */
+export type ContentTaker = () => Promise<Content | undefined>;
+
+/**
+ * Finds out if a Request was made of a stream: `body` is one in any case. If it was not, all of the content is there, and of a known
+ * length. To be called before `body` is asked for; what it returns, while that is neither locked nor used.
+ *
+ * - Node follows the Fetch Standard, by which no Request can be made with the mode `no-cors` of another whose content is a stream
+ *   (https://fetch.spec.whatwg.org/#dom-request, step 39).
+ * - Deno keeps what a Request was made of in a property that is named by a symbol.
+ * - Bun shows the size of what is there, or none of a part of a file; and of a stream `0 KB`, as once `body` was asked for.
+ */
+export function contentTaker(request: Request): ContentTaker {
+  if (!("Bun" in globalThis)) return () => "Deno" in globalThis ? takeFromDeno(request) : takeByStandard(request);
+  const isThere = /^Request (?:\{|\((?!0 KB\)))/.test(bun().inspect(request));
+  return () => isThere ? request.blob() : Promise.resolve(undefined);
+}
+
+/** The value of a promise, if it is fulfilled and the runtime tells. */
+export function peek<T>(promise: Promise<T>): T | undefined {
+  const seen = "Bun" in globalThis ? bun().peek(promise) : promise;
+  return seen === promise ? undefined : seen as T;
+}
+
+interface BunFunctions {
+  inspect(value: unknown): string;
+  peek(promise: Promise<unknown>): unknown;
+}
+
+function bun(): BunFunctions {
+  return (globalThis as unknown as { Bun: BunFunctions }).Bun;
+}
+
+async function takeByStandard(request: Request): Promise<Content | undefined> {
+  let copy: Request;
+  try {
+    // Of the rest nothing that such a Request could be refused for.
+    const rest: RequestInit = { headers: [], cache: "default", integrity: "", signal: null };
+    copy = new Request(request, { ...rest, method: "POST", mode: "no-cors" });
+  } catch {
+    return undefined;
+  }
+  return new Uint8Array(await copy.arrayBuffer());
+}
+
+interface DenoRequest {
+  readonly body?: { readonly source?: unknown } | null;
+}
+
+async function takeFromDeno(request: Request): Promise<Content | undefined> {
+  const key = Object.getOwnPropertySymbols(request).find(({ description }) => description === "request");
+  const source = key && (request as unknown as Record<symbol, DenoRequest>)[key].body?.source;
+  const content = typeof source === "string" ? new TextEncoder().encode(source) : source;
+  if (!(content instanceof Uint8Array || content instanceof Blob)) return undefined;
+  await request.body!.cancel();
+  return content as Content;
+}
