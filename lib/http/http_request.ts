@@ -60,7 +60,7 @@ export interface HttpRequestInit
    * @default "GET"
    */
   method?: string;
-  /** Header fields; `host` is sent as the authority. */
+  /** Header fields. `host` and `content-length` have to be those of the URL and the body, and `transfer-encoding` `chunked`. */
   headers?: Headers | Record<string, string> | Iterable<readonly [string, string]>;
   /** The request's body. A stream may go on while the response comes. Buffers are copied. */
   body?: HttpRequestBody | null;

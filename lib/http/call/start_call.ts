@@ -36,8 +36,15 @@ function requestObject(
     body: members.body ?? own,
     url,
     method: members.method ?? method,
-    headers: headersOf(members.headers ?? headers),
+    headers: members.headers === undefined ? withoutHost(headers) : headersOf(members.headers),
   };
+}
+
+/** As a Request's are when it is sent: a server's request has the host of that server. */
+function withoutHost(given: Headers): Headers {
+  const headers = headersOf(given);
+  headers.delete("host");
+  return headers;
 }
 
 function headersOf(given: HttpRequestInit["headers"]): Headers {

@@ -157,7 +157,7 @@ class RequestView {
 function added(headers: readonly string[], from: number): HeaderList {
   const list: HeaderList = [];
   for (let at = from; at + 1 < headers.length; at += 2) {
-    const reader = new HeaderReader();
+    const reader = new HeaderReader(undefined);
     try {
       reader.readAll([[headers[at], headers[at + 1]]]);
     } catch {

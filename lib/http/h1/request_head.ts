@@ -29,8 +29,6 @@ function take(size: number): Buffer {
 export interface Forwarding {
   /** Before the path. */
   readonly origin: string;
-  /** Of the origin: the Host field has no other there. */
-  readonly authority: string;
   /** Field lines for the proxy alone. */
   readonly fields: string;
 }
@@ -65,10 +63,8 @@ function headText(
 ): string {
   // `keep-alive` is the default, but some servers tell how long they keep the connection only to those who say it.
   const connection = closes ? "close" : "keep-alive";
-  let text = forwarding === undefined
-    ? `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\nconnection: ${connection}\r\n`
-    : `${method} ${forwarding.origin}${path} HTTP/1.1\r\nhost: ${forwarding.authority}\r\n` +
-      `connection: ${connection}\r\n${forwarding.fields}`;
+  let text = `${method} ${forwarding?.origin ?? ""}${path} HTTP/1.1\r\n` +
+    `host: ${authority}\r\nconnection: ${connection}\r\n${forwarding?.fields ?? ""}`;
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
   return text + bodyFields(method, body);
 }

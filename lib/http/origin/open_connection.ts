@@ -96,5 +96,5 @@ function http1Options(target: Target, options: ResolvedOptions): Parameters<type
 function forwardingOf({ origin, proxy }: Target): Forwarding {
   const { authorization } = proxy!;
   const fields = authorization === undefined ? "" : `proxy-authorization: ${authorization}\r\n`;
-  return { origin, authority: origin.slice("http://".length), fields };
+  return { origin, fields };
 }

@@ -145,7 +145,8 @@ function readFor(
   defaults: RequestDefaults,
 ): FetchRequest {
   const method = checkedMethod(init?.method ?? request?.method ?? "GET");
-  const headers = new HeaderReader();
+  // By the standard a Request has no field `host`; that of a server's request is the server's name.
+  const headers = new HeaderReader(init?.headers === undefined ? undefined : target);
   const given = init?.headers ?? request?.headers;
   if (given !== undefined) headers.readAll(given);
   if (defaults.proxyOf !== undefined) checkProxyFields(headers.list);
@@ -173,7 +174,7 @@ function readFor(
     url: target.url,
     origin: target.origin,
     scheme: target.scheme,
-    authority: headers.host ?? target.authority,
+    authority: target.authority,
     path: target.path,
     method,
     headers: headers.list,

@@ -43,7 +43,7 @@ export function redirected(
     url: target.url,
     origin: target.origin,
     scheme: target.scheme,
-    authority: staysHome ? request.authority : target.authority,
+    authority: target.authority,
     path: target.path,
     method: losesBody ? "GET" : method,
     headers,

@@ -1,6 +1,7 @@
 import type { HeaderList } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "../http_request.ts";
+import type { RequestTarget } from "./request_target.ts";
 
 /** The kinds of fields, by how a client treats them. */
 const PLAIN = 0;
@@ -16,6 +17,7 @@ const ACCEPT_ENCODING = 9;
 const USER_AGENT = 10;
 const RANGE = 11;
 const EXPECT = 12;
+const TRANSFER_ENCODING = 13;
 
 interface FieldName {
   readonly name: string;
@@ -34,9 +36,9 @@ const kinds = new Map<string, number>([
   ["user-agent", USER_AGENT],
   ["range", RANGE],
   ["expect", EXPECT],
+  ["transfer-encoding", TRANSFER_ENCODING],
   ["keep-alive", DROPPED],
   ["proxy-connection", DROPPED],
-  ["transfer-encoding", DROPPED],
   ["upgrade", DROPPED],
   ["http2-settings", DROPPED],
 ]);
@@ -49,8 +51,6 @@ const MOST_KNOWN = 1024;
 export class HeaderReader {
   /** The fields to send. */
   readonly list: HeaderList = [];
-  /** The value of `host`; undefined if there was none. */
-  host: string | undefined = undefined;
   /** The value of `content-length`; undefined if there was none. */
   contentLength: number | undefined = undefined;
   /** Whether `connection` asks for the connection's end after the response. */
@@ -61,6 +61,12 @@ export class HeaderReader {
   #seen = 0;
   #cookieAt = -1;
   #connection = "";
+  readonly #target: RequestTarget | undefined;
+
+  /** @param target What `host` has to name; undefined: anything, as it is dropped. */
+  constructor(target: RequestTarget | undefined) {
+    this.#target = target;
+  }
 
   /** @throws {HttpError} INVALID_HEADER if a field cannot be sent. */
   readAll(init: NonNullable<HttpRequestInit["headers"]>): void {
@@ -122,18 +128,27 @@ export class HeaderReader {
     else if (kind === CONNECTION) this.#connection += `,${value}`;
     else if (kind === COOKIE) this.#readCookie(value);
     else if (kind === EXPECT) this.#readExpect(value);
+    else if (kind === TRANSFER_ENCODING) this.#readTransferEncoding(value);
     else if (kind !== TE || value.toLowerCase() === "trailers") this.list.push(name, value);
   }
 
+  /** Connections send the authority of the URL. */
   #readHost(value: string): void {
-    // What a URL would not have in its authority: https://www.rfc-editor.org/rfc/rfc9110#section-7.2
-    if (!/^[\w.!$&'()*+,;=:[\]~-]+$/.test(value) || (this.host !== undefined && this.host !== value)) {
-      throw new HttpError(
-        "INVALID_HEADER",
-        `The header host cannot be ${JSON.stringify(value)}: use one host, as in example.com:8080`,
-      );
-    }
-    this.host = value;
+    if (this.#target === undefined) return;
+    const { authority, scheme } = this.#target;
+    const host = value.toLowerCase();
+    if (host === authority || host === `${authority}:${scheme === "https" ? 443 : 80}`) return;
+    const message = `The header host cannot be ${JSON.stringify(value)} where the URL has ${authority}: leave it out`;
+    throw new HttpError("INVALID_HEADER", message);
+  }
+
+  /** Connections frame the body: no other coding is applied, or undone, on the way. */
+  #readTransferEncoding(value: string): void {
+    if (value.toLowerCase() === "chunked") return;
+    const message = `The header transfer-encoding cannot be ${
+      JSON.stringify(value)
+    }: leave it out, and use content-encoding`;
+    throw new HttpError("INVALID_HEADER", message);
   }
 
   /** There is one that anybody knows: https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1 */

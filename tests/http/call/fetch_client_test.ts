@@ -102,8 +102,10 @@ each("method, headers and every kind of body arrive", async (url, protocol) => {
   assert.equal(named.method, "PROPFIND");
   assert.equal(named.headers["x-a"], "é");
   assert.equal(named.headers.cookie, "a=1; b=2");
-  const host = await ask(url, { headers: { host: "other.test" } });
-  assert.equal(host.headers[protocol === "h2" ? ":authority" : "host"], "other.test");
+  const { host } = new URL(url);
+  const hosted = await ask(url, { headers: { host } });
+  assert.equal(hosted.headers[protocol === "h2" ? ":authority" : "host"], host);
+  await assert.rejects(ask(url, { headers: { host: "other.test" } }), { code: "INVALID_HEADER" });
   async function* generate(): AsyncGenerator<Uint8Array> {
     yield Buffer.from("te");
     yield Buffer.from("xt");

@@ -167,16 +167,80 @@ test("fields of the connection are dropped, and those that Connection names", ()
   assert.deepEqual(given({ headers: { te: "Trailers" } }), ["te", "Trailers"]);
 });
 
-test("the header host is the authority", () => {
-  const request = read("http://127.0.0.1:8080/", { headers: { Host: "example.com:81" } });
-  assert.equal(request.authority, "example.com:81");
-  assert.equal(request.origin, "http://127.0.0.1:8080");
-  assert.deepEqual(request.headers, DEFAULTS);
-  for (const host of ["", "a b", "a/b", "a\tb", "é", "me@a", "a?b", 'a"b']) {
-    refuses("INVALID_HEADER", /host/, "http://a/", { headers: { host } });
+test("the header host has to be that of the URL, and is left out of the list", () => {
+  const right: [url: string, host: string][] = [
+    ["http://example.com/", "example.com"],
+    ["http://example.com/", "Example.COM:80"],
+    ["https://example.com/", "example.com:443"],
+    ["http://127.0.0.1:8080/", "127.0.0.1:8080"],
+    ["http://[::1]:81/", "[::1]:81"],
+  ];
+  for (const [url, host] of right) {
+    const request = read(url, { headers: { Host: host } });
+    assert.equal(request.authority, new URL(url).host);
+    assert.deepEqual(request.headers, DEFAULTS);
+  }
+  const wrong = ["", "a b", "a/b", "a\tb", "é", "me@a", "a?b", 'a"b', "b", "a.b", "a:81", "a:443", "a:80:80", "a, a"];
+  for (const host of wrong) {
+    refuses("INVALID_HEADER", /host .*leave it out/, "http://a/", { headers: { host } });
   }
   refuses("INVALID_HEADER", /host/, "http://a/", { headers: [["host", "a"], ["Host", "b"]] });
-  assert.equal(read("http://a/", { headers: { host: "[::1]:8080" } }).authority, "[::1]:8080");
+});
+
+test("the header host of a Request is dropped: a server's request has that of the server", () => {
+  const incoming = new Request("http://proxy.example/x", { headers: { host: "proxy.example", "x-a": "1" } });
+  const request = read(new Request("http://b.example/x", incoming));
+  assert.equal(request.authority, "b.example");
+  assert.deepEqual(request.headers, ["x-a", "1", ...DEFAULTS]);
+  refuses("INVALID_HEADER", /host/, incoming, { headers: new Headers({ host: "b.example" }) });
+});
+
+test("transfer-encoding says no more than that the body comes in chunks, or is refused", () => {
+  const post = (value: string): FetchRequest =>
+    read("http://a/", { method: "POST", body: "x", headers: { "transfer-encoding": value } });
+  for (const value of ["chunked", "Chunked", " chunked "]) {
+    assert.ok(!post(value).headers.includes("transfer-encoding"));
+    assert.equal(post(value).body!.length, 1);
+  }
+  for (const value of ["gzip", "gzip, chunked", "identity", "chunked, chunked", "", "xchunked", "chunked;q=1"]) {
+    assert.throws(() => post(value), { code: "INVALID_HEADER", message: /transfer-encoding .*leave it out/ }, value);
+  }
+});
+
+test("no field changes where a request goes, or how its body is framed", () => {
+  const name = fc.constantFrom("host", "Host", "transfer-encoding", "content-length", "Content-Length", "connection");
+  const part = fc.constantFrom(
+    "a",
+    "b",
+    ":80",
+    ":81",
+    "4",
+    "0",
+    "chunked",
+    "gzip",
+    ",",
+    " ",
+    "\t",
+    "close",
+    "host",
+    "@",
+  );
+  const value = fc.array(part, { maxLength: 3 }).map((parts) => parts.join(""));
+  fc.assert(fc.property(fc.array(fc.tuple(name, value), { maxLength: 3 }), fc.boolean(), (headers, isRequest) => {
+    const init = { method: "POST", body: "four", headers };
+    let request: FetchRequest;
+    try {
+      request = isRequest ? read(new Request("http://a/", init)) : read("http://a/", init);
+    } catch (error) {
+      assert.equal((error as HttpError).code, "INVALID_HEADER");
+      return;
+    }
+    assert.equal(request.authority, "a");
+    assert.equal(request.origin, "http://a");
+    for (const [name] of headers) assert.ok(!request.headers.includes(name.toLowerCase()));
+    const lengths = headers.filter(([name]) => name.toLowerCase() === "content-length");
+    if (!isRequest) { for (const [, length] of lengths) assert.equal(length.trim(), "4"); } // a stream fails when it is sent
+  }));
 });
 
 test("several cookies are one field", () => {
