@@ -19,7 +19,7 @@ export const chosen: readonly string[] = [
   ...inFolder("upload", "handler/middleware handler/options handler/statuses"),
   ...inFolder(
     "http",
-    "connect/errors connect/tls_options local/local_call request/redirect request/request_body response/response_body h1/responses h2/response",
+    "connect/errors connect/tls_options request/redirect request/request_body response/response_body h1/responses h2/response",
   ),
   ...inFolder("precompress", "precompress previous"),
 ];

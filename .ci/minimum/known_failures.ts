@@ -47,7 +47,6 @@ export const knownFailures: readonly KnownFailure[] = [
   deno("static/mount", /dictionary is for the paths/, "braces in a path reach the server in another form"),
   deno("upload/node_body", /nobody (catches|handles)|request of node:http2/, "node:http2 fails when a client leaves"),
   deno("http/connect/errors", /./, "node:tls connects before the handshake, whose failure is a lost connection"),
-  deno("http/local/local_call", /blob/i, "it finds no Blob by its URL"),
   deno("http/connect/tls_options", /certificate|key|pfx/, "node:tls takes no certificate of a client"),
   bun("streams/native_side", /released before it/, "releaseLock() of its readers rejects with no TypeError"),
   bun("streams/error_codes", /another type|no function/, "its own streams throw otherwise"),

@@ -3,6 +3,8 @@ import type { ResolvedOptions } from "./http_client_options.ts";
 import { HttpError } from "./http_error.ts";
 import type { HttpClientEvent, HttpClientStats } from "./http_events.ts";
 import { type LiveCall, LiveCalls } from "./calls.ts";
+import type { FetchRequest } from "./request/fetch_request.ts";
+import type { Failure } from "./response/response_body.ts";
 import type { Target } from "./origin/open_connection.ts";
 import { Origin, type OriginHost, originKey } from "./origin/origin.ts";
 
@@ -112,10 +114,16 @@ export class ClientCore implements OriginHost {
   }
 
   /** A new error each time, as callers may add to it. */
-  closedError(origin: string): HttpError {
+  closedError(origin: string | undefined): HttpError {
     const cause = this.#reason;
     if (this.destroyed) return new HttpError("CLIENT_CLOSED", "The client was destroyed", { origin, cause });
     return new HttpError("CLIENT_CLOSED", "The client was closed: make a new one for more requests", { origin });
+  }
+
+  /** Why nobody may read the response to a request any more; undefined as long as it may be read. */
+  revocationOf({ signal, origin }: FetchRequest): Failure | undefined {
+    if (signal?.aborted) return { reason: signal.reason };
+    return this.destroyed ? { reason: this.closedError(origin) } : undefined;
   }
 
   stats(): HttpClientStats {

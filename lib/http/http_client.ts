@@ -8,7 +8,7 @@ import type { HttpResponse } from "./response/http_response.ts";
 
 type Fetch = (input: string | URL | Request, init?: HttpRequestInit) => Promise<Response>;
 
-const OURS = new Set(["http", "https", "data", "blob"]);
+const OURS = new Set(["http", "https"]);
 
 /**
  * Makes a client's fetch the global one. URLs of schemes that it does not know, as `file:`, go to the one before.
@@ -83,7 +83,7 @@ export class HttpClient {
   }
 
   /**
-   * Makes {@link fetch} the global `fetch`, for all code that calls that. URLs of other schemes than http, https, data and blob go to
+   * Makes {@link fetch} the global `fetch`, for all code that calls that. URLs of other schemes than http and https go to
    * the global one before. The client must stay open as long.
    *
    * @returns a function that puts the global one before back. Call those of several clients in reverse order.

@@ -93,7 +93,7 @@ export type HttpErrorCode =
  */
 export interface HttpErrorOptions {
   /** The origin that the request was for. Default: none, as for a URL that cannot be parsed. */
-  origin?: string;
+  origin?: string | undefined;
   /** The underlying error. Default: an Error with the same message and code, so that `error.cause.code` is there too. */
   cause?: unknown;
 }

@@ -1,4 +1,3 @@
-import * as buffer from "node:buffer";
 import { lstatSync, readdirSync } from "node:fs";
 
 export interface FolderEntry {
@@ -125,21 +124,4 @@ interface FileSliceBunFiles {
 export function fileSlice(path: string, start: number, end: number): Blob | undefined {
   const { Bun } = globalThis as { Bun?: FileSliceBunFiles };
   return Bun?.file(path).slice(start, end);
-}
-
-/**
- * Whether {@linkcode resolveObjectURL} is there: not on Deno before 2.7.5, where an import by name would keep all that
- * leads to it from loading.
- */
-export function resolvesObjectURLs(): boolean {
-  return (buffer as Partial<typeof buffer>).resolveObjectURL !== undefined;
-}
-
-/**
- * Returns the Blob of a blob: URL; undefined if there is none.
- *
- * @see {@link https://w3c.github.io/FileAPI/#url-model}
- */
-export function resolveObjectURL(url: string): Blob | undefined {
-  return buffer.resolveObjectURL(url) as Blob | undefined;
 }

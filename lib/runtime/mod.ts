@@ -9,8 +9,6 @@ export {
   type FileStatus,
   fileStatus,
   folderEntries,
-  resolveObjectURL,
-  resolvesObjectURLs,
   writesAtOnce,
   writeStream,
 } from "./file_system.ts";

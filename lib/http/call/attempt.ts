@@ -208,9 +208,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   }
 
   revoked(): Failure | undefined {
-    const { signal, origin } = this.#request;
-    if (signal?.aborted) return { reason: signal.reason };
-    return this.#core.destroyed ? { reason: this.#core.closedError(origin) } : undefined;
+    return this.#core.revocationOf(this.#request);
   }
 
   #discard(bytes: number): void {

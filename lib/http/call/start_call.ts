@@ -3,12 +3,14 @@ import type { ClientCore } from "../client_core.ts";
 import { Deadline } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest, HttpRequestInit } from "../http_request.ts";
-import { checkedOption, checkedSignal, isRequest, readRequest } from "../request/fetch_request.ts";
+import { checkedOption, checkedSignal, type FetchRequest, isRequest, readRequest } from "../request/fetch_request.ts";
 import { RequestContent } from "../request/request_body.ts";
-import { localTargetOf, targetOf } from "../request/request_target.ts";
+import { localTargetOf, shownUrl, targetOf } from "../request/request_target.ts";
 import { type HttpResponse, withTrailers } from "../response/http_response.ts";
+import { ResponseBody } from "../response/response_body.ts";
+import { joinedField } from "../response/response_headers.ts";
+import { buildResponse } from "./build_response.ts";
 import { Call } from "./call.ts";
-import { isLocal, LocalCall } from "./local_call.ts";
 
 /**
  * Makes one object of what fetch was called with. Takes nothing of a body.
@@ -68,11 +70,11 @@ export function send(
   owner: CallOwner,
 ): void {
   const url = isRequest(input) ? input.url : String(input);
-  const local = isLocal(url);
-  const request = readRequest(input, init, core.options, local ? localTargetOf(url) : targetOf(url));
+  const isLocal = !url.startsWith("http") && /^[\0-\x20]*(?:data|blob):/i.test(url);
+  const request = readRequest(input, init, core.options, isLocal ? localTargetOf(url) : targetOf(url));
   try {
     if (core.closed && owner === core) throw core.closedError(request.origin);
-    if (local) return new LocalCall(core, request, caller, owner).start();
+    if (isLocal) return void fetchLocally(core, request).then(caller.resolve, caller.reject);
     core.requests++;
     new Call(core, request, caller, owner).start();
   } catch (error) {
@@ -80,6 +82,36 @@ export function send(
     if (request.body?.replayable === false) request.body.open().cancel(error);
     throw error;
   }
+}
+
+/** As it was when this module was loaded: a client may be the global one by now. */
+const runtimeFetch = globalThis.fetch;
+
+/**
+ * Has the runtime answer a URL of data: or blob:, which leads to no server. What it stands for is in memory, and is read at once.
+ *
+ * @throws {HttpError} INVALID_URL if the runtime's own fetch fails.
+ */
+async function fetchLocally(core: ClientCore, request: FetchRequest): Promise<HttpResponse> {
+  const { url: { href }, method, headers, body: sent, signal } = request;
+  if (sent?.replayable === false) sent.open().cancel(undefined);
+  signal?.throwIfAborted();
+  const range = joinedField(headers, "range");
+  let response: Response;
+  let bytes: ArrayBuffer;
+  try {
+    response = await runtimeFetch(href.replace(/#.*$/s, ""), { method, headers: range === "" ? {} : { range } });
+    bytes = await response.arrayBuffer();
+  } catch (error) {
+    // Without the runtime's words: they may show the URL.
+    const code = (error as Error)?.name ?? typeof error;
+    throw new HttpError("INVALID_URL", `Cannot fetch ${shownUrl(href)}: the runtime's own fetch fails (${code})`);
+  }
+  const body = new ResponseBody({ consumed: () => {}, cancel: () => {}, revoked: () => core.revocationOf(request) });
+  body.push(new Uint8Array(bytes), true);
+  body.end();
+  const head = { status: response.status, statusText: response.statusText, headers: [...response.headers].flat() };
+  return buildResponse(request, head, method === "HEAD" ? undefined : body, { decompress: false, redirected: false });
 }
 
 /**
@@ -186,7 +218,7 @@ class InterceptedCall implements CallOwner, LiveCall {
 
   #onTimeout(ms: number): void {
     this.#fail(
-      new HttpError("TIMEOUT", `${this.#request.url} took more than ${ms} ms (timeout)`, {
+      new HttpError("TIMEOUT", `${shownUrl(this.#request.url)} took more than ${ms} ms (timeout)`, {
         origin: originOf(this.#request.url),
       }),
     );
@@ -218,9 +250,9 @@ class InterceptedCall implements CallOwner, LiveCall {
   }
 }
 
-/** The origin of a URL, which may be none that can be parsed. */
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url;
+/** The origin of a URL; undefined if it cannot be parsed. */
+function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
 /** Lets go of a response that came when nobody waited any more. */

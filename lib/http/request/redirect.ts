@@ -1,7 +1,7 @@
 import type { HeaderList } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "./fetch_request.ts";
-import { type RequestTarget, targetOfUrl } from "./request_target.ts";
+import { type RequestTarget, shownUrl, targetOfUrl } from "./request_target.ts";
 
 const contentFields = new Set(["content-encoding", "content-language", "content-location", "content-type", "expect"]);
 const secretFields = new Set(["authorization", "cookie", "proxy-authorization"]);
@@ -57,14 +57,19 @@ function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
-function targetAt(request: FetchRequest, status: number, location: string): RequestTarget {
-  const shown = JSON.stringify(location.length > 200 ? `${location.slice(0, 200)}…` : location);
+function targetAt(request: FetchRequest, status: number, given: string): RequestTarget {
+  const location = fromBytes(given);
+  const nowhere = (cause?: unknown): HttpError => {
+    const message = `The server answered ${status}, a redirect to ${shownUrl(location)}, where nothing can be fetched`;
+    return failed(request, message, cause);
+  };
+  if (!URL.canParse(location, request.url)) throw nowhere();
+  const url = new URL(location, request.url);
+  if (url.hash === "") url.hash = request.url.hash;
   try {
-    const url = new URL(fromBytes(location), request.url);
-    if (url.hash === "") url.hash = request.url.hash;
     return targetOfUrl(url);
   } catch (cause) {
-    throw failed(request, `The server answered ${status}, a redirect to ${shown}, where nothing can be fetched`, cause);
+    throw nowhere(cause);
   }
 }
 

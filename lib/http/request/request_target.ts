@@ -64,66 +64,14 @@ interface KnownTarget {
  */
 const places: (KnownTarget | undefined)[] = [];
 /** Ports of protocols that a request could be mistaken for. @see {@link https://fetch.spec.whatwg.org/#port-blocking} */
-const badPorts: ReadonlySet<number> = new Set([
-  ...[
-    0,
-    1,
-    7,
-    9,
-    11,
-    13,
-    15,
-    17,
-    19,
-    20,
-    21,
-    22,
-    23,
-    25,
-    37,
-    42,
-    43,
-    53,
-    69,
-    77,
-    79,
-    87,
-    95,
-    101,
-    102,
-    103,
-    104,
-    109,
-    110,
-  ],
-  ...[
-    111,
-    113,
-    115,
-    117,
-    119,
-    123,
-    135,
-    137,
-    139,
-    143,
-    161,
-    179,
-    389,
-    427,
-    465,
-    512,
-    513,
-    514,
-    515,
-    526,
-    530,
-    531,
-    532,
-  ],
-  ...[540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061],
-  ...[6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
-]);
+const badPorts: ReadonlySet<string> = new Set(
+  (
+    "0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 " +
+    "119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 " +
+    "636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 " +
+    "6697 10080"
+  ).split(" "),
+);
 
 /** How many there are, a power of two. */
 const PLACES = 256;
@@ -151,22 +99,24 @@ export function targetOfUrl(url: URL): RequestTarget {
   const { href } = url;
   const scheme = href.startsWith("https://") ? "https" : href.startsWith("http://") ? "http" : undefined;
   if (scheme === undefined) {
-    throw new HttpError("INVALID_URL", `Cannot fetch ${shown(href)}: use a URL of http: or https:`);
+    throw new HttpError("INVALID_URL", `Cannot fetch ${shownUrl(href)}: use a URL of http: or https:`);
   }
   const start = scheme.length + 3;
   const slash = href.indexOf("/", start);
   const authority = href.slice(start, slash);
   if (authority.includes("@")) {
-    const bare = `${href.slice(0, start)}${authority.slice(authority.lastIndexOf("@") + 1)}${href.slice(slash)}`;
     const advice = "send what it says in an authorization header";
     throw new HttpError(
       "INVALID_URL",
-      `Cannot fetch ${shown(bare)} with a user name or password in the URL: ${advice}`,
+      `Cannot fetch ${shownUrl(href)} with a user name or password in the URL: ${advice}`,
     );
   }
   const port = /:([0-9]+)$/.exec(authority)?.[1];
-  if (port !== undefined && badPorts.has(Number(port))) {
-    throw new HttpError("INVALID_URL", `Cannot fetch ${shown(href)}: port ${port} is one of those that fetch forbids`);
+  if (port !== undefined && badPorts.has(port)) {
+    throw new HttpError(
+      "INVALID_URL",
+      `Cannot fetch ${shownUrl(href)}: port ${port} is one of those that fetch forbids`,
+    );
   }
   const hash = href.indexOf("#", slash);
   const path = hash < 0 ? href.slice(slash) : href.slice(slash, hash);
@@ -184,10 +134,20 @@ function parse(text: string): URL {
     return new URL(text);
   } catch {
     // Without what was thrown, which says less, and on Deno has no code.
-    throw new HttpError("INVALID_URL", `Cannot fetch ${shown(text)}: it is no absolute URL`);
+    throw new HttpError("INVALID_URL", `Cannot fetch ${shownUrl(text)}: it is no absolute URL`);
   }
 }
 
-function shown(url: string): string {
-  return JSON.stringify(url.length > 200 ? `${url.slice(0, 200)}…` : url);
+/** A URL as errors show it: in quotes, of 200 characters at most, and without a user name and password. */
+export function shownUrl(text: string): string {
+  let bare = text;
+  if (text.includes("@")) {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url !== undefined && url.host !== "") url.username = url.password = "";
+    // Of what has no host, anything before the last @ may be a password.
+    bare = url !== undefined && url.host !== ""
+      ? url.href
+      : text.replace(/^(\s*[a-z][a-z0-9+.-]*:(?=[/\\]{2}))?[^]*@/i, "$1//");
+  }
+  return JSON.stringify(bare.length > 200 ? `${bare.slice(0, 200)}…` : bare);
 }
