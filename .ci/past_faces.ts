@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { placeOf } from "./own_modules.ts";
 
 /** An import or export by name from a folder's face, as `deno fmt` writes it. */
 const FROM_FACE = /^(import|export) \{([^}]*)\} from "(\.[^"]*\/(?:mod|internal)\.ts)";/gm;
@@ -51,8 +52,9 @@ function originsIn(face: string): ReadonlyMap<string, Origin> {
   if (known !== undefined) return known;
   const origins = new Map<string, Origin>();
   faces.set(face, origins);
-  for (const [, list, from] of readFileSync(face, "utf8").matchAll(/^export \{([^}]*)\} from "(\.[^"]*)";/gm)) {
-    for (const [name, alias] of namesIn(list)) origins.set(alias, originOf(join(dirname(face), from), name));
+  for (const [, list, from] of readFileSync(face, "utf8").matchAll(/^export \{([^}]*)\} from "([.#][^"]*)";/gm)) {
+    const path = from.startsWith("#") ? placeOf(from, "default") : join(dirname(face), from);
+    for (const [name, alias] of namesIn(list)) origins.set(alias, originOf(path, name));
   }
   return origins;
 }
