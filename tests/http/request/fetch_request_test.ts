@@ -239,7 +239,7 @@ test("no field changes where a request goes, or how its body is framed", () => {
     assert.equal(request.origin, "http://a");
     for (const [name] of headers) assert.ok(!request.headers.includes(name.toLowerCase()));
     const lengths = headers.filter(([name]) => name.toLowerCase() === "content-length");
-    if (!isRequest) { for (const [, length] of lengths) assert.equal(length.trim(), "4"); } // a stream fails when it is sent
+    if (!isRequest) { for (const [, length] of lengths) assert.equal(Number(length), 4); } // a stream fails when it is sent
   }));
 });
 
