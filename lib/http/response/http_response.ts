@@ -171,7 +171,7 @@ function makeFetchedResponse(): FetchedResponseClass {
       const { statusText, headers } = this.#head;
       const status = statusToSendOn(this.#head.status);
       const body = this.#body;
-      const native = new Response(body === undefined ? null : body.takeArrived() ?? body.stream, {
+      const native = new Response(body === undefined ? null : body.copyArrived() ?? body.stream, {
         status,
         statusText,
       });

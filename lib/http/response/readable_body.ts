@@ -1,5 +1,5 @@
 import type { ReadableStream } from "../../streams/mod.ts";
-import { ByteQueue, freshBytes } from "./byte_queue.ts";
+import { ByteQueue } from "./byte_queue.ts";
 import { type BodyConsumer, type BodyControl, type Failure, ResponseBody } from "./response_body.ts";
 import { watchResponse, watchStream } from "./unread_responses.ts";
 
@@ -236,13 +236,10 @@ export class ReadableBody {
     return readWhole(this.#body, kind, contentType);
   }
 
-  /** All of it, if it is here and nobody has begun to read it. It counts as read then. */
-  takeArrived(): Uint8Array<ArrayBuffer> | undefined {
+  /** A copy of all of it, if it is here and nobody has begun to read it. It does not count as read: a runtime may only look at it. */
+  copyArrived(): Uint8Array<ArrayBuffer> | undefined {
     if (!this.#body.isWhole || this.isUnusable || this.#stream !== undefined) return undefined;
-    this.#body.claim();
-    const whole = freshBytes(this.#body.available);
-    this.#body.takeInto(whole);
-    return whole;
+    return this.#body.copyContent();
   }
 
   /** Another one with the same content, to be read on its own. */

@@ -1,4 +1,5 @@
 import { type ReadableByteStreamController, ReadableStream, type UnderlyingByteSource } from "../../streams/mod.ts";
+import { joinBytes } from "../../streams/internal.ts";
 import type { HeaderList } from "../connection.ts";
 import { ByteQueue } from "./byte_queue.ts";
 import { responseHeaders } from "./response_headers.ts";
@@ -256,6 +257,11 @@ export class ResponseBody {
     const length = this.#chunks.takeInto(target);
     if (length > 0) this.#control.consumed(length);
     return length;
+  }
+
+  /** A copy of the bytes that can be taken now, which stay here. */
+  copyContent(): Uint8Array<ArrayBuffer> {
+    return joinBytes(this.#chunks.pieces, this.#chunks.length);
   }
 
   /** Another body with the same content, of one that is whole and that nobody has begun to take; undefined of all others. */
