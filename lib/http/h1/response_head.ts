@@ -106,6 +106,8 @@ class Framing {
         throw new ResponseFault("PROTOCOL_ERROR", "the response has both Content-Length and Transfer-Encoding");
       }
       if (this.#transferEncoding === "chunked") return CHUNKED;
+      // Of RFC 2616, for no coding at all; a body that does not end in chunks ends with the connection (RFC 9112 section 6.3).
+      if (this.#transferEncoding === "identity") return UNTIL_CLOSE;
       throw malformed("the response has a Transfer-Encoding other than chunked", this.#transferEncoding);
     }
     return this.#contentLength === undefined ? UNTIL_CLOSE : Number(this.#contentLength);

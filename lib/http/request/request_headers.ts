@@ -212,11 +212,11 @@ function checkedValue(name: string, given: string): string {
   const value = typeof given === "string" ? given : String(given);
   if (/^[!-~](?:[ -~]*[!-~])?$/.test(value)) return value;
   const trimmed = withoutSpace(value);
-  if (/^[^\0\n\r\u0100-\uffff]*$/.test(trimmed)) return trimmed;
+  if (/^[\t\x20-\x7e\x80-\xff]*$/.test(trimmed)) return trimmed;
   const shown = JSON.stringify(trimmed.length > 100 ? `${trimmed.slice(0, 100)}…` : trimmed);
   throw new HttpError(
     "INVALID_HEADER",
-    `The header ${name} cannot be ${shown}: use latin1 without line breaks and NUL`,
+    `The header ${name} cannot be ${shown}: use latin1 without control characters`,
   );
 }
 

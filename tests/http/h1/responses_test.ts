@@ -97,6 +97,10 @@ const responses: Record<string, [text: string, expected: Expected]> = {
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nDigest: abc\r\nX:y\r\n\r\n",
     { body: "ok", trailers: ["digest", "abc", "x", "y"] },
   ],
+  "of the transfer coding identity, which ends with the connection": [
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: Identity\r\n\r\nhello",
+    { body: "hello", reusable: false, untilClose: true },
+  ],
   "of HTTP/1.0, which ends with the connection": [
     "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nold",
     { body: "old", reusable: false, untilClose: true },
@@ -277,7 +281,9 @@ const malformed: Record<string, string> = {
   "a Content-Length beyond all numbers": `${OK}Content-Length: 99999999999999999999\r\n\r\n`,
   "Content-Length and Transfer-Encoding": `${OK}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
   "Transfer-Encoding and Content-Length": `${OK}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`,
-  "a Transfer-Encoding that is not chunked": `${OK}Transfer-Encoding: identity\r\n\r\nhello`,
+  "a Transfer-Encoding that is not chunked": `${OK}Transfer-Encoding: gzip\r\n\r\nhello`,
+  "Content-Length and identity": `${OK}Content-Length: 5\r\nTransfer-Encoding: identity\r\n\r\nhello`,
+  "identity and chunked": `${OK}Transfer-Encoding: identity, chunked\r\n\r\n0\r\n\r\n`,
   "a Transfer-Encoding that does not end in chunked": `${OK}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
   "a Transfer-Encoding that nobody asked for": `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
   "chunked twice": `${OK}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
