@@ -26,8 +26,8 @@ export type HttpRequestBody =
   | URLSearchParams
   | FormData
   | ReadableStream<Uint8Array>
-  | AsyncIterable<Uint8Array>
-  | Iterable<Uint8Array>;
+  | AsyncIterable<Uint8Array | string>
+  | Iterable<Uint8Array | string>;
 
 /**
  * The options of a request besides its URL: those of fetch, and more. Members of the standard's `RequestInit` that are not listed

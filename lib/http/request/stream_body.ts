@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { RequestBody } from "../connection.ts";
 import { peek } from "../../runtime/mod.ts";
 import { HttpError } from "../http_error.ts";
@@ -21,12 +22,14 @@ export interface ExtractedBody {
   readonly type: string | undefined;
 }
 
-type Chunks = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+type Piece = Uint8Array | string;
+
+type Chunks = ReadableStream<Uint8Array> | AsyncIterable<Piece> | Iterable<Piece>;
 
 /** Under which streams, ours and those of runtimes that can tell, say whether they were read or cancelled. */
 const DISTURBED: unique symbol = Symbol.for("nodejs.stream.disturbed") as never;
 
-type ChunkIterator = AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
+type ChunkIterator = AsyncIterator<Piece> | Iterator<Piece>;
 
 interface Puller {
   next(): Promise<{ done?: boolean; value?: unknown }>;
@@ -136,7 +139,7 @@ export function requireUnlocked(stream: object): void {
   throw new HttpError("INVALID_BODY", "The body cannot be sent: its stream is locked, so something else reads it");
 }
 
-function iteratorOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): ChunkIterator {
+function iteratorOf(chunks: AsyncIterable<Piece> | Iterable<Piece>): ChunkIterator {
   return Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
 }
 
@@ -172,8 +175,10 @@ class IteratorPuller implements Puller {
     this.#iterator = iterator;
   }
 
+  /** A stream of node's with an encoding gives texts. */
   async next(): Promise<{ done?: boolean; value?: unknown }> {
-    return await this.#iterator.next();
+    const { done, value } = await this.#iterator.next();
+    return { done, value: typeof value === "string" ? Buffer.from(value) : value };
   }
 
   async stop(): Promise<unknown> {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import { createReadStream, readFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -175,6 +176,22 @@ test("async iterables are bodies, and node's streams are", async () => {
   }
   assert.equal(await textOf(generate()), "abc");
   assert.equal(await textOf(Readable.from([Buffer.from("de"), Buffer.from("f")])), "def");
+});
+
+test("texts among the pieces of an iterable are sent as UTF-8, as node's streams with an encoding give them", async () => {
+  const pieces = ["é", bytes(97), "", "\u{1f600}"];
+  const sent = Buffer.concat(pieces.map((piece) => Buffer.from(piece as string))).toString();
+  async function* generate(): AsyncGenerator<Uint8Array | string> {
+    yield* pieces;
+  }
+  const file = createReadStream(new URL(import.meta.url), { encoding: "utf8", highWaterMark: 1000 });
+  assert.equal(await textOf(generate()), sent);
+  assert.equal(await textOf(pieces), sent);
+  assert.equal(await textOf(Readable.from(pieces)), sent);
+  assert.equal(await textOf(Readable.from([Buffer.from("é")]).setEncoding("utf8")), "é");
+  assert.equal(await textOf(file), readFileSync(new URL(import.meta.url), "utf8"));
+  const { source } = extract(Readable.from(["é"]), 2);
+  assert.equal((await readAll(source.open())).length, 2);
 });
 
 test("streams of anything but bytes fail", async () => {
