@@ -79,7 +79,10 @@ export interface RequestBody {
   readonly length: number | undefined;
   /** All of it, if it is in memory: then `read` need not be called. */
   readonly bytes: Uint8Array | undefined;
-  /** The next piece, never empty; undefined at the end. One call at a time. Rejects with an HttpError (BODY_FAILED). */
+  /**
+   * The next piece; undefined at the end. One call at a time. Rejects with an HttpError (BODY_FAILED). A piece has its length as long as
+   * its memory is there, and is never empty but where that was taken back.
+   */
   read(): Promise<Uint8Array | undefined>;
   /** The rest is not wanted. Never throws. Does nothing after the end. */
   cancel(reason: unknown): void;

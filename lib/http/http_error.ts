@@ -135,3 +135,9 @@ export class HttpError extends TypeError {
     this.origin = options.origin;
   }
 }
+
+/** Makes the error of a request whose program took the memory of a chunk back before it was sent. */
+export function takenBack(origin?: string): HttpError {
+  const message = "A chunk of the request's body was detached or resized before it was sent: enqueue a copy of it";
+  return new HttpError("BODY_FAILED", message, { origin });
+}

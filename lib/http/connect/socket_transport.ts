@@ -61,7 +61,7 @@ interface SocketLayers {
   readonly bottom: Duplex;
   /** The TLS handshake with the origin's server, if TLS is spoken. */
   readonly tls?: TlsAttempt;
-  /** Whether it is the user's: the bytes that it gives may be used elsewhere, and those that it takes may be kept. */
+  /** Whether it is the user's: it may go on to use the memory of the bytes that it gives, and of those that it takes. */
   readonly isForeign?: boolean;
 }
 
@@ -113,7 +113,7 @@ export class SocketTransport implements Transport {
   }
 
   get empty(): boolean {
-    return !this.#isForeign && this.#socket.writableLength === 0; // the user's stream may still have what it has taken
+    return this.#isForeign || this.#socket.writableLength === 0; // the user's stream has copies
   }
 
   attach(events: TransportEvents): void {
@@ -146,7 +146,7 @@ export class SocketTransport implements Transport {
   write(bytes: Uint8Array): void {
     if (!this.#socket.writable) return;
     try {
-      this.#socket.write(bytes);
+      this.#socket.write(this.#isForeign ? copyOf(bytes) : bytes);
     } catch (error) { // a stream of the user's
       this.#socket.destroy(error as Error);
     }

@@ -1,13 +1,12 @@
 import process from "node:process";
 import type { RequestBody, Transport } from "../connection.ts";
-import { HttpError } from "../http_error.ts";
+import { HttpError, takenBack } from "../http_error.ts";
 import { FIRST_SLAB, SlabWriter } from "../slab_writer.ts";
 
 /** Enough for a piece of the size that most sources give, with its chunk's lines. Larger writes cost no less a byte. */
 const LARGEST_SLAB = 64 * 1024 + 256;
 
 const SOON = Promise.resolve();
-const NOTHING = new Uint8Array(0);
 
 /** The callbacks of a {@link BodyWriter}, never called within `start`. */
 export interface BodyWriterEvents {
@@ -24,8 +23,8 @@ export class BodyWriter {
   readonly #output: SlabWriter;
   /** Bytes that Content-Length still promises; undefined for a chunked body. */
   #left: number | undefined;
-  /** The piece that was read last, and how much of it is in the slab. */
-  #piece: Uint8Array = NOTHING;
+  /** The piece that was read last, if it is not through, and how much of it is in the slab. */
+  #piece: Uint8Array | undefined = undefined;
   #taken = 0;
   #waits = false;
   #flushesSoon = false;
@@ -55,8 +54,9 @@ export class BodyWriter {
   onDrain(): void {
     if (!this.#waits || this.#over) return;
     this.#waits = false;
-    if (this.#piece.length > 0) this.#advance();
-    else this.#read();
+    if (this.#piece === undefined) return this.#read();
+    if (this.#piece.length > 0) this.#advance(this.#piece);
+    else this.#refuse(takenBack(this.#origin));
   }
 
   /** Sends no more. A body that is wholly sent is still read to its end, which is all that is left of it. */
@@ -73,11 +73,12 @@ export class BodyWriter {
   readonly #onPiece = (piece: Uint8Array | undefined): void => {
     if (this.#over) return;
     if (piece === undefined) return this.#onEnd();
+    if (piece.length === 0) return this.#refuse(takenBack(this.#origin));
     if (this.#left === undefined) this.#output.putLine(`${piece.length.toString(16)}\r\n`);
     else if (piece.length > this.#left) return this.#onWrongLength("more");
     this.#piece = piece;
     this.#taken = 0;
-    this.#advance();
+    this.#advance(piece);
   };
 
   readonly #onFailure = (error: unknown): void => {
@@ -91,8 +92,7 @@ export class BodyWriter {
   };
 
   /** Goes on with the piece, and to the next when it is through. */
-  #advance(): void {
-    const piece = this.#piece;
+  #advance(piece: Uint8Array): void {
     while (this.#taken < piece.length) {
       this.#taken = this.#output.put(piece, this.#taken);
       if (this.#taken === piece.length) break;
@@ -102,16 +102,16 @@ export class BodyWriter {
         return;
       }
     }
-    this.#endPiece();
+    this.#endPiece(piece);
     // What is wholly sent has only its end left to be read, which needs no room.
     if (this.#transport.full && !this.sent) this.#waits = true;
     else this.#read();
   }
 
-  #endPiece(): void {
+  #endPiece(piece: Uint8Array): void {
     if (this.#left === undefined) this.#output.putLine("\r\n");
-    else this.#left -= this.#piece.length;
-    this.#piece = NOTHING;
+    else this.#left -= piece.length;
+    this.#piece = undefined;
     if (this.#left === 0) this.#finish();
     else this.#flushSoon();
   }
@@ -142,7 +142,10 @@ export class BodyWriter {
 
   #onWrongLength(how: "more" | "less"): void {
     const message = `the request's body has ${how} bytes than its length says: ${this.#body.length}`;
-    const error = new HttpError("BODY_FAILED", message, { origin: this.#origin });
+    this.#refuse(new HttpError("BODY_FAILED", message, { origin: this.#origin }));
+  }
+
+  #refuse(error: HttpError): void {
     this.#body.cancel(error);
     this.#onFailure(error);
   }

@@ -1,5 +1,5 @@
 import type { Transport } from "../connection.ts";
-import { HttpError } from "../http_error.ts";
+import { HttpError, takenBack } from "../http_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import type { Http2Stream } from "./http2_stream.ts";
 import { ConnectionFault, DEFAULT_WINDOW, FLOW_CONTROL_ERROR, FRAME_HEADER, MAX_WINDOW } from "./protocol.ts";
@@ -171,7 +171,8 @@ export class BodySender {
       }
       stream.isQueued = false;
       if (++this.#first > 64) this.#compact();
-      if (size > 0) this.#send(stream, size);
+      if (stream.piece?.length === 0) this.#onBroken(stream, takenBack(this.#origin));
+      else if (size > 0) this.#send(stream, size);
       else if (stream.sendWindow > 0) this.#read(stream);
     }
     if (this.#first === this.#queue.length && this.#first > 0) this.#compact();

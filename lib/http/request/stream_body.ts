@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { RequestBody } from "../connection.ts";
 import { peek } from "../../runtime/mod.ts";
-import { HttpError } from "../http_error.ts";
+import { HttpError, takenBack } from "../http_error.ts";
 
 /** A request's body, opened for each attempt to send it. */
 export interface BodySource {
@@ -121,13 +121,14 @@ export class StreamBody implements BodySource, RequestBody {
       const advice = typeof value === "string" ? "pipe it through a TextEncoderStream" : "enqueue Uint8Arrays";
       throw this.#refuse(`The request's body gave a chunk that is no Uint8Array but ${kind}: ${advice}`);
     }
+    if (value.length === 0 && (value.buffer as ArrayBuffer).detached) throw this.#refuse(takenBack());
     this.#bytesRead += value.length;
-    if (this.length === undefined || this.#bytesRead <= this.length) return value;
+    if (this.length === undefined || this.#bytesRead <= this.length) return fixedView(value);
     throw this.#refuse(`The request's body has more than the ${this.length} bytes that content-length says`);
   }
 
-  #refuse(message: string): HttpError {
-    const error = new HttpError("BODY_FAILED", message);
+  #refuse(why: string | HttpError): HttpError {
+    const error = typeof why === "string" ? new HttpError("BODY_FAILED", why) : why;
     this.cancel(error);
     return error;
   }
@@ -137,6 +138,11 @@ export class StreamBody implements BodySource, RequestBody {
 export function requireUnlocked(stream: object): void {
   if ((stream as Partial<ReadableStream>).locked !== true) return;
   throw new HttpError("INVALID_BODY", "The body cannot be sent: its stream is locked, so something else reads it");
+}
+
+/** A view that is empty once its memory was transferred or made smaller, where one of a growing buffer would be shorter. */
+function fixedView({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, length);
 }
 
 function iteratorOf(chunks: AsyncIterable<Piece> | Iterable<Piece>): ChunkIterator {

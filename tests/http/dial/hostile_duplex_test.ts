@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createSecureServer, createServer as createHttp2Server, type Http2Server } from "node:http2";
+import { createServer as createHttpsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+import { Readable } from "node:stream";
+import test from "node:test";
+import type { HttpClient, HttpRequestInit } from "../../../lib/http/mod.ts";
+import { ReadableStream as OurStream } from "../../../lib/streams/mod.ts";
+import { within } from "../../support/waits.ts";
+import { certificates } from "../certificates.ts";
+import { chosenSeed, SeededRandom } from "../faults/seeded_random.ts";
+import { newClient } from "../faults/trial.ts";
+import { byHostileDuplex } from "./hostile_duplex.ts";
+
+/** MILLRACE_DUPLEX_REQUESTS: how many requests in all; MILLRACE_SEED: the seed of the first. */
+const requests = Number(process.env.MILLRACE_DUPLEX_REQUESTS ?? 240);
+/** Requests of a client. */
+const CLIENT = 30;
+/** Of them, so many at a time. */
+const AT_A_TIME = 6;
+
+const { cert, key } = certificates;
+const SERVERS: Record<string, () => Server | Http2Server> = {
+  "HTTP/1.1": () => createServer(echo),
+  "HTTP/1.1 over TLS": () => createHttpsServer({ cert, key }, echo),
+  h2c: () => createHttp2Server().on("request", echo),
+  h2: () => createSecureServer({ cert, key }).on("request", echo),
+};
+
+/** Sends the body back; `/moved…` is a redirect that has it sent once more. */
+const echo: RequestListener = (request, response) => {
+  void (async () => {
+    const body: Buffer[] = [];
+    for await (const chunk of request as IncomingMessage) body.push(chunk);
+    if (request.url!.startsWith("/moved")) {
+      response.writeHead(307, { location: "/again" });
+      response.end();
+    } else response.end(Buffer.concat(body));
+  })().catch(() => {}); // the client has left
+};
+
+function randomBytes(random: SeededRandom): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(random.below(random.pick([1, 100, 5_000, 40_000, 300_000])));
+  for (let i = 0; i < bytes.length; i++) bytes[i] = random.below(256);
+  return bytes;
+}
+
+/** Cuts bytes into copies of pieces, which come now and then. */
+async function* pieces(bytes: Uint8Array, random: SeededRandom): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const size = random.pick([1 + (bytes.length >> 5), 3_000, 20_000, 100_000]);
+  for (let start = 0; start < bytes.length; start += size) {
+    if (random.chance(0.3)) await new Promise((resolve) => setTimeout(resolve, random.below(3)));
+    yield bytes.slice(start, start + size);
+  }
+}
+
+/** What types of the DOM do not have yet. */
+const { from: streamOf } = ReadableStream as unknown as {
+  from: (chunks: AsyncIterable<Uint8Array<ArrayBuffer>>) => ReadableStream<Uint8Array<ArrayBuffer>>;
+};
+
+type Body = NonNullable<HttpRequestInit["body"]>;
+
+/** Every kind of body that carries its bytes as they are, of bytes that it has. */
+const BODIES: Record<string, (bytes: Uint8Array<ArrayBuffer>, random: SeededRandom) => Body> = {
+  "a view": (bytes) => bytes,
+  "a view of more": (bytes) =>
+    new DataView(Uint8Array.of(1, ...bytes.subarray(0, 4_000), 2).buffer, 1, Math.min(bytes.length, 4_000)),
+  "a buffer": (bytes) => bytes.buffer,
+  "a Blob": (bytes) => new Blob([bytes.subarray(0, bytes.length >> 1), bytes.subarray(bytes.length >> 1)]),
+  "a File": (bytes) => new File([bytes], "a.bin"),
+  "a native stream": (bytes, random) => streamOf(pieces(bytes, random)),
+  "our stream": (bytes, random) => OurStream.from(pieces(bytes, random)) as ReadableStream<Uint8Array<ArrayBuffer>>,
+  "a stream of node:stream": (bytes, random) => Readable.from(pieces(bytes, random)),
+  "an async iterable": (bytes, random) => pieces(bytes, random),
+};
+
+const TEXT = "Tüchtige Mühlen – 水車 – ";
+
+/** Sends a random body, and compares every byte that came back. */
+async function sendOne(client: HttpClient, url: string, random: SeededRandom): Promise<void> {
+  const bytes = randomBytes(random);
+  const kind = random.pick([...Object.keys(BODIES), "text", "a form", "parameters"]);
+  const send = async (body: Body, headers: Record<string, string> = {}): Promise<Response> => {
+    const isReplayable = typeof body === "string" || ArrayBuffer.isView(body) || body instanceof ArrayBuffer ||
+      body instanceof Blob;
+    const path = isReplayable && random.chance(0.2) ? "/moved" : "/";
+    const response = await client.fetch(url + path, { method: "POST", body, headers, duplex: "half" });
+    assert.equal(response.status, 200);
+    return response;
+  };
+  if (kind === "text") {
+    const text = TEXT.repeat(bytes.length >> 5);
+    assert.equal(await (await send(text)).text(), text);
+  } else if (kind === "parameters") {
+    const parameters = new URLSearchParams({ text: TEXT.repeat(bytes.length >> 7), seed: String(bytes.length) });
+    assert.equal(await (await send(parameters)).text(), parameters.toString());
+  } else if (kind === "a form") {
+    const form = new FormData();
+    form.set("text", TEXT);
+    form.set("file", new File([bytes], "a.bin"));
+    const response = await send(form);
+    const body = Buffer.from(await response.arrayBuffer());
+    const at = body.indexOf("octet-stream\r\n\r\n") + "octet-stream\r\n\r\n".length;
+    assert.ok(body.subarray(at, at + bytes.length).equals(bytes), "the form's file arrived otherwise");
+    assert.ok(body.includes(TEXT), "the form's text arrived otherwise");
+  } else {
+    const body = BODIES[kind](bytes, random);
+    const expected = kind === "a view of more" ? bytes.slice(0, 4_000) : bytes.slice();
+    const isStreamed = typeof body === "object" && (Symbol.asyncIterator in body || "getReader" in body);
+    const headers: Record<string, string> = isStreamed && random.chance(0.5)
+      ? { "content-length": String(expected.length) }
+      : {};
+    const received = Buffer.from(await (await send(body, headers)).arrayBuffer());
+    assert.equal(received.length, expected.length, kind);
+    assert.ok(received.equals(expected), `${kind}: other bytes came back`);
+  }
+}
+
+for (const [protocol, serve] of Object.entries(SERVERS)) {
+  test(
+    `${protocol} over a hostile Duplex: ${requests / 4} bodies of every kind arrive, and come back, as they are`,
+    { timeout: 3_600_000 },
+    async () => {
+      const server = serve();
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const isSecure = protocol.includes("TLS") || protocol === "h2";
+      const url = `http${isSecure ? "s" : ""}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const first = chosenSeed();
+      try {
+        for (let done = 0; done < requests / 4; done += CLIENT) {
+          const seed = first + done;
+          const random = new SeededRandom(seed);
+          const client = newClient({ connect: byHostileDuplex(random), retries: 0, h2c: protocol === "h2c" });
+          const many = async (): Promise<void> => {
+            for (let i = 0; i < CLIENT / AT_A_TIME; i++) await sendOne(client, url, random);
+          };
+          await within(Promise.all(Array.from({ length: AT_A_TIME }, many)).then(() => client.close()), "the requests")
+            .catch((error) => {
+              throw new Error(`MILLRACE_SEED=${seed}: ${error.message}`, { cause: error });
+            })
+            .finally(() => client.destroy());
+        }
+      } finally {
+        (server as Partial<Server>).closeAllConnections?.();
+        server.close();
+      }
+    },
+  );
+}
