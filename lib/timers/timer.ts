@@ -40,22 +40,25 @@ export class Timer {
 
   /** Whether it is to fire. */
   get isSet(): boolean {
-    return this.#due !== Infinity && this.#willFire(performance.now());
+    return this.#due !== Infinity && this.#willFire;
   }
 
   /** Sets it, or sets it anew, to a time of `performance.now()`; Infinity for never, which may leave the runtime's timer. */
-  setDue(at: number, now: number = performance.now()): void {
+  setDue(at: number, now?: number): void {
     this.#due = at;
     if (at === Infinity) {
       if (this.#keepsAlive) this.stop();
-    } else if (!(this.#firesAt <= at) || !this.#willFire(now)) {
-      this.#arm(now);
+    } else if (!(this.#firesAt <= at) || !this.#willFire) {
+      this.#arm(now ?? performance.now());
     }
   }
 
-  /** Whether the runtime's timer is still to fire: not overdue, and not one of a clock that tests have replaced since. */
-  #willFire(now: number): boolean {
-    return this.#firesAt >= now && this.#setBy === timers.setTimeout;
+  /**
+   * Whether the runtime has a timer that is still to fire, be it overdue since the event loop is busy: not one of a clock
+   * that tests have replaced since.
+   */
+  get #willFire(): boolean {
+    return this.#timer !== undefined && this.#setBy === timers.setTimeout;
   }
 
   /** Sets it, or sets it anew, to fire after `ms`. */

@@ -139,6 +139,42 @@ test("random uses of a timer: it fires once for what it was last set to, never e
   }
 });
 
+test("an event loop that is late does not put a timer off, whatever is asked or set before its turn", () => {
+  for (let seed = 0; seed < 300; seed++) {
+    const below = randomNumbers(seed);
+    using clock = new FakeClock(() => below(1000) / 1001);
+    let due = Infinity;
+    const timer = new Timer(() => due = Infinity, { keepsAlive: below(2) === 0 });
+    const set = (at: number): void => timer.setDue(due = at);
+    for (let step = 0; step < 60; step++) {
+      for (let more = below(4); more > 0; more--) {
+        [
+          () => set(clock.now + below(300)),
+          () => set(due === Infinity ? clock.now + 10 : due),
+          () => timer.isSet || set(clock.now + below(300)),
+          () => clock.pass(below(200)),
+        ][below(4)]();
+        assert.equal(timer.isSet, due !== Infinity, `seed ${seed}`);
+      }
+      clock.turn(0);
+      clock.turn(2); // the runtime's timers may fire early
+      assert.ok(due > clock.now - 3, `seed ${seed}: ${clock.now - due} ms late`);
+    }
+  }
+});
+
+test("deadlines expire although the event loop is late, or a test has stopped the clock", () => {
+  using clock = new FakeClock();
+  let expired = 0;
+  const list = new DeadlineList(100);
+  for (let request = 0; request < 50; request++) {
+    new Deadline(list, () => expired++);
+    clock.pass(30);
+    if (request % 7 === 6) clock.turn(0);
+  }
+  assert.ok(expired > 40, `${expired} of 50`);
+});
+
 test("the real clock: a timer fires, and not before its time", async () => {
   for (const ms of [0, 1.2, 5.7, 20.1]) {
     const due = performance.now() + ms;
@@ -219,8 +255,9 @@ test("a timer fires although a test has stopped the clock, or put it back", asyn
       performance.now = () => stopped;
       const { promise, resolve } = Promise.withResolvers<void>();
       new Timer(() => resolve()).start(5);
+      const expired = new Promise<void>((expire) => new Deadline(new DeadlineList(5), expire));
       if (stopped === 1e7) performance.now = () => 5;
-      await promise;
+      await Promise.all([promise, expired]);
     }
   } finally {
     performance.now = now;

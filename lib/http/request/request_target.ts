@@ -113,7 +113,10 @@ export function targetOfUrl(url: URL): RequestTarget {
   }
   const port = /:([0-9]+)$/.exec(authority)?.[1];
   if (port !== undefined && badPorts.has(port)) {
-    throw new HttpError("INVALID_URL", `Cannot fetch ${shownUrl(href)}: port ${port} is one of those that fetch forbids`);
+    throw new HttpError(
+      "INVALID_URL",
+      `Cannot fetch ${shownUrl(href)}: port ${port} is one of those that fetch forbids`,
+    );
   }
   const hash = href.indexOf("#", slash);
   const path = hash < 0 ? href.slice(slash) : href.slice(slash, hash);
