@@ -54,7 +54,8 @@ for (const name of names) {
   const property = name.replace(/[/_](\w)/, (_, letter: string) => letter.toUpperCase());
   define(property, () => given(`node:${name}`, host.process?.getBuiltinModule?.(`node:${name}`)));
 }
-define("Buffer", () => host.Buffer ?? builtins.buffer.Buffer);
+// A bundle's or a test's stand-in lacks what Node's own code does in one step.
+define("Buffer", () => host.Buffer?.prototype.latin1Slice === undefined ? builtins.buffer.Buffer : host.Buffer);
 define("process", () => given("process", host.process));
 
 /** @throws {TypeError} if a host lacks it, as those do that run scripts at the edge of a network. */

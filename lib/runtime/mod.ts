@@ -21,7 +21,13 @@ export {
   writeInformation,
 } from "./http_server.ts";
 export { type ContentTaker, contentTaker, peek } from "./request_content.ts";
-export { type NativeSide, responseShell, type ResponseShellClass, type ResponseShellParts } from "./response_base.ts";
+export {
+  globalClass,
+  type NativeSide,
+  responseShell,
+  type ResponseShellClass,
+  type ResponseShellParts,
+} from "./response_base.ts";
 export { nativeBrotli, nativeCrc32, nativeGzip, nativeZstd } from "./zlib.ts";
 export {
   commandWords,

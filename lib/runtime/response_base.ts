@@ -14,6 +14,31 @@ export interface NativeSide {
   makeNativeSide(): Response;
 }
 
+/** A global class of the Fetch Standard. */
+type FetchClass = "Headers" | "Response";
+
+/**
+ * Takes a global class as it is now, without loading it: Node takes 15 ms for that, at its accessor's first use.
+ *
+ * @returns a function that loads the class, whatever a test has put in its place by then.
+ */
+export function globalClass<Name extends FetchClass>(name: Name): () => (typeof globalThis)[Name] {
+  const { value, get } = Object.getOwnPropertyDescriptor(globalThis, name)!;
+  let loaded: (typeof globalThis)[Name] | undefined = value;
+  return () => loaded ??= loadGlobal(name, get!) as (typeof globalThis)[Name];
+}
+
+function loadGlobal(name: FetchClass, get: () => unknown): unknown {
+  const now = Object.getOwnPropertyDescriptor(globalThis, name);
+  const loaded = get.call(globalThis);
+  // The accessor puts what it has loaded in its own place, where something else may be by now.
+  if (now === undefined) delete (globalThis as { [name]?: unknown })[name];
+  else if (now.get !== get) Object.defineProperty(globalThis, name, now);
+  return loaded;
+}
+
+const loadResponse: () => typeof Response = globalClass("Response");
+
 /** A class that extends the runtime's Response, for classes that answer everything themselves. */
 export type ResponseShellClass = abstract new (parts: () => ResponseShellParts) => Response;
 
@@ -28,6 +53,7 @@ export type ResponseShellClass = abstract new (parts: () => ResponseShellParts) 
  *   a stream of bytes 0.7 and more), and its server asks it for no more than it can send.
  */
 export function responseShell(): ResponseShellClass {
+  const Response = loadResponse();
   if ("Bun" in globalThis) return makeNativeShell();
   if (!("Deno" in globalThis)) return standIn([]);
   const shell = standIn(Reflect.ownKeys(new Response(null)));
@@ -36,6 +62,7 @@ export function responseShell(): ResponseShellClass {
 
 /** Makes a class of Responses with a body that is there from the start. */
 function makeNativeShell(): ResponseShellClass {
+  const Response = loadResponse();
   return class NativeShell extends Response {
     constructor(parts: () => ResponseShellParts) {
       const { status, statusText, headers, body } = parts();
@@ -48,6 +75,7 @@ function makeNativeShell(): ResponseShellClass {
 
 /** A class that extends Response without calling its constructor. The properties of its instances are those of their native side. */
 function standIn(keys: readonly PropertyKey[]): ResponseShellClass {
+  const Response = loadResponse();
   function StandIn(): void {
     // what the runtime's constructor would do is left until somebody looks
   }

@@ -1,4 +1,4 @@
-import { type NativeSide, responseShell } from "../../runtime/mod.ts";
+import { globalClass, type NativeSide, responseShell } from "../../runtime/mod.ts";
 import { ReadableStream } from "../../streams/mod.ts";
 import type { ResponseHead } from "../connection.ts";
 import { ByteQueue } from "./byte_queue.ts";
@@ -64,10 +64,13 @@ type FetchedResponseClass = new (
   info: ResponseInfo,
 ) => HttpResponse;
 
+const loadResponse: () => typeof Response = globalClass("Response");
+
 /** Made with the first response: Node takes 15 ms to load the Response that it extends. */
 let FetchedResponse: FetchedResponseClass | undefined;
 
 function makeFetchedResponse(): FetchedResponseClass {
+  const Response = loadResponse();
   /** A Response whose parts are made when somebody asks for them. */
   class FetchedResponse extends responseShell() implements HttpResponse, NativeSide {
     readonly #head: ResponseHead;

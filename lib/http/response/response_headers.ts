@@ -1,4 +1,7 @@
+import { globalClass } from "../../runtime/mod.ts";
 import type { HeaderList } from "../connection.ts";
+
+const loadHeaders: () => typeof Headers = globalClass("Headers");
 
 /** Returns the fields of a response, which nobody can change, as those of fetch. */
 export function responseHeaders(list: HeaderList): Headers {
@@ -11,7 +14,7 @@ type ResponseHeadersClass = new (list: HeaderList) => Headers;
 let ResponseHeaders: ResponseHeadersClass | undefined;
 
 function makeResponseHeaders(): ResponseHeadersClass {
-  return class ResponseHeaders extends Headers {
+  return class ResponseHeaders extends loadHeaders() {
     constructor(list: HeaderList) {
       super();
       for (let at = 0; at < list.length; at += 2) super.append(list[at], list[at + 1]);
