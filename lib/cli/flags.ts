@@ -106,7 +106,7 @@ export class Flags {
 type ParsedAs = NonNullable<ParseArgsConfig["options"]>;
 
 function typeOf({ value, short, repeats }: Flag, member: Member<unknown> | undefined): ParsedAs[string] {
-  const multiple = repeats ?? (value !== undefined && value !== "LIST" && member !== undefined && takes(member, []));
+  const multiple = repeats ?? (value !== undefined && member !== undefined && takes(member, []));
   return { type: value === undefined ? "boolean" : "string", multiple, ...(short !== undefined && { short }) };
 }
 
@@ -205,5 +205,6 @@ export class GivenFlags {
 function valueOf(row: Flag, given: NonNullable<Values[string]>): unknown {
   if (row.value === undefined) return !nameOf(row).startsWith("no-");
   const read = readers[row.value];
+  // A list that is given several times is one: the reader splits at commas.
   return read === undefined ? given : read(nameOf(row), String(given));
 }

@@ -58,6 +58,7 @@ function loadFailure(): Promise<[typeof import("../precompress/internal.ts"), ty
 async function printHelp([name, ...more]: readonly string[]): Promise<number> {
   if (more.length > 0) throw new UsageError(`help is of one command, not ${more.length + 1}`);
   const command = commands.get(name ?? "precompress");
+  if (name === "help") return print(overview);
   if (!command) throw new UsageError(`"${name}" is not a command${suggestion(name!)}`);
   const { help } = await command();
   return print(name === undefined ? overview + help() : help());

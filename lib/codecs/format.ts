@@ -100,7 +100,7 @@ export const levels: Readonly<Record<Format, LevelRange>> = Object.fromEntries(
 
 /** @throws {TypeError} if `format` is none of {@linkcode formats}. */
 export function traitsOf(format: Format): Traits {
-  if (!Object.hasOwn(traits, format)) {
+  if (typeof format !== "string" || !Object.hasOwn(traits, format)) {
     throw new TypeError(`unknown format "${String(format)}": use one of ${formats.join(", ")}`);
   }
   return traits[format];

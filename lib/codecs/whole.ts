@@ -1,3 +1,4 @@
+import { wrongType } from "../streams/internal.ts";
 import { type Format, formats, traitsOf } from "./format.ts";
 import { type Codecs, decoders, encoders } from "./module.ts";
 import {
@@ -82,7 +83,7 @@ export async function decompress(
  *
  * @param wanted The formats to load. Default: all.
  * @param direction Load only what compresses or only what decompresses. Default: both.
- * @throws {TypeError} if a format is unknown.
+ * @throws {TypeError} if a format or the direction is unknown.
  * @example Load one codec when the program starts
  * ```ts
  * import { compressSync, ready } from "@millrace/streams/codecs";
@@ -92,6 +93,9 @@ export async function decompress(
  * ```
  */
 export async function ready(wanted: readonly Format[] = formats, direction?: Direction): Promise<void> {
+  if (!["compress", "decompress", undefined].includes(direction)) {
+    throw wrongType("direction", `"compress" or "decompress"`, direction);
+  }
   const families = new Set(wanted.map((format) => traitsOf(format).family));
   const codecs = direction ? [direction === "compress" ? encoders : decoders] : [encoders, decoders];
   await Promise.all([...families].flatMap((family) => codecs.map((each) => each.load(family))));

@@ -112,18 +112,16 @@ export class ProcessLock {
    * @throws {Error} what the file system says, with its `code`.
    */
   take(): Promise<void> | undefined {
-    if (this.#waitFor === 0) return this.#takeAtOnce();
-    const watch = new BeatWatch(this.#heartbeat, this.#expiry);
-    this.#turn = Turn.takeNow(this.#key);
-    if (this.#turn === undefined) return this.#wait(watch, undefined);
-    let blocking: LockHolder | undefined;
     try {
-      blocking = this.#attempt(watch);
+      if (this.#waitFor === 0) return this.#takeAtOnce();
+      const watch = new BeatWatch(this.#heartbeat, this.#expiry);
+      this.#turn = Turn.takeNow(this.#key);
+      const blocking = this.#turn && this.#attempt(watch);
+      return this.#turn !== undefined && blocking === undefined ? undefined : this.#wait(watch, blocking);
     } catch (error) {
       this.release();
       throw error;
     }
-    return blocking && this.#wait(watch, blocking);
   }
 
   /**

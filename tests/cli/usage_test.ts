@@ -155,6 +155,15 @@ test("nobody is told to remove what is in the way of a cache, a copy or a report
     }
   }));
 
+test("a list that is given several times is one", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "a.txt": "1".repeat(2000) });
+    const { status } = await mainHere([folder, "--formats", "gzip", "--formats", "zstd"]);
+    assert.equal(status, 0);
+    const names = await readdir(folder);
+    assert.deepEqual(names.filter((name) => name.startsWith("a.")).sort(), ["a.txt", "a.txt.gz", "a.txt.zst"]);
+  }));
+
 test("names that hold controls, ends of lines or marks of direction are printed as text", () =>
   inFolder(async (folder) => {
     const name = "a\u001b[31m\n\u202egpj.js";

@@ -7,6 +7,7 @@ import {
   DecompressionStream,
   type Format,
   formats,
+  ready,
 } from "../../lib/codecs/mod.ts";
 import { collected, streamOf } from "../support/streams.ts";
 import { concatenated, noise, sha256, sourceText } from "../support/bytes.ts";
@@ -58,6 +59,11 @@ test("a window out of range, or where there is none to choose, is refused", asyn
     message: /10 to 24/,
   });
   await assert.rejects(compress(bytes, { format: "gzip", windowLog: 15 }), { name: "RangeError", message: /32 KiB/ });
+});
+
+test("a direction that is neither of the two is refused, as is a format that is no primitive text", async () => {
+  await assert.rejects(ready(["gzip"], unchecked("Compress")), { name: "TypeError", message: /direction must be/ });
+  await assert.rejects(compress(bytes, { format: unchecked(new String("gzip")) }), TypeError);
 });
 
 test("input that is not bytes is refused by name", async () => {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import fs, { readdirSync } from "node:fs";
 import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -53,6 +55,26 @@ const FOREIGN = "00000000.1.0.0";
 /** A holder that runs, and whose thread cannot be inspected: of this process, as of a system without /proc. */
 const WITHOUT_THREAD = `${processSpace()}.${process.pid}.0.0`;
 const dead = (): string => `${processSpace()}.${NO_PROCESS}.${NO_PROCESS}.1`;
+
+test("a lock whose folder cannot be listed leaves no file, and can be taken once it can", (context) =>
+  inFolder(async (folder) => {
+    const { readdirSync: list } = fs;
+    for (const waitFor of [0, 1000]) {
+      fs.readdirSync = (() => {
+        throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
+      }) as never;
+      syncBuiltinESMExports();
+      try {
+        if (readdirSync === list) return context.skip("imports of this runtime do not follow the module");
+        assert.throws(() => newLock(folder, { waitFor }).take(), { code: "EMFILE" });
+      } finally {
+        fs.readdirSync = list;
+        syncBuiltinESMExports();
+      }
+      assert.deepEqual(await locksIn(folder), []);
+      (await taken(folder, { waitFor })).release();
+    }
+  }));
 
 test("a lock is one empty file with a name that it is known by, and no file once it is released", () =>
   inFolder(async (folder) => {

@@ -186,8 +186,13 @@ test("a module, and an object of any class, hold options", async () => {
   assert.equal(options(await import("./given_module.ts")).size, 3);
 });
 
-test("a promise of options, a Map and lists are no options", () => {
-  for (const given of [Promise.resolve({ size: 1 }), new Map([["size", 1]]), new Uint8Array(0), new Headers()]) {
+test("objects of the language's own kinds are no options", () => {
+  const kinds = [
+    ...[Promise.resolve({ size: 1 }), new Map([["size", 1]]), new Headers(), new Uint8Array(0), new ArrayBuffer(8)],
+    ...[new DataView(new ArrayBuffer(8)), new SharedArrayBuffer(8), new Date(), /a/, new TypeError("a"), new WeakMap()],
+    ...[new WeakRef({}), Object(1), Object(true), Object("text")],
+  ];
+  for (const given of kinds) {
     for (const read of [() => options(given as object), () => options.check(given as object)]) {
       assert.throws(read, /^TypeError: the options of open\(\) must be an object, not a/);
     }

@@ -94,8 +94,8 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
   const load = (): M => members ??= makeMembers();
   const readAll = (given: Options = {}, path = "", hasDefaults = true): Record<string, unknown> => {
     const known = load();
-    // Objects of any class, and modules, but neither promises nor lists, Maps and what else can be iterated.
-    if (typeof given !== "object" || !given || Symbol.iterator in given || "then" in given) {
+    // Objects of any class, and modules, but none of the language's own.
+    if (typeof given !== "object" || !given || Symbol.iterator in given || "then" in given || isBuiltIn(given)) {
       throw wrongType(path.slice(0, -1) || `the options of ${owner}`, "an object", given);
     }
     for (const name in given) {
@@ -119,6 +119,13 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
 }
 
 type Options = Readonly<Record<string, unknown>>;
+
+/** Whether an object holds data of its own kind, as a buffer or a Date does, rather than members. */
+function isBuiltIn(value: object): boolean {
+  const name = Object.prototype.toString.call(value).slice(8, -1);
+  return ArrayBuffer.isView(value) ||
+    /^(?:(?:Shared)?ArrayBuffer|Boolean|Date|Error|Number|RegExp|Weak\w+)$/.test(name);
+}
 
 /**
  * Returns the value of an option that has no default and must be given.
