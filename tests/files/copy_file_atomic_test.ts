@@ -1,6 +1,18 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { appendFile, chmod, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  chmod,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -43,6 +55,33 @@ test("copyFileAtomic() copies files that their owner may not write to, with thei
     }
     for (let i = 0; i < 2; i++) assert.deepEqual(copiedByOthers(folder, from, to, 1.7e12), expected);
     assert.deepEqual((await readdir(to)).sort(), Object.keys(expected));
+  }));
+
+test("copyFileAtomic() refuses a temporary file that is the source or the target, by whatever name", () =>
+  inFolder(async (folder) => {
+    const [source, target] = [join(folder, "source"), join(folder, "target")];
+    for (const [what, path] of [["source", source], ["target", target]] as const) {
+      const names = [path, `${folder}/./${what}`, join(folder, "hard link"), join(folder, "symbolic link")];
+      for (const temporary of names.slice(0, process.platform === "win32" ? 3 : 4)) {
+        await Promise.all([writeFile(source, "source"), writeFile(target, "target")]);
+        if (temporary === names[2]) await link(path, temporary);
+        if (temporary === names[3]) await symlink(path, temporary);
+        const before = (await readdir(folder)).sort();
+        await assert.rejects(copyFileAtomic(source, target, { temporary }), (error: Error) => {
+          assert.ok(
+            error instanceof TypeError && error.message.includes(`temporary ${temporary} is the ${what}`),
+            String(error),
+          );
+          return true;
+        });
+        assert.deepEqual([await readFile(source, "utf8"), await readFile(target, "utf8")], ["source", "target"]);
+        assert.deepEqual((await readdir(folder)).sort(), before);
+        for (const name of names.slice(2)) await rm(name, { force: true });
+      }
+    }
+    await rm(target);
+    await assert.rejects(copyFileAtomic(source, target, { temporary: target }), TypeError);
+    assert.deepEqual(await readdir(folder), ["source"]);
   }));
 
 test("copyToTemporary() gives a copy of a read-only file the permission bits that are asked for", () =>
