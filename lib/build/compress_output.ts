@@ -3,12 +3,11 @@ import { join, relative, resolve, sep } from "node:path";
 import process from "node:process";
 import { isWithin, precompressOptions, toldBy } from "../precompress/internal.ts";
 import {
-  type DeltaFormat,
+  extensions,
   precompress,
   type PrecompressOptions,
   type PrecompressProgress,
   type PrecompressReport,
-  type VariantFormat,
 } from "../precompress/mod.ts";
 import { schema, type SchemaOf } from "../streams/internal.ts";
 
@@ -104,24 +103,9 @@ export function shownFolder(folder: string, root: string): string {
   return isWithin(folder, root) ? relative(root, folder).replaceAll(sep, "/") : folder;
 }
 
-const columns: readonly (VariantFormat | DeltaFormat)[] = [
-  "brotli",
-  "zstd",
-  "gzip",
-  "dcb",
-  "dcz",
-  "site-dcb",
-  "site-dcz",
-];
-
-/** The progress of a run in a few words. */
-export function formatProgress({ fraction, remainingMs }: PrecompressProgress): string {
-  const remaining = remainingMs === undefined ? "" : `, ${Math.ceil(remainingMs / 1000)}s to go`;
-  return `precompressing (${Math.floor(fraction * 100)}%)${remaining}`;
-}
-
 /** The report of a run: a line a type of file, as build tools print their output, and one for all. */
 export function formatReport({ types, compressed, unchanged, elapsedMs }: PrecompressReport): string {
+  const columns = Object.keys(extensions) as (keyof typeof extensions)[];
   const used = columns.filter((format) => types.some(({ variants }) => variants[format] !== undefined));
   const rows = types.map(({ type, files, bytes, variants }) => [
     type,
@@ -135,15 +119,12 @@ export function formatReport({ types, compressed, unchanged, elapsedMs }: Precom
   });
   const parts = [`${compressed.length} ${compressed.length === 1 ? "file" : "files"} precompressed`];
   if (unchanged > 0) parts.push(`${unchanged} unchanged`);
-  return [...lines, `✓ ${parts.join(", ")} in ${duration(elapsedMs)}`].join("\n");
+  const elapsed = elapsedMs < 1000 ? `${Math.round(elapsedMs)}ms` : `${(elapsedMs / 1000).toFixed(2)}s`;
+  return [...lines, `✓ ${parts.join(", ")} in ${elapsed}`].join("\n");
 }
 
 function kilobytes(bytes: number): string {
   return `${(bytes / 1000).toFixed(2)} kB`;
-}
-
-function duration(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)}ms` : `${(ms / 1000).toFixed(2)}s`;
 }
 
 /** A build tool, as its plugin speaks to it. */
@@ -184,10 +165,10 @@ async function compressFolder(
       ...settings,
       ...(former !== undefined && { previous: former }),
       immutable: (path) => told(path) || output.isHashed(folder, path),
-      ...(showsProgress && { onProgress: (progress) => showLine(formatProgress(progress)) }),
+      ...(showsProgress && { onProgress: showProgress }),
     });
   } finally {
-    if (showsProgress) showLine("");
+    if (showsProgress) process.stderr.write("\r\x1b[K");
   }
   if (report.problems.length > 0) {
     const list = report.problems.map(({ path, message }) => `\n  ${path}: ${message}`).join("");
@@ -208,6 +189,7 @@ function below(root: string, options: PrecompressPluginOptions): PrecompressPlug
   };
 }
 
-function showLine(text: string): void {
-  process.stderr.write(`\r\x1b[K${text}`);
+function showProgress({ fraction, remainingMs }: PrecompressProgress): void {
+  const remaining = remainingMs === undefined ? "" : `, ${Math.ceil(remainingMs / 1000)}s to go`;
+  process.stderr.write(`\r\x1b[Kprecompressing (${Math.floor(fraction * 100)}%)${remaining}`);
 }

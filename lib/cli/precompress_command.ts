@@ -5,11 +5,11 @@ import { detailedRun } from "../precompress/internal.ts";
 import {
   type CacheReport,
   cleanPrecompressed,
+  extensions,
   type PrecompressProgress,
   type PrecompressReport,
   type Problem,
   type TypeSummary,
-  variantFormats,
 } from "../precompress/mod.ts";
 import { counted, formatBytes, formatDuration } from "../quantities/mod.ts";
 import { printable } from "../static/internal.ts";
@@ -28,7 +28,7 @@ import { type Command, DONE, FAILED, interrupted, UsageError } from "./usage.ts"
  * threads.
  */
 export function formatTable(report: PrecompressReport): string {
-  const formats = [...variantFormats, "dcb", "dcz", "site-dcb", "site-dcz"] as const;
+  const formats = Object.keys(extensions) as (keyof typeof extensions)[];
   const used = formats.filter((format) => report.types.some(({ variants }) => variants[format] !== undefined));
   const timed = report.types.some(({ elapsedMs }) => elapsedMs > 0);
   const total: TypeSummary = {

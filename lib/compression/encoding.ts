@@ -1,4 +1,4 @@
-import { openEncoder, releaseIdleInstances } from "../codecs/internal.ts";
+import { type Encoder, openEncoder, releaseIdleInstances } from "../codecs/internal.ts";
 import { compressSync, type Format, levels as ranges } from "../codecs/mod.ts";
 import { nativeBrotli, nativeCrc32, nativeGzip, nativeZstd } from "../runtime/mod.ts";
 import { Timer } from "../timers/mod.ts";
@@ -42,16 +42,7 @@ export function releaseIdleCodecs(): void {
 }
 
 /** An encoder of one body. */
-export interface BodyEncoder {
-  /** Encodes `bytes`, which may be changed afterwards, and returns the output that is there so far: often none. */
-  write(bytes: Uint8Array): Uint8Array[];
-  /** Returns the output that makes everything decodable that was written. */
-  flush(): Uint8Array[];
-  /** Completes the body and frees the codec's memory. */
-  finish(): Uint8Array[];
-  /** Frees the codec's memory. Further calls do nothing. */
-  close(): void;
-}
+export type BodyEncoder = Pick<Encoder, "write" | "flush" | "finish" | "close">;
 
 interface StreamLimits {
   /** log2 of the window in bytes. */
@@ -94,7 +85,10 @@ export function openBodyEncoder(settings: Settings, encoding: Encoding, type: st
   const { windowLog, level } = limits[KIN[coding]];
   const encoder = openEncoder(formatIn(encoding), {
     level: streamLevel(coding, levelOf(settings, encoding, level)),
-    windowLog: dictionary === undefined ? windowLog : windowOver(dictionary.length, windowLog!),
+    // With a dictionary, one in which that can be referred to from as much as the window would hold without it.
+    windowLog: dictionary === undefined
+      ? windowLog
+      : Math.min(Math.ceil(Math.log2(dictionary.length + 2 ** windowLog!)), MOST_WINDOW_LOG),
     dictionary,
     lean: true,
   });
@@ -165,11 +159,6 @@ function streamLevel(coding: Encoding["coding"], level: number): number {
   return coding === "br" && level === 4 ? 3 : level;
 }
 
-/** log2 of a window in which the dictionary can be referred to from as much as the window would hold without it. */
-function windowOver(dictionary: number, windowLog: number): number {
-  return Math.min(Math.ceil(Math.log2(dictionary + 2 ** windowLog)), MOST_WINDOW_LOG);
-}
-
 /** 8 MiB: browsers refuse larger ones (RFC 9659). */
 const MOST_WINDOW_LOG = 23;
 
@@ -183,16 +172,16 @@ class RecordingEncoder implements BodyEncoder {
     this.#recorder = recorder;
   }
 
-  write(bytes: Uint8Array): Uint8Array[] {
+  write(bytes: Uint8Array): Uint8Array<ArrayBuffer>[] {
     this.#recorder.write(bytes);
     return this.#encoder.write(bytes);
   }
 
-  flush(): Uint8Array[] {
+  flush(): Uint8Array<ArrayBuffer>[] {
     return this.#encoder.flush();
   }
 
-  finish(): Uint8Array[] {
+  finish(): Uint8Array<ArrayBuffer>[] {
     this.#recorder.end();
     return this.#encoder.finish();
   }
@@ -226,16 +215,16 @@ export class LazyEncoder implements BodyEncoder {
   }
 
   /** @throws {RangeError} if memory runs out. */
-  write(bytes: Uint8Array): Uint8Array[] {
+  write(bytes: Uint8Array): Uint8Array<ArrayBuffer>[] {
     return this.#opened()?.write(bytes) ?? [];
   }
 
-  flush(): Uint8Array[] {
+  flush(): Uint8Array<ArrayBuffer>[] {
     return this.#encoder?.flush() ?? [];
   }
 
   /** @throws {RangeError} if memory runs out. */
-  finish(): Uint8Array[] {
+  finish(): Uint8Array<ArrayBuffer>[] {
     return this.#opened()?.finish() ?? [];
   }
 

@@ -91,6 +91,7 @@ export function changesOf(records: ReadonlyMap<string, FileRecord>, former: Form
   const removed = [...gone].sort(([a], [b]) => a < b ? -1 : 1).map(([path, record]): RemovedFile => {
     return { path, change: "removed", before: sentOf(record), now: undefined };
   });
+  const totalOf = (files: Former["records"]): number => sum([...files.values()].map(sentOf));
   const total = { before: totalOf(former.records), now: totalOf(records) };
   return { former, byPath, removed, total };
 }
@@ -129,14 +130,5 @@ function patternOf(path: string): string | undefined {
 
 function sentOf({ size, variants }: FileRecord): number {
   const { brotli, zstd, gzip } = variants;
-  const sizes = Object.entries({ brotli, zstd, gzip }).flatMap(([format, variant]) =>
-    variant?.size === undefined ? [] : [[format, variant.size]]
-  );
-  return sentSize({ size, sizes: Object.fromEntries(sizes) });
-}
-
-function totalOf(records: ReadonlyMap<string, FileRecord>): number {
-  let total = 0;
-  for (const record of records.values()) total += sentOf(record);
-  return total;
+  return Math.min(size, ...[brotli, zstd, gzip].map((variant) => variant?.size ?? Infinity));
 }

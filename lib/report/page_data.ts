@@ -44,7 +44,10 @@ export function pageDataOf(
     files.map(({ change }) => change === undefined ? 0 : changes.indexOf(change)),
     files.map(({ size }) => size),
     first,
-    ...others.map((sizes) => sizes.map((size, i) => unsigned(size - first[i]!))),
+    // Small numbers stand for small differences, whatever their sign.
+    ...others.map((sizes) =>
+      sizes.map((size, i) => size < first[i]! ? 2 * (first[i]! - size) - 1 : 2 * (size - first[i]!))
+    ),
   ];
   const head: PageHead = {
     types,
@@ -74,11 +77,6 @@ function sharedLength(former: string, path: string): number {
   while (length < path.length && path[length] === former[length]) length++;
   // A character of two code units is not divided.
   return /[\ud800-\udbff]$/.test(path.slice(0, length)) ? length - 1 : length;
-}
-
-/** Makes small numbers of small differences, whatever their sign. */
-function unsigned(difference: number): number {
-  return difference < 0 ? -2 * difference - 1 : 2 * difference;
 }
 
 function widthOf(column: readonly number[]): number {

@@ -63,11 +63,12 @@ export class MediaRanges {
    */
   constructor(accept: string | readonly string[]) {
     const given: readonly unknown[] = typeof accept === "string" ? accept.split(",") : accept;
-    if (!Array.isArray(given) || given.length === 0) throw notRanges(accept);
-    this.#ranges = given.map((range) => {
+    const ranges = Array.isArray(given) && given.length > 0 ? given : [given];
+    this.#ranges = ranges.map((range) => {
       const type = typeof range === "string" ? essenceOf(range) : "";
-      if (!RANGE.test(type) || type.startsWith("*/") && type !== "*/*") throw notRanges(range);
-      return type;
+      if (RANGE.test(type) && (!type.startsWith("*/") || type === "*/*")) return type;
+      const expected = 'accept must name media types, such as "image/*" or "text/csv"';
+      throw new TypeError(`${expected}, not ${described(range)}`);
     });
   }
 
@@ -88,8 +89,4 @@ export class MediaRanges {
 export function essenceOf(contentType: string): string {
   const end = contentType.indexOf(";");
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
-}
-
-function notRanges(value: unknown): TypeError {
-  return new TypeError(`accept must name media types, such as "image/*" or "text/csv", not ${described(value)}`);
 }

@@ -1,6 +1,6 @@
 import { schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
-import { jsonEncoder, type OnInvalidJsonValue } from "./json_lines_encoder_stream.ts";
+import { jsonEncoder, type JsonLinesEncoderStreamOptions } from "./json_lines_encoder_stream.ts";
 import { RECORD_SEPARATOR } from "./json_sequence_decoder_stream.ts";
 
 /**
@@ -16,16 +16,7 @@ import { RECORD_SEPARATOR } from "./json_sequence_decoder_stream.ts";
  * console.log((await new Response(texts).text()).slice(1, -1)); // {"id":1}
  * ```
  */
-export interface JsonSequenceEncoderStreamOptions {
-  /**
-   * The handling of values for which `JSON.stringify()` throws, such as bigints and cyclic objects, or returns `undefined`.
-   * `"throw"` errors the stream with a `TypeError` that names the value. `"skip"` leaves such values out. A function is
-   * called with each, and returns the value that is written in its place; `undefined` leaves the value out.
-   *
-   * @default "throw"
-   */
-  readonly onInvalid?: "throw" | "skip" | OnInvalidJsonValue;
-}
+export type JsonSequenceEncoderStreamOptions = JsonLinesEncoderStreamOptions;
 
 export const jsonSequenceEncoderStreamOptions: SchemaOf<JsonSequenceEncoderStreamOptions, "onInvalid"> =
   /* @__PURE__ */ schema(

@@ -54,7 +54,8 @@ export function siteFrom(bytes: Uint8Array): ShownSite {
   const files = size.map((size, i): ShownFile => {
     stem = stem.slice(0, shared[i]) + rests[i]!;
     const [end, type] = endings[ending[i]!]!;
-    const sizes = first ? [first[i]!, ...others.map((column) => first[i]! + difference(column[i]!))] : [];
+    const differences = others.map((column) => column[i]!).map((told) => told % 2 === 0 ? told / 2 : (told + 1) / -2);
+    const sizes = first ? [first[i]!, ...differences.map((each) => first[i]! + each)] : [];
     return {
       path: stem + end,
       type,
@@ -66,10 +67,6 @@ export function siteFrom(bytes: Uint8Array): ShownSite {
     };
   });
   return { words: head, files };
-}
-
-function difference(unsigned: number): number {
-  return unsigned % 2 === 0 ? unsigned / 2 : (unsigned + 1) / -2;
 }
 
 /** Unpacks data that deflate compressed to `length` bytes. */

@@ -30,7 +30,7 @@ export function columnsOf({ types, formats, notes, changes }: PageWords): Column
 }
 
 function words(name: string, text: (file: ShownFile) => string): Column {
-  return { name, isNumber: false, text, compare: (a, b) => order(text(a), text(b)) };
+  return { name, isNumber: false, text, compare: (a, b) => text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0 };
 }
 
 function bytes(name: string, of: (file: ShownFile) => number): Column {
@@ -44,10 +44,6 @@ function bytes(name: string, of: (file: ShownFile) => number): Column {
 
 function saved({ size, sent }: ShownFile): number {
   return size === 0 ? 0 : 1 - sent / size;
-}
-
-function order(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** The height of a row in pixels, as the style has it. */

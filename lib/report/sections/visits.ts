@@ -9,6 +9,8 @@ export function visitsSection({ visits, changes, run }: SiteReport): Markup | un
   const [first, ...others] = visits;
   if (first === undefined) return undefined;
   const news = changes?.former.isDeploy ? "deploy" : "run";
+  const { update, updateWithoutDeltas: plain } = first;
+  const note = plain && plain.bytes !== update?.bytes ? `${formatBytes(plain.bytes)} without deltas` : undefined;
   return html`<section aria-labelledby="visits">
 <h2 id="visits">A visit on 4G</h2>
 <p class="lead">Of <bdi class="name">${visibleName(first.page)}</bdi> and the files that it refers to${
@@ -18,7 +20,7 @@ export function visitsSection({ visits, changes, run }: SiteReport): Markup | un
 ${card("First visit, not compressed", first.plain, first.plain)}
 ${card("First visit", first.first, first.plain)}
 ${card("Back, nothing new", first.again, first.plain)}
-${first.update && card(`Back after this ${news}`, first.update, first.plain, deltaNote(first))}
+${update && card(`Back after this ${news}`, update, first.plain, note)}
 </div>
 ${others.length > 0 ? pagesTable(visits) : undefined}
 <p class="fine">Reckoned, not measured: a line of ${LINE.megabits} Mbit/s and ${LINE.roundTrip} ms there and back, three times there and back to connect, and one more for each stage of files whose names are found together. Header fields, the server, and scripts take no time here, and what scripts or other hosts load is not seen. Clients get the smallest variant; immutable files, such as those with a hash in their names, are not asked for again, others are asked for and found unchanged.${
@@ -27,11 +29,6 @@ ${others.length > 0 ? pagesTable(visits) : undefined}
       : ""
   }</p>
 </section>`;
-}
-
-function deltaNote({ update, updateWithoutDeltas }: Visit): string | undefined {
-  if (!update || !updateWithoutDeltas || update.bytes === updateWithoutDeltas.bytes) return undefined;
-  return `${formatBytes(updateWithoutDeltas.bytes)} without deltas`;
 }
 
 function card(title: string, { requests, bytes, ms }: Cost, { ms: slowest }: Cost, note?: string): Markup {

@@ -105,13 +105,6 @@ export class Answer {
   }
 }
 
-/** An answer with a line of text. */
-export function textAnswer(status: number, text: string, fields: Fields = []): Answer {
-  const bytes = new TextEncoder().encode(`${text}\n`);
-  const length = String(bytes.length);
-  return new Answer(status, ["Content-Type", "text/plain; charset=utf-8", "Content-Length", length, ...fields], bytes);
-}
-
 function pairs(fields: Fields): [name: string, value: string][] {
   return Array.from({ length: fields.length / 2 }, (_, i) => [fields[2 * i].toLowerCase(), fields[2 * i + 1]]);
 }

@@ -1,6 +1,6 @@
 import { goesWith, isSettable, joinedNames, requireFieldValue } from "../../semantics/mod.ts";
 import type { Warn } from "../scan/representation.ts";
-import { type Answer, type Fields, type RequestFields, textAnswer, valueOf, varying } from "./answer.ts";
+import { Answer, type Fields, type RequestFields, valueOf, varying } from "./answer.ts";
 import { type StaticHandlerOptions, warnOnce } from "./options.ts";
 import type { Settings } from "./settings.ts";
 
@@ -18,8 +18,6 @@ export const PREFLIGHT: readonly string[] = [
 const ORIGIN = /^[!-~]{1,1000}$/;
 const URL_ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+$/;
 
-const isRead = (method: string | null | undefined): boolean => method === "GET" || method === "HEAD";
-
 /** Whether the request is a preflight: a browser asks if a page of another origin may send another request. */
 export function isPreflight(method: string, request: RequestFields): boolean {
   return method === "OPTIONS" && !!request.get("origin") && !!request.get("access-control-request-method");
@@ -27,7 +25,7 @@ export function isPreflight(method: string, request: RequestFields): boolean {
 
 /** Whether the request is a preflight of a GET or HEAD request. */
 export function isPreflightOfRead(method: string, request: RequestFields): boolean {
-  return isPreflight(method, request) && isRead(request.get("access-control-request-method"));
+  return isPreflight(method, request) && /^(?:GET|HEAD)$/.test(request.get("access-control-request-method")!);
 }
 
 /** The policy for pages of other origins: {@link https://fetch.spec.whatwg.org/#http-cors-protocol}. */
@@ -51,12 +49,6 @@ export class CrossOrigin {
     if (this.#allows === undefined) return undefined;
     const origin = request.get("origin");
     return origin && ORIGIN.test(origin) && this.#allows(origin) ? origin : undefined;
-  }
-
-  /** Adds the permission for the origin of `request`, if it depends on that. */
-  permit(answer: Answer, request: RequestFields): Answer {
-    const origin = this.allowedOrigin(request);
-    return origin === undefined ? answer : answer.with(["Access-Control-Allow-Origin", origin]);
   }
 }
 
@@ -143,7 +135,8 @@ export class GeneralFields {
 
   /** Adds the permission for the origin of `request`, if the policy depends on it. */
   permit(answer: Answer, request: RequestFields): Answer {
-    return this.#cors === undefined ? answer : this.#cors.permit(answer, request);
+    const origin = this.allowedOrigin(request);
+    return origin === undefined ? answer : answer.with(["Access-Control-Allow-Origin", origin]);
   }
 
   /** The origin of `request`, if the policy depends on it and allows it. */
@@ -153,7 +146,9 @@ export class GeneralFields {
 
   /** A response with a line of text, the fields `own`, and these. */
   text(status: number, text: string, own: Fields = []): Answer {
-    return textAnswer(status, text, this.beside(own));
+    const bytes = new TextEncoder().encode(`${text}\n`);
+    const about = ["Content-Type", "text/plain; charset=utf-8", "Content-Length", String(bytes.length)];
+    return new Answer(status, [...about, ...this.beside(own)], bytes);
   }
 
   /** `own`, and these fields where it has none of the name; the names in `Vary` are joined. */

@@ -23,15 +23,11 @@ export function contentTypeOf(path: string): string {
   const extension = path.slice(dot + 1).toLowerCase();
   let type = known.get(extension);
   if (type === undefined) {
-    type = typeOf(extension);
+    type = typeOfExtension(extension) ?? UNKNOWN;
+    if (isInUTF8(type)) type += "; charset=utf-8";
     known.set(extension, type);
   }
   return type;
-}
-
-function typeOf(extension: string): string {
-  const type = typeOfExtension(extension) ?? UNKNOWN;
-  return isInUTF8(type) ? `${type}; charset=utf-8` : type;
 }
 
 const IMMUTABLE = "public, max-age=31536000, immutable";

@@ -2,21 +2,13 @@ import { matcherOf } from "../../globs/mod.ts";
 import { hashedNames, type HashedPart, likelyHash } from "../../names/mod.ts";
 import type { SiteDictionary, Warn } from "../scan/representation.ts";
 import { type CrossOrigin, crossOriginOf } from "./custom_fields.ts";
-import {
-  type PrecompressedCoding,
-  type StaticHandlerOptions,
-  staticHandlerOptions,
-  type StaticWarning,
-} from "./options.ts";
+import { type StaticHandlerOptions, staticHandlerOptions, type StaticWarning } from "./options.ts";
+
+type Checked = ReturnType<typeof staticHandlerOptions>;
 
 /** {@linkcode StaticHandlerOptions} with their defaults, checked. */
-export interface Settings {
+export interface Settings extends Omit<Checked, "index" | "cors" | "immutable" | "cacheControl" | "onWarning"> {
   readonly index: string | undefined;
-  readonly cleanUrls: boolean;
-  readonly fallback: StaticHandlerOptions["fallback"];
-  readonly notFound: string;
-  readonly dotfiles: boolean;
-  readonly headers: StaticHandlerOptions["headers"];
   /** Undefined: no other origin may read anything. */
   readonly cors: CrossOrigin | undefined;
   /** Whether `headers` or `cacheControl` is a function. */
@@ -26,13 +18,6 @@ export interface Settings {
   readonly cacheControl: (path: string) => string | undefined;
   /** Begins and ends with a slash. */
   readonly basePath: string;
-  /** Undefined: the smallest first. */
-  readonly precompressed: readonly PrecompressedCoding[] | undefined;
-  readonly dictionaries: boolean;
-  readonly memoryLimit: number;
-  readonly reprDigest: boolean;
-  readonly previous: string | true | undefined;
-  readonly watch: boolean;
   readonly warn: Warn;
 }
 

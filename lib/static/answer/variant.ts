@@ -81,20 +81,15 @@ export class Variant {
     return true;
   }
 
-  /** Returns the resource's fields. A client that gets a delta against the site's dictionary needs no link to that. */
-  #resourceFields(): Fields {
-    const { settings } = this.resource;
-    const { dictionary } = this.representation;
-    const fields = this.resource.fields();
-    if (dictionary === undefined || dictionary !== settings.siteDictionary?.sha256) return fields;
-    return withoutLink(fields, settings.dictionaryLink());
-  }
-
   #makeFields(): Fields {
-    const { coding, sha256 } = this.representation;
-    const fields = [...this.#resourceFields(), "Accept-Ranges", "bytes", "ETag", this.tag];
+    const { resource: { settings }, representation: { coding, dictionary, sha256 } } = this;
+    const ofResource = this.resource.fields();
+    // A client that gets a delta against the site's dictionary needs no link to that.
+    const isLinked = dictionary === undefined || dictionary !== settings.siteDictionary?.sha256;
+    const own = isLinked ? ofResource : withoutLink(ofResource, settings.dictionaryLink());
+    const fields = [...own, "Accept-Ranges", "bytes", "ETag", this.tag];
     if (coding !== "identity") fields.push("Content-Encoding", coding);
-    if (this.resource.settings.reprDigest) fields.push("Repr-Digest", formatDigest("sha-256", sha256));
+    if (settings.reprDigest) fields.push("Repr-Digest", formatDigest("sha-256", sha256));
     return fields;
   }
 }

@@ -125,11 +125,7 @@ function withoutVariant(site: Site, request: Request, { variant }: FileParts): R
 }
 
 /** Leaves it to the runtime's server to read one range of a file, where it can. */
-function bodyByServer(
-  request: Request,
-  { status }: Answer,
-  { parts, variant }: FileParts,
-): Blob | undefined {
+function bodyByServer(request: Request, { status }: Answer, { parts, variant }: FileParts): Blob | undefined {
   const [part] = parts;
   if (parts.length > 1 || part instanceof Uint8Array) return undefined;
   // Bun's would take a range that does not count (by If-Range, say) for one that does.

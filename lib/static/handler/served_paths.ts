@@ -45,16 +45,13 @@ function pathStart(target: string): number | undefined {
 
 function decoded(path: string): string | undefined {
   try {
-    const text = decodeURIComponent(path.replaceAll("\\", "%5C").replace(ENCODED_SEPARATOR, keptEncoded));
+    // Encoded once more, so that decoding leaves it; in capitals, as lower-case digits mean the same.
+    const kept = path.replaceAll("\\", "%5C").replace(ENCODED_SEPARATOR, (_, digits) => `%25${digits.toUpperCase()}`);
+    const text = decodeURIComponent(kept);
     return text.includes("\0") ? undefined : text;
   } catch {
     return undefined;
   }
-}
-
-/** Encoded once more, so that decoding leaves it; in capitals, as lower-case digits mean the same. */
-function keptEncoded(_: string, digits: string): string {
-  return `%25${digits.toUpperCase()}`;
 }
 
 /** A redirect from one path to another; relative to the first, so that it holds behind any prefix. */

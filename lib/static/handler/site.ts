@@ -102,7 +102,8 @@ export class Site {
     const { path, identity } = resource.file;
     if (representation !== identity) {
       resource.drop(representation);
-      return this.#settings.warn(pathOf(path, representation.file, identity.file), "is not what was scanned: left out");
+      const ending = representation.file.slice(identity.file.length);
+      return this.#settings.warn(path + ending, "is not what was scanned: left out");
     }
     resource.hasChanged = true;
     if (resource.isFormer) return;
@@ -166,8 +167,7 @@ export class Site {
       isComplete: (state) => this.#table?.tree.isWithin(state) ?? true,
       adopt: (state) => this.#adopt(async () => (await look())?.digest === state.digest),
       keep: (loss) => {
-        const wayOut = "files of before are served until it is back, or reload() is called";
-        this.#settings.warn("", `${loss}: ${wayOut}`);
+        this.#settings.warn("", `${loss}: files of before are served until it is back, or reload() is called`);
       },
     };
   }
@@ -269,9 +269,4 @@ export class Site {
     }
     table.isImmutable(""); // reads all names, for which otherwise the first request would wait
   }
-}
-
-/** Returns the path of `file` below the folder, next to the original at `path`. */
-function pathOf(path: string, file: string, original: string): string {
-  return path + file.slice(original.length);
 }

@@ -121,14 +121,19 @@ export class Table {
     const isSent = (coding: Representation["coding"]) => settings.dictionaries || !coding.startsWith("dc");
     this.memory = new TreeMemory(tree, { limit: settings.memoryLimit, isSent });
     this.proofs = new Proofs(tree, { warn: settings.warn, contentOf: (sha256) => this.#contentOf(sha256) });
-    if (typeof settings.fallback === "string") this.#require("fallback", settings.fallback);
-    this.fallback = this.#fallbackOf(settings.fallback);
-    this.notFound = this.#resourceOf(tree.find(settings.notFound));
-    if (settings.hasCallbacks) this.#askCallbacks();
-    this.folder = new FolderAnswers(settings);
     const { index, fallback, notFound } = settings;
-    const named = [index, typeof fallback === "string" ? fallback : undefined, notFound];
-    this.needs = named.filter((path) => path !== undefined).filter((path) => tree.find(path) !== undefined);
+    const fallbackFile = typeof fallback === "string" ? fallback : undefined;
+    if (fallbackFile !== undefined && !this.#has(fallbackFile)) {
+      const wayOut = "name one that is, below the folder";
+      throw new TypeError(`fallback "${fallbackFile}" is not among the files of the folder: ${wayOut}`);
+    }
+    const choose = typeof fallback === "string" ? () => fallback : fallback;
+    this.fallback = choose && new Fallback(choose, (file) => this.resourceNamed(file), settings);
+    this.notFound = this.resourceNamed(notFound);
+    // What callbacks return is checked before anything is served, rather than at the first request.
+    if (settings.hasCallbacks) { for (let file = 0; file < tree.length; file++) this.#resourceOf(file)?.fields(); }
+    this.folder = new FolderAnswers(settings);
+    this.needs = [index, fallbackFile, notFound].filter((path) => path !== undefined && this.#has(path)) as string[];
   }
 
   /** Returns the resource or redirect at `path`, which is decoded; undefined if there is none. */
@@ -187,12 +192,12 @@ export class Table {
 
   #served(path: string): Resource | undefined {
     const file = fileServedAt(path, this.#settings, this.#has);
-    return file === undefined ? undefined : this.#resourceOf(this.tree.find(file));
+    return file === undefined ? undefined : this.resourceNamed(file);
   }
 
   #other(path: string): Resource | Redirect | undefined {
     const answer = otherAnswerAt(path, this.#settings, this.#has);
-    return typeof answer === "string" ? this.#resourceOf(this.tree.find(answer)) : answer;
+    return typeof answer === "string" ? this.resourceNamed(answer) : answer;
   }
 
   /** A variant that is asked for by its own name, as `data.tar.gz` beside `data.tar`. */
@@ -202,11 +207,6 @@ export class Table {
       if (file) return new Resource(file, path, this.#settings, this.memory, this.proofs);
     }
     return undefined;
-  }
-
-  /** Checks what callbacks return before anything is served, rather than at the first request. */
-  #askCallbacks(): void {
-    for (let file = 0; file < this.tree.length; file++) this.#resourceOf(file)?.fields();
   }
 
   /** The content of a file of this tree or of one that it stands for, by its SHA-256: the dictionary of a delta. */
@@ -235,26 +235,10 @@ export class Table {
     if (known) return known;
     const file = this.tree.at(number);
     if (!file) return undefined;
-    const resource = new Resource(
-      file,
-      servedPathOf(file.path, this.#settings),
-      this.#settings,
-      this.memory,
-      this.proofs,
-    );
+    const path = servedPathOf(file.path, this.#settings);
+    const resource = new Resource(file, path, this.#settings, this.memory, this.proofs);
     resource.isFormer = this.#isFormer;
     this.#resources.set(number, resource);
     return resource;
-  }
-
-  #fallbackOf(fallback: Settings["fallback"]): Fallback | undefined {
-    if (fallback === undefined) return undefined;
-    const choose = typeof fallback === "string" ? () => fallback : fallback;
-    return new Fallback(choose, (file) => this.resourceNamed(file), this.#settings);
-  }
-
-  #require(option: string, path: string): void {
-    if (this.resourceNamed(path)) return;
-    throw new TypeError(`${option} "${path}" is not among the files of the folder: name one that is, below the folder`);
   }
 }

@@ -29,13 +29,14 @@ export function parseParameters(field: string, quoting: Quoting): ParameterizedV
     const name = take(namePattern, text, index);
     if (name === undefined) return undefined;
     index += name[0].length;
-    const end = text[index] === '"' ? quoteEnd(text, index + 1, quoting) : tokenEnd(text, index);
+    const isQuoted = text[index] === '"';
+    const end = isQuoted
+      ? quoteEnd(text, index + 1, quoting)
+      : take(tokenPattern, text, index) && tokenPattern.lastIndex;
     const key = name[1].toLowerCase();
     if (end === undefined || parameters.has(key)) return undefined;
-    parameters.set(
-      key,
-      text[index] === '"' ? unquoted(text.slice(index + 1, end - 1), quoting) : text.slice(index, end).trimEnd(),
-    );
+    const own = text.slice(index, end);
+    parameters.set(key, isQuoted ? unquoted(own.slice(1, -1), quoting) : own.trimEnd());
     index = end;
   }
   return { value: value.trim().toLowerCase(), parameters };
@@ -44,11 +45,6 @@ export function parseParameters(field: string, quoting: Quoting): ParameterizedV
 function take(pattern: RegExp, text: string, index: number): RegExpExecArray | undefined {
   pattern.lastIndex = index;
   return pattern.exec(text) ?? undefined;
-}
-
-function tokenEnd(text: string, index: number): number | undefined {
-  const token = take(tokenPattern, text, index);
-  return token && index + token[0].length;
 }
 
 /** Returns the index after the closing quote; undefined if there is none. */

@@ -54,12 +54,8 @@ function pathOf(what: string, value: unknown): string {
 }
 
 function isFolderPath(path: string): boolean {
-  const last = partsOf(path).at(-1);
+  const last = path.split(isWindows() ? /[\\/]/ : "/").at(-1);
   return last === "" || last === "." || last === "..";
-}
-
-function partsOf(path: string): string[] {
-  return path.split(isWindows() ? /[\\/]/ : "/");
 }
 
 /** As the words say, whatever links there are. */

@@ -12,12 +12,6 @@ const CHANGED = 412;
 const RETRIES = 4;
 const FIRST_PAUSE = 100;
 
-/** Whether another attempt may succeed. A failure without a status is that of an answer that was lost. */
-function isPassing(error: unknown): boolean {
-  const { status = 500, code } = error as { status?: number; code?: unknown };
-  return code !== "CLOSED" && (status === 429 || status >= 500);
-}
-
 export class CreatedObject implements Undoable {
   /** The value of the metadata {@linkcode MARK} that it is stored with. */
   readonly mark: string;
@@ -74,8 +68,11 @@ export class CreatedObject implements Undoable {
       await this.#bucket.delete(this.#key, { ifMatch: there.etag });
       return "undone";
     } catch (error) {
-      if ((error as { status?: unknown }).status === CHANGED) return "changed";
-      if (attempt === RETRIES || !isPassing(error)) throw error;
+      // A failure without a status is that of an answer that was lost.
+      const { status = 500, code } = error as { status?: number; code?: unknown };
+      if (status === CHANGED) return "changed";
+      const isPassing = code !== "CLOSED" && (status === 429 || status >= 500);
+      if (attempt === RETRIES || !isPassing) throw error;
     }
     await sleep(FIRST_PAUSE * 2 ** attempt * (0.5 + Math.random() / 2));
     return await this.#undo(attempt + 1);
