@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import process from "node:process";
-import { isWithin, precompressOptions, toldBy } from "../precompress/internal.ts";
+import { isAddress, isWithin, precompressOptions, toldBy } from "../precompress/internal.ts";
 import {
   extensions,
   precompress,
@@ -185,7 +185,7 @@ function below(root: string, options: PrecompressPluginOptions): PrecompressPlug
     ...options,
     ...(out !== undefined && { out: resolve(root, out) }),
     ...(previous !== undefined && { previous: resolve(root, previous) }),
-    ...(cache !== undefined && { cache: resolve(root, cache) }),
+    ...(cache !== undefined && { cache: isAddress(cache) ? cache : resolve(root, cache) }),
   };
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { isAddress } from "./cache/cache_store.ts";
 export { detailedRun } from "./detailed_run.ts";
 export type { LeftAlone } from "./context.ts";
 export { levelOptions, precompressOptions } from "./options.ts";

@@ -84,6 +84,21 @@ test("a build into one file compresses its folder, and one that writes nothing, 
     });
   }));
 
+test("the address of a cache is none of a folder below the project", () =>
+  inProject(async (root) => {
+    for (const [cache, wayOut] of [["s3://", "s3://BUCKET/PREFIX"], ["gs://mill/cache", "name a folder"]] as const) {
+      await assert.rejects(build(optionsFor(root, { plugins: [precompress({ ...quick, cache })] })), (error: Error) => {
+        assert.ok(
+          error.message.includes(`cannot use ${cache} as a cache`) && error.message.includes(wayOut),
+          error.message,
+        );
+        return true;
+      });
+    }
+    await build(optionsFor(root, { plugins: [precompress({ ...quick, cache: "variants" })] }));
+    assert.ok(existsSync(join(root, "variants")));
+  }));
+
 test("names with an extension of one's own are known by their hashes, too", () =>
   inProject(async (root) => {
     const outExtension = { ".js": ".min.js" };

@@ -6,6 +6,11 @@ export interface CacheLimits {
   readonly maxAge: number | undefined;
 }
 
+/** Whether a cache is named by an address, of which those of buckets are of use, and not by the path of a folder. */
+export function isAddress(cache: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(cache);
+}
+
 /** Whether a cache is one in a bucket, `s3://BUCKET/PREFIX`, and no folder. */
 export function isBucketAddress(cache: string): boolean {
   return cache.startsWith("s3://");
@@ -25,7 +30,7 @@ export function partsOf(address: string): { readonly bucket: string; readonly pr
 /** @throws {TypeError} if `cache` is neither the path of a folder nor the address of a bucket. */
 export function requireCachePlace(cache: string): void {
   if (isBucketAddress(cache)) partsOf(cache);
-  else if (/^[a-z][a-z0-9+.-]+:\/\//i.test(cache)) {
+  else if (isAddress(cache)) {
     throw new TypeError(`cannot use ${cache} as a cache: name a folder, or s3://BUCKET/PREFIX`);
   }
 }
