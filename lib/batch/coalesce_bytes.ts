@@ -70,9 +70,7 @@ export const coalesceBytesOptions: SchemaOf<CoalesceBytesOptions, "size"> = /* @
  * for await (const chunk of small.pipeThrough(coalesceBytes({ size: 4096 }))) console.log(chunk.length); // 4100, …
  * ```
  */
-export function coalesceBytes(
-  options: CoalesceBytesOptions = {},
-): {
+export function coalesceBytes(options: CoalesceBytesOptions = {}): {
   readable: ReadableStream<Uint8Array<ArrayBuffer>>;
   writable: BatchedWritableStream<ArrayBufferView | ArrayBufferLike>;
 } {
@@ -94,11 +92,7 @@ function lengthOf(chunk: unknown): number | undefined {
   }
 }
 
-function joinChunks(
-  given: readonly unknown[],
-  size: number,
-  enqueue: (chunk: Uint8Array<ArrayBuffer>) => void,
-): void {
+function joinChunks(given: readonly unknown[], size: number, enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
   const chunks: Uint8Array[] = [];
   let first = 0;
   let length = 0;

@@ -197,10 +197,7 @@ export interface Settings {
 }
 
 /** @throws {TypeError | RangeError} if an option is not what it should be. */
-export function settingsOf(
-  options: CompressionOptions,
-  lateness: Settings["lateness"] = new Lateness(),
-): Settings {
+export function settingsOf(options: CompressionOptions, lateness: Settings["lateness"] = new Lateness()): Settings {
   const { codings, level, dictionaries, onWarning, ...others } = compressionOptions(options);
   return {
     ...others,

@@ -147,10 +147,7 @@ function visitOf(page: SiteFile, { stages, elsewhere }: Loading): Visit {
   };
 }
 
-function costOf(
-  stages: readonly (readonly SiteFile[])[],
-  bytesOf: (file: SiteFile) => number | undefined,
-): Cost {
+function costOf(stages: readonly (readonly SiteFile[])[], bytesOf: (file: SiteFile) => number | undefined): Cost {
   let [requests, bytes] = [0, 0];
   const sizes = stages.map((files) => {
     const asked = files.map(bytesOf).filter((size) => size !== undefined);

@@ -77,8 +77,8 @@ export const fileStatus: (path: string) => FileStatus = deno
 /** The parts of Bun's API used here. */
 interface BunFiles {
   readonly version: string;
-  file(descriptor: number): object;
-  write(file: object, content: Response): Promise<number>;
+  file(place: number | string): Blob;
+  write(file: Blob, content: Response): Promise<number>;
 }
 
 const bun = (globalThis as { Bun?: BunFiles }).Bun;
@@ -109,11 +109,6 @@ function isSince(version: string, first: readonly number[]): boolean {
   return different < 0 || parts[different] > first[different];
 }
 
-/** The part of Bun's file API used here. */
-interface FileSliceBunFiles {
-  file(path: string): Blob;
-}
-
 /**
  * The bytes of a file from `start` to `end` as a body that the runtime's server sends by itself, with its length;
  * undefined where there is no such. The file is opened when the body is sent.
@@ -122,6 +117,5 @@ interface FileSliceBunFiles {
  * twice as fast.
  */
 export function fileSlice(path: string, start: number, end: number): Blob | undefined {
-  const { Bun } = globalThis as { Bun?: FileSliceBunFiles };
-  return Bun?.file(path).slice(start, end);
+  return bun?.file(path).slice(start, end);
 }

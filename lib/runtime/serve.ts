@@ -192,11 +192,15 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { bun, deno } = process.versions as { bun?: string; deno?: string };
   const listen = deno ? listenOnDeno : bun ? listenOnBun : listenOnNode;
   const listening = await listenOnFree(listen, { ...options, address });
-  const { port } = listening;
+  const { port, finish, cut } = listening;
+  let finished: Promise<void> | undefined;
   return {
     port,
     url: `${options.tls ? "https" : "http"}://${hostOf(options.hostname)}:${port}/`,
-    stop: stopper(listening),
+    stop: async (graceMs) => {
+      finished ??= finish();
+      if (!await endsWithin(finished, graceMs)) cut();
+    },
   };
 }
 
@@ -214,14 +218,6 @@ async function listenOnFree(
       throw new Error(reasonOf(cause, options, last), { cause });
     }
   }
-}
-
-function stopper({ finish, cut }: Listening): RunningServer["stop"] {
-  let finished: Promise<void> | undefined;
-  return async (graceMs) => {
-    finished ??= finish();
-    if (!await endsWithin(finished, graceMs)) cut();
-  };
 }
 
 /** Looked up here, because the runtimes tell a name that does not exist in different ways, or not. */

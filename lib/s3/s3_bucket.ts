@@ -240,9 +240,7 @@ export class S3Bucket {
    * @param options.prefix The beginning of their keys. Default: none.
    * @returns how many there were.
    */
-  async removeAbandoned(
-    options: { olderThan?: number; prefix?: string; signal?: AbortSignal } = {},
-  ): Promise<number> {
+  async removeAbandoned(options: { olderThan?: number; prefix?: string; signal?: AbortSignal } = {}): Promise<number> {
     const { olderThan, prefix, signal } = removeOptions(options);
     const end = Date.now() - olderThan;
     let removed = 0;

@@ -73,26 +73,20 @@ export function endsWithin(promise: Promise<unknown>, ms: number): Promise<boole
 export class TimeLimit {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
-  readonly #reasonOf: (ms: number) => unknown;
   readonly #timer: Timer = new Timer(() => this.#expire());
+  /** Whether the time was over before it was stopped, or `outer` aborted. */
+  isOver = false;
   #ms = 0;
   #hasStopped = false;
-  #isOver = false;
 
   /**
    * Starts the time.
    *
    * @param ms Any length; Infinity for no limit but that of `outer`.
    * @param outer The caller's signal, whose reason becomes that of {@linkcode signal}.
-   * @param reasonOf Makes the reason for the end of the time, of its length in ms.
    */
-  constructor(
-    ms: number,
-    outer?: AbortSignal,
-    reasonOf: (ms: number) => unknown = (ms) => new Error(`it took more than ${ms} ms`),
-  ) {
+  constructor(ms: number, outer?: AbortSignal) {
     this.#outer = outer;
-    this.#reasonOf = reasonOf;
     if (outer?.aborted) {
       this.#end(outer.reason);
     } else {
@@ -104,11 +98,6 @@ export class TimeLimit {
   /** Aborted when the time is over, or `outer` is aborted. */
   get signal(): AbortSignal {
     return this.#controller.signal;
-  }
-
-  /** Whether the time was over before it was stopped, or `outer` aborted. */
-  get isOver(): boolean {
-    return this.#isOver;
   }
 
   /** Starts the time anew, unless it is over or stopped. */
@@ -147,8 +136,8 @@ export class TimeLimit {
   readonly #onAbort = (): void => this.#end(this.#outer!.reason);
 
   #expire(): void {
-    this.#isOver = true;
-    this.#end(this.#reasonOf(this.#ms));
+    this.isOver = true;
+    this.#end(new Error(`it took more than ${this.#ms} ms`));
   }
 
   #end(reason: unknown): void {

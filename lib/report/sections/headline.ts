@@ -69,11 +69,7 @@ export function headline({ name, run, files, formats }: SiteReport, at: Date): M
   `;
 }
 
-function barsOf(
-  worth: readonly SiteFile[],
-  before: number,
-  formats: readonly (VariantFormat | DeltaFormat)[],
-): Bar[] {
+function barsOf(worth: readonly SiteFile[], before: number, formats: readonly (VariantFormat | DeltaFormat)[]): Bar[] {
   const used = variantFormats.filter((format) => formats.includes(format));
   const totals = used.map((format) => ({
     label: format,

@@ -213,11 +213,7 @@ export async function completeUpload(
   }
 }
 
-export async function abortUpload(
-  store: Store,
-  { key, uploadId }: BegunUpload,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function abortUpload(store: Store, { key, uploadId }: BegunUpload, signal?: AbortSignal): Promise<void> {
   try {
     await store.send({ method: "DELETE", action: "abort", key, query: { uploadId }, signal }, (answer) => answer.end());
   } catch (error) {

@@ -53,10 +53,7 @@ export class CrossOrigin {
 }
 
 /** The policy of the option `cors`; undefined if no other origin may read anything. */
-export function crossOriginOf(
-  cors: NonNullable<StaticHandlerOptions["cors"]>,
-  warn: Warn,
-): CrossOrigin | undefined {
+export function crossOriginOf(cors: NonNullable<StaticHandlerOptions["cors"]>, warn: Warn): CrossOrigin | undefined {
   if (cors === false) return undefined;
   if (cors === true) return new CrossOrigin(undefined);
   if (typeof cors === "function") return new CrossOrigin(carefully(cors, warnOnce(warn)));

@@ -23,11 +23,7 @@ export function kindOf(value: unknown): string {
 }
 
 /** An object type, such as of an iterator's result. */
-export function toObject(
-  value: unknown,
-  name: string,
-  code?: "ERR_INVALID_STATE",
-): Record<PropertyKey, unknown> {
+export function toObject(value: unknown, name: string, code?: "ERR_INVALID_STATE"): Record<PropertyKey, unknown> {
   if (isThenableLike(value)) return value as Record<PropertyKey, unknown>;
   throw mustBe(name, "an object", code);
 }

@@ -157,10 +157,7 @@ export async function complete(exchange: Exchange, hold: SessionHold): Promise<A
 }
 
 /** Holds the data against the digest that the creation announced; returns the digests that the answer tells. */
-async function verified(
-  { settings }: Exchange,
-  hold: SessionHold,
-): Promise<Digests> {
+async function verified({ settings }: Exchange, hold: SessionHold): Promise<Digests> {
   const { "repr-digest": announced, "want-repr-digest": wanted } = hold.record.fields;
   const { verify = true, digest } = settings.save;
   const expected = verify && announced !== undefined ? parseDigestField("Repr-Digest", announced) : new Map();
@@ -189,11 +186,7 @@ function isCoded({ settings }: Exchange, { fields }: SessionRecord): boolean {
 }
 
 /** Moves the complete data to the file's name. */
-async function takeName(
-  exchange: Exchange,
-  hold: SessionHold,
-  digests: Digests,
-): Promise<Answer> {
+async function takeName(exchange: Exchange, hold: SessionHold, digests: Digests): Promise<Answer> {
   const { settings, request } = exchange;
   if (hold.record.state === "open") {
     const isThere = await hasName(exchange, hold.record);
