@@ -29,8 +29,8 @@ export interface HttpAddressUse {
 /** IPv6 addresses that lead anywhere: global unicast, and IPv4 behind NAT64 (RFC 6052). */
 const GLOBAL = "2000::/3 64:ff9b::/96";
 /**
- * Ranges that are not public, of IANA's registries of special-purpose addresses (RFC 6890) and of multicast: those of this host, private and
- * shared networks, links, documentation, benchmarks, protocols and 6to4, Teredo among them; and the address that Azure's machines are told secrets by.
+ * Ranges that are not public, of IANA's registries of special-purpose addresses (RFC 6890) and of multicast: this host, private and shared
+ * networks, links, documentation, benchmarks, protocols such as Teredo, and 6to4; and 168.63.129.16, which serves Azure's machines.
  */
 const SPECIAL = "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 " +
   "192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3 " +
@@ -93,7 +93,9 @@ export class AllowedAddresses {
     const { host } = this.#use;
     const family = isIP(host);
     if (family !== 0) this.#of([{ address: host, family }]);
-    else if (!looksUp) throw this.#refusal(`the proxy looks ${host} up: use one of socks5:, or a proxy that checks`);
+    else if (!looksUp) {
+      throw this.#refusal(`only the proxy looks ${host} up: use one of socks5:, or leave the check to it`);
+    }
   }
 
   /** Has a look-up give none but addresses that are allowed. */

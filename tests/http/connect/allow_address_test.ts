@@ -267,6 +267,16 @@ test("allowAddress: a refusal is final, also while another connection to the hos
   });
 });
 
+test('allowAddress: "public" refuses what the system looks up', async () => {
+  const server = await serve();
+  await during({ allowAddress: "public" }, [server], async (client) => {
+    for (const scheme of ["http", "https"]) {
+      assert.equal(await codeOf(client.fetch(`${scheme}://localhost:${server.port}/`)), "ADDRESS_REFUSED");
+    }
+    assert.equal(server.accepted, 0);
+  });
+});
+
 test("allowAddress: only true allows: no promise, no truth, and not what throws", async () => {
   const server = await serve();
   const cause = new Error("the list is not there");
