@@ -279,3 +279,20 @@ test("what is not there is removed, however a store says so", () =>
       assert.equal(await bucket().removeAbandoned(), 1);
     },
   ));
+
+for (const retries of [0, 1, 3]) {
+  test(`retries: ${retries}: a store that cuts every connection sees 1 + retries attempts, whatever the client below has`, () =>
+    withAnswers((req) => void req.socket.destroy(), async ({ bucket, asked }) => {
+      for (const act of ["head", "readable", "put"] as const) {
+        asked.length = 0;
+        const one = bucket({ retries });
+        const ended = act === "head"
+          ? one.head("a")
+          : act === "put"
+          ? one.put("a", "bytes")
+          : new Response(one.readable("a")).text();
+        await assert.rejects(ended);
+        assert.equal(asked.length, 1 + retries, act);
+      }
+    }));
+}

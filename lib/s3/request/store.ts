@@ -89,7 +89,7 @@ export class Store {
     this.#region = region;
     this.#credentials = requireOption(s3BucketOptions, settings, "credentials");
     this.isOwn = fetch === undefined;
-    this.#client = this.isOwn ? new HttpClient({ decompress: false }) : undefined;
+    this.#client = this.isOwn ? new HttpClient({ decompress: false, retries: 0 }) : undefined;
     this.#fetch = fetch ?? this.#client!.fetch as (url: string, init: RequestInit) => Promise<Response>;
   }
 
