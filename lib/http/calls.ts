@@ -29,6 +29,8 @@ export interface LiveCall {
   nextCall: LiveCall | undefined;
   /** The client is destroyed: ends it, whatever state it is in. */
   onDestroyed(): void;
+  /** The client is closed: gives its response up if that was not read from since the last call of this. */
+  giveUpUnread(): void;
 }
 
 /**
@@ -60,9 +62,10 @@ export class LiveCalls {
     call.nextCall = undefined;
   }
 
-  destroy(): void {
+  /** All that are in it now. */
+  all(): LiveCall[] {
     const calls: LiveCall[] = [];
     for (let call = this.#first; call !== undefined; call = call.nextCall) calls.push(call);
-    for (const call of calls) call.onDestroyed();
+    return calls;
   }
 }

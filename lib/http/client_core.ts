@@ -1,4 +1,4 @@
-import { DeadlineList } from "../timers/mod.ts";
+import { DeadlineList, Timer } from "../timers/mod.ts";
 import type { ResolvedOptions } from "./http_client_options.ts";
 import { HttpError } from "./http_error.ts";
 import type { HttpClientEvent, HttpClientStats } from "./http_events.ts";
@@ -30,6 +30,8 @@ export class ClientCore implements OriginHost {
   readonly #origins = new Map<string, Origin>();
   readonly #deadlines = new Map<number, DeadlineList>();
   #drained: (() => void)[] = [];
+  /** Keeps the process alive: a response that is not read does not. */
+  readonly #closing: Timer = new Timer(() => this.#giveUpUnread());
 
   constructor(options: ResolvedOptions) {
     this.options = options;
@@ -97,6 +99,7 @@ export class ClientCore implements OriginHost {
 
   /** Closes all connections when the last request has ended; fulfilled when the last connection has. */
   close(): Promise<void> {
+    if (!this.closed) this.#giveUpUnread();
     this.closed = true;
     return new Promise((resolve) => {
       this.#drained.push(resolve);
@@ -109,7 +112,7 @@ export class ClientCore implements OriginHost {
     this.closed = true;
     this.destroyed = true;
     this.#reason = reason;
-    this.#calls.destroy();
+    for (const call of this.#calls.all()) call.onDestroyed();
     for (const origin of this.#origins.values()) origin.destroy(this.closedError(origin.target.origin));
   }
 
@@ -150,6 +153,14 @@ export class ClientCore implements OriginHost {
     return stats;
   }
 
+  /** Looks for responses that were not read from since the last look, again and again until there are no more calls. */
+  #giveUpUnread(): void {
+    const { closeTimeout } = this.options;
+    if (closeTimeout === 0) return;
+    for (const call of this.#calls.all()) call.giveUpUnread();
+    if (!this.#calls.isEmpty) this.#closing.start(closeTimeout);
+  }
+
   #add(target: Target): Origin {
     const origin = new Origin(target, this);
     this.#forgetOldest();
@@ -165,7 +176,9 @@ export class ClientCore implements OriginHost {
   }
 
   #tellIfDrained(): void {
-    if (this.#drained.length === 0 || !this.#calls.isEmpty) return;
+    if (!this.#calls.isEmpty) return;
+    this.#closing.stop();
+    if (this.#drained.length === 0) return;
     let idle = true;
     for (const origin of this.#origins.values()) {
       origin.close();

@@ -104,7 +104,7 @@ export class HttpClient {
 
   /**
    * Takes no more requests, and closes the connections once those under way have ended: each with the last byte of its response, so
-   * read or cancel the bodies.
+   * read or cancel the bodies. A body that is not read from for `closeTimeout` is cancelled.
    *
    * @returns fulfilled when the last connection is closed.
    */

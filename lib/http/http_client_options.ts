@@ -179,6 +179,13 @@ export interface HttpClientOptions {
    */
   bodyTimeout?: number;
   /**
+   * How long `close()` waits for a response that is not read, in ms: then its body is cancelled, and fails with CLIENT_CLOSED. One that is
+   * read from now and then is waited for as long as it takes. 0: for ever.
+   *
+   * @default 5_000
+   */
+  closeTimeout?: number;
+  /**
    * How long a connection without requests is kept, in ms. 0: not at all. What a server's Keep-Alive field says rules where it is less.
    *
    * @default 4_000 for HTTP/1.1, of which servers close unused connections without a word; 60_000 for h2
@@ -305,6 +312,7 @@ export const httpClientOptions: SchemaOf<
   queueTimeout: integer(0, MAX_TIMER_DELAY, 300_000),
   headersTimeout: integer(0, MAX_TIMER_DELAY, 300_000),
   bodyTimeout: integer(0, MAX_TIMER_DELAY, 300_000),
+  closeTimeout: integer(0, MAX_TIMER_DELAY, 5_000),
   idleTimeout: integer(0, MAX_TIMER_DELAY),
   maxAge: integer(0, MAX_TIMER_DELAY, 600_000),
   pingInterval: integer(0, MAX_TIMER_DELAY, 30_000),

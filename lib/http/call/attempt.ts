@@ -57,6 +57,8 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #isWanted = false;
   #discards = false;
   #discarded = 0;
+  /** Whether the response was read from since {@link isUnread} was called. */
+  #isRead = true;
 
   /** @param owner The call, which is told of progress and outcome, never within {@link start}. */
   constructor(
@@ -118,6 +120,14 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#end();
     this.#trace?.onError(reason);
     this.responseBody?.fail(reason);
+  }
+
+  /** Whether the caller has the response, and has not read from it, nor sent anything, since this was called `ms` ago. */
+  isUnread(ms: number): boolean {
+    const sends = this.#upload?.pending === true && performance.now() - this.#upload.readAt < ms;
+    const isUnread = this.#isDelivered && !this.#isWanted && !this.#isRead && !sends;
+    this.#isRead = false;
+    return isUnread;
   }
 
   // What the connection tells.
@@ -208,6 +218,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   }
 
   revoked(): Failure | undefined {
+    this.#isRead = true;
     return this.#core.revocationOf(this.#request);
   }
 

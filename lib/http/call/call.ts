@@ -3,7 +3,7 @@ import { Deadline, type DeadlineList, type Timed, Timer } from "../../timers/mod
 import { openTrace, type RequestTrace, tracedContext } from "../diagnostics/diagnostics_channel.ts";
 import type { ResponseHead } from "../connection.ts";
 import { wantsHttp1 } from "../h2/protocol.ts";
-import { HttpError } from "../http_error.ts";
+import { HttpError, type HttpErrorCode } from "../http_error.ts";
 import { ANSWERED, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
 import type { Origin } from "../origin/origin.ts";
 import { PooledConnection, type WaitingRequest, type WaitingRoom } from "../origin/connection_pool.ts";
@@ -117,6 +117,15 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
 
   onDestroyed(): void {
     this.#fail(this.#core.closedError(this.#request.origin));
+  }
+
+  giveUpUnread(): void {
+    const { closeTimeout } = this.#core.options;
+    if (this.#attempt?.isUnread(closeTimeout) !== true) return;
+    const { href } = this.#request.url;
+    const message =
+      `The client was closed, and the response of ${href} was not read for ${closeTimeout} ms (closeTimeout)`;
+    this.#fail(this.#error("CLIENT_CLOSED", message));
   }
 
   // What the attempt tells.
@@ -356,7 +365,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     }
   }
 
-  #error(code: "TIMEOUT" | "QUEUE_TIMEOUT" | "REDIRECT_FAILED", message: string): HttpError {
+  #error(code: HttpErrorCode, message: string): HttpError {
     return new HttpError(code, message, { origin: this.#request.origin });
   }
 

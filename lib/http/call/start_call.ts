@@ -171,6 +171,10 @@ class InterceptedCall implements CallOwner, LiveCall {
     this.#fail(this.#core.closedError(originOf(this.#request.url)));
   }
 
+  giveUpUnread(): void {
+    for (const call of [...this.#calls]) call.giveUpUnread();
+  }
+
   onBegin(call: OwnedCall): void {
     this.#calls.add(call);
     this.#live();
