@@ -1,4 +1,17 @@
+import { type Context, currentContext, runIn } from "../streams/internal.ts";
 import type { HttpResponse } from "./response/http_response.ts";
+
+/** An asynchronous context, that of a call of fetch or of a client's making, in which functions of the user's are called. */
+export class CallContext {
+  readonly #context: Context = currentContext();
+
+  /** Calls a function in it. */
+  run<T>(steps: () => T): T {
+    let result: T;
+    runIn(this.#context, { run: () => void (result = steps()) });
+    return result!;
+  }
+}
 
 /** The caller, who waits for a response. */
 export interface Caller {

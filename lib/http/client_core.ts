@@ -2,7 +2,8 @@ import { DeadlineList, Timer } from "../timers/mod.ts";
 import type { ResolvedOptions } from "./http_client_options.ts";
 import { HttpError } from "./http_error.ts";
 import type { HttpClientEvent, HttpClientStats } from "./http_events.ts";
-import { type LiveCall, LiveCalls } from "./calls.ts";
+import { CallContext, type LiveCall, LiveCalls } from "./calls.ts";
+import { isWatched } from "./diagnostics/diagnostics_channel.ts";
 import type { FetchRequest } from "./request/fetch_request.ts";
 import type { Failure } from "./response/response_body.ts";
 import type { Target } from "./origin/open_connection.ts";
@@ -28,6 +29,8 @@ export class ClientCore implements OriginHost {
   /** Calls under way, redirects and retries included, up to the last byte of their responses. */
   readonly #calls = new LiveCalls();
   readonly #origins = new Map<string, Origin>();
+  /** In which the client was made; undefined if it was given no functions that requests and connections call. */
+  readonly context: CallContext | undefined;
   readonly #deadlines = new Map<number, DeadlineList>();
   #drained: (() => void)[] = [];
   /** Keeps the process alive: a response that is not read does not. */
@@ -35,6 +38,11 @@ export class ClientCore implements OriginHost {
 
   constructor(options: ResolvedOptions) {
     this.options = options;
+    const { proxyOf, lookup, connect, allowAddress, onEvent, onInformational, tls, proxyTls } = options;
+    const check = tls.checkServerIdentity ?? proxyTls.checkServerIdentity;
+    const hasHooks =
+      (proxyOf ?? lookup ?? connect ?? allowAddress ?? onEvent ?? onInformational ?? check) !== undefined;
+    this.context = hasHooks ? new CallContext() : undefined;
   }
 
   /**
@@ -67,15 +75,23 @@ export class ClientCore implements OriginHost {
     return deadlines;
   }
 
-  emit(event: HttpClientEvent): void {
+  /** The context of the caller; undefined if no function of the user's is called for this request, as for most. */
+  contextOf({ body, limits }: FetchRequest): CallContext | undefined {
+    const isTold = this.context !== undefined || limits.onInformational !== undefined || body?.replayable === false;
+    return isTold || isWatched() ? new CallContext() : undefined;
+  }
+
+  /** @param context That of the call that the event is about. */
+  emit(event: HttpClientEvent, context: CallContext | undefined): void {
     const { onEvent } = this.options;
-    if (onEvent !== undefined) this.tell(() => onEvent(event));
+    if (onEvent !== undefined) this.tell(() => onEvent(event), context);
   }
 
   /** Calls a hook of the user's. */
-  tell(hook: () => void): void {
+  tell(hook: () => void, context: CallContext | undefined): void {
     try {
-      hook();
+      if (context === undefined) hook();
+      else context.run(hook);
     } catch (error) {
       // It is the hook's, not the request's; and it is not swallowed.
       queueMicrotask(() => {

@@ -1,3 +1,4 @@
+import type { CallContext } from "../calls.ts";
 import type { ClientCore } from "../client_core.ts";
 import type { DeadlineList, Timed } from "../../timers/mod.ts";
 import type { RequestTrace } from "../diagnostics/diagnostics_channel.ts";
@@ -11,6 +12,8 @@ import type { AttemptBody } from "./attempt_body.ts";
 
 /** The owner of an attempt, told how it goes. Told of one end, unless it gave the attempt up or let it go. */
 export interface AttemptOwner {
+  /** In which functions of the user's are called. */
+  readonly context: CallContext | undefined;
   onHead(head: ResponseHead): void;
   /** The last byte of the response has come, or its reader wants no more, or enough of what is discarded has come. */
   onReceived(): void;
@@ -143,7 +146,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
       return this.#stop(this.#error("LIMIT_EXCEEDED", message));
     }
     const told = this.#request.limits.onInformational;
-    if (told !== undefined) this.#core.tell(() => told(status, responseHeaders(fields)));
+    if (told !== undefined) this.#core.tell(() => told(status, responseHeaders(fields)), this.#owner?.context);
   }
 
   onHead(head: ResponseHead): void {

@@ -1,4 +1,5 @@
 import { Pause } from "../../timers/mod.ts";
+import type { CallContext } from "../calls.ts";
 import type { RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 
@@ -13,6 +14,7 @@ export class AttemptBody implements RequestBody {
   readonly #body: RequestBody;
   readonly #origin: string;
   readonly #permit: Permit | undefined;
+  readonly #context: CallContext | undefined;
   readonly length: number | undefined;
   readonly bytes: Uint8Array | undefined;
   /** Whether something was read, so that no other attempt can have it. */
@@ -27,10 +29,14 @@ export class AttemptBody implements RequestBody {
   #cancelled = false;
   #reason: unknown = undefined;
 
-  /** @param expectsContinue Whether nothing is read before the server is ready for it. */
-  constructor(body: RequestBody, origin: string, expectsContinue: boolean) {
+  /**
+   * @param expectsContinue Whether nothing is read before the server is ready for it.
+   * @param context In which the body is read and cancelled.
+   */
+  constructor(body: RequestBody, origin: string, expectsContinue: boolean, context: CallContext | undefined) {
     this.#body = body;
     this.#origin = origin;
+    this.#context = context;
     const permit = this.#permit = expectsContinue ? new Permit() : undefined;
     this.length = body.bytes?.length ?? body.length;
     // What is there as bytes is sent together with the head.
@@ -51,7 +57,7 @@ export class AttemptBody implements RequestBody {
 
   async #read(): Promise<Uint8Array | undefined> {
     try {
-      return await this.#body.read();
+      return await (this.#context === undefined ? this.#body.read() : this.#context.run(() => this.#body.read()));
     } catch (error) {
       // The body does not know where it is sent.
       if (!(error instanceof HttpError) || error.origin !== undefined) throw error;
@@ -72,17 +78,22 @@ export class AttemptBody implements RequestBody {
 
   /** Another attempt begins with the same body, of which nothing was read. */
   renew(): AttemptBody {
-    return new AttemptBody(this.#body, this.#origin, this.#permit !== undefined);
+    return new AttemptBody(this.#body, this.#origin, this.#permit !== undefined, this.#context);
   }
 
   /** No other attempt will have it: the stream is told of a `cancel`, past or to come. */
   abandon(): void {
-    if (this.#cancelled) this.#body.cancel(this.#reason);
+    if (this.#cancelled) this.#stop(this.#reason);
     this.cancel = (reason) => {
       this.pending = false;
       this.#permit?.refuse();
-      this.#body.cancel(reason);
+      this.#stop(reason);
     };
+  }
+
+  #stop(reason: unknown): void {
+    if (this.#context === undefined) this.#body.cancel(reason);
+    else this.#context.run(() => this.#body.cancel(reason));
   }
 }
 

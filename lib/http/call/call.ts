@@ -1,10 +1,10 @@
 import type { ClientCore } from "../client_core.ts";
 import { Deadline, type DeadlineList, type Timed, Timer } from "../../timers/mod.ts";
-import { openTrace, type RequestTrace, tracedContext } from "../diagnostics/diagnostics_channel.ts";
+import { openTrace, type RequestTrace } from "../diagnostics/diagnostics_channel.ts";
 import type { ResponseHead } from "../connection.ts";
 import { wantsHttp1 } from "../h2/protocol.ts";
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
-import { ANSWERED, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
+import { ANSWERED, type CallContext, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
 import type { Origin } from "../origin/origin.ts";
 import { PooledConnection, type WaitingRequest, type WaitingRoom } from "../origin/connection_pool.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
@@ -53,8 +53,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   #failures: FailedAttempts | undefined = undefined;
   #since = 0;
   #trace: RequestTrace | undefined = undefined;
-  /** The caller's asynchronous context, if anybody traces requests. */
-  #context: unknown = undefined;
+  readonly context: CallContext | undefined;
   #backoff: Timer | undefined = undefined;
 
   constructor(core: ClientCore, request: FetchRequest, caller: Caller, owner: CallOwner = core) {
@@ -62,13 +61,13 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#request = request;
     this.#caller = caller;
     this.#owner = owner;
+    this.context = core.contextOf(request);
     this.#origin = core.originOf(request.origin, request.url, false);
     this.pipelinable = isPipelinable(request);
   }
 
   start(): void {
     const { signal, limits: { timeout } } = this.#request;
-    this.#context = tracedContext();
     this.#owner.onBegin(this);
     if (signal?.aborted) return this.#fail(signal.reason);
     signal?.addEventListener("abort", this);
@@ -190,7 +189,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   #openBody(body: BodySource): boolean {
     try {
       const { origin, expectsContinue } = this.#request;
-      this.#upload = this.#upload?.renew() ?? new AttemptBody(body.open(), origin, expectsContinue);
+      this.#upload = this.#upload?.renew() ?? new AttemptBody(body.open(), origin, expectsContinue, this.context);
       return true;
     } catch (error) {
       this.#fail(error);
@@ -222,7 +221,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#attempt = undefined;
     this.#upload = undefined;
     this.newerThan = 0;
-    this.#origin = this.#core.originOf(next.origin, next.url, true);
+    this.#origin = this.#inContext(() => this.#core.originOf(next.origin, next.url, true));
     this.#request = next;
     this.pipelinable = isPipelinable(next);
     // At the end of the turn that response has usually ended, so that an HTTP/1.1 connection is there for this one.
@@ -232,7 +231,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   #schedule(): void {
     if (this.#isOver) return;
     if (this.#core.options.onEvent !== undefined) this.#since = performance.now();
-    this.#trace = openTrace(this.#request, this.#context);
+    this.#trace = openTrace(this.#request, this.context);
     if (this.#isOver) return this.#trace?.onError(undefined);
     this.#core.remember(this.#origin);
     this.#origin.schedule(this);
@@ -240,7 +239,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   }
 
   #queueAgain(): void {
-    this.#trace ??= openTrace(this.#request, this.#context);
+    this.#trace ??= openTrace(this.#request, this.context);
     if (this.#isOver) return this.#trace?.onError(undefined);
     this.#core.remember(this.#origin);
     this.#origin.scheduleAgain(this);
@@ -302,7 +301,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     if (body?.replayable) this.#upload = undefined;
     this.#core.retries++;
     const attempt = this.#failedAttempts.count;
-    this.#core.emit({ type: "retry", method, url: url.href, attempt, error, status, ms: pause });
+    this.#core.emit({ type: "retry", method, url: url.href, attempt, error, status, ms: pause }, this.context);
     if (this.#isOver) return;
     if (pause === 0) return this.#queueAgain();
     this.#backoff ??= new Timer(() => this.#queueAgain());
@@ -332,7 +331,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#backoff?.stop();
     if (failure !== undefined) this.#giveUp(failure.reason);
     this.#trace = undefined;
-    this.#context = undefined;
     this.#attempt = undefined;
     this.#owner.onEnd(this);
   }
@@ -343,7 +341,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#releaseBody(reason);
     if (this.#core.options.onEvent !== undefined) {
       const { method, url } = this.#request;
-      this.#core.emit({ type: "failed", method, url: url.href, error: reason });
+      this.#core.emit({ type: "failed", method, url: url.href, error: reason }, this.context);
     }
     const { reject } = this.#caller;
     this.#caller = ANSWERED;
@@ -358,11 +356,15 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
       this.#upload.abandon();
     } else if (body !== undefined && !body.replayable) {
       try {
-        body.open().cancel(reason);
+        this.#inContext(() => body.open().cancel(reason));
       } catch {
         // One that cannot be opened, which may be why it fails, has nothing to cancel.
       }
     }
+  }
+
+  #inContext<T>(steps: () => T): T {
+    return this.context === undefined ? steps() : this.context.run(steps);
   }
 
   #error(code: HttpErrorCode, message: string): HttpError {
@@ -373,14 +375,17 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   #announce({ connection: { protocol }, transport }: PooledConnection): void {
     const { method, url } = this.#request;
     const now = performance.now();
-    this.#core.emit({ type: "request", method, url: url.href, protocol, queuedMs: now - this.#since });
+    this.#core.emit({ type: "request", method, url: url.href, protocol, queuedMs: now - this.#since }, this.context);
     this.#since = now;
     if (!this.#isOver) this.#trace?.onSend(transport);
   }
 
   #emitResponse(status: number): void {
     const { method, url } = this.#request;
-    this.#core.emit({ type: "response", method, url: url.href, status, ms: performance.now() - this.#since });
+    this.#core.emit(
+      { type: "response", method, url: url.href, status, ms: performance.now() - this.#since },
+      this.context,
+    );
   }
 }
 

@@ -2,6 +2,7 @@ import { isIP, type TcpNetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
 import { checkServerIdentity, connect, type ConnectionOptions, type PeerCertificate, type TLSSocket } from "node:tls";
 import { endsWithin } from "../../timers/mod.ts";
+import { CallContext } from "../calls.ts";
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
 import { type HttpTlsOptions, TlsContext } from "../tls_options.ts";
 import { type ConnectAttempt, socketEvent } from "./connect_attempt.ts";
@@ -35,6 +36,8 @@ export class TlsAttempt {
   /** The error of the options' checkServerIdentity, if it refused the certificate. */
   refusal: Error | undefined;
   readonly #options: HttpTlsOptions;
+  /** In which the options' checkServerIdentity is called: on Deno, sockets lose it. */
+  readonly #callContext: CallContext | undefined;
   readonly #context: TlsContext;
   readonly #server: string;
   #certificate: PeerCertificate | undefined;
@@ -44,6 +47,7 @@ export class TlsAttempt {
   /** Starts the handshake, or to connect. @throws {Error} if the options cannot be used. */
   constructor(base: TlsBase, { host, port, alpn }: SecureTarget, options: HttpTlsOptions) {
     this.#options = options;
+    this.#callContext = options.checkServerIdentity && new CallContext();
     this.#context = TlsContext.of(options);
     this.#server = `${host}:${port}`;
     const servername = options.servername ?? (isIP(host) === 0 ? host.replace(/\.$/, "") : ""); // RFC 6066 section 3
@@ -107,7 +111,7 @@ export class TlsAttempt {
 
   #askOwn(name: string, certificate: PeerCertificate): Error | undefined {
     try {
-      return this.#options.checkServerIdentity?.(name, certificate) ?? undefined;
+      return this.#callContext?.run(() => this.#options.checkServerIdentity!(name, certificate)) ?? undefined;
     } catch (error) { // it would be an uncaught exception, as nobody called but the socket
       return error instanceof Error ? error : new Error(String(error));
     }

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { type Channel, channel } from "node:diagnostics_channel";
 import { isIP } from "node:net";
-import { type Context, currentContext, runIn } from "../../streams/internal.ts";
+import type { CallContext } from "../calls.ts";
 import type { HeaderList, ResponseHead, Transport } from "../connection.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { HeaderReader } from "../request/request_headers.ts";
@@ -43,7 +43,8 @@ function isRequestWatched(): boolean {
 }
 
 function isConnectionWatched(): boolean {
-  return Object.values(connectionChannels()).some(({ hasSubscribers }) => hasSubscribers);
+  const { beforeConnect, connected, connectError } = connectionChannels();
+  return beforeConnect.hasSubscribers || connected.hasSubscribers || connectError.hasSubscribers;
 }
 
 /** A connection as subscribers see it: of a socket, what tools read. */
@@ -57,16 +58,16 @@ export function viewOf({ remoteAddress, remotePort, alpnProtocol }: Transport): 
   return { remoteAddress, remotePort, alpnProtocol };
 }
 
-/** The asynchronous context of a call, in which subscribers are told of its requests; undefined if nobody listens. */
-export function tracedContext(): Context {
-  return isRequestWatched() ? currentContext() : undefined;
+/** Whether there are subscribers. */
+export function isWatched(): boolean {
+  return isRequestWatched() || isConnectionWatched();
 }
 
 /**
  * Tells subscribers of `node:diagnostics_channel` of one attempt at a request, as undici does; undefined if nobody listens. They may
  * add header fields, so {@link request} is what is to be sent.
  */
-export function openTrace(request: FetchRequest, context: Context): RequestTrace | undefined {
+export function openTrace(request: FetchRequest, context: CallContext | undefined): RequestTrace | undefined {
   return isRequestWatched() ? new RequestTrace(request, context) : undefined;
 }
 
@@ -75,13 +76,13 @@ export class RequestTrace {
   /** The request with the fields that subscribers have added. */
   readonly request: FetchRequest;
   readonly #view: RequestView;
+  readonly #context: CallContext | undefined;
   #isBodySent = false;
 
-  constructor(request: FetchRequest, context: Context) {
+  constructor(request: FetchRequest, context: CallContext | undefined) {
     const view = this.#view = new RequestView(request);
-    const run = (): void => requestChannels().create.publish({ request: view });
-    if (context === undefined) run();
-    else runIn(context, { run });
+    this.#context = context;
+    this.#publish("create", {});
     this.request = view.headers.length === request.headers.length
       ? request
       : { ...request, headers: [...request.headers, ...added(view.headers, request.headers.length)] };
@@ -90,28 +91,28 @@ export class RequestTrace {
   onSend(transport: Transport): void {
     if (!requestChannels().sendHeaders.hasSubscribers) return;
     const headers = headText(this.request);
-    requestChannels().sendHeaders.publish({ request: this.#view, headers, socket: viewOf(transport) });
+    this.#publish("sendHeaders", { headers, socket: viewOf(transport) });
   }
 
   /** All of it was sent. Only the first call counts. */
   onBodySent(): void {
     if (this.#isBodySent || this.#view.completed) return;
     this.#isBodySent = true;
-    requestChannels().bodySent.publish({ request: this.#view });
+    this.#publish("bodySent", {});
   }
 
   /** The final response's head is there. */
   onHeaders({ status, statusText, headers }: ResponseHead): void {
     if (!requestChannels().headers.hasSubscribers) return;
     const response = { statusCode: status, statusText, headers: buffersOf(headers) };
-    requestChannels().headers.publish({ request: this.#view, response });
+    this.#publish("headers", { response });
   }
 
   /** The response has ended as it should, or nobody wants the rest. Only the first end counts. */
   onEnd(trailers: HeaderList = []): void {
     if (this.#view.completed) return;
     this.#view.completed = true;
-    requestChannels().trailers.publish({ request: this.#view, trailers: buffersOf(trailers) });
+    this.#publish("trailers", { trailers: buffersOf(trailers) });
   }
 
   /** There is no response, or not all of it. */
@@ -119,7 +120,13 @@ export class RequestTrace {
     if (this.#view.completed) return;
     this.#view.completed = true;
     this.#view.aborted = true;
-    requestChannels().error.publish({ request: this.#view, error: errorOf(reason) });
+    this.#publish("error", { error: errorOf(reason) });
+  }
+
+  #publish(step: RequestStep, message: object): void {
+    const publish = (): void => requestChannels()[step].publish({ request: this.#view, ...message });
+    if (this.#context === undefined) publish();
+    else this.#context.run(publish);
   }
 }
 

@@ -1,10 +1,13 @@
 import type { Deadline } from "../../timers/mod.ts";
+import type { CallContext } from "../calls.ts";
 import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
 import type { HttpError } from "../http_error.ts";
 import type { HttpCounts } from "../http_events.ts";
 
 /** A request that an origin finds a connection for. */
 export interface WaitingRequest {
+  /** In which functions of the user's are called for a connection that is made for it. */
+  readonly context: CallContext | undefined;
   /** Neighbours in the list; only {@link RequestQueue} sets them. */
   previousWaiting: WaitingRequest | undefined;
   nextWaiting: WaitingRequest | undefined;

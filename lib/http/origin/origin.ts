@@ -1,5 +1,6 @@
 import { Deadline, type DeadlineList, Timer } from "../../timers/mod.ts";
 import { openConnectionTrace } from "../diagnostics/diagnostics_channel.ts";
+import type { CallContext } from "../calls.ts";
 import type { Connection, Transport } from "../connection.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
 import type { HttpClientEvent, HttpOriginStats } from "../http_events.ts";
@@ -16,7 +17,9 @@ import { connectTo, speakOver, type Target } from "./open_connection.ts";
 /** The part of a client that its origins use. */
 export interface OriginHost {
   readonly options: ResolvedOptions;
-  emit(event: HttpClientEvent): void;
+  /** For what belongs to no call. */
+  readonly context: CallContext | undefined;
+  emit(event: HttpClientEvent, context: CallContext | undefined): void;
   /** A connection, or an attempt at one, is gone. */
   onIdle(origin: Origin): void;
   deadlinesOf(ms: number): DeadlineList;
@@ -142,7 +145,7 @@ export class Origin implements ConnectionPool {
   onClosed(pooled: PooledConnection, error: HttpError | undefined): void {
     this.#connections.delete(pooled);
     const { protocol } = pooled.connection;
-    this.#host.emit({ type: "disconnect", origin: this.target.origin, protocol, error });
+    this.#host.emit({ type: "disconnect", origin: this.target.origin, protocol, error }, this.#host.context);
     this.#grow();
     this.#host.onIdle(this);
   }
@@ -180,7 +183,14 @@ export class Origin implements ConnectionPool {
     const room = this.#host.options.connections - this.#connections.open - this.#attempts.size;
     const wanted = Math.min(room, this.#connectionsWanted());
     if (wanted <= 0) return;
-    for (let i = 0; i < wanted; i++) this.#open();
+    let request = this.#waiting.first;
+    for (let taken = 0; taken < this.#attempts.size; taken++) request = request?.nextWaiting; // those have theirs
+    for (let i = 0; i < wanted; i++) {
+      const context = (request ?? this.#waiting.first)?.context;
+      request = request?.nextWaiting;
+      if (context === undefined) this.#open(context);
+      else context.run(() => this.#open(context));
+    }
   }
 
   #connectionsWanted(): number {
@@ -194,7 +204,8 @@ export class Origin implements ConnectionPool {
     return Math.ceil(this.#waiting.length / perSession) - this.#attempts.size;
   }
 
-  #open(): void {
+  /** Opens a connection for a call, whose context is current. */
+  #open(context: CallContext | undefined): void {
     const attempt = new AbortController();
     this.#attempts.add(attempt);
     const began = performance.now();
@@ -204,19 +215,19 @@ export class Origin implements ConnectionPool {
       (transport) => {
         this.#attempts.delete(attempt);
         trace?.onConnected(transport);
-        const connection = this.#onConnected(transport, performance.now() - began);
+        const connection = this.#onConnected(transport, performance.now() - began, context);
         // It was given up in the same turn in which it succeeded.
         if (attempt.signal.aborted && this.#waiting.length === 0) connection.close();
       },
       (error) => {
         this.#attempts.delete(attempt);
         if (!attempt.signal.aborted) trace?.onError(error);
-        this.#onNotOpened(error, attempt.signal.aborted);
+        this.#onNotOpened(error, attempt.signal.aborted, context);
       },
     );
   }
 
-  #onConnected(transport: Transport, ms: number): Connection {
+  #onConnected(transport: Transport, ms: number, context: CallContext | undefined): Connection {
     const { target } = this;
     const owner = new PooledConnection(this, transport);
     const allowedAtFirst = this.#streamsAllowed || 1;
@@ -233,14 +244,14 @@ export class Origin implements ConnectionPool {
     if (maxAge > 0) owner.age = new Deadline(this.#host.deadlinesOf(maxAge), () => connection.close());
     const { origin, proxy } = target;
     const { remoteAddress } = transport;
-    this.#host.emit({ type: "connect", origin, proxy: proxy?.url, protocol, remoteAddress, ms });
+    this.#host.emit({ type: "connect", origin, proxy: proxy?.url, protocol, remoteAddress, ms }, context);
     this.onReady(owner);
     return connection;
   }
 
-  #onNotOpened(error: unknown, aborted: boolean): void {
+  #onNotOpened(error: unknown, aborted: boolean, context: CallContext | undefined): void {
     const { origin, proxy } = this.target;
-    if (!aborted) this.#host.emit({ type: "connectFailed", origin, proxy: proxy?.url, error });
+    if (!aborted) this.#host.emit({ type: "connectFailed", origin, proxy: proxy?.url, error }, context);
     if (aborted) this.#grow();
     else if (this.#waiting.length > 0) this.#onMissed(error);
     this.#host.onIdle(this);

@@ -7,6 +7,7 @@ const room: WaitingRoom = { withdraw: () => assert.fail("nobody withdraws by its
 
 function request(): WaitingRequest {
   return {
+    context: undefined,
     previousWaiting: undefined,
     nextWaiting: undefined,
     waitingAt: undefined,
