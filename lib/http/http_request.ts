@@ -91,6 +91,11 @@ export interface HttpRequestInit
   bodyTimeout?: number;
   /** As the client's option, for this request. */
   maxResponseSize?: number;
+  /**
+   * As the client's option, for this request. A proxy passes a body on with its coding, and the field that names it, by `false` and the
+   * `accept-encoding` of its own client.
+   */
+  decompress?: boolean;
   /** As the client's option, for this request. */
   retries?: number;
   /** As the client's option, for this request. */

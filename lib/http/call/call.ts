@@ -161,8 +161,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   /** Resolves the caller's promise with the response. */
   deliver(): void {
     if (this.#isOver) return; // aborted, or failed, in the same turn
-    const { decompress } = this.#core.options;
-    const terms = { decompress, redirected: this.#redirects > 0 };
+    const terms = { decompress: this.#request.limits.decompress, redirected: this.#redirects > 0 };
     let response: HttpResponse;
     try {
       response = buildResponse(this.#request, this.#head!, this.#responseBody, terms);

@@ -9,34 +9,29 @@ import { checkedMethod, isIdempotent, type RequestTarget, targetOf } from "./req
 import type { BodySource } from "./stream_body.ts";
 
 /** Options of the client that a request may have its own value of. */
-type Limit =
-  | "timeout"
-  | "queueTimeout"
-  | "headersTimeout"
-  | "bodyTimeout"
-  | "retries"
-  | "maxRetryAfter"
-  | "maxResponseSize"
-  | "retryStatuses"
-  | "onInformational";
+const LIMITS = [
+  "timeout",
+  "queueTimeout",
+  "headersTimeout",
+  "bodyTimeout",
+  "retries",
+  "maxRetryAfter",
+  "maxResponseSize",
+  "retryStatuses",
+  "decompress",
+  "onInformational",
+] as const;
+type Limit = (typeof LIMITS)[number];
 
 type OwnMember = Limit | "intercept" | "idempotent" | "redirect" | "duplex";
 
 /** The members of fetch()'s `init` that are checked; a dictionary of the standard's may have any others. */
 export const requestOptions: SchemaOf<Pick<HttpRequestInit, OwnMember>> = /* @__PURE__ */ schema("fetch()", () => {
-  const { timeout, queueTimeout, headersTimeout, bodyTimeout, retries, ...others } = httpClientOptions.members;
-  const { maxRetryAfter, maxResponseSize, retryStatuses, onInformational, intercept } = others;
+  const { members } = httpClientOptions;
+  const limits = Object.fromEntries(LIMITS.map((name) => [name, members[name]])) as Pick<typeof members, Limit>;
   return {
-    timeout,
-    queueTimeout,
-    headersTimeout,
-    bodyTimeout,
-    retries,
-    maxRetryAfter,
-    maxResponseSize,
-    retryStatuses,
-    onInformational,
-    intercept,
+    ...limits,
+    intercept: members.intercept,
     idempotent: bool(),
     redirect: oneOf(["follow", "manual", "error"]),
     duplex: oneOf(["half", "full"]),
@@ -57,27 +52,17 @@ type RequestLimits = Readonly<Pick<ResolvedOptions, Limit>>;
  */
 export function limitsOf(init: HttpRequestInit, defaults: RequestLimits): RequestLimits {
   if (!hasLimits(init)) return defaults;
-  const limitOf = <K extends Limit>(name: K): RequestLimits[K] => {
-    return checkedOption(name, init[name]) as RequestLimits[K] | undefined ?? defaults[name];
-  };
-  return {
-    timeout: limitOf("timeout"),
-    queueTimeout: limitOf("queueTimeout"),
-    headersTimeout: limitOf("headersTimeout"),
-    bodyTimeout: limitOf("bodyTimeout"),
-    retries: limitOf("retries"),
-    maxRetryAfter: limitOf("maxRetryAfter"),
-    maxResponseSize: limitOf("maxResponseSize"),
-    retryStatuses: limitOf("retryStatuses"),
-    onInformational: limitOf("onInformational"),
-  };
+  const limits: Partial<Record<Limit, unknown>> = {};
+  for (const name of LIMITS) limits[name] = checkedOption(name, init[name]) ?? defaults[name];
+  return limits as RequestLimits;
 }
 
 /** Whether a request has a value of its own, be it one that is refused. */
 function hasLimits(init: HttpRequestInit): boolean {
   return init.timeout !== undefined || init.queueTimeout !== undefined || init.headersTimeout !== undefined ||
     init.bodyTimeout !== undefined || init.retries !== undefined || init.maxRetryAfter !== undefined ||
-    init.maxResponseSize !== undefined || init.retryStatuses !== undefined || init.onInformational !== undefined;
+    init.maxResponseSize !== undefined || init.retryStatuses !== undefined || init.decompress !== undefined ||
+    init.onInformational !== undefined;
 }
 
 /** The value of a member of `init`. @throws {HttpError} INVALID_OPTION if it has the wrong type, or is out of range. */
@@ -114,8 +99,8 @@ export interface FetchRequest extends RequestHead {
   readonly limits: RequestLimits;
 }
 
-/** The settings of a client that apply to its requests: decompress, whether encoded responses are asked for; proxyOf, if requests may go by a proxy. */
-type RequestDefaults = RequestLimits & Pick<ResolvedOptions, "decompress" | "proxyOf">;
+/** The settings of a client that apply to its requests; proxyOf, if they may go by a proxy. */
+type RequestDefaults = RequestLimits & Pick<ResolvedOptions, "proxyOf">;
 
 /**
  * Reads what fetch was called with; the body of a Request is taken. Never touches the network.
@@ -169,7 +154,7 @@ function readFor(
   checkLength(body, headers.contentLength, target);
   // Who sends nothing must not ask whether to.
   if (body === undefined || body.length === 0) headers.expectsContinue = false;
-  headers.addDefaults(type, defaults.decompress);
+  headers.addDefaults(type, limits.decompress);
   return {
     url: target.url,
     origin: target.origin,

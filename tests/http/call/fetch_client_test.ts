@@ -242,6 +242,26 @@ each("a response is cloned, and read as a stream and in views", async (url) => {
   assert.equal(length, 300_000);
 });
 
+each("`decompress` of a request rules over the client's, so that a proxy passes bodies on as they are", async (url) => {
+  const other = new HttpClient({ tls: { ca: certificates.ca }, decompress: false });
+  for (const coding of Object.keys(encoded)) {
+    const headers = { "accept-encoding": coding };
+    const raw = await client.fetch(`${url}/encoded/${coding}`, { decompress: false, headers });
+    assert.equal(raw.headers.get("content-encoding"), coding);
+    assert.ok(Buffer.from(encoded[coding]).equals(await raw.bytes()));
+    const passedOn = (await client.fetch(`${url}/encoded/${coding}`, { decompress: false })).clone();
+    assert.ok(Buffer.from(encoded[coding]).equals(await passedOn.bytes()));
+    const read = await other.fetch(`${url}/encoded/${coding}`, { decompress: true });
+    assert.ok(content.equals(await read.bytes()));
+    assert.ok(content.equals(await (await client.fetch(`${url}/encoded/${coding}`)).bytes()));
+  }
+  assert.equal((await ask(url, { decompress: false })).headers["accept-encoding"], undefined);
+  const asked: Echo = await (await other.fetch(url, { decompress: true })).json();
+  assert.equal(asked.headers["accept-encoding"], "zstd, br, gzip");
+  await assert.rejects(client.fetch(url, { decompress: 1 as unknown as boolean }), { code: "INVALID_OPTION" });
+  other.destroy();
+});
+
 each("a body that is given up frees its connection or stream", async (url) => {
   for (let at = 0; at < 5; at++) {
     const { body } = await client.fetch(`${url}/large/50000000`);
