@@ -101,10 +101,10 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     if (this.#pipeline.push(exchange) === 1) {
       this.#idle.setDue(Infinity);
       this.#transport.hold(true);
-      if (this.#silence.isGiven) this.#reader.expect(head.method);
-      else this.#silence.prove();
+      this.#sendFirst();
+    } else if (this.#pipeline.first!.sent) {
+      this.#pipeline.sendWaiting();
     }
-    if (!this.#silence.pending) this.#pipeline.sendWaiting();
     return exchange;
   }
 
@@ -187,14 +187,14 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   onResponseEnd(trailers: HeaderList | undefined, more: boolean): void {
     if (this.#gathers) this.#gather(false);
     const exchange = this.#pipeline.shift();
-    if (this.#pipeline.length === 0) this.#silence.start();
     if (this.#paused) this.#resume();
     const next = this.#pipeline.first;
+    if (!next?.sent) this.#silence.start();
     if (!exchange.wholeRequestSent) this.#stopBody(exchange);
     // Nobody asked for what follows, or the server cannot have read what waits to be sent: it is out of step.
     if (more && !next?.sent || exchange.body !== undefined && this.#transport.full) this.#leave();
     if (next?.cancelled) this.#leave();
-    if (next !== undefined) this.#reader.expect(next.head.method);
+    if (next?.sent) this.#reader.expect(next.head.method);
     exchange.handler.onEnd(trailers);
     if (this.#ended) return;
     if (this.#reusable) this.#goOn();
@@ -239,12 +239,18 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
 
   /** A response has ended, and the connection is as good as new. */
   #goOn(): void {
-    this.#pipeline.sendWaiting();
+    if (this.#pipeline.first?.sent === false && !this.#silence.pending) this.#sendFirst();
     if (this.closing && this.#pipeline.length === 0) return this.#finish();
     this.#tellFree();
     if (this.#pipeline.length > 0 || this.#ended) return;
     if (this.#idleTimeout <= 0) return this.#finish();
     this.#rest();
+  }
+
+  /** Sends the requests that wait, now or once the connection has been proven silent. */
+  #sendFirst(): void {
+    if (this.#silence.isGiven) this.#send();
+    else this.#silence.prove();
   }
 
   /** The connection is silent: what comes now is for the requests that wait. */
