@@ -27,6 +27,8 @@ const MOST_FAILURES = 5;
 const MOST_SAVED = 400;
 /** Inputs between two looks at the coverage, which take some ms each. */
 const BATCH = 64;
+/** The bytes of memory that a run may take: inputs have some kB, and nothing of them may stay. */
+const MOST_MEMORY = 2 ** 31;
 /** How long the smallest input that fails is looked for, in ms. */
 const SHRINKING = 5000;
 
@@ -85,6 +87,15 @@ export class Fuzzer {
       for (const input of batch) await this.#try(input, "new");
       // Timers and what nobody handles have their turn.
       await new Promise((resolve) => setTimeout(resolve));
+      const { rss } = process.memoryUsage();
+      if (rss > MOST_MEMORY) {
+        await this.#fail(
+          batch.at(-1)!,
+          "memory",
+          new Error(`the process has ${Math.round(rss / 2 ** 20)} MiB after this input and others`),
+        );
+        break;
+      }
       if (this.#coverage?.grew(false)) await this.#keepCovering(batch, this.#coverage);
     }
     return this.tally;

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
 import { CompressionError } from "../../../lib/http/h2/hpack/huffman.ts";
 import { HpackDecoder } from "../../../lib/http/h2/hpack/decoder.ts";
 import { HpackEncoder } from "../../../lib/http/h2/hpack/encoder.ts";
@@ -65,6 +68,17 @@ function comesBack(input: Uint8Array): void {
   }
 }
 
+/** The first blocks of a story of every encoder, if a checkout of http2jp/hpack-test-case is there. */
+function stories(): Uint8Array[] {
+  const root = process.env.HPACK_TEST_CASE_ROOT;
+  if (root === undefined) return [];
+  return globSync("*/story_01.json", { cwd: root }).sort().map((path) => {
+    const { cases } = JSON.parse(readFileSync(join(root, path), "utf8")) as { cases: { wire?: string }[] };
+    const blocks = cases.slice(0, 5).map(({ wire = "" }) => Buffer.from(wire, "hex"));
+    return withLengths(...blocks.filter(({ length }) => length > 0 && length < 256));
+  });
+}
+
 /** Header blocks of a connection, each with its length before it. */
 export const hpack: Target = {
   name: "hpack",
@@ -90,6 +104,7 @@ export const hpack: Target = {
       withLengths(Buffer.concat([integer(0x20, 5, 100), OK, added, added]), Buffer.concat([integer(0x20, 5, 0), OK])),
       withLengths(hex("4803 3330 3258 0770 7269 7661 7465"), hex("4883 640e ffc1 c0bf")),
       withLengths(Buffer.concat([field(8, "103"), field(28, "12"), field("X", "y")])),
+      ...stories(),
     ];
   },
 

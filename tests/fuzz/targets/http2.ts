@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
 import { dataFrame, headFrame, response } from "../../http/h2/memory_peer.ts";
 import { type Answer, ask, openSession } from "../../http/h2/opened_session.ts";
 import { turn } from "../../support/waits.ts";
@@ -28,6 +31,15 @@ async function converse(pieces: readonly Uint8Array[]): Promise<string[]> {
   assert.equal(session.active, 0, "requests are left");
   assert.deepEqual(owner.calls.slice(-1), ["closed"]);
   return [...answers.map(told), owner.error === undefined ? "" : ending(owner.error)];
+}
+
+/** nghttp2's own inputs for fuzzing, if its checkout is there. */
+function nghttp2Corpus(): Uint8Array<ArrayBuffer>[] {
+  const root = process.env.NGHTTP2_ROOT;
+  if (root === undefined) return [];
+  return globSync("fuzz/corpus/*/*", { cwd: root }).sort().map((path) =>
+    Uint8Array.from(readFileSync(join(root, path)))
+  );
 }
 
 /** Bytes of a server after its first SETTINGS, with three requests under way. */
@@ -60,7 +72,7 @@ export const http2: Target = {
       [numberFrame(3, 5, 7), numberFrame(8, 0, 1000), frame(6, 0, 0, Buffer.alloc(8)), response(1, "x")],
       [response(5, "late"), goawayFrame(3, 0), response(1, "a"), response(3, "b")],
       [frame(0, 9, 1, Buffer.from("\x03abc\0\0\0", "latin1"))],
-    ].map((frames) => Uint8Array.from(Buffer.concat(frames)));
+    ].map((frames) => Uint8Array.from(Buffer.concat(frames))).concat(nghttp2Corpus());
   },
 
   async check(input): Promise<string> {

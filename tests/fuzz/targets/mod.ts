@@ -5,6 +5,7 @@ import { dictionaries } from "./dictionaries.ts";
 import { encoders } from "./encoders.ts";
 import { hpack } from "./hpack.ts";
 import { http1 } from "./http1.ts";
+import { http1Connection } from "./http1_connection.ts";
 import { http2 } from "./http2.ts";
 import { manifest } from "./manifest.ts";
 import { multipart } from "./multipart.ts";
@@ -18,6 +19,7 @@ export const targets: readonly Target[] = [
   decoders,
   encoders,
   http1,
+  http1Connection,
   http2,
   hpack,
   multipart,

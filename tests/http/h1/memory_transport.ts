@@ -29,7 +29,12 @@ export class MemoryTransport implements Transport {
 
   /** The server's bytes arrive, in one piece. */
   give(text: string): void {
-    this.#events.onData(bytesOf(text), true);
+    this.giveBytes(bytesOf(text));
+  }
+
+  /** The same as bytes, which become the client's. */
+  giveBytes(bytes: Uint8Array): void {
+    this.#events.onData(bytes, true);
   }
 
   /** The server's bytes arrive, cut before each of these positions. */
