@@ -19,7 +19,7 @@ export class DeadlineList {
   #first: Timed | undefined = undefined;
   #last: Timed | undefined = undefined;
   readonly #timer: Timer = new Timer(() => this.#expire(), { keepsAlive: false });
-  /** What the timer is set to. */
+  /** The time that the timer is set to. */
   #due = 0;
 
   /**
