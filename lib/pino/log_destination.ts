@@ -66,8 +66,8 @@ export class LogDestination extends Writable {
   readonly #lines: WholeLines;
   /** The promise of the last write. */
   #batch: Promise<void> | undefined = undefined;
-  /** Tells that more may be written, once there is room. */
-  #held: Done | undefined = undefined;
+  /** Whether a `write()` has returned false, and `drain` is still to come. */
+  #needsDrain = false;
 
   /** Makes a destination; {@linkcode openLogDestination} waits until it can be written. */
   constructor(options: LogDestinationOptions) {
@@ -93,7 +93,7 @@ export class LogDestination extends Writable {
    * @param callback Called then, or with what failed; without one, the promise is rejected.
    */
   flush(callback: ((error?: Error | null) => void) | undefined = undefined): Promise<void> {
-    this.#release();
+    this.#takeCorked();
     const flushed = this.#log.flush();
     return callback ? flushed.then(() => callback(), callback) : flushed;
   }
@@ -105,27 +105,46 @@ export class LogDestination extends Writable {
    * @throws {Error} why it cannot be written, with the system's `code`.
    */
   flushSync(): void {
-    this.#release();
+    this.#takeCorked();
     this.#lines.end(this.#emit);
     this.#log.flushSync();
   }
 
   /** Ends the file that is being written, behind everything that was written so far; the next line begins another one. */
   rotate(): Promise<void> {
-    this.#release();
+    this.#takeCorked();
     return this.#log.rotate();
+  }
+
+  /**
+   * Writes a chunk, as the `write()` of any Writable; while the process ends, to the disk before it returns.
+   *
+   * @returns false if more had better wait for `drain`.
+   */
+  override write(chunk: unknown, encoding?: BufferEncoding | Done, done?: Done): boolean {
+    super.write(chunk, encoding as BufferEncoding, done);
+    if (isExiting) this.flushSync();
+    if (this.#writer.desiredSize! > 0) return true;
+    if (!this.#needsDrain) this.#awaitRoom();
+    return false;
+  }
+
+  /** Writes what was written so far, and closes the file without ending a line. */
+  override destroy(error?: Error): this {
+    if (!this.destroyed) this.#takeCorked(); // a Writable drops what it holds
+    return super.destroy(error);
   }
 
   /** @ignore */
   override _write(chunk: string | Uint8Array, encoding: BufferEncoding, done: Done): void {
     this.#lines.add(decoded(chunk, encoding), this.#emit);
-    this.#acknowledge(done);
+    done(); // at once: the queue of the series is the only one, and `write()` tells how full it is
   }
 
   /** @ignore */
   override _writev(chunks: { chunk: string | Uint8Array; encoding: BufferEncoding }[], done: Done): void {
     for (const { chunk, encoding } of chunks) this.#lines.add(decoded(chunk, encoding), this.#emit);
-    this.#acknowledge(done);
+    done();
   }
 
   /** @ignore */
@@ -153,20 +172,27 @@ export class LogDestination extends Writable {
     written.catch(() => {}); // told by `closed`
   };
 
-  #acknowledge(done: Done): void {
-    if (this.#writer.desiredSize! > 0) return done();
-    this.#held = done;
-    const release = (): void => {
-      if (this.#held === done) this.#release();
+  static {
+    const get = function (this: LogDestination): boolean {
+      return this.#needsDrain;
     };
-    this.#writer.ready.then(release, release);
+    Object.defineProperty(this.prototype, "writableNeedDrain", { configurable: true, get });
   }
 
-  /** Takes what the Writable holds back. */
-  #release(): void {
-    const held = this.#held;
-    this.#held = undefined;
-    held?.();
+  #awaitRoom(): void {
+    this.#needsDrain = true;
+    const drain = (): void => {
+      this.#needsDrain = false;
+      if (!this.destroyed) this.emit("drain");
+    };
+    this.#writer.ready.then(drain, drain);
+  }
+
+  /** Takes what the Writable holds between `cork()` and `uncork()`. */
+  #takeCorked(): void {
+    const { writableCorked } = this;
+    for (let i = 0; i < writableCorked; i++) this.uncork();
+    for (let i = 0; i < writableCorked; i++) this.cork();
   }
 }
 
@@ -177,6 +203,8 @@ function decoded(chunk: string | Uint8Array, encoding: BufferEncoding): string |
 
 const open: Set<LogDestination> = new Set();
 let isListening = false;
+/** Whether the listeners of `exit` run: later ones may write, too. */
+let isExiting = false;
 
 function flushOnExit(destination: LogDestination): void {
   open.add(destination);
@@ -185,6 +213,7 @@ function flushOnExit(destination: LogDestination): void {
 }
 
 function flushAll(): void {
+  isExiting = true;
   for (const destination of open) {
     try {
       destination.flushSync();

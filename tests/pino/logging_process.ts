@@ -15,6 +15,11 @@ const logger = way === "transport"
   ? pino(pino.transport({ target, options }))
   : pino(await openLogDestination(options));
 for (let i = 0; i < Number(count); i++) logger.info({ i }, "a line of the log");
+if (end === "listener") {
+  // It comes behind that of the destination.
+  process.on("exit", () => logger.info({ i: Number(count) }, "the last line"));
+  process.exit();
+}
 if (end === "exit") process.exit();
 if (end === "throw") throw new Error("as it is meant to");
 if (end === "later") setTimeout(() => process.exit(), 300);
