@@ -131,8 +131,8 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#pending?.reject(reason);
-    if (this.#isStandardOutput) this.#letGo();
-    else this.#writable.destroy(toError(reason, "The stream was aborted"));
+    if (!this.#isStandardOutput) this.#writable.destroy(toError(reason, "The stream was aborted"));
+    else if (this.#pending === undefined) this.#letGo(); // else it may still fail
   }
 
   #isWithoutBody(): boolean {
@@ -173,7 +173,9 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
   }
 
   readonly #onWritten = (error?: Error | null): void => {
-    if (error) {
+    if (this.#isOver && this.#isStandardOutput) {
+      if (!error) this.#letGo(); // else an event of the error follows, and what listens to it stays until `close`
+    } else if (error) {
       const { code } = error as { code?: unknown };
       this.#fail(DROPPED.includes(code) ? this.#leftError(error) : error);
     } else if (this.#http2?.rstCode) {
@@ -211,7 +213,6 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     this.#isOver = true;
     this.#controller.error(error);
     this.#pending?.reject(error);
-    if (this.#isStandardOutput) this.#letGo();
   }
 
   /** Errors the stream, and destroys the writable: a write or an end of ours failed, and nothing else will end it. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   createReadStream,
@@ -146,4 +146,21 @@ describe("fromNodeWritable() of process.stdout and process.stderr", () => {
       status: 0,
     });
   });
+
+  for (const way of ["pipe", "pipe, stay open", "from a readable", "writer", "abort"]) {
+    it(`tells by its promises that the reader has left, and nothing else (${way})`, async () => {
+      const script = fileURLToPath(new URL("./left_output.ts", import.meta.url));
+      const options = "Deno" in globalThis ? ["run", "-A", "--no-check"] : [];
+      const child = spawn(process.execPath, [...options, script, way], { stdio: ["ignore", "pipe", "pipe"] });
+      let told = "";
+      child.stderr.setEncoding("utf8").on("data", (text) => {
+        told += text;
+        if (told.includes("stuck")) child.stdout.destroy();
+      });
+      if (way !== "abort") child.stdout.once("data", () => child.stdout.destroy()); // as `head` does
+      else if ("Deno" in globalThis) setTimeout(() => child.stdout.destroy(), 1000); // whose writes to a full pipe block
+      const [code] = await within(once(child, "close"), "the end of the process");
+      assert.deepEqual([told.replace("stuck\n", ""), code], ["caught EPIPE\n", 7]);
+    });
+  }
 });
