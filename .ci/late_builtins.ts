@@ -9,7 +9,7 @@ const BUILTINS = join(root, "lib/runtime/builtins.ts");
 
 /** The modules that it gives. */
 const given: ReadonlySet<string> = new Set(
-  [...readFileSync(BUILTINS, "utf8").matchAll(/^  "([\w/]+)",$/gm)].map(([, name]) => `node:${name}`),
+  [...readFileSync(BUILTINS, "utf8").matchAll(/^\s+"([\w/]+)",$/gm)].map(([, name]) => `node:${name}`),
 );
 
 /** An import of one of the runtime's modules, as `deno fmt` writes it; those of types alone go with the types. */

@@ -101,11 +101,6 @@ export async function judge(file: Received, hasHash: boolean, signal: AbortSigna
 
 async function bestSize(content: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<number> {
   if (content.length < MIN_SIZE) return Infinity;
-  const size = await compressedSize(content, signal);
-  return size <= content.length * (1 - MIN_SAVING) ? size : Infinity;
-}
-
-async function compressedSize(content: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<number> {
   const level = content.length > LARGE ? 9 : 11;
   const { readable, writable } = new CompressionStream("brotli", { level, size: content.length });
   const writer = writable.getWriter();
@@ -120,7 +115,7 @@ async function compressedSize(content: Uint8Array<ArrayBuffer>, signal: AbortSig
   void write().catch((error) => writer.abort(error)); // whoever reads is told
   let size = 0;
   for await (const { length } of readable) size += length;
-  return size;
+  return size <= content.length * (1 - MIN_SAVING) ? size : Infinity;
 }
 
 function sizeFindings(sent: number, best: number, coding: string, size: number): Finding[] {

@@ -41,10 +41,7 @@ const marks: readonly (readonly [bytes: readonly number[], encoding: string])[] 
 /** How far from the start of a file browsers look for its encoding, in bytes. */
 const DECLARED_WITHIN = 1024;
 
-/**
- * The text of a page or a style sheet in the encoding of its mark, of its field, or that it declares itself; else
- * UTF-8.
- */
+/** The text of a page or a style sheet in the encoding of its mark, its field, or its own declaration; else UTF-8. */
 export function textOf(bytes: Uint8Array<ArrayBuffer>, type: string): string {
   const marked = marks.find(([mark]) => mark.every((byte, i) => bytes[i] === byte))?.[1];
   const [, named] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type) ?? [];

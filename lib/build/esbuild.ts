@@ -103,14 +103,12 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       (build as Build).onEnd(async ({ errors, metafile }) => {
         if (errors.length > 0) return;
         const output = outputOf(resolve(root, folder), metafile!.outputs, initialOptions, root);
-        return await compressOutput(output, checked, tool).then(() => undefined, failureOf);
+        return await compressOutput(output, checked, tool).then(() => undefined, (error) => ({
+          errors: [{ text: error instanceof Error ? error.message : String(error) }],
+        }));
       });
     },
   };
-}
-
-function failureOf(error: unknown): { errors: { text: string }[] } {
-  return { errors: [{ text: error instanceof Error ? error.message : String(error) }] };
 }
 
 function outputOf(

@@ -23,10 +23,7 @@ import { requireReportPlaces, writeReports } from "./reports.ts";
 import { Interruption } from "./signals.ts";
 import { type Command, DONE, FAILED, interrupted, UsageError } from "./usage.ts";
 
-/**
- * The closing table: a row a type of file, with the bytes before and after for each format, and its time in all
- * threads.
- */
+/** The closing table: a row a type of file, with the bytes before and after for each format, and the time in all. */
 export function formatTable(report: PrecompressReport): string {
   const formats = Object.keys(extensions) as (keyof typeof extensions)[];
   const used = formats.filter((format) => report.types.some(({ variants }) => variants[format] !== undefined));

@@ -3,7 +3,7 @@ import { environmentVariable } from "../runtime/mod.ts";
 import { isSettable, requireFieldValue } from "../semantics/mod.ts";
 import { settingsOf, staticHandlerOptions } from "../static/internal.ts";
 import type { StaticHandlerOptions } from "../static/mod.ts";
-import { Flags, type GivenFlags, optionsByPath } from "./flags.ts";
+import { Flags, optionsByPath } from "./flags.ts";
 import { oneFolder, requireThere, UsageError } from "./usage.ts";
 
 /** A field's name (RFC 9110, section 5.1). */
@@ -146,7 +146,9 @@ export async function serveArguments(words: readonly string[]): Promise<ServeArg
   for (const [flag, other] of [["watch", "no-watch"], ["cors", "cors-origin"]] as const) {
     if (given.has(flag) && given.has(other)) throw new UsageError(`--${flag} and --${other} exclude each other`);
   }
-  const options = optionsOf(given);
+  const fields = Object.fromEntries(headerFields(given.texts("header")));
+  const headers = given.has("header") && { headers: () => fields };
+  const options: StaticHandlerOptions = { watch: true, ...given.options(), ...headers };
   await settingsOf(options).catch((cause) => {
     throw given.explained(cause);
   });
@@ -185,9 +187,4 @@ function certificateOf(cert: string | undefined, key: string | undefined): Serve
   if (cert !== undefined && key !== undefined) return { cert, key };
   if (cert === undefined && key === undefined) return undefined;
   throw new UsageError(`--${cert === undefined ? "key" : "cert"} is given alone: https needs --cert and --key`);
-}
-
-function optionsOf(given: GivenFlags): StaticHandlerOptions {
-  const fields = Object.fromEntries(headerFields(given.texts("header")));
-  return { watch: true, ...given.options(), ...(given.has("header") && { headers: () => fields }) };
 }

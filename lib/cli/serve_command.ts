@@ -50,7 +50,8 @@ async function serveFolder(
   const ending = firstEndingSignal();
   const { files: count } = handler.stats();
   if (port !== 0 && server.port !== port) tell(`port ${port} is in use: ${server.port} is the next one that is free`);
-  tell(`serving ${directory} at ${urlOf(server.url, options.basePath ?? "/")} (${counted(count, "file")})`);
+  const { href } = new URL(`/${options.basePath ?? ""}/`.replace(/\/{2,}/g, "/"), server.url);
+  tell(`serving ${directory} at ${href} (${counted(count, "file")})`);
   const signal = await ending;
   tell(`stopping by ${signal}: requests under way have ${GRACE / 1000} s to finish; a second signal ends it at once`);
   await server.stop(GRACE);
@@ -59,10 +60,6 @@ async function serveFolder(
   // Deno goes on sending what stop() could not cut, and would wait for it.
   new Timer(() => process.exit(), { keepsAlive: false }).start(LEFT_OVER);
   return DONE;
-}
-
-function urlOf(server: string, basePath: string): string {
-  return new URL(`/${basePath}/`.replace(/\/{2,}/g, "/"), server).href;
 }
 
 async function readCertificate(files: NonNullable<ServeArguments["certificate"]>): Promise<ServeOptions["tls"]> {

@@ -46,7 +46,7 @@ export async function compress(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const input = requireBytes(bytes, "bytes");
   const parameters = compressParameters(compressOptions.check(options), input.length, true);
-  return compressWhole(input, parameters, await encoders.load(parameters.family));
+  return stepWhole(input, parameters, await encoders.load(parameters.family), MAX_OUTPUT).output;
 }
 
 /**
@@ -124,7 +124,7 @@ export function compressSync(
 ): Uint8Array<ArrayBuffer> {
   const input = requireBytes(bytes, "bytes");
   const parameters = compressParameters(compressSyncOptions.check(options), input.length, true);
-  return compressWhole(input, parameters, requireLoaded(encoders, parameters));
+  return stepWhole(input, parameters, requireLoaded(encoders, parameters), MAX_OUTPUT).output;
 }
 
 /**
@@ -159,14 +159,6 @@ function requireLoaded(codecs: Codecs, { family, direction, format }: SessionPar
   const module = codecs.loaded(family);
   if (module) return module;
   throw new TypeError(`${direction}Sync cannot run: ${format} is not loaded: await ready(["${format}"]) first`);
-}
-
-function compressWhole(
-  input: Uint8Array,
-  parameters: SessionParameters,
-  module: WebAssembly.Module,
-): Uint8Array<ArrayBuffer> {
-  return stepWhole(input, parameters, module, MAX_OUTPUT).output;
 }
 
 function decompressWhole(

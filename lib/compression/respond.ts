@@ -277,16 +277,13 @@ async function begin(reader: BodySource["reader"]): Promise<Uint8Array | BodySou
     const read = await inThisTurn(reading).catch((): typeof PAUSED => PAUSED); // whoever reads the body on has the error
     if (read === PAUSED) return { reader, begun, reading };
     if (read.done) return begun.length === 1 ? begun[0] : joinBytes(begun, length);
-    if (!isChunk(read.value)) return { reader, begun, reading }; // as above
+    const isChunk = ArrayBuffer.isView(read.value) || typeof read.value === "string";
+    if (!isChunk) return { reader, begun, reading }; // as above
     const bytes = chunkBytes(read.value);
     begun.push(bytes);
     length += bytes.length;
   }
   return { reader, begun, reading: undefined };
-}
-
-function isChunk(value: unknown): boolean {
-  return ArrayBuffer.isView(value) || typeof value === "string";
 }
 
 function whole(

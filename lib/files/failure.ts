@@ -67,7 +67,7 @@ const causes = new WeakMap<Error, unknown>();
 export function fileFailure(action: string, path: string, error: unknown): Error {
   const cause = causes.has(error as Error) ? causes.get(error as Error) : error;
   const code = codeOf(cause);
-  const words = code === undefined ? undefined : meaningOf(code, action);
+  const words = code === "ENOENT" && action === "read" ? "there is no such file" : wordsOf(code ?? "");
   const reason = words === undefined ? messageOf(cause) : `${words} (${code})`;
   const failure = new Error(`Cannot ${action} ${path}: ${reason}`, { cause });
   causes.set(failure, cause);
@@ -80,10 +80,6 @@ export function failing(action: string, path: string): (error: unknown) => never
   return (error) => {
     throw fileFailure(action, path, error);
   };
-}
-
-function meaningOf(code: string, action: string): string | undefined {
-  return code === "ENOENT" && action === "read" ? "there is no such file" : wordsOf(code);
 }
 
 /**

@@ -10,6 +10,30 @@ export interface Reference {
   readonly isLater: boolean;
 }
 
+/** A place in a text, from which it is read on. */
+export class TextCursor {
+  readonly text: string;
+  at = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Takes the text that matches `pattern` here, which is sticky. */
+  take(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.at;
+    const match = pattern.exec(this.text);
+    if (match) this.at += match[0].length;
+    return match ?? undefined;
+  }
+
+  skip(character: string): boolean {
+    if (this.text[this.at] !== character) return false;
+    this.at++;
+    return true;
+  }
+}
+
 /** Formats of images that all current browsers take. */
 export const KNOWN_IMAGE: RegExp = /^image\/(?:avif|webp|jpeg|png|gif|svg\+xml|bmp|x-icon)\s*(?:;|$)/i;
 
@@ -100,15 +124,15 @@ const PARAMETER = /[\t ]*;[\t ]*([^\s;,="<>]*)[\t ]*(?:=[\t ]*(?:"((?:[^"\\]|\\[
  */
 export function headerReferences(field: string): Reference[] {
   const references: Reference[] = [];
-  for (let at = field.indexOf("<"); at !== -1; at = field.indexOf("<", at)) {
-    LINK.lastIndex = at;
-    const link = LINK.exec(field);
-    at = link === null ? at + 1 : LINK.lastIndex;
-    if (link === null) continue;
+  const cursor = new TextCursor(field);
+  for (cursor.at = field.indexOf("<"); cursor.at !== -1; cursor.at = field.indexOf("<", cursor.at)) {
+    const link = cursor.take(LINK);
+    if (link === undefined) {
+      cursor.at++;
+      continue;
+    }
     const parameters = new Map([["href", link[1]!]]);
-    PARAMETER.lastIndex = at;
-    for (let found = PARAMETER.exec(field); found !== null; found = PARAMETER.exec(field)) {
-      at = PARAMETER.lastIndex;
+    for (let found = cursor.take(PARAMETER); found !== undefined; found = cursor.take(PARAMETER)) {
       const [, name = "", quoted, token] = found;
       const key = name.toLowerCase();
       if (!parameters.has(key)) parameters.set(key, quoted?.replace(/\\([^])/g, "$1") ?? token ?? "");

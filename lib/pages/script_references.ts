@@ -1,4 +1,4 @@
-import type { Reference, ReferenceKind } from "./reference.ts";
+import { type Reference, type ReferenceKind, TextCursor } from "./reference.ts";
 
 /**
  * Lists the modules that a script imports by name, those of `import()` as ones that may load later. Names of packages
@@ -34,14 +34,12 @@ const kinds: Readonly<Record<string, ReferenceKind>> = { json: "other", css: "st
 const MOST_WORDS = 5;
 
 /** Reads a script's tokens, as far as it takes to tell code from text. */
-class ScriptReader {
-  readonly #script: string;
+class ScriptReader extends TextCursor {
   readonly #references: Reference[] = [];
   /** For each open brace, whether it is that of a value in a template. */
   readonly #braces: boolean[] = [];
   /** For each open parenthesis, whether it is that of a statement such as `if`. */
   readonly #parentheses: boolean[] = [];
-  #at = 0;
   /** The word or character before. */
   #before = "";
   /** Whether a value ends there, so that a slash divides. */
@@ -49,22 +47,20 @@ class ScriptReader {
   /** No regular expression is looked for up to here: one had no end. */
   #divides = 0;
 
-  constructor(script: string) {
-    this.#script = script;
-  }
-
   read(): Reference[] {
-    for (this.#blank(); this.#at < this.#script.length; this.#blank()) this.#step();
+    for (this.#blank(); this.at < this.text.length; this.#blank()) this.#step();
     return this.#references;
   }
 
   #step(): void {
-    const character = this.#script[this.#at]!;
-    const word = this.#take(WORD)?.[0];
+    const character = this.text[this.at]!;
+    const word = this.take(WORD)?.[0];
     if (word !== undefined) this.#word(word);
-    else if (character === '"' || character === "'") this.#text();
-    else if (character === "`") this.#template();
-    else if (character === "/" && !this.#isValue && this.#at >= this.#divides) this.#regularExpression();
+    else if (character === '"' || character === "'") {
+      this.#string();
+      this.#ended('"', true);
+    } else if (character === "`") this.#template();
+    else if (character === "/" && !this.#isValue && this.at >= this.#divides) this.#regularExpression();
     else this.#punctuator(character);
   }
 
@@ -76,44 +72,44 @@ class ScriptReader {
 
   /** Reads on if a module's name follows; else it stays. */
   #import(word: "import" | "export"): void {
-    const start = this.#at;
+    const start = this.at;
     this.#blank();
-    const isCall = word === "import" && this.#skip("(");
+    const isCall = word === "import" && this.skip("(");
     if (isCall) this.#blank();
     const isNamed = isCall || this.#passBindings(word);
-    const name = isNamed ? this.#string() ?? (isCall ? this.#take(PLAIN_TEMPLATE)?.[1] : undefined) : undefined;
-    const type = this.#take(isCall ? TYPE_ARGUMENT : TYPE)?.[1];
+    const name = isNamed ? this.#string() ?? (isCall ? this.take(PLAIN_TEMPLATE)?.[1] : undefined) : undefined;
+    const type = this.take(isCall ? TYPE_ARGUMENT : TYPE)?.[1];
     if (isCall) this.#blank();
-    const isWhole = !isCall || type !== undefined || /[),]/.test(this.#script[this.#at] ?? "");
+    const isWhole = !isCall || type !== undefined || /[),]/.test(this.text[this.at] ?? "");
     if (name && isWhole) this.#add(name, kinds[type ?? ""] ?? "script", isCall);
-    if (name === undefined || isCall) this.#at = start; // what follows may hold more of them
+    if (name === undefined || isCall) this.at = start; // what follows may hold more of them
   }
 
   /** Reads what an import or an export names, up to the module's name; false if none follows. */
   #passBindings(word: "import" | "export"): boolean {
     let last = "";
     for (let words = 0; words <= MOST_WORDS; this.#blank()) {
-      const next = this.#script[this.#at];
+      const next = this.text[this.at];
       if (next === '"' || next === "'") return word === "import" && last === "" || last === "from";
       if (next === "{") {
         if (!this.#passBraces()) return false;
-      } else if (!this.#skip("*") && !this.#skip(",")) {
-        const found = this.#take(WORD);
+      } else if (!this.skip("*") && !this.skip(",")) {
+        const found = this.take(WORD);
         if (!found) return false;
         words++;
       }
-      last = this.#script.slice(this.#at - 4, this.#at);
+      last = this.text.slice(this.at - 4, this.at);
     }
     return false;
   }
 
   /** Reads `{ a, b as c }`; false if something else is in it. */
   #passBraces(): boolean {
-    this.#skip("{");
-    while (!this.#skip("}")) {
+    this.skip("{");
+    while (!this.skip("}")) {
       this.#blank();
-      if (this.#skip(",") || this.#take(WORD) || this.#string() !== undefined) continue;
-      if (this.#script[this.#at] !== "}") return false;
+      if (this.skip(",") || this.take(WORD) || this.#string() !== undefined) continue;
+      if (this.text[this.at] !== "}") return false;
     }
     return true;
   }
@@ -123,54 +119,49 @@ class ScriptReader {
     if (isURL) this.#references.push({ url: name, kind, isLater });
   }
 
-  #text(): void {
-    this.#string();
-    this.#ended('"', true);
-  }
-
   /** Reads a string, if one ends before the first line end that no backslash is before. */
   #string(): string | undefined {
-    const quote = this.#script[this.#at];
+    const quote = this.text[this.at];
     if (quote !== '"' && quote !== "'") return undefined;
-    const start = ++this.#at;
+    const start = ++this.at;
     this.#takeAll(quote === '"' ? DOUBLE_QUOTED : SINGLE_QUOTED);
-    const end = this.#at;
-    return this.#skip(quote) ? this.#script.slice(start, end) : undefined;
+    const end = this.at;
+    return this.skip(quote) ? this.text.slice(start, end) : undefined;
   }
 
   /** Reads a template, or the rest of one behind a value. */
   #template(): void {
-    this.#at++;
+    this.at++;
     this.#takeAll(TEMPLATE);
-    const isOpen = this.#skip("$");
+    const isOpen = this.skip("$");
     if (isOpen) this.#braces.push(true);
-    this.#at++; // the brace, or the end
+    this.at++; // the brace, or the end
     this.#ended("`", !isOpen);
   }
 
   #regularExpression(): void {
-    const start = this.#at;
+    const start = this.at;
     if (this.#passRegularExpression()) return this.#ended("/", true);
-    this.#at = start;
+    this.at = start;
     this.#divides = this.#lineEnd();
   }
 
   /** Reads up to the end of a regular expression; false if its line ends before. */
   #passRegularExpression(): boolean {
-    this.#skip("/");
-    for (this.#takeAll(REGULAR_EXPRESSION); !this.#skip("/"); this.#takeAll(REGULAR_EXPRESSION)) {
-      if (!this.#skip("[")) return false;
+    this.skip("/");
+    for (this.#takeAll(REGULAR_EXPRESSION); !this.skip("/"); this.#takeAll(REGULAR_EXPRESSION)) {
+      if (!this.skip("[")) return false;
       this.#takeAll(CHARACTER_CLASS);
-      if (!this.#skip("]")) return false;
+      if (!this.skip("]")) return false;
     }
-    this.#take(FLAGS);
+    this.take(FLAGS);
     return true;
   }
 
   #punctuator(character: string): void {
     if (character === "}" && this.#braces.pop()) return this.#template();
-    this.#at++;
-    const isTwice = (character === "+" || character === "-") && this.#skip(character); // the value is before or behind
+    this.at++;
+    const isTwice = (character === "+" || character === "-") && this.skip(character); // the value is before or behind
     let isValue = isTwice ? this.#isValue : character === "]";
     if (character === "{") this.#braces.push(false);
     else if (character === "(") this.#parentheses.push(STATEMENTS.has(this.#before));
@@ -185,41 +176,27 @@ class ScriptReader {
   }
 
   #lineEnd(): number {
-    const end = this.#script.indexOf("\n", this.#at);
-    return end === -1 ? this.#script.length : end;
+    const end = this.text.indexOf("\n", this.at);
+    return end === -1 ? this.text.length : end;
   }
 
   /** Reads space, line ends and comments. */
   #blank(): void {
-    for (this.#take(SPACE); this.#script[this.#at] === "/"; this.#take(SPACE)) {
-      const next = this.#script[this.#at + 1];
-      if (next === "/") this.#take(LINE);
+    for (this.take(SPACE); this.text[this.at] === "/"; this.take(SPACE)) {
+      const next = this.text[this.at + 1];
+      if (next === "/") this.take(LINE);
       else if (next === "*") this.#comment();
       else return;
     }
   }
 
   #comment(): void {
-    const end = this.#script.indexOf("*/", this.#at + 2);
-    this.#at = end === -1 ? this.#script.length : end + 2;
+    const end = this.text.indexOf("*/", this.at + 2);
+    this.at = end === -1 ? this.text.length : end + 2;
   }
 
   /** Takes all that matches `pattern` from here on, which is sticky. */
   #takeAll(pattern: RegExp): void {
-    while (this.#take(pattern));
-  }
-
-  /** Takes the text that matches `pattern` here, which is sticky. */
-  #take(pattern: RegExp): RegExpExecArray | undefined {
-    pattern.lastIndex = this.#at;
-    const match = pattern.exec(this.#script);
-    if (match) this.#at += match[0].length;
-    return match ?? undefined;
-  }
-
-  #skip(character: string): boolean {
-    if (this.#script[this.#at] !== character) return false;
-    this.#at++;
-    return true;
+    while (this.take(pattern));
   }
 }

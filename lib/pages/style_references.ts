@@ -1,4 +1,11 @@
-import { forCommonScreen, KNOWN_IMAGE, type Reference, type ReferenceKind, type Size } from "./reference.ts";
+import {
+  forCommonScreen,
+  KNOWN_IMAGE,
+  type Reference,
+  type ReferenceKind,
+  type Size,
+  TextCursor,
+} from "./reference.ts";
 
 /**
  * Lists what a style sheet, or the value of a `style` attribute, may load: imported sheets, images, and of each font the
@@ -21,30 +28,24 @@ interface Option extends Size {
   readonly isKnown: boolean;
 }
 
-class StyleReader {
-  readonly #css: string;
+class StyleReader extends TextCursor {
   readonly #references: Reference[] = [];
-  #at = 0;
-
-  constructor(css: string) {
-    this.#css = css;
-  }
 
   read(): Reference[] {
-    while (this.#at < this.#css.length) this.#step();
+    while (this.at < this.text.length) this.#step();
     return this.#references;
   }
 
   #step(): void {
-    const character = this.#css[this.#at]!;
-    if (character === "/" && this.#css[this.#at + 1] === "*") this.#past("*/");
+    const character = this.text[this.at]!;
+    if (character === "/" && this.text[this.at + 1] === "*") this.#past("*/");
     else if (character === '"' || character === "'") this.#string();
-    else if (character === "\\") this.#at += 2;
+    else if (character === "\\") this.at += 2;
     else if (character === "@") this.#rule();
     else {
       const word = this.#word();
-      if (word === "") this.#at++;
-      else if (this.#css[this.#at] === "(") this.#function(word.toLowerCase());
+      if (word === "") this.at++;
+      else if (this.text[this.at] === "(") this.#function(word.toLowerCase());
     }
   }
 
@@ -58,10 +59,10 @@ class StyleReader {
     const options: Option[] = [];
     const start = this.#references.length;
     do {
-      this.#at++;
+      this.at++;
       options.push(this.#option());
-    } while (this.#css[this.#at] === ",");
-    this.#at++;
+    } while (this.text[this.at] === ",");
+    this.at++;
     this.#references.length = start;
     const { references = [] } = forCommonScreen(options.filter(({ isKnown }) => isKnown)) ?? {};
     for (const each of references) this.#references.push(each);
@@ -71,14 +72,14 @@ class StyleReader {
   #option(): Option {
     const start = this.#references.length;
     let [amount, isKnown, depth] = [1, true, 0];
-    for (this.#space(); this.#at < this.#css.length; this.#space()) {
-      const character = this.#css[this.#at]!;
+    for (this.#space(); this.at < this.text.length; this.#space()) {
+      const character = this.text[this.at]!;
       if (depth === 0 && (character === "," || character === ")")) break;
       if (character === '"' || character === "'") this.#add(this.#string(), "image");
       else if (/[.\d]/.test(character)) amount = this.#resolution();
       else {
         const name = this.#word().toLowerCase();
-        const next = this.#css[this.#at];
+        const next = this.text[this.at];
         const isURL = next === "(" && name === "url";
         if (isURL) this.#add(this.#url(), "image");
         else if (next === "(" && name === "type") isKnown = KNOWN_IMAGE.test(this.#url());
@@ -86,7 +87,7 @@ class StyleReader {
         else if (name !== "") continue;
         else if (next === ")") depth--;
         if (isURL || name === "type") this.#space();
-        this.#at++;
+        this.at++;
       }
     }
     return { references: this.#references.slice(start), amount, isWidth: false, isKnown };
@@ -99,26 +100,26 @@ class StyleReader {
   }
 
   #rule(): void {
-    this.#at++;
+    this.at++;
     const name = this.#word().toLowerCase();
     if (name === "namespace") this.#past(";"); // it names a URL that nothing loads
     else if (name === "font-face") this.#font();
     else if (name === "import") {
       this.#space();
-      const next = this.#css[this.#at];
+      const next = this.text[this.at];
       if (next === '"' || next === "'") this.#add(this.#string(), "style");
-      else if (this.#word().toLowerCase() === "url" && this.#css[this.#at] === "(") this.#add(this.#url(), "style");
+      else if (this.#word().toLowerCase() === "url" && this.text[this.at] === "(") this.#add(this.#url(), "style");
     }
   }
 
   /** Reads a block of a font: its first file is that for current browsers. */
   #font(): void {
     const before = this.#references.length;
-    const start = this.#at;
-    while (this.#at < this.#css.length && !"}@".includes(this.#css[this.#at]!)) this.#step();
+    const start = this.at;
+    while (this.at < this.text.length && !"}@".includes(this.text[this.at]!)) this.#step();
     const [first] = this.#references.splice(before);
     if (first === undefined) return;
-    const [, ranges] = /unicode-range\s{0,9}:([^;}]*)/i.exec(this.#css.slice(start, this.#at)) ?? [];
+    const [, ranges] = /unicode-range\s{0,9}:([^;}]*)/i.exec(this.text.slice(start, this.at)) ?? [];
     if (ranges === undefined || hasLatin(ranges)) this.#references.push({ ...first, kind: "font" });
   }
 
@@ -128,48 +129,45 @@ class StyleReader {
   }
 
   #url(): string {
-    this.#at++;
+    this.at++;
     this.#space();
-    const next = this.#css[this.#at];
+    const next = this.text[this.at];
     if (next === '"' || next === "'") return this.#string();
     return this.#text((character) => character === ")" || character === "(" || SPACE.test(character));
   }
 
   /** Reads a string; one without an end ends with its line. */
   #string(): string {
-    const quote = this.#css[this.#at++];
+    const quote = this.text[this.at++];
     const text = this.#text((character) => character === quote || /[\n\r\f]/.test(character));
-    if (this.#css[this.#at] === quote) this.#at++;
+    if (this.text[this.at] === quote) this.at++;
     return text;
   }
 
   /** Reads up to the first character that `isEnd` picks and no backslash escapes. */
   #text(isEnd: (character: string) => boolean): string {
-    const start = this.#at;
-    while (this.#at < this.#css.length && !isEnd(this.#css[this.#at]!)) {
-      this.#at += this.#css[this.#at] === "\\" ? 2 : 1;
+    const start = this.at;
+    while (this.at < this.text.length && !isEnd(this.text[this.at]!)) {
+      this.at += this.text[this.at] === "\\" ? 2 : 1;
     }
-    return unescapeCSS(this.#css.slice(start, this.#at));
+    return unescapeCSS(this.text.slice(start, this.at));
   }
 
   #word(): string {
-    WORD.lastIndex = this.#at;
-    const [word] = WORD.exec(this.#css)!;
-    this.#at += word.length;
-    return word;
+    return this.take(WORD)![0];
   }
 
   #space(): void {
-    while (this.#at < this.#css.length) {
-      if (SPACE.test(this.#css[this.#at]!)) this.#at++;
-      else if (this.#css.startsWith("/*", this.#at)) this.#past("*/");
+    while (this.at < this.text.length) {
+      if (SPACE.test(this.text[this.at]!)) this.at++;
+      else if (this.text.startsWith("/*", this.at)) this.#past("*/");
       else return;
     }
   }
 
   #past(end: string): void {
-    const at = this.#css.indexOf(end, this.#at + (end === "*/" ? 2 : 0));
-    this.#at = at === -1 ? this.#css.length : at + end.length;
+    const at = this.text.indexOf(end, this.at + (end === "*/" ? 2 : 0));
+    this.at = at === -1 ? this.text.length : at + end.length;
   }
 }
 

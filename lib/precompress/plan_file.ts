@@ -253,7 +253,9 @@ export async function planStale(tree: Tree, plan: Plan, context: Context): Promi
   // What is in a folder that could not be read may well be there.
   const unknown = tree.problems.map(({ path }) => path);
   for (const path of plan.unknown) unknown.push(path);
-  const isUnknown = (path: string) => unknown.some((each) => isOf(path, each));
+  /** Whether a path is that of such a file, of one of its variants, or of something below it. */
+  const isUnknown = (path: string) =>
+    unknown.some((each) => path.startsWith(`${each}/`) || ["", ...suffixes].some((suffix) => path === each + suffix));
   for (const path of target.provenance.paths) {
     if (plan.decided.has(await target.placeOf(path))) continue;
     if (isUnknown(path)) {
@@ -267,9 +269,4 @@ export async function planStale(tree: Tree, plan: Plan, context: Context): Promi
     else ledger.fail(path, new Error(occupant.kind === "file" ? NOT_AS_WRITTEN : occupant.message));
   }
   for (const path of target.provenance.records.keys()) if (isUnknown(path)) plan.unknown.add(path);
-}
-
-/** Whether `path` is that of a file, of one of its variants, or of something below it. */
-function isOf(path: string, file: string): boolean {
-  return path === file || path.startsWith(`${file}/`) || suffixes.some((suffix) => path === file + suffix);
 }

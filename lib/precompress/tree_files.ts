@@ -72,7 +72,9 @@ export async function treeFilesOf(found: readonly FoundFile[], origin: Target): 
     if (!await isOutput(file.path, origin)) own.push(file);
   }
   const paths = new Set(own.map(({ path }) => path));
-  const beside = new Map(own.filter(({ path }) => isBeside(path, paths)).map((file) => [file.path, file]));
+  const isBeside = ({ path }: FoundFile): boolean =>
+    suffixes.some((suffix) => path.endsWith(suffix) && paths.has(path.slice(0, -suffix.length)));
+  const beside = new Map(own.filter(isBeside).map((file) => [file.path, file]));
   return { files: own.filter(({ path }) => !beside.has(path)), folders: foldersOf(paths), beside };
 }
 
@@ -96,8 +98,4 @@ async function isOutput(path: string, origin: Target): Promise<boolean> {
   if (!await origin.knows(path)) return false;
   const occupant = await origin.look(path);
   return occupant.kind === "file" && occupant.isOurs;
-}
-
-function isBeside(path: string, paths: ReadonlySet<string>): boolean {
-  return suffixes.some((suffix) => path.endsWith(suffix) && paths.has(path.slice(0, -suffix.length)));
 }

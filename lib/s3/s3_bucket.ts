@@ -21,7 +21,7 @@ import { bytesBody, objectPath } from "./request/signed_request.ts";
 import { Store } from "./request/store.ts";
 import { type S3BucketOptions, s3BucketOptions } from "./s3_bucket_options.ts";
 import { S3Writable } from "./s3_writable.ts";
-import { Blocks, Pages } from "./upload/gathered_part.ts";
+import { Blocks } from "./upload/gathered_part.ts";
 import { abortUpload, listParts, listUploads } from "./upload/multipart.ts";
 import { LEAST_SIZE, ObjectUpload, type Resumed, Semaphore, type UploadContext } from "./upload/object_upload.ts";
 
@@ -99,7 +99,7 @@ export class S3Bucket {
     const { concurrency, memory, temporary } = settings;
     this.#store = new Store(settings);
     this.name = this.#store.bucket;
-    const storage = { blocks: new Blocks(memory), pages: new Pages(), temporary };
+    const storage = { blocks: new Blocks(memory), pages: [], temporary };
     this.#context = { store: this.#store, storage, permits: new Semaphore(concurrency) };
   }
 

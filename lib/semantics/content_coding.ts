@@ -1,9 +1,6 @@
 import type { Format } from "../codecs/mod.ts";
 
-/**
- * The codings that are undone without a dictionary, each with the codecs' name of its format: RFC 9110, section 8.4.1,
- * and RFC 8878.
- */
+/** The codings that are undone without a dictionary, with the codecs' names of formats: RFC 9110, 8.4.1; RFC 8878. */
 export const undoableFormats = { gzip: "gzip", deflate: "deflate", br: "brotli", zstd: "zstd" } as const;
 
 /** A coding that is undone without a dictionary. */

@@ -264,7 +264,8 @@ export class CompleteLines {
     const { ends, maxLength } = this.#options;
     let text = this.#half + chunk;
     this.#half = "";
-    if (isFirstHalf(text.charCodeAt(text.length - 1))) {
+    const last = text.charCodeAt(text.length - 1);
+    if (last >= 0xd800 && last < 0xdc00) { // the first half of a surrogate pair
       this.#half = text.slice(-1);
       text = text.slice(0, -1);
     }
@@ -274,10 +275,10 @@ export class CompleteLines {
       this.#keepRestAsBytes();
       return this.#addBytes(this.#encode(text));
     }
-    const last = ends.lastInText(text);
-    if (last > 0 || (ends === LF_OR_CR_ENDS && this.#rest.endsWith("\r"))) {
-      const lines = this.#rest + text.slice(0, last);
-      this.#rest = text.slice(last);
+    const end = ends.lastInText(text);
+    if (end > 0 || (ends === LF_OR_CR_ENDS && this.#rest.endsWith("\r"))) {
+      const lines = this.#rest + text.slice(0, end);
+      this.#rest = text.slice(end);
       this.#options.take(this.#withoutMark(lines.toWellFormed()));
     } else {
       this.#rest += text;
@@ -355,11 +356,6 @@ export class CompleteLines {
     this.#hasStarted = true;
     return text.startsWith("\ufeff") ? text.slice(1) : text;
   }
-}
-
-/** Whether a code unit is the first half of a surrogate pair. */
-function isFirstHalf(unit: number): boolean {
-  return unit >= 0xd800 && unit < 0xdc00;
 }
 
 /** A chunk of text as it is, and the bytes of any other one, without a copy. */

@@ -153,7 +153,9 @@ export class CsvWriter {
   }
 
   #header(names: readonly string[]): string {
-    return this.#joined(names) + this.#options.lineEnding;
+    const { separator, lineEnding } = this.#options;
+    const [first, ...others] = names.map((name) => this.#quotedIfNeeded(name));
+    return ([markQuoted(first), ...others].join(separator) || '""') + lineEnding;
   }
 
   /** The names of an object's properties; undefined if it is an array, which has none. */
@@ -253,11 +255,6 @@ export class CsvWriter {
     if (value instanceof Date && !Number.isNaN(value.getTime())) return this.#quotedIfNeeded(value.toISOString());
     const name = typeof column === "string" ? quoted(column) : String(column + 1);
     throw new TypeError(`${this.#place}, column ${name}: ${described(value)} has no text: pass convert`);
-  }
-
-  #joined(names: readonly string[]): string {
-    const [first, ...others] = names.map((name) => this.#quotedIfNeeded(name));
-    return [markQuoted(first), ...others].join(this.#options.separator) || '""';
   }
 
   #quotedIfNeeded(text: string): string {

@@ -73,7 +73,10 @@ export function endsWithin(promise: Promise<unknown>, ms: number): Promise<boole
 export class TimeLimit {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
-  readonly #timer: Timer = new Timer(() => this.#expire());
+  readonly #timer: Timer = new Timer(() => {
+    this.isOver = true;
+    this.#end(new Error(`it took more than ${this.#ms} ms`));
+  });
   /** Whether the time was over before it was stopped, or `outer` aborted. */
   isOver = false;
   #ms = 0;
@@ -134,11 +137,6 @@ export class TimeLimit {
   }
 
   readonly #onAbort = (): void => this.#end(this.#outer!.reason);
-
-  #expire(): void {
-    this.isOver = true;
-    this.#end(new Error(`it took more than ${this.#ms} ms`));
-  }
 
   #end(reason: unknown): void {
     this.stop();

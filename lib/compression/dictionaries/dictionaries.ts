@@ -1,5 +1,5 @@
 import { availableDictionary, mayUseDictionary, useAsDictionary, useAsDictionaryBelow } from "../../semantics/mod.ts";
-import { addToVary, type Exchange, type ResponseFields } from "../policy.ts";
+import { addToVary, type Exchange } from "../policy.ts";
 import { Dictionary, FormerVersions } from "./former_versions.ts";
 import type { DictionaryOptions, DictionaryRoute } from "./options.ts";
 import { type BodyRecorder, Recorders, TemplateMaker } from "./recorders.ts";
@@ -129,7 +129,9 @@ export class Dictionaries {
       recorder: this.#recorder(exchange, route?.isOpen && mayBeInTemplate(exchange) ? route : undefined, resource),
       offer: () => {
         if (route?.template !== undefined && route.template.hash !== hash) {
-          addLink(fields, `<${this.#pathOf(route.template)}>; rel="compression-dictionary"`);
+          const link = `<${this.#pathOf(route.template)}>; rel="compression-dictionary"`;
+          const others = fields.get("link");
+          fields.set("link", others ? `${others}, ${link}` : link);
         }
         if (mayBeKept) fields.set("use-as-dictionary", useAsDictionaryBelow(path, useAsDictionary("")));
       },
@@ -170,11 +172,6 @@ function hashIn({ request, fields }: Exchange): string | undefined {
     allowOrigin: fields.get("access-control-allow-origin"),
   });
   return mayUse ? availableDictionary(field) : undefined;
-}
-
-function addLink(fields: ResponseFields, link: string): void {
-  const others = fields.get("link");
-  fields.set("link", others === undefined || others === "" ? link : `${others}, ${link}`);
 }
 
 /** The path of a URL, or of a request's target. */

@@ -210,7 +210,7 @@ class Channel implements Reports {
   }
 
   node(req: IncomingMessage, res: ServerResponse): void {
-    if (isGone(res)) return;
+    if (res.destroyed || (res as unknown as Partial<Http2ServerResponse>).stream?.destroyed) return;
     if (this.#isClosed) return void res.writeHead(204).end();
     const { "accept-encoding": accepted, "last-event-id": id } = req.headers;
     const { coding, opening } = this.#admit(accepted as string | undefined, id as string | undefined);
@@ -306,8 +306,4 @@ function fromHeader(value: string): string {
   } catch {
     return value;
   }
-}
-
-function isGone(res: ServerResponse): boolean {
-  return res.destroyed || (res as unknown as Partial<Http2ServerResponse>).stream?.destroyed === true;
 }

@@ -25,7 +25,8 @@ export class StreamSubscriber implements Subscriber, UnderlyingDefaultSource<Uin
   }
 
   body(): ReadableStream<Uint8Array> {
-    return new globalThis.ReadableStream<Uint8Array>(this, { highWaterMark: HIGH_WATER_MARK, size: byteLength });
+    const size = (chunk: Uint8Array): number => chunk.length;
+    return new globalThis.ReadableStream<Uint8Array>(this, { highWaterMark: HIGH_WATER_MARK, size });
   }
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
@@ -57,10 +58,6 @@ export class StreamSubscriber implements Subscriber, UnderlyingDefaultSource<Uin
     this.#controller.error(new Error(`a subscriber was cut off: ${reason}`));
     this.#reports.left(this);
   }
-}
-
-function byteLength(chunk: Uint8Array): number {
-  return chunk.length;
 }
 
 /** A subscriber behind a response of `node:http` or `node:http2`. */

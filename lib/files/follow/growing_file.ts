@@ -74,7 +74,7 @@ export class GrowingFile implements FollowedFile {
       this.#lose(this.#beginsAnew ? 0 : this.#file.size());
       return this.#position === 0 && length > 0 ? await this.read() : undefined;
     }
-    if (this.#beginsAnew && !isSame(this.#proof, bytes)) {
+    if (this.#beginsAnew && Buffer.compare(this.#proof, bytes.subarray(0, this.#proof.length)) !== 0) {
       this.#lose(0);
       return await this.read();
     }
@@ -112,10 +112,6 @@ export function idOf({ dev, ino }: BigIntStats): string {
 function requireRegular(status: Stats): void {
   if (status.isDirectory()) throw Object.assign(new Error("it is a directory"), { code: "EISDIR" });
   if (!status.isFile()) throw new Error("it is no regular file: read it with openFileReadable()");
-}
-
-function isSame(some: Uint8Array, bytes: Uint8Array): boolean {
-  return Buffer.compare(some, bytes.subarray(0, some.length)) === 0;
 }
 
 /** A file that is complete, and was compressed before it was read. */

@@ -212,12 +212,11 @@ type Change = Partial<SeriesEntry> & { readonly number: number; readonly isGone?
 
 /** The line of a change. Numbers of files are written as texts where JSON's numbers would not be exact. */
 function lineOf(change: Change): string {
-  return `${JSON.stringify(change, toJson)}\n`;
-}
-
-function toJson(_name: string, value: unknown): unknown {
-  if (typeof value !== "bigint") return value;
-  return value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
+  const text = JSON.stringify(change, (_name, value: unknown) => {
+    if (typeof value !== "bigint") return value;
+    return value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
+  });
+  return `${text}\n`;
 }
 
 function fromJson(name: string, value: unknown): unknown {

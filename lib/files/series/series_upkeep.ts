@@ -51,10 +51,7 @@ export class SeriesUpkeep {
   /** Whether what killed processes left was removed, as far as they noted it nowhere. */
   #isSwept = false;
 
-  /**
-   * `onWarning` is called with files that could not be removed or compressed: they stay as they are until the next
-   * look.
-   */
+  /** `onWarning` is called with files that could not be removed or compressed: they stay until the next look. */
   constructor(
     series: LimitedSeries,
     format: SeriesFormat | undefined,

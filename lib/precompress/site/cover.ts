@@ -16,10 +16,7 @@ const TURN = 512;
 /** The cost of a piece besides the grams that it adds, in grams: its ends, and references to what was there. */
 const CUT = 40;
 
-/**
- * The order in which pieces are chosen: by what they hold, or by that for each gram. The better one depends on the
- * site.
- */
+/** The order in which pieces are chosen: by what they hold, or that for each gram. The better depends on the site. */
 export type Ranking = "value" | "density";
 
 /** Lets others have their turn; throws once the work is not wanted any more. */

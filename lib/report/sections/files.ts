@@ -1,5 +1,5 @@
 import { counted, formatBytes } from "../../quantities/mod.ts";
-import { type FileState, sentSize, type SiteFile, sum } from "../changes.ts";
+import { sentSize, type SiteFile, sum } from "../changes.ts";
 import { html, type Markup, visibleName } from "../markup.ts";
 import type { SiteReport } from "../site_report.ts";
 import { formatName, grouped, reasonOf, saving } from "../words.ts";
@@ -56,14 +56,9 @@ const MOST = 40;
 
 /** Files without variants by the reason for it. */
 export function leftAloneSection({ files, run }: SiteReport): Markup | undefined {
-  const byState = new Map<FileState, SiteFile[]>();
-  for (const file of files) {
-    if (reasonOf(file.state, run) === undefined) continue;
-    const group = byState.get(file.state);
-    if (group) group.push(file);
-    else byState.set(file.state, [file]);
-  }
-  if (byState.size === 0) return undefined;
+  const without = files.filter(({ state }) => reasonOf(state, run) !== undefined);
+  if (without.length === 0) return undefined;
+  const byState = Map.groupBy(without, ({ state }) => state);
   const groups = [...byState].map(([state, group]) => ({ state, group, bytes: sum(group.map(({ size }) => size)) }))
     .sort((a, b) => b.bytes - a.bytes);
   return html`<section aria-labelledby="left">

@@ -88,11 +88,8 @@ function chosen(all: readonly Bar[]): Bar[] {
   return all.map((bar, i) => i > 0 && i === all.length - 1 ? { ...bar, isChosen: true } : bar);
 }
 
-const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October"];
-const monthNames = [...months, "November", "December"];
-
 function dateOf(at: Date): Markup {
   const iso = at.toISOString();
-  const day = `${at.getUTCDate()} ${monthNames[at.getUTCMonth()]} ${at.getUTCFullYear()}`;
+  const day = at.toLocaleDateString("en-GB", { dateStyle: "long", timeZone: "UTC" });
   return html`<time datetime="${iso}">${day}, ${iso.slice(11, 16)} UTC</time>`;
 }

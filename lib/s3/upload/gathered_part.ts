@@ -40,25 +40,11 @@ export class Blocks {
 /** Bytes of a page: as many as the HTTP client writes at a time. */
 const PAGE = 128 * 1024;
 
-/** Memory into which files are read while they are sent: as many pages as are in use at a time, used again and again. */
-export class Pages {
-  readonly #free: Uint8Array[] = [];
-
-  take(): Uint8Array {
-    return this.#free.pop() ?? new Uint8Array(PAGE);
-  }
-
-  /** Gives a page back, which nobody reads or writes any more. */
-  give(page: Uint8Array): void {
-    this.#free.push(page);
-  }
-}
-
 /** The storage for parts while they are gathered and sent. */
 export interface Storage {
   readonly blocks: Blocks;
-  /** The memory into which files are read. */
-  readonly pages: Pages;
+  /** Pages into which files are read while they are sent: those of before, which nobody reads or writes any more. */
+  readonly pages: Uint8Array[];
   /** The folder of temporary files. */
   readonly temporary: string | undefined;
 }
@@ -122,7 +108,7 @@ export class GatheredPart implements CheckedBody {
       return;
     }
     const { pages } = this.#storage;
-    const page = pages.take();
+    const page = pages.pop() ?? new Uint8Array(PAGE);
     try {
       for (let position = 0; position < this.length;) {
         const read = await this.#file.readAt(page.subarray(0, this.length - position), position);
@@ -131,7 +117,7 @@ export class GatheredPart implements CheckedBody {
         yield page.subarray(0, read);
       }
     } finally {
-      pages.give(page);
+      pages.push(page);
     }
   }
 

@@ -89,10 +89,7 @@ export class Answer {
     return (this.#ready ??= new ReadyResponse(this.bytes, this.init(), this.#hasRoomFor)).make();
   }
 
-  /**
-   * An object takes 2 µs less than pairs on Node, but would lose a field named `__proto__`, and all but the last of a
-   * name.
-   */
+  /** An object takes 2 µs less than pairs on Node, but loses a field `__proto__`, and all but the last of a name. */
   init(): { status: number; headers: Record<string, string> | [name: string, value: string][] } {
     const { status, fields } = this;
     const headers: Record<string, string> = {};

@@ -66,7 +66,11 @@ export function answerRange(field: string, variant: Variant): Answer | "ignored"
   const { size } = variant.representation;
   const ranges = parseRange(field, size);
   if (ranges === undefined) return "ignored";
-  if (ranges === "unsatisfiable") return unsatisfiable(variant, size);
+  if (ranges === "unsatisfiable") {
+    const { resource } = variant;
+    const fields = ["Content-Range", `bytes */${size}`, "Accept-Ranges", "bytes", ...only(resource.fields(), "Vary")];
+    return resource.general().text(416, `The file has no such range: it has ${size} bytes`, fields);
+  }
   if (ranges.length === 1) {
     const [{ start, end }] = ranges;
     const own = ["Content-Range", `bytes ${start}-${end - 1}/${size}`, "Content-Length", String(end - start)];
@@ -77,11 +81,6 @@ export function answerRange(field: string, variant: Variant): Answer | "ignored"
   const own = ["Content-Type", contentType, "Content-Length", String(length)];
   const body = [...parts.flatMap(({ head, range }) => [head, range]), tail];
   return variant.answer(206, [...without(fieldsFor("part", variant.fields()), ["content-type"]), ...own], body);
-}
-
-function unsatisfiable({ resource }: Variant, size: number): Answer {
-  const fields = ["Content-Range", `bytes */${size}`, "Accept-Ranges", "bytes", ...only(resource.fields(), "Vary")];
-  return resource.general().text(416, `The file has no such range: it has ${size} bytes`, fields);
 }
 
 const ASK_AGAIN = ["Retry-After", "1", "Cache-Control", "no-store"];
@@ -115,7 +114,10 @@ export function answerBusy(resource: Resource, request: RequestFields): Answer {
 
 function answerVariant(chosen: Variant, method: string, request: RequestFields): Answer | undefined {
   const verdict = evaluate(request, chosen);
-  if (verdict === "failed") return preconditionFailed(chosen);
+  const { resource, tag } = chosen;
+  if (verdict === "failed") {
+    return resource.general().text(412, "Precondition Failed", ["ETag", tag, ...only(resource.fields(), "Vary")]);
+  }
   if (verdict !== "go on") return verdict.notModified();
   // HEAD has no ranges (RFC 9110 section 14.2).
   const range = method === "GET" ? request.get("range") : undefined;
@@ -124,10 +126,6 @@ function answerVariant(chosen: Variant, method: string, request: RequestFields):
     if (answer !== "ignored") return answer;
   }
   return chosen.whole();
-}
-
-function preconditionFailed({ resource, tag }: Variant): Answer {
-  return resource.general().text(412, "Precondition Failed", ["ETag", tag, ...only(resource.fields(), "Vary")]);
 }
 
 function notAcceptable(resource: Resource): Answer {

@@ -224,7 +224,9 @@ export const staticHandlerOptions: SchemaOf<
     reprDigest: bool(false),
     previous: anyOf([text(undefined, "the path of a folder"), oneOf<true>([true])]),
     watch: bool(false),
-    onWarning: func<(warning: StaticWarning) => void>(warnOnConsole),
+    onWarning: func<(warning: StaticWarning) => void>(({ path, message }) =>
+      console.warn(printable(`${path}: ${message}`))
+    ),
   };
 });
 
@@ -235,10 +237,6 @@ function isFileName(name: string): boolean {
 function pathBelow<D extends string | undefined = undefined>(fallback?: D): Member<string, D> {
   const accepts = (path: string): boolean => !/^\/*$/.test(path) && !path.split("/").includes("..");
   return text(fallback, "a path below the folder", accepts);
-}
-
-function warnOnConsole({ path, message }: StaticWarning): void {
-  console.warn(printable(`${path}: ${message}`));
 }
 
 /** C0 and C1 controls, ends of lines, and marks that turn the direction of text: a terminal obeys them. */

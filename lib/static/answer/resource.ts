@@ -135,7 +135,7 @@ export class Resource {
     if (!field || request.get("range") || !this.#mayBeRead(request)) return undefined;
     const dictionary = availableDictionary(field);
     const usable = this.deltas.filter(({ representation }) => representation.dictionary === dictionary);
-    const delta = best(usable.toSorted(bySize), accepted);
+    const delta = best(usable.toSorted((a, b) => a.representation.size - b.representation.size), accepted);
     const other = best(this.variants, accepted);
     if (!delta || !other) return delta;
     return weightOf(delta, accepted) >= weightOf(other, accepted) ? delta : undefined;
@@ -155,10 +155,6 @@ export class Resource {
 function inOrder(variants: readonly Representation[], { precompressed }: TreeSettings): readonly Representation[] {
   if (!precompressed) return variants.toSorted((a, b) => a.size - b.size);
   return precompressed.flatMap((coding) => variants.filter((variant) => variant.coding === coding));
-}
-
-function bySize(a: Variant, b: Variant): number {
-  return a.representation.size - b.representation.size;
 }
 
 function weightOf({ representation }: Variant, accepted: AcceptedCodings): number {

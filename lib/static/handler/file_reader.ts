@@ -40,7 +40,8 @@ export class FileReader {
   /** How many bytes the next piece has; 0 at the end. */
   get ahead(): number {
     while (this.#index < this.#parts.length) {
-      const left = lengthOf(this.#parts[this.#index]) - this.#offset;
+      const part = this.#parts[this.#index];
+      const left = (part instanceof Uint8Array ? part.length : part.end - part.start) - this.#offset;
       if (left > 0) return Math.min(left, PIECE);
       this.#index++;
       this.#offset = 0;
@@ -107,7 +108,3 @@ export function isShortage(error: unknown): boolean {
 
 /** A file that was only read loses nothing when it cannot be closed. */
 function ignore(): void {}
-
-function lengthOf(part: FileParts["parts"][number]): number {
-  return part instanceof Uint8Array ? part.length : part.end - part.start;
-}

@@ -65,10 +65,16 @@ function respondWith(entry: Resource | Redirect, table: Table, asked: Asked, onF
   if (method !== "GET" && method !== "HEAD") {
     return respondToMethod(general, asked, asksForOrigin(table.folder, asked) ? PREFLIGHT : []);
   }
-  const answer = entry instanceof Resource && asked.unslashed === undefined
-    ? answerResource(entry, method, fields, onFault)
-    : redirectAnswer(entry instanceof Resource ? toMount(asked.unslashed!) : entry, asked.target, general);
-  return answer && general.permit(answer, fields);
+  if (entry instanceof Resource && asked.unslashed === undefined) {
+    const answer = answerResource(entry, method, fields, onFault);
+    return answer && general.permit(answer, fields);
+  }
+  // From a mount's path without its slash, as from any other folder's.
+  const toMount = { status: 301, location: `./${printed(asked.unslashed ?? "")}/` };
+  const { status, location } = entry instanceof Resource ? toMount : entry;
+  const query = printed(/\?[^#]*/.exec(asked.target)?.[0] ?? ""); // it goes along
+  const answer = new Answer(status, general.beside(["Location", location + query, "Content-Length", "0"]));
+  return general.permit(answer, fields);
 }
 
 function respondWithPage(page: Resource | "failed", table: Table, asked: Asked, onFault: OnFault): Answer {
@@ -106,21 +112,6 @@ function respondNotFound(table: Table, request: RequestFields, vary: string, onF
   if (answer) return chosen.resource.general().permit(answer, request);
   onFault(chosen);
   return respondNotFound(table, request, vary, onFault);
-}
-
-/** From a mount's path without its slash, as from any other folder's. */
-function toMount(name: string): Pick<Redirect, "status" | "location"> {
-  return { status: 301, location: `./${printed(name)}/` };
-}
-
-/** The query goes along. */
-function redirectAnswer(
-  { status, location }: Pick<Redirect, "status" | "location">,
-  target: string,
-  general: GeneralFields,
-): Answer {
-  const query = printed(/\?[^#]*/.exec(target)?.[0] ?? "");
-  return new Answer(status, general.beside(["Location", location + query, "Content-Length", "0"]));
 }
 
 /** A part of a request target; what a server let through that is no part of a URL is encoded. */

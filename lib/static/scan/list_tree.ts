@@ -96,7 +96,8 @@ export class FolderLister {
         listed.links.set(name, real);
       }
     } catch (error) {
-      this.#warn(folder.path + name, `this symbolic link is left out: ${brokenLinkReason(error)}`);
+      const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "it leads nowhere" : reasonOf(error);
+      this.#warn(folder.path + name, `this symbolic link is left out: ${reason}`);
     }
   }
 }
@@ -111,10 +112,6 @@ function isAround(folder: Folder, real: string): boolean {
     if (each.real === real) return true;
   }
   return false;
-}
-
-function brokenLinkReason(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code === "ENOENT" ? "it leads nowhere" : reasonOf(error);
 }
 
 function withSeparator(path: string): string {

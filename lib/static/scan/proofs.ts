@@ -172,7 +172,8 @@ export class Proofs {
     if (isProven) return this.#tree.prove(variant.index);
     for (const each of this.#openOf(file)) {
       this.#tree.disprove(each.index);
-      this.#options.warn(pathOf(file, each), `this variant is left out: ${this.#reasonOf(each, variant)}`);
+      const path = file.path + each.file.slice(file.identity.file.length);
+      this.#options.warn(path, `this variant is left out: ${this.#reasonOf(each, variant)}`);
     }
   }
 
@@ -181,9 +182,4 @@ export class Proofs {
     if (each.dictionary === undefined) return "it does not decode to what the file holds: run precompress again";
     return "no manifest vouches for it, and it cannot be decoded to what the file holds: deploy the manifest with it";
   }
-}
-
-/** Returns the path of a variant below the folder. */
-function pathOf({ path, identity }: TreeFile, { file }: Representation): string {
-  return path + file.slice(identity.file.length);
 }

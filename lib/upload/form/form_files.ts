@@ -4,7 +4,7 @@ import { type DigestAlgorithm, formatDigest } from "../../semantics/mod.ts";
 import { Digester } from "../body/announced.ts";
 import { UploadError } from "../body/upload_error.ts";
 import type { BodySink } from "../sink/file_sink.ts";
-import { type BodyDestination, openSink } from "../sink/open_sink.ts";
+import { openSink } from "../sink/open_sink.ts";
 import type { SavedBody } from "../sink/save_body.ts";
 import {
   type Destine,
@@ -149,7 +149,8 @@ export class FormFiles {
   async #open(part: FormPart): Promise<BodySink | undefined> {
     const destination = this.#discarded ? undefined : await this.#destine(part);
     if (destination === undefined || this.#discarded) return undefined;
-    if (isStream(destination)) this.#take(destination, part);
+    const isStream = typeof destination === "object" && !(destination instanceof URL);
+    if (isStream) this.#take(destination, part);
     this.#opening = openSink(destination, this.#options);
     const sink = await this.#opening;
     this.#sinks.push(sink); // also if all are being discarded: that waits for it
@@ -164,10 +165,6 @@ export class FormFiles {
     }
     this.#taken.add(place);
   }
-}
-
-function isStream(destination: BodyDestination): boolean {
-  return typeof destination === "object" && !(destination instanceof URL);
 }
 
 /** A file of a form while it is received, and after. */

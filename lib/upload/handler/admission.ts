@@ -49,7 +49,9 @@ export async function admit(settings: Settings, request: Incoming): Promise<Admi
 
 /** The name that a file gets; undefined if it is refused. Throws if no file can be called so, or none should. */
 export async function nameOf(settings: Settings, info: UploadInfo): Promise<string | undefined> {
-  const name = settings.name ? await settings.name(info) : defaultName(info);
+  const { method, path, contentType } = info;
+  const byDefault = (): string => method === "PUT" ? path : randomName("", essenceOf(contentType));
+  const name = settings.name ? await settings.name(info) : byDefault();
   if (name === undefined) return undefined;
   if (typeof name !== "string") throw new TypeError(`name() must give a path or undefined, not ${String(name)}`);
   requireName(name, settings);
@@ -87,10 +89,6 @@ function requireBody({ save }: Settings, { method, source }: Incoming, isForm: b
   const coding = fieldOf(source, "content-encoding");
   if (save.decode && coding !== undefined) requireCodings(coding);
   if (isForm) boundaryOf(source, undefined, save.decode ?? false);
-}
-
-function defaultName({ method, path, contentType }: UploadInfo): string {
-  return method === "PUT" ? path : randomName("", essenceOf(contentType));
 }
 
 /** Whether there is a file of that name, which may be replaced. Of a PUT `request` the conditions must hold. */

@@ -117,10 +117,7 @@ function resetLingering(req: IncomingMessage, res: ServerResponse): void {
   });
 }
 
-/**
- * Takes a little of what still comes, and then nothing any more, until the sender ends or leaves, or had its time; then
- * calls `end`.
- */
+/** Takes a little of what comes, then nothing, until the sender ends, leaves or had its time; then calls `end`. */
 function linger(req: IncomingMessage, res: ServerResponse, end: () => void): void {
   let bytes = 0;
   const timer = new Timer(stop);

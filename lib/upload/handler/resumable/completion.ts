@@ -143,7 +143,9 @@ export async function complete(exchange: Exchange, hold: SessionHold): Promise<A
     return { status, fields, body: encoder.encode(body) };
   }
   const digests = record.state === "open" ? await verified(exchange, hold) : record.digests!;
-  const isPlain = record.name !== undefined && !isCoded(exchange, record);
+  // Of a coded body, other bytes are stored than those that were sent.
+  const isCoded = exchange.settings.save.decode === true && record.fields["content-encoding"] !== undefined;
+  const isPlain = record.name !== undefined && !isCoded;
   const answer = isPlain ? await takeName(exchange, hold, digests) : await storeStaged(exchange, hold, digests);
   const { texts: _texts, staged: _staged, told: _told, ...kept } = hold.record;
   await hold.save({
@@ -178,11 +180,6 @@ function preferredOf(wanted: string | undefined): DigestAlgorithm | undefined {
     return { algorithm, weight: Number(weight ?? 0) };
   });
   return weights.filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight)[0]?.algorithm;
-}
-
-/** Whether what is stored are other bytes than those that were sent. */
-function isCoded({ settings }: Exchange, { fields }: SessionRecord): boolean {
-  return settings.save.decode === true && fields["content-encoding"] !== undefined;
 }
 
 /** Moves the complete data to the file's name. */
