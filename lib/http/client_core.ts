@@ -76,9 +76,9 @@ export class ClientCore implements OriginHost {
   }
 
   /** The context of the caller; undefined if no function of the user's is called for this request, as for most. */
-  contextOf({ body, limits }: FetchRequest): CallContext | undefined {
-    const isTold = this.context !== undefined || limits.onInformational !== undefined || body?.replayable === false;
-    return isTold || isWatched() ? new CallContext() : undefined;
+  contextOf({ body, trailers, onUploadProgress, limits: { onInformational } }: FetchRequest): CallContext | undefined {
+    const isTold = (this.context ?? onInformational ?? onUploadProgress ?? trailers) !== undefined;
+    return isTold || body?.replayable === false || isWatched() ? new CallContext() : undefined;
   }
 
   /** @param context That of the call that the event is about. */

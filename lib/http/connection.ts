@@ -84,6 +84,8 @@ export interface RequestBody {
    * its memory is there, and is never empty but where that was taken back.
    */
   read(): Promise<Uint8Array | undefined>;
+  /** Fields to send after it, if there are some: known once `read` has given undefined. Then the length is unknown. */
+  readonly trailers?: HeaderList | undefined;
   /** The rest is not wanted. Never throws. Does nothing after the end. */
   cancel(reason: unknown): void;
 }

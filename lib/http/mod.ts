@@ -19,7 +19,15 @@
 export { HttpClient } from "./http_client.ts";
 export type { HttpAddressUse } from "./connect/allowed_addresses.ts";
 export type { HttpClientOptions, HttpConnectFunction, HttpConnectTarget } from "./http_client_options.ts";
-export type { HttpInterceptor, HttpNext, HttpRequest, HttpRequestBody, HttpRequestInit } from "./http_request.ts";
+export type {
+  HttpInterceptor,
+  HttpNext,
+  HttpRequest,
+  HttpRequestBody,
+  HttpRequestInit,
+  HttpRequestTrailers,
+  HttpUploadProgress,
+} from "./http_request.ts";
 export type { HttpResponse } from "./response/http_response.ts";
 export type {
   HttpClientEvent,

@@ -1,10 +1,23 @@
 import { Pause } from "../../timers/mod.ts";
 import type { CallContext } from "../calls.ts";
-import type { RequestBody } from "../connection.ts";
+import type { HeaderList, RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
+import type { HttpUploadProgress } from "../http_request.ts";
+import type { FetchRequest } from "../request/fetch_request.ts";
 
 /** For how many ms a server's 100 (Continue) is waited for: many send none. */
 const PATIENCE = 1000;
+
+/** The most bytes of a piece whose progress is told. */
+const MOST = 64 * 1024;
+
+/** How a request's body is sent. */
+interface BodyTerms extends Pick<FetchRequest, "origin" | "expectsContinue" | "trailers"> {
+  /** In which functions of the user's are called. */
+  readonly context: CallContext | undefined;
+  /** Told of each piece. */
+  readonly onProgress: ((progress: HttpUploadProgress) => void) | undefined;
+}
 
 /**
  * A request's body as one attempt has it. A stream cannot be sent twice; but while nothing of it was read, another attempt can have
@@ -12,11 +25,12 @@ const PATIENCE = 1000;
  */
 export class AttemptBody implements RequestBody {
   readonly #body: RequestBody;
-  readonly #origin: string;
+  readonly #terms: BodyTerms;
   readonly #permit: Permit | undefined;
-  readonly #context: CallContext | undefined;
+  readonly #total: number | undefined;
   readonly length: number | undefined;
   readonly bytes: Uint8Array | undefined;
+  trailers: HeaderList | undefined = undefined;
   /** Whether something was read, so that no other attempt can have it. */
   begun = false;
   /** Whether the connection may take more of it, so that the server cannot be expected to answer. */
@@ -24,23 +38,22 @@ export class AttemptBody implements RequestBody {
   /** Told once all of it was read, or is there as bytes. */
   onSent: (() => void) | undefined = undefined;
   #bytesRead = 0;
+  /** The rest of a piece, of which a part was read. */
+  #rest: Uint8Array | undefined = undefined;
   /** When the last piece was read, of `performance.now()`. */
   readAt = 0;
   #cancelled = false;
   #reason: unknown = undefined;
 
-  /**
-   * @param expectsContinue Whether nothing is read before the server is ready for it.
-   * @param context In which the body is read and cancelled.
-   */
-  constructor(body: RequestBody, origin: string, expectsContinue: boolean, context: CallContext | undefined) {
+  constructor(body: RequestBody, terms: BodyTerms) {
     this.#body = body;
-    this.#origin = origin;
-    this.#context = context;
-    const permit = this.#permit = expectsContinue ? new Permit() : undefined;
-    this.length = body.bytes?.length ?? body.length;
-    // What is there as bytes is sent together with the head.
-    this.bytes = permit === undefined ? body.bytes : undefined;
+    this.#terms = terms;
+    const { expectsContinue, trailers, onProgress } = terms;
+    this.#permit = expectsContinue ? new Permit() : undefined;
+    this.#total = body.bytes?.length ?? body.length;
+    this.length = trailers === undefined ? this.#total : undefined;
+    // What is there as bytes is sent together with the head, if nothing is to be known or told before and after.
+    this.bytes = (expectsContinue || (trailers ?? onProgress) !== undefined) ? undefined : body.bytes;
     if (this.bytes !== undefined) this.pending = false;
   }
 
@@ -48,20 +61,31 @@ export class AttemptBody implements RequestBody {
     if (this.#permit !== undefined && !await this.#permit.wait()) return undefined;
     this.begun = true;
     const piece = await this.#read();
+    if (piece === undefined) this.trailers = await this.#failingHere(() => this.#terms.trailers?.read());
     this.readAt = performance.now();
     this.#bytesRead += piece?.length ?? 0;
+    if (piece !== undefined) this.#terms.onProgress?.({ sent: this.#bytesRead, total: this.#total });
     if (piece === undefined || this.#bytesRead === this.length) this.onSent?.();
     if (piece === undefined) this.pending = false;
     return piece;
   }
 
   async #read(): Promise<Uint8Array | undefined> {
+    const piece = this.#rest ?? await this.#failingHere(() => this.#body.read());
+    this.#rest = undefined;
+    if (this.#terms.onProgress === undefined || piece === undefined || piece.length <= MOST) return piece;
+    this.#rest = piece.subarray(MOST);
+    return piece.subarray(0, MOST);
+  }
+
+  /** Takes a step in the user's context; neither the body nor the trailers know where they are sent. */
+  async #failingHere<T>(step: () => T): Promise<Awaited<T>> {
+    const { context, origin } = this.#terms;
     try {
-      return await (this.#context === undefined ? this.#body.read() : this.#context.run(() => this.#body.read()));
+      return await (context === undefined ? step() : context.run(step));
     } catch (error) {
-      // The body does not know where it is sent.
       if (!(error instanceof HttpError) || error.origin !== undefined) throw error;
-      throw new HttpError(error.code, error.message, { origin: this.#origin, cause: error.cause });
+      throw new HttpError(error.code, error.message, { origin, cause: error.cause });
     }
   }
 
@@ -78,7 +102,7 @@ export class AttemptBody implements RequestBody {
 
   /** Another attempt begins with the same body, of which nothing was read. */
   renew(): AttemptBody {
-    return new AttemptBody(this.#body, this.#origin, this.#permit !== undefined, this.#context);
+    return new AttemptBody(this.#body, this.#terms);
   }
 
   /** No other attempt will have it: the stream is told of a `cancel`, past or to come. */
@@ -92,8 +116,9 @@ export class AttemptBody implements RequestBody {
   }
 
   #stop(reason: unknown): void {
-    if (this.#context === undefined) this.#body.cancel(reason);
-    else this.#context.run(() => this.#body.cancel(reason));
+    const { context } = this.#terms;
+    if (context === undefined) this.#body.cancel(reason);
+    else context.run(() => this.#body.cancel(reason));
   }
 }
 

@@ -7,6 +7,7 @@ import { HttpError, type HttpErrorCode } from "../http_error.ts";
 import { ANSWERED, type CallContext, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
 import type { Origin } from "../origin/origin.ts";
 import { PooledConnection, type WaitingRequest, type WaitingRoom } from "../origin/connection_pool.ts";
+import type { HttpUploadProgress } from "../http_request.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { redirected } from "../request/redirect.ts";
 import type { BodySource } from "../request/stream_body.ts";
@@ -187,8 +188,11 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   /** Whether there is a body for the next attempt; else the request has failed. */
   #openBody(body: BodySource): boolean {
     try {
-      const { origin, expectsContinue } = this.#request;
-      this.#upload = this.#upload?.renew() ?? new AttemptBody(body.open(), origin, expectsContinue, this.context);
+      const { origin, expectsContinue, trailers, onUploadProgress: told } = this.#request;
+      const { context } = this;
+      const onProgress = told && ((progress: HttpUploadProgress) => this.#core.tell(() => told(progress), context));
+      const terms = { origin, expectsContinue, trailers, context, onProgress };
+      this.#upload = this.#upload?.renew() ?? new AttemptBody(body.open(), terms);
       return true;
     } catch (error) {
       this.#fail(error);

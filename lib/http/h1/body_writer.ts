@@ -2,6 +2,7 @@ import process from "node:process";
 import type { RequestBody, Transport } from "../connection.ts";
 import { HttpError, takenBack } from "../http_error.ts";
 import { FIRST_SLAB, SlabWriter } from "../slab_writer.ts";
+import { fieldLines } from "./request_head.ts";
 
 /** Enough for a piece of the size that most sources give, with its chunk's lines. Larger writes cost no less a byte. */
 const LARGEST_SLAB = 64 * 1024 + 256;
@@ -117,7 +118,7 @@ export class BodyWriter {
   }
 
   #onEnd(): void {
-    if (this.#left === undefined) this.#output.putLine("0\r\n\r\n");
+    if (this.#left === undefined) this.#output.putLine(`0\r\n${fieldLines(this.#body.trailers)}\r\n`);
     else if (this.#left > 0) return this.#onWrongLength("less");
     this.#over = true;
     this.#finish();

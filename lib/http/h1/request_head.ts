@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { RequestBody, RequestHead } from "../connection.ts";
+import type { HeaderList, RequestBody, RequestHead } from "../connection.ts";
 
 /** A body in memory up to this size goes out with the head: copying it is faster than one more write, and one more TLS record. */
 const MAX_JOINED = 16 * 1024;
@@ -63,10 +63,16 @@ function headText(
 ): string {
   // `keep-alive` is the default, but some servers tell how long they keep the connection only to those who say it.
   const connection = closes ? "close" : "keep-alive";
-  let text = `${method} ${forwarding?.origin ?? ""}${path} HTTP/1.1\r\n` +
+  const text = `${method} ${forwarding?.origin ?? ""}${path} HTTP/1.1\r\n` +
     `host: ${authority}\r\nconnection: ${connection}\r\n${forwarding?.fields ?? ""}`;
-  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
-  return text + bodyFields(method, body);
+  return text + fieldLines(headers) + bodyFields(method, body);
+}
+
+/** Fields as HTTP/1.1 writes them, each with its line break. */
+export function fieldLines(fields: HeaderList = []): string {
+  let lines = "";
+  for (let i = 0; i < fields.length; i += 2) lines += `${fields[i]}: ${fields[i + 1]}\r\n`;
+  return lines;
 }
 
 /** How the body's end is found, and the end of the head. */

@@ -1,4 +1,4 @@
-import type { Transport } from "../connection.ts";
+import type { HeaderList, Transport } from "../connection.ts";
 import { HttpError, takenBack } from "../http_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import type { Http2Stream } from "./http2_stream.ts";
@@ -75,6 +75,8 @@ export interface BodySenderEvents {
   onReady(): void;
   /** A frame of a body went out. */
   onProgress(): void;
+  /** A body has ended, and fields follow it. */
+  onTrailers(stream: Http2Stream, trailers: HeaderList): void;
   /** The body broke. */
   onBodyFailed(stream: Http2Stream, error: HttpError): void;
 }
@@ -228,8 +230,10 @@ export class BodySender {
       const words = `the request's body ended ${stream.bodyLeft} bytes before the length that was announced`;
       return this.#onBroken(stream, new HttpError("BODY_FAILED", words, { origin: this.#origin }));
     }
+    const { trailers } = stream.body!;
     stream.body = undefined;
-    this.#output.addData(stream.id, NOTHING, 0, 0, true);
+    if (trailers === undefined) this.#output.addData(stream.id, NOTHING, 0, 0, true);
+    else this.#events.onTrailers(stream, trailers);
     this.#events.onReady();
   }
 

@@ -3,6 +3,7 @@ import type {
   ConnectionOwner,
   Exchange,
   ExchangeHandler,
+  HeaderList,
   RequestBody,
   RequestHead,
   Transport,
@@ -207,6 +208,11 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
 
   onProgress(): void {
     this.#noise.earn(4);
+  }
+
+  onTrailers({ id }: Http2Stream, trailers: HeaderList): void {
+    const length = this.#encoder.encodeFields(trailers);
+    this.#output.addHeaders(id, this.#encoder.block, length, this.#peer.maxFrameSize, true);
   }
 
   onBodyFailed(stream: Http2Stream, error: HttpError): void {

@@ -1,11 +1,12 @@
-import { bool, type Member, oneOf, schema, type SchemaOf, signal } from "../../streams/internal.ts";
+import { bool, func, type Member, oneOf, schema, type SchemaOf, signal } from "../../streams/internal.ts";
 import type { HeaderList, RequestHead } from "../connection.ts";
 import { httpClientOptions, type ResolvedOptions } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
-import type { HttpRequestInit } from "../http_request.ts";
+import type { HttpRequestInit, HttpUploadProgress } from "../http_request.ts";
 import { extractBody, RequestContent } from "./request_body.ts";
 import { HeaderReader } from "./request_headers.ts";
 import { checkedMethod, isIdempotent, type RequestTarget, targetOf } from "./request_target.ts";
+import { RequestTrailers, trailersOption } from "./request_trailers.ts";
 import type { BodySource } from "./stream_body.ts";
 
 /** Options of the client that a request may have its own value of. */
@@ -23,7 +24,7 @@ const LIMITS = [
 ] as const;
 type Limit = (typeof LIMITS)[number];
 
-type OwnMember = Limit | "intercept" | "idempotent" | "redirect" | "duplex";
+type OwnMember = Limit | "intercept" | "trailers" | "onUploadProgress" | "idempotent" | "redirect" | "duplex";
 
 /** The members of fetch()'s `init` that are checked; a dictionary of the standard's may have any others. */
 export const requestOptions: SchemaOf<Pick<HttpRequestInit, OwnMember>> = /* @__PURE__ */ schema("fetch()", () => {
@@ -32,6 +33,8 @@ export const requestOptions: SchemaOf<Pick<HttpRequestInit, OwnMember>> = /* @__
   return {
     ...limits,
     intercept: members.intercept,
+    trailers: trailersOption,
+    onUploadProgress: func<(progress: HttpUploadProgress) => void>(),
     idempotent: bool(),
     redirect: oneOf(["follow", "manual", "error"]),
     duplex: oneOf(["half", "full"]),
@@ -88,6 +91,8 @@ export interface FetchRequest extends RequestHead {
   readonly method: string;
   readonly headers: HeaderList;
   readonly body: BodySource | undefined;
+  readonly trailers: RequestTrailers | undefined;
+  readonly onUploadProgress: ((progress: HttpUploadProgress) => void) | undefined;
   readonly redirect: "follow" | "manual" | "error";
   readonly signal: AbortSignal | undefined;
   readonly idempotent: boolean;
@@ -139,6 +144,9 @@ function readFor(
     "follow";
   const signal = checkedSignal((init?.signal === undefined ? request?.signal : init.signal) ?? undefined);
   const limits = init === undefined || init === null ? defaults : limitsOf(init, defaults);
+  const givenTrailers = checkedOption("trailers", init?.trailers);
+  const trailers = givenTrailers && RequestTrailers.of(givenTrailers);
+  const onUploadProgress = checkedOption("onUploadProgress", init?.onUploadProgress);
   let body: BodySource | undefined;
   let type: string | undefined;
   const own = (init?.body ?? null) === null ? request && RequestContent.of(request) : undefined;
@@ -152,6 +160,10 @@ function readFor(
     else ({ source: body, type } = extractBody(content, headers.contentLength));
   }
   checkLength(body, headers.contentLength, target);
+  if (trailers !== undefined && body === undefined) {
+    throw new HttpError("INVALID_OPTION", "trailers follow a body, and the request has none", target);
+  }
+  if (trailers !== undefined) headers.list.push("trailer", trailers.names);
   // Who sends nothing must not ask whether to.
   if (body === undefined || body.length === 0) headers.expectsContinue = false;
   headers.addDefaults(type, limits.decompress);
@@ -166,6 +178,8 @@ function readFor(
     closes: headers.closes,
     expectsContinue: headers.expectsContinue,
     body,
+    trailers,
+    onUploadProgress,
     redirect,
     signal,
     idempotent: checkedOption("idempotent", init?.idempotent) ?? isIdempotent(method),

@@ -3,7 +3,14 @@ import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "./fetch_request.ts";
 import { type RequestTarget, shownUrl, targetOfUrl } from "./request_target.ts";
 
-const contentFields = new Set(["content-encoding", "content-language", "content-location", "content-type", "expect"]);
+const contentFields = new Set([
+  "content-encoding",
+  "content-language",
+  "content-location",
+  "content-type",
+  "expect",
+  "trailer",
+]);
 const secretFields = new Set(["authorization", "cookie", "proxy-authorization"]);
 
 /**
@@ -48,6 +55,7 @@ export function redirected(
     method: losesBody ? "GET" : method,
     headers,
     body: losesBody ? undefined : request.body,
+    trailers: losesBody ? undefined : request.trailers,
     expectsContinue: !losesBody && request.expectsContinue,
     idempotent: losesBody || request.idempotent,
   };

@@ -193,6 +193,11 @@ export class HeaderReader {
   }
 }
 
+/** A field's name as it is sent. @throws {HttpError} INVALID_HEADER if it is none. */
+export function checkedName(given: string): string {
+  return (known.get(given) ?? fieldName(given)).name;
+}
+
 function fieldName(given: string): FieldName {
   const text = `${given}`;
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)) {
@@ -208,7 +213,8 @@ function fieldName(given: string): FieldName {
   return field;
 }
 
-function checkedValue(name: string, given: string): string {
+/** A field's value as it is sent. @throws {HttpError} INVALID_HEADER if it cannot be. */
+export function checkedValue(name: string, given: string): string {
   const value = typeof given === "string" ? given : String(given);
   if (/^[!-~](?:[ -~]*[!-~])?$/.test(value)) return value;
   const trimmed = withoutSpace(value);

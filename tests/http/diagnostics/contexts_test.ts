@@ -97,6 +97,19 @@ async function visit(client: HttpClient, url: string, name: string, notes: Notes
   let count = 0;
   const at = (path: string): string => `${url}${path}?${name}${++count}`;
   const note = (callback: string) => (): void => notes.take(callback, name);
+  const upload: HttpRequestInit = {
+    method: "POST",
+    body: "x",
+    onUploadProgress: note("onUploadProgress"),
+    trailers: {
+      "x-sum": async () => {
+        notes.take("a trailer", name);
+        await pause(1);
+        notes.take("a trailer, later", name);
+        return "42";
+      },
+    },
+  };
   const own: HttpRequestInit = {
     onInformational: note("onInformational of a request"),
     intercept: [async (request, next) => {
@@ -148,6 +161,8 @@ async function visit(client: HttpClient, url: string, name: string, notes: Notes
       await (await client.fetch(at("/early"), { ...init, method: "POST", body: body() })).text().catch(() => {});
       await assert.rejects(client.fetch(at("/silent"), { ...init, method: "POST", body: body(), headersTimeout: 30 }));
     }
+    await (await client.fetch(at("/fine"), { ...init, ...upload })).text();
+    await (await client.fetch(at("/redirect"), { ...init, ...upload })).text();
     await assert.rejects(client.fetch(at("/lost"), { ...init, method: "POST", body: "x", retries: 0 }));
     await assert.rejects(client.fetch(at("/silent"), { ...init, timeout: 10 }));
     const late = await client.fetch(at("/stalls"), { ...init, bodyTimeout: 10 });
@@ -247,6 +262,8 @@ for (const protocol of PROTOCOLS) {
         ...CHANNELS,
         "onInformational",
         "onInformational of a request",
+        "onUploadProgress",
+        "a trailer, later",
         "an interceptor, after next()",
         "an interceptor of the client",
         "proxy",

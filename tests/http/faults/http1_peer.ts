@@ -54,10 +54,7 @@ export class Http1Peer {
     if (end < 0) return false;
     const [line, ...lines] = this.#rest.toString("latin1", 0, end).split("\r\n");
     this.#rest = this.#rest.subarray(end + 4);
-    const fields = new Map(lines.map((text): [string, string] => {
-      const colon = text.indexOf(":");
-      return [text.slice(0, colon).toLowerCase(), text.slice(colon + 1).trim()];
-    }));
+    const fields = fieldsOf(lines);
     const [method, path, version] = line.split(" ");
     if (version !== "HTTP/1.1") this.#owner.violations.push(`a request began with ${line}`);
     this.#current = new Http1PeerRequest(this, method, path, fields);
@@ -74,6 +71,7 @@ class Http1PeerRequest implements ServerRequest {
   readonly socket: Socket;
   received = 0;
   sum = 0;
+  trailers: ReadonlyMap<string, string> = new Map();
   isWhole = false;
   isGone = false;
   hasEnded = false;
@@ -172,6 +170,7 @@ class Http1PeerRequest implements ServerRequest {
     }
     const last = bytes.indexOf("\r\n\r\n");
     if (last < 0) return 0;
+    if (last > end) this.trailers = fieldsOf(bytes.toString("latin1", end + 2, last).split("\r\n"));
     this.#finish();
     return last + 4;
   }
@@ -199,6 +198,13 @@ class Http1PeerRequest implements ServerRequest {
     this.onWhole?.();
     this.#peer.leave();
   }
+}
+
+function fieldsOf(lines: readonly string[]): Map<string, string> {
+  return new Map(lines.map((text): [string, string] => {
+    const colon = text.indexOf(":");
+    return [text.slice(0, colon).toLowerCase(), text.slice(colon + 1).trim()];
+  }));
 }
 
 function fieldLines(fields: Readonly<Record<string, string>>): string {

@@ -183,8 +183,11 @@ export class Http2Peer {
     this.#block = [];
     const isEnd = (this.#blockFlags & Flag.endStream) !== 0;
     const known = this.streams.get(id);
-    if (known) known.endRequest();
-    else this.#open(id, fields, isEnd);
+    if (known) {
+      if (!isEnd) this.note(`HEADERS in the middle of stream ${id}`);
+      known.trailers = fields;
+      known.endRequest();
+    } else this.#open(id, fields, isEnd);
   }
 
   #open(id: number, fields: Map<string, string>, isEnd: boolean): void {

@@ -15,6 +15,7 @@ export class Http2PeerStream implements ServerRequest {
   readonly fields: ReadonlyMap<string, string>;
   received = 0;
   sum = 0;
+  trailers: ReadonlyMap<string, string> = new Map();
   isWhole = false;
   isGone = false;
   backlog = 0;

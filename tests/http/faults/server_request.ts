@@ -11,6 +11,8 @@ export interface ServerRequest {
   readonly received: number;
   /** The sum of the body's bytes so far: enough to see that none was changed. */
   readonly sum: number;
+  /** Fields that came after the body, by their lower-case names. */
+  readonly trailers: ReadonlyMap<string, string>;
   /** Whether the body has come to its end. */
   readonly isWhole: boolean;
   /** Whether the client or the connection has given it up. */

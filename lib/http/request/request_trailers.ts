@@ -1,0 +1,67 @@
+import { type Member, member } from "../../streams/internal.ts";
+import type { HeaderList } from "../connection.ts";
+import { HttpError } from "../http_error.ts";
+import type { HttpRequestTrailers } from "../http_request.ts";
+import { checkedName, checkedValue } from "./request_headers.ts";
+
+/** Names of fields that have to be known before the body. @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-6.5.1} */
+const OF_HEADS: ReadonlySet<string> = new Set(
+  ("authorization cache-control connection content-encoding content-length content-range content-type cookie expect host " +
+    "http2-settings if-match if-modified-since if-none-match if-range if-unmodified-since keep-alive max-forwards pragma " +
+    "proxy-authorization proxy-connection range set-cookie te trailer transfer-encoding upgrade").split(" "),
+);
+
+/** The option `trailers`. */
+export const trailersOption: Member<HttpRequestTrailers, undefined> = /* @__PURE__ */ member(
+  "an object of texts, and of functions that return one",
+  (value) =>
+    typeof value === "object" && value !== null && !(Symbol.iterator in value) &&
+    Object.values(value).every((value) => typeof value === "string" || typeof value === "function"),
+);
+
+type Field = readonly [name: string, value: HttpRequestTrailers[string]];
+
+/** The fields that are to be sent after a request's body. */
+export class RequestTrailers {
+  readonly #fields: readonly Field[];
+
+  private constructor(fields: readonly Field[]) {
+    this.#fields = fields;
+  }
+
+  /** @returns undefined if there are none. @throws {HttpError} INVALID_HEADER if a field cannot be sent, or means nothing after a body. */
+  static of(given: HttpRequestTrailers): RequestTrailers | undefined {
+    const fields = Object.entries(given).map(([givenName, value]) => {
+      const name = checkedName(givenName);
+      if (OF_HEADS.has(name)) {
+        throw new HttpError("INVALID_HEADER", `The trailer ${name} has no meaning after the body: send it as a header`);
+      }
+      return [name, typeof value === "string" ? checkedValue(name, value) : value] as const;
+    });
+    return fields.length === 0 ? undefined : new RequestTrailers(fields);
+  }
+
+  /** The value of the header field `trailer`. */
+  get names(): string {
+    return this.#fields.map(([name]) => name).join(", ");
+  }
+
+  /** Makes the values. @throws {HttpError} BODY_FAILED if one cannot be made, or sent. */
+  async read(): Promise<HeaderList> {
+    const list: HeaderList = [];
+    for (const [name, value] of this.#fields) {
+      try {
+        list.push(name, checkedValue(name, typeof value === "string" ? value : requireText(await value())));
+      } catch (cause) {
+        const why = cause instanceof Error ? cause.message : String(cause);
+        throw new HttpError("BODY_FAILED", `The trailer ${name} cannot be made: ${why}`, { cause });
+      }
+    }
+    return list;
+  }
+}
+
+function requireText(value: unknown): string {
+  if (typeof value === "string") return value;
+  throw new TypeError(`its function must return a string, not ${String(value)}`);
+}
