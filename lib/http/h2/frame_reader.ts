@@ -95,13 +95,14 @@ export class FrameReader {
     const flags = header[headerAt + 4];
     const stream = ((header[headerAt + 5] & 0x7f) << 24) | (header[headerAt + 6] << 16) | (header[headerAt + 7] << 8) |
       header[headerAt + 8];
-    if (length > this.#maxFrameSize) this.#refuseSize(type, length);
-    if (this.unfinishedBlock !== 0) this.#requireContinuation(type, stream);
-    const isGathered = type === DATA && (flags & PADDED) === 0;
+    const isTooLarge = length > this.#maxFrameSize;
+    const isGathered = type === DATA && (flags & PADDED) === 0 && !isTooLarge;
     if (this.#dataStream !== 0 && (stream !== this.#dataStream || !isGathered)) {
       this.#giveData(chunk, false);
       if (this.isStopped) return at;
     }
+    if (isTooLarge) this.#refuseSize(type, length);
+    if (this.unfinishedBlock !== 0) this.#requireContinuation(type, stream);
     if (isGathered) {
       // Its size is told now, so that the windows know it before parts of it come.
       this.#events.onDataFrame(stream, length, (flags & END_STREAM) !== 0);
