@@ -18,17 +18,19 @@ export type Verdict = "go on" | "failed" | Variant;
 /** Evaluates preconditions in the order of RFC 9110, section 13.2.2. */
 export function evaluate(request: RequestFields, chosen: Variant): Verdict {
   const { resource } = chosen;
+  const { lastModified } = resource; // conditions on a date are passed over where there is none
   const ifMatch = request.get("if-match");
   if (isThere(ifMatch)) {
     if (!ifMatchHolds(ifMatch, chosen.tag)) return "failed";
   } else {
     const since = request.get("if-unmodified-since");
-    if (isThere(since) && !ifUnmodifiedSinceHolds(since, resource.lastModified)) return "failed";
+    if (isThere(since) && lastModified !== undefined && !ifUnmodifiedSinceHolds(since, lastModified)) return "failed";
   }
   const ifNoneMatch = request.get("if-none-match");
   if (isThere(ifNoneMatch)) return ownedVariant(request, ifNoneMatch, chosen) ?? "go on";
   const since = request.get("if-modified-since");
-  return isThere(since) && !ifModifiedSinceHolds(since, resource.lastModified) ? chosen : "go on";
+  if (!isThere(since) || lastModified === undefined) return "go on";
+  return ifModifiedSinceHolds(since, lastModified) ? "go on" : chosen;
 }
 
 /**
@@ -40,8 +42,9 @@ export function ifRangeHolds(request: RequestFields, { resource, tag }: Variant)
   const field = request.get("if-range");
   if (!isThere(field)) return true;
   const isOfOneVariant = resource.variants.length === 1 && resource.deltas.length === 0;
-  const isStrong = isOfOneVariant && Date.now() - resource.lastModified > 1000;
-  return ifRangeNames(field, tag, isStrong ? resource.lastModified : undefined);
+  const { lastModified } = resource;
+  const isStrong = isOfOneVariant && lastModified !== undefined && Date.now() - lastModified > 1000;
+  return ifRangeNames(field, tag, isStrong ? lastModified : undefined);
 }
 
 /** Of the variants that the client may be sent, the one that it says it has. */

@@ -44,7 +44,7 @@ export function fieldsOf(resource: Resource, own: Headers): Fields {
   const vary = varyOf(resource, own.get("vary") ?? "");
   add("Content-Type", contentTypeOf(file.path));
   add("Cache-Control", cacheControl);
-  add("Last-Modified", formatHTTPDate(lastModified));
+  if (lastModified !== undefined) add("Last-Modified", formatHTTPDate(lastModified));
   if (vary !== "") fields.push("Vary", vary);
   add("Use-As-Dictionary", dictionaryFieldOf(resource, cacheControl));
   const link = linkOf(resource, own.get("link"));

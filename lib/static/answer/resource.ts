@@ -8,6 +8,12 @@ import type { Representation, TreeFile } from "../scan/representation.ts";
 import type { TreeSettings } from "./settings.ts";
 import { Variant } from "./variant.ts";
 
+/**
+ * Files from before the Web have a time that a build has set for all of its files, such as 0, 1980 or npm's 1985: content
+ * that changes keeps it.
+ */
+const FIRST_TIME = Date.UTC(1990);
+
 /** A file of the tree with its variants, as it is answered. */
 export class Resource {
   readonly file: TreeFile;
@@ -16,8 +22,8 @@ export class Resource {
   readonly memory: TreeMemory;
   /** The path that it is served at, decoded. */
   readonly path: string;
-  /** In ms, with whole seconds as in `Last-Modified`. */
-  readonly lastModified: number;
+  /** In ms, with whole seconds as in `Last-Modified`; undefined where the file's time proves nothing. */
+  readonly lastModified: number | undefined;
   /** In the order in which they are preferred where a client likes several the same; some may be open. */
   variants: readonly Variant[];
   deltas: readonly Variant[];
@@ -44,7 +50,8 @@ export class Resource {
     this.path = path;
     this.settings = settings;
     // Not later than Date (RFC 9110 section 8.8.2.1).
-    this.lastModified = Math.floor(Math.min(file.mtimeMs, Date.now()) / 1000) * 1000;
+    const lastModified = Math.floor(Math.min(file.mtimeMs, Date.now()) / 1000) * 1000;
+    this.lastModified = lastModified < FIRST_TIME ? undefined : lastModified;
     this.memory = memory;
     const variantOf = (each: Representation) => new Variant(this, each, proofs.isOpen(each));
     this.variants = [...inOrder(file.variants, settings), file.identity].map(variantOf);
