@@ -3,9 +3,23 @@ import { compress, CompressionStream } from "../codecs/mod.ts";
 import { openFileReadable } from "../files/mod.ts";
 import { restore } from "./cache/restore.ts";
 import { LARGE_FILE, readShared, sha256 } from "./content.ts";
-import { complete, type Job, openTemporary, type Outcome, readDictionary, requireAtRest, type Result } from "./job.ts";
+import {
+  type Advance,
+  complete,
+  type Job,
+  openTemporary,
+  type Outcome,
+  readDictionary,
+  requireAtRest,
+  type Result,
+} from "./job.ts";
 import { codecOf } from "./formats.ts";
 import { CHANGED, explain } from "./problem.ts";
+
+/** Does a job of a worker: posts its advance, and its outcome in the end. */
+export async function runJob(job: Job, post: (message: Advance | Outcome) => void): Promise<void> {
+  post(await execute(job, (bytes) => post({ bytes })));
+}
 
 /** Makes the variant of `job`, or takes it from the cache, or says why there is none. */
 export async function execute(job: Job, advance: (bytes: number) => void): Promise<Outcome> {

@@ -1,7 +1,6 @@
 import { closeSync, openSync } from "node:fs";
-import type { Worker } from "node:worker_threads";
 import { removeTemporary } from "../files/internal.ts";
-import { startWorker } from "../runtime/mod.ts";
+import { availableMemory, JobWorker } from "../runtime/mod.ts";
 import { LARGE_FILE } from "./content.ts";
 import type { Advance, Job, Outcome } from "./job.ts";
 import { codecOf, type DeltaFormat, type VariantFormat } from "./formats.ts";
@@ -63,8 +62,8 @@ export class ProgressMeter {
   }
 }
 
-/** The memory that running jobs may need together, in bytes; a job that needs more runs alone. */
-const MEMORY = 224 * 2 ** 20;
+/** The memory that running jobs may need together at the least, in bytes; a job that needs more runs alone. */
+const LEAST_MEMORY = 224 * 2 ** 20;
 /** A worker that needed more than this is replaced, since WASM memory is not returned otherwise. */
 const REPLACED = 80 * 2 ** 20;
 /** How many bytes the codecs compress while a worker loads: with less to do, one more would only cost. */
@@ -99,7 +98,7 @@ interface Waiting {
 }
 
 interface Slot {
-  worker: Worker | undefined;
+  worker: JobWorker<Job, Advance | Outcome> | undefined;
   current: Waiting | undefined;
 }
 
@@ -108,12 +107,15 @@ export class Pool {
   #slots: Slot[];
   #waiting: Waiting[] = [];
   #memory = 0;
+  /** The memory that running jobs may need together: half of what the machine has to give. */
+  readonly #budget: number;
   /** How many slots are used. */
   #open = 1;
   #stopped: { reason: unknown } | undefined;
 
   /** At most `size` workers, as many as {@linkcode prepare} finds worthwhile; each is started there or by its first job. */
-  constructor(size: number) {
+  constructor(size: number, memory: number = availableMemory()) {
+    this.#budget = Math.max(LEAST_MEMORY, memory / 2);
     this.#slots = Array.from({ length: size }, () => ({ worker: undefined, current: undefined }));
   }
 
@@ -142,7 +144,7 @@ export class Pool {
   async stop(reason: unknown): Promise<void> {
     this.#stopped ??= { reason };
     const unfinished = [...this.#slots.flatMap(({ current }) => current ?? []), ...this.#waiting.splice(0)];
-    await Promise.all(this.#slots.map(({ worker }) => worker?.terminate()));
+    await Promise.all(this.#slots.map(({ worker }) => worker?.stop()));
     await Promise.all(unfinished.map(({ job }) => removeTemporary(job.temporary)));
     for (const { fail } of unfinished) fail(reason);
     for (const slot of this.#slots) slot.worker = slot.current = undefined;
@@ -152,7 +154,9 @@ export class Pool {
     if (this.#stopped) return;
     for (const slot of this.#slots.slice(0, this.#open)) {
       if (slot.current) continue;
-      const next = this.#waiting.findIndex(({ job }) => this.#memory === 0 || this.#memory + memoryOf(job) <= MEMORY);
+      const next = this.#waiting.findIndex(({ job }) =>
+        this.#memory === 0 || this.#memory + memoryOf(job) <= this.#budget
+      );
       if (next < 0) return;
       const [waiting] = this.#waiting.splice(next, 1);
       this.#start(slot, waiting!);
@@ -170,23 +174,22 @@ export class Pool {
       return queueMicrotask(() => this.#finish(slot, outcome)); // not while jobs are being handed out
     }
     slot.worker ??= this.#hire(slot);
-    slot.worker.postMessage(waiting.job);
+    slot.worker.post(waiting.job);
   }
 
-  #hire(slot: Slot): Worker {
-    // The same file name with the extension that this module has: .ts in the sources, .js when built.
-    const worker = startWorker(workerAddress());
-    worker.on("message", (message: Advance | Outcome) => {
-      if ("bytes" in message) slot.current?.advance(message.bytes);
-      else this.#end(slot, message);
+  #hire(slot: Slot): JobWorker<Job, Advance | Outcome> {
+    return new JobWorker(workerAddress, async () => (await import("./execute.ts")).runJob, {
+      message: (message) => {
+        if ("bytes" in message) slot.current?.advance(message.bytes);
+        else this.#end(slot, message);
+      },
+      error: (error) => {
+        slot.worker = undefined;
+        if (this.#stopped) return;
+        const message = `its worker stopped: ${error.message}`;
+        this.#end(slot, { state: "failed", message, isCached: false, elapsedMs: 0 });
+      },
     });
-    worker.on("error", (error: Error) => {
-      slot.worker = undefined;
-      if (this.#stopped) return;
-      const message = `its worker stopped: ${error.message}`;
-      this.#end(slot, { state: "failed", message, isCached: false, elapsedMs: 0 });
-    });
-    return worker;
   }
 
   async #end(slot: Slot, outcome: Outcome): Promise<void> {
@@ -203,7 +206,7 @@ export class Pool {
     this.#memory -= memory;
     slot.current = undefined;
     if (memory > REPLACED && !outcome.isCached) {
-      slot.worker?.terminate();
+      void slot.worker?.stop();
       slot.worker = undefined;
     }
     settle(outcome);

@@ -1,9 +1,6 @@
 import { parentPort } from "node:worker_threads";
-import { execute } from "./execute.ts";
-import type { Advance, Job } from "./job.ts";
+import type { Job } from "./job.ts";
+import { runJob } from "./execute.ts";
 
 const port = parentPort!;
-port.on("message", async (job: Job) => {
-  const advance = (bytes: number) => port.postMessage({ bytes } satisfies Advance);
-  port.postMessage(await execute(job, advance));
-});
+port.on("message", (job: Job) => runJob(job, (message) => port.postMessage(message)));

@@ -30,12 +30,14 @@ export {
 } from "./response_base.ts";
 export { nativeBrotli, nativeCrc32, nativeGzip, nativeZstd } from "./zlib.ts";
 export {
+  availableMemory,
   commandWords,
   environmentVariable,
   isPermitted,
   isProcessAlive,
+  JobWorker,
   passingRefusals,
-  startWorker,
+  type WorkerJob,
 } from "./process.ts";
 export { afterPoll, holdTlsReads, makeYoungObjects, readsWithinTurn } from "./event_loop.ts";
 export { type RunningServer, serve, type ServeOptions } from "./serve.ts";

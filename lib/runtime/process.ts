@@ -13,7 +13,7 @@ interface Permission {
   readonly variable?: string;
 }
 
-type Action = "systemFiles" | "hostname" | "signals" | "temporaryFolder";
+type Action = "systemFiles" | "hostname" | "memory" | "signals" | "temporaryFolder";
 
 const deno = (globalThis as { Deno?: DenoProcess }).Deno;
 
@@ -34,6 +34,7 @@ const needs: Readonly<Record<Action, readonly Permission[]>> = {
   systemFiles: everything.map((name) => ({ name })),
   hostname: [{ name: "sys", kind: "hostname" }],
   signals: [{ name: "run" }],
+  memory: [{ name: "sys", kind: "systemMemoryInfo" }],
   temporaryFolder: ["TMPDIR", "TMP", "TEMP"].map((variable) => ({ name: "env", variable })),
 };
 
@@ -45,6 +46,11 @@ export function isPermitted(action: Action): boolean {
   if (deno === undefined) return true;
   const { permissions } = deno;
   return needs[action].every((permission) => permissions.querySync(permission).state === "granted");
+}
+
+/** Returns how many bytes the machine, or the process's cgroup, has to give; 0 if this process may not know. */
+export function availableMemory(): number {
+  return isPermitted("memory") ? process.availableMemory() : 0;
 }
 
 /** Whether a process with this id runs on this machine; undefined if this process may not know. */
@@ -77,6 +83,120 @@ function compileCache(): Record<string, string> {
   return folder ? { NODE_COMPILE_CACHE: folder } : {};
 }
 
+/** A function that does a job of a worker, and posts what comes of it. */
+export type WorkerJob<Job, Message> = (job: Job, post: (message: Message) => void) => Promise<void>;
+
+/** The functions of a worker's owner that are called with what it posts, and with what ends it. */
+export interface WorkerEvents<Message> {
+  message(message: Message): void;
+  /** The worker has stopped. */
+  error(error: Error): void;
+}
+
+/**
+ * A worker thread that does jobs, or the program's own thread in its place where the worker's module is missing: bundlers
+ * leave it out.
+ */
+export class JobWorker<Job, Message> {
+  readonly #load: () => Promise<WorkerJob<Job, Message>>;
+  readonly #events: WorkerEvents<Message>;
+  #worker: Worker | undefined;
+  /** The jobs that were posted before the worker has shown that it runs. */
+  #unproven: Job[] | undefined = [];
+  #isStopped = false;
+
+  /**
+   * Starts the worker.
+   *
+   * @param address Returns the URL of the worker's module.
+   * @param load Loads what that module does, for this thread.
+   */
+  constructor(address: () => URL, load: () => Promise<WorkerJob<Job, Message>>, events: WorkerEvents<Message>) {
+    this.#load = load;
+    this.#events = events;
+    try {
+      this.#start(startWorker(address()));
+    } catch (error) {
+      this.#replace(error as Error); // in a bundle of CommonJS there is no address
+    }
+  }
+
+  post(job: Job): void {
+    this.#unproven?.push(job);
+    if (this.#worker === undefined) this.#queue(job);
+    else this.#worker.postMessage(job);
+  }
+
+  /** Has the worker keep the process alive, or not. */
+  set keepsAlive(keepsAlive: boolean) {
+    if (keepsAlive) this.#worker?.ref();
+    else this.#worker?.unref();
+  }
+
+  /** Ends the worker at once; on Deno it may go on for a moment. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#worker?.terminate();
+  }
+
+  #start(worker: Worker): void {
+    this.#worker = worker;
+    worker.on("message", (message: Message) => {
+      this.#unproven = undefined;
+      this.#events.message(message);
+    });
+    worker.on("error", (error: Error) => {
+      if (this.#isStopped) return;
+      if (this.#unproven !== undefined && isMissingModule(error)) this.#replace(error);
+      else this.#events.error(error);
+    });
+  }
+
+  #replace({ message }: Error): void {
+    const jobs = this.#unproven!;
+    this.#unproven = undefined;
+    this.#worker = undefined;
+    warnOfMissingWorker(message);
+    for (const job of jobs) this.#queue(job);
+  }
+
+  /** Runs a job behind the others of this thread: they share what their module keeps. */
+  #queue(job: Job): void {
+    lastHere = lastHere.then(() => this.#run(job));
+  }
+
+  async #run(job: Job): Promise<void> {
+    if (this.#isStopped) return;
+    try {
+      const run = await this.#load();
+      await run(job, (message) => {
+        if (!this.#isStopped) this.#events.message(message);
+      });
+    } catch (error) {
+      if (!this.#isStopped) this.#events.error(error as Error);
+    }
+  }
+}
+
+/** The last of the jobs of this thread. */
+let lastHere: Promise<void> = Promise.resolve();
+let hasWarned = false;
+
+function warnOfMissingWorker(reason: string): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  const [first] = reason.split("\n");
+  process.emitWarning(
+    `@millrace/streams compresses in this thread, which it blocks: the module of its worker cannot be loaded (${first}). ` +
+      "Bundlers leave it out: mark the package as external to have threads",
+  );
+}
+
+function isMissingModule({ code, message }: Error & { code?: unknown }): boolean {
+  return code === "MODULE_NOT_FOUND" || code === "ERR_MODULE_NOT_FOUND" ||
+    /module not found|cannot find module|ModuleNotFound/i.test(message);
+}
+
 /**
  * Starts a worker thread on the module at `url`, which uses `parentPort` of `node:worker_threads`.
  *
@@ -84,7 +204,7 @@ function compileCache(): Record<string, string> {
  * imported by a one-line module in a data URL. The environment is empty but for the compile cache: Deno would ask for all
  * of it to copy it, and Deno 2.4 cannot share it.
  */
-export function startWorker(url: URL): Worker {
+function startWorker(url: URL): Worker {
   const isFile = url.protocol === "file:";
   const program = `data:text/javascript,${encodeURIComponent(`import ${JSON.stringify(url.href)};`)}`;
   return new Worker(isFile ? url : new URL(program), { env: compileCache() });

@@ -1,20 +1,19 @@
 import { closeSync, lstatSync, openSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Worker } from "node:worker_threads";
-import { startWorker } from "../../runtime/mod.ts";
+import { JobWorker } from "../../runtime/mod.ts";
 import { removeIfSame } from "../created_file.ts";
 import { failing, fileFailure } from "../failure.ts";
 import { flushFolder, takeName } from "../place.ts";
 import { removeTemporary, temporaryPath } from "../temporary.ts";
 import { compressWorkerAddress } from "./compress_worker_address.ts";
-import type { CompressJob, CompressOutcome } from "./compress_worker.ts";
+import type { CompressJob, CompressOutcome } from "./compress_job.ts";
 import type { SeriesFormat } from "./rotation_options.ts";
 import type { FileSeries } from "./file_series.ts";
 import { type FileProof, proofOfComplete, provenFile, type SeriesEntry, type SeriesRecord } from "./series_record.ts";
 
 /** A thread that compresses one file after the other. It keeps the process running only while it compresses. */
 export class CompressWorkerThread {
-  #worker: Worker | undefined = undefined;
+  #worker: JobWorker<CompressJob, CompressOutcome> | undefined = undefined;
   #settle: ((outcome: CompressOutcome) => void) | undefined = undefined;
 
   /** Compresses a file; one call at a time. */
@@ -22,27 +21,29 @@ export class CompressWorkerThread {
     return new Promise((resolve) => {
       this.#settle = resolve;
       this.#worker ??= this.#start();
-      this.#worker.ref();
-      this.#worker.postMessage(job);
+      this.#worker.keepsAlive = true;
+      this.#worker.post(job);
     });
   }
 
   /** Ends the thread; what it is doing counts as failed. */
   stop(): void {
-    this.#worker?.terminate();
+    void this.#worker?.stop();
     this.#worker = undefined;
     this.#settle?.({ message: "it was stopped" });
   }
 
-  #start(): Worker {
-    const worker = startWorker(compressWorkerAddress());
-    worker.on("message", (outcome: CompressOutcome) => {
-      worker.unref();
-      this.#settle?.(outcome);
-    });
-    worker.on("error", (error: Error) => {
-      this.#worker = undefined;
-      this.#settle?.({ message: `its worker stopped: ${error.message}` });
+  #start(): JobWorker<CompressJob, CompressOutcome> {
+    const load = async () => (await import("./compress_job.ts")).runCompressJob;
+    const worker = new JobWorker<CompressJob, CompressOutcome>(compressWorkerAddress, load, {
+      message: (outcome) => {
+        worker.keepsAlive = false;
+        this.#settle?.(outcome);
+      },
+      error: (error) => {
+        this.#worker = undefined;
+        this.#settle?.({ message: `its worker stopped: ${error.message}` });
+      },
     });
     return worker;
   }

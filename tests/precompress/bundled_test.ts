@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { build, stop } from "esbuild";
+import { inFolder } from "../support/folders.ts";
+import { run } from "../support/processes.ts";
+import { root } from "../support/runtime.ts";
+
+const program = `
+  import { RotatingFileWritable } from "./lib/files/mod.ts";
+  import { precompress } from "./lib/precompress/mod.ts";
+  async function main(folder: string): Promise<void> {
+    const { compressed, problems } = await precompress(folder + "/site");
+    const options = { directory: folder + "/logs", name: "a.log", maxFileSize: 1000, append: true, compress: "gzip" } as const;
+    const writer = new RotatingFileWritable(options).getWriter();
+    for (let line = 0; line < 100; line++) await writer.write("a line of the log\\n");
+    await writer.close();
+    console.log(compressed.length, problems.length);
+    if (problems.length > 0) console.error(problems);
+  }
+  void main(process.argv[2]!);`;
+
+for (const format of ["esm", "cjs"] as const) {
+  test(`in a bundle of ${format} without the workers' modules all is compressed, with one warning`, () =>
+    inFolder(async (folder) => {
+      const outfile = join(folder, format === "esm" ? "program.mjs" : "program.cjs");
+      const stdin = { contents: program, resolveDir: root, loader: "ts" } as const;
+      await build({
+        stdin,
+        outfile,
+        format,
+        bundle: true,
+        platform: "node",
+        logLevel: "error",
+        logOverride: { "empty-import-meta": "silent" },
+      });
+      await stop();
+      await mkdir(join(folder, "site"));
+      for (const name of ["a.html", "b.js"]) {
+        await writeFile(join(folder, "site", name), `${name} is a file. `.repeat(3000));
+      }
+      const args = "Deno" in globalThis ? ["run", "-A", "--no-check", outfile, folder] : [outfile, folder];
+      const { code, stdout, stderr } = await run(process.execPath, args, folder);
+      assert.deepEqual([code, stdout.trim()], [0, "2 0"], stderr);
+      assert.equal(stderr.split("compresses in this thread").length, 2, stderr);
+      const logs = (await readdir(join(folder, "logs"))).filter((name) => /\.(?:gz|log)$/.test(name));
+      assert.ok(logs.filter((name) => name.endsWith(".gz")).length >= 1, logs.join());
+      assert.equal(logs.filter((name) => name.endsWith(".log")).length, 1, logs.join());
+    }));
+}
