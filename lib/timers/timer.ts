@@ -3,6 +3,13 @@ import timers from "node:timers";
 /** Longest delay in ms that runtimes accept; they fire timers with a longer one after 1 ms. */
 export const MAX_TIMER_DELAY: number = 2 ** 31 - 1;
 
+/** The runtime's own function: a module that is loaded while a test has replaced it sets each timer anew. */
+const setByRuntime = timers.setTimeout;
+/** Names a function in place of that one which keeps what it has set, as it does. For tests. */
+export const KEEPS_TIMERS: unique symbol = Symbol("keepsTimers");
+/** How many ms before its time a runtime may fire a timer, and some. */
+const ROUNDING = 2;
+
 /** Options of {@linkcode Timer}, {@linkcode Interval} and {@linkcode sleep}. */
 export interface TimerOptions {
   /** Whether the process stays alive for it. Default: true, as for timers of the platform. */
@@ -22,9 +29,10 @@ export class Timer {
   #timer: NodeJS.Timeout | undefined = undefined;
   /** When the runtime's timer fires, of `performance.now()`; Infinity if there is none. */
   #firesAt = Infinity;
-  #armedAt = 0;
-  /** The function that set it: once tests have replaced that, or put it back, the timer may never fire. */
+  /** The function that set it. */
   #setBy: unknown = undefined;
+  /** Of the timers of the runtime that count: those before it are cleared, or of a clock that is gone. */
+  #generation = 0;
   #due = Infinity;
 
   /**
@@ -40,7 +48,12 @@ export class Timer {
 
   /** Whether it is to fire. */
   get isSet(): boolean {
-    return this.#due !== Infinity && this.#willFire;
+    if (this.#due === Infinity) return false;
+    const now = performance.now();
+    if (this.#firesAt >= now) return this.#setBy === timers.setTimeout;
+    if (this.#isReplaced) return false;
+    this.#set(now);
+    return true;
   }
 
   /** Sets it, or sets it anew, to a time of `performance.now()`; Infinity for never, which may leave the runtime's timer. */
@@ -48,17 +61,18 @@ export class Timer {
     this.#due = at;
     if (at === Infinity) {
       if (this.#keepsAlive) this.stop();
-    } else if (!(this.#firesAt <= at) || !this.#willFire) {
-      this.#arm(now ?? performance.now());
+      return;
     }
+    const time = now ?? performance.now();
+    if (!(this.#firesAt <= at) || this.#isReplaced) this.#arm(time);
+    // One that is overdue is late, as the event loop is, or was dropped by a clock of a test: another one beside it.
+    else if (this.#firesAt < time) this.#set(time);
   }
 
-  /**
-   * Whether the runtime has a timer that is still to fire, be it overdue since the event loop is busy: not one of a clock
-   * that tests have replaced since.
-   */
-  get #willFire(): boolean {
-    return this.#timer !== undefined && this.#setBy === timers.setTimeout;
+  /** Whether a test has replaced the runtime's timers: what was set by such ones may be gone at any time. */
+  get #isReplaced(): boolean {
+    const { setTimeout } = timers;
+    return this.#setBy !== setTimeout || (setTimeout !== setByRuntime && !(KEEPS_TIMERS in setTimeout));
   }
 
   /** Sets it, or sets it anew, to fire after `ms`. */
@@ -70,30 +84,39 @@ export class Timer {
   /** Stops it, and leaves no timer of the runtime. */
   stop(): void {
     this.#due = Infinity;
-    this.#firesAt = Infinity;
-    timers.clearTimeout(this.#timer);
+    this.#clear();
+  }
+
+  #clear(): void {
+    // A clock of a test throws at a timer that it has dropped, or clears another in its place.
+    if (!this.#isReplaced) timers.clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#firesAt = Infinity;
+    this.#generation++;
   }
 
   #arm(now: number): void {
-    timers.clearTimeout(this.#timer);
+    this.#clear();
+    this.#set(now);
+  }
+
+  #set(now: number): void {
     const delay = Math.min(Math.max(Math.ceil(this.#due - now), 1), MAX_TIMER_DELAY);
-    this.#armedAt = now;
     this.#firesAt = now + delay;
     this.#setBy = timers.setTimeout;
-    this.#timer = timers.setTimeout(this.#look, delay);
+    this.#timer = timers.setTimeout(this.#look, delay, this.#generation);
     if (!this.#keepsAlive) (this.#timer as Partial<NodeJS.Timeout>).unref?.(); // replaced timers may be numbers
   }
 
-  readonly #look = (): void => {
+  readonly #look = (generation: number): void => {
+    if (generation !== this.#generation) return;
     const wasWhole = this.#firesAt >= this.#due;
-    this.#timer = undefined;
-    this.#firesAt = Infinity;
+    this.#clear();
     if (this.#due === Infinity) return;
     const now = performance.now();
-    // A clock that a test has stopped, or put back, never comes to the due time.
-    const stands = now <= this.#armedAt;
-    if (now < this.#due && !(stands && wasWhole)) return this.#arm(now);
+    // Runtimes fire a millisecond early at most: a clock that is further behind is one of a test.
+    const stands = wasWhole && this.#due - now > ROUNDING;
+    if (now < this.#due && !stands) return this.#arm(now);
     const late = Math.max(now - this.#due, 0);
     this.#due = Infinity;
     this.#onDue(late);

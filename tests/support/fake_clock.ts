@@ -1,5 +1,5 @@
 import timers from "node:timers";
-import { MAX_TIMER_DELAY } from "../../lib/timers/mod.ts";
+import { KEEPS_TIMERS, MAX_TIMER_DELAY } from "../../lib/timers/mod.ts";
 
 interface FakeTimer {
   readonly at: number;
@@ -25,7 +25,10 @@ export class FakeClock {
     this.#earliness = earliness;
     const { setTimeout, clearTimeout } = timers;
     const now = Object.getOwnPropertyDescriptor(performance, "now");
-    timers.setTimeout = ((steps: () => void, delay = 1) => this.#set(steps, delay)) as typeof timers.setTimeout;
+    timers.setTimeout =
+      ((steps: (...args: unknown[]) => void, delay = 1, ...args: unknown[]) =>
+        this.#set(() => steps(...args), delay)) as typeof timers.setTimeout;
+    Object.assign(timers.setTimeout, { [KEEPS_TIMERS]: true });
     timers.clearTimeout = (timer) => void this.#timers.delete(timer as unknown as FakeTimer);
     performance.now = () => this.now;
     this.#restore = () => {

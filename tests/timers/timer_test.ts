@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import test, { mock } from "node:test";
 import timers from "node:timers";
 import { Deadline, DeadlineList, Interval, MAX_TIMER_DELAY, Timer } from "../../lib/timers/mod.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 import { FakeClock } from "../support/fake_clock.ts";
+import { until } from "../support/waits.ts";
 
 const DAY = 86_400_000;
 
@@ -234,6 +235,38 @@ test("a list of deadlines expires although its timer was set by a faked clock", 
   new Deadline(list, resolve);
   const keepAlive = setTimeout(() => {}, 10_000);
   await promise;
+  clearTimeout(keepAlive);
+});
+
+test("timers and deadlines fire under a clock that has dropped what was set before, and on the real one after it", async () => {
+  const list = new DeadlineList(50);
+  const fired: string[] = [];
+  const timer = new Timer(() => fired.push("timer"));
+  const set = (): void => {
+    timer.start(50);
+    new Deadline(list, () => fired.push("deadline"));
+  };
+  for (const apis of [["setTimeout"], ["setTimeout", "setInterval", "Date"]] as const) {
+    mock.timers.enable({ apis: [...apis] });
+    timer.start(50);
+    new Deadline(list, () => {}).stop();
+    mock.timers.reset(); // its timers are gone
+    // Deno keeps its function, so that only the time tells.
+    for (const end = performance.now() + 60; performance.now() < end;);
+    mock.timers.enable({ apis: [...apis] });
+    set();
+    // On the real clock where the runtime's own mock leaves `node:timers` as it is.
+    for (const end = performance.now() + 10_000; fired.length < 2 && performance.now() < end;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      mock.timers.tick(100);
+    }
+    assert.deepEqual(fired.splice(0).sort(), ["deadline", "timer"]);
+    set();
+    mock.timers.reset();
+  }
+  set();
+  const keepAlive = setTimeout(() => {}, 10_000);
+  await until(() => fired.includes("timer") && fired.includes("deadline"), "both on the real clock");
   clearTimeout(keepAlive);
 });
 
