@@ -1,38 +1,5 @@
 /**
- * The reason why a request failed:
- *
- * | code | |
- * |---|---|
- * | `INVALID_URL` | the URL cannot be parsed, has another scheme than http, https, data and blob, stands for nothing (data, blob), names a port that fetch forbids, or has a user name or password |
- * | `INVALID_METHOD` | the method is no token, or one that fetch does not send (CONNECT, TRACE, TRACK) |
- * | `INVALID_HEADER` | a header's name or value cannot be sent, or contradicts the body |
- * | `INVALID_BODY` | the body cannot be sent: locked, used, of a wrong type, with GET or HEAD |
- * | `INVALID_OPTION` | another member of `init` has a value that is not supported, or the function `proxy` gave none |
- * | `ADDRESS_REFUSED` | `allowAddress` allows none of the host's addresses, or a proxy alone will know them |
- * | `DNS_FAILED` | the host's name was not resolved |
- * | `CONNECTION_REFUSED` | nothing listens there, or the network does not lead there |
- * | `CONNECT_TIMEOUT` | no connection, by way of the proxy and with TLS if there is to be, within `connectTimeout` |
- * | `CERTIFICATE_EXPIRED` | the server's certificate is not valid now |
- * | `CERTIFICATE_HOST_MISMATCH` | the server's certificate is for other names |
- * | `CERTIFICATE_UNTRUSTED` | nobody whom we trust signed the server's certificate |
- * | `TLS_FAILED` | the TLS handshake failed otherwise, or the client certificate was refused |
- * | `PROXY_AUTHENTICATION` | the proxy asks for a user name and password, or for others |
- * | `PROXY_REFUSED` | the proxy did not connect to the server |
- * | `CONNECTION_LOST` | the connection ended before the response did |
- * | `CONNECTION_STALE` | a peer that answered no PING; the connection is given up |
- * | `PROTOCOL_ERROR` | what the server sent is not HTTP as the standards have it |
- * | `LIMIT_EXCEEDED` | a header or another thing that the server sent is larger than our limits |
- * | `REFUSED` | the server refused the request without acting on it, and so it did when it was sent again |
- * | `RESET` | the server gave the request up (RST_STREAM) |
- * | `TIMEOUT` | the request took longer than `timeout` as a whole |
- * | `QUEUE_TIMEOUT` | no connection for the request within `queueTimeout` |
- * | `HEADERS_TIMEOUT` | no response headers within `headersTimeout` |
- * | `BODY_TIMEOUT` | no byte of the response's body within `bodyTimeout` |
- * | `BODY_FAILED` | the request's body broke while it was sent |
- * | `DECODING_FAILED` | the response's body is not what Content-Encoding says |
- * | `INTEGRITY_MISMATCH` | the response's body is not what `integrity` says |
- * | `REDIRECT_FAILED` | a redirect that was not to be followed, leads nowhere, or was one too many |
- * | `CLIENT_CLOSED` | the client was closed or destroyed |
+ * The reason why a request failed. The page of this subpath has a table of when each occurs, and what to do.
  *
  * @example Tell what is worth another try from what is not
  * ```ts

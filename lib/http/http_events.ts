@@ -76,14 +76,16 @@ export interface HttpOriginStats extends HttpCounts {
 }
 
 /**
- * An event that a client reports to {@link HttpClientOptions.onEvent}. `type` says which it is.
+ * An event that a client reports to {@link HttpClientOptions.onEvent}. `type` says which it is; `Extract` gives the type of one of them.
  *
  * @example A log of everything
  * ```ts
  * import { HttpClient, type HttpClientEvent } from "@millrace/streams/http";
  *
+ * type RetryEvent = Extract<HttpClientEvent, { type: "retry" }>;
+ * const told = ({ url, attempt, error, status }: RetryEvent) => `${url}: attempt ${attempt + 1}: ${error ?? status}`;
  * const log: string[] = [];
- * const onEvent = (event: HttpClientEvent) => void log.push(event.type);
+ * const onEvent = (event: HttpClientEvent) => void log.push(event.type === "retry" ? told(event) : event.type);
  * const client = new HttpClient({ onEvent });
  * await (await client.fetch("https://api.example.com/users/1")).text();
  * await client.close();
@@ -91,204 +93,87 @@ export interface HttpOriginStats extends HttpCounts {
  * ```
  */
 export type HttpClientEvent =
-  | HttpConnectEvent
-  | HttpConnectFailedEvent
-  | HttpDisconnectEvent
-  | HttpRequestEvent
-  | HttpResponseEvent
-  | HttpRetryEvent
-  | HttpFailedEvent;
-
-/**
- * A connection was made.
- *
- * @example Tell what is spoken, and how long it took
- * ```ts
- * import { HttpClient, type HttpConnectEvent } from "@millrace/streams/http";
- *
- * const told = ({ protocol, ms }: HttpConnectEvent): void => {
- *   console.log(`${protocol} after ${ms.toFixed()} ms`); // … after … ms
- * };
- * const client = new HttpClient({ onEvent: (event) => event.type === "connect" && told(event) });
- * await (await client.fetch("https://api.example.com/users/1")).text();
- * await client.close();
- * ```
- */
-export interface HttpConnectEvent {
-  /** Which event it is. */
-  type: "connect";
-  /** The origin that the connection is for. */
-  origin: string;
-  /** The proxy that it goes by: scheme, host and port; undefined if there is none. */
-  proxy: string | undefined;
-  /** The protocol spoken on it. */
-  protocol: "h2" | "http/1.1";
-  /** The address of the server, or of its proxy; undefined over a Unix socket and where a stream of yours does not tell. */
-  remoteAddress: string | undefined;
-  /** How long it took, TCP, the proxy's answer and TLS, in ms. */
-  ms: number;
-}
-
-/**
- * A connection was not made.
- *
- * @example Count the failures of each origin
- * ```ts
- * import { HttpClient, type HttpConnectFailedEvent } from "@millrace/streams/http";
- *
- * const failures = new Map<string, number>();
- * const count = ({ origin }: HttpConnectFailedEvent) => failures.set(origin, (failures.get(origin) ?? 0) + 1);
- * const client = new HttpClient({ onEvent: (event) => event.type === "connectFailed" && count(event) });
- * await client.fetch("http://127.0.0.1:2/").catch(() => {});
- * console.log(failures.get("http://127.0.0.1:2")); // 1
- * ```
- */
-export interface HttpConnectFailedEvent {
-  /** Which event it is. */
-  type: "connectFailed";
-  /** The origin that the connection is for. */
-  origin: string;
-  /** The proxy that it was to go by: scheme, host and port; undefined if there is none. */
-  proxy: string | undefined;
-  /** Why. */
-  error: unknown;
-}
-
-/**
- * A connection has ended.
- *
- * @example Tell those that broke from those that were closed
- * ```ts
- * import { HttpClient, type HttpDisconnectEvent } from "@millrace/streams/http";
- *
- * const told = ({ error }: HttpDisconnectEvent): void => {
- *   console.log(error ? error.code : "closed"); // closed
- * };
- * const client = new HttpClient({ onEvent: (event) => event.type === "disconnect" && told(event) });
- * await (await client.fetch("https://api.example.com/users/1")).text();
- * await client.close();
- * ```
- */
-export interface HttpDisconnectEvent {
-  /** Which event it is. */
-  type: "disconnect";
-  /** The origin that the connection is for. */
-  origin: string;
-  /** The protocol spoken on the connection. */
-  protocol: "h2" | "http/1.1";
-  /** Why, unless one side just closed it. */
-  error: HttpError | undefined;
-}
-
-/**
- * A request goes out: for the first time, again, or after a redirect.
- *
- * @example Follow redirects with the eye
- * ```ts
- * import { HttpClient, type HttpRequestEvent } from "@millrace/streams/http";
- *
- * const told = ({ method, url }: HttpRequestEvent): void => {
- *   console.log(method, new URL(url).pathname); // GET /redirect, GET /page.html
- * };
- * const client = new HttpClient({ onEvent: (event) => event.type === "request" && told(event) });
- * await (await client.fetch("https://www.example.com/redirect")).text();
- * await client.close();
- * ```
- */
-export interface HttpRequestEvent {
-  /** Which event it is. */
-  type: "request";
-  /** The request's method. */
-  method: string;
-  /** The request's URL. */
-  url: string;
-  /** The protocol spoken on the connection. */
-  protocol: "h2" | "http/1.1";
-  /** How long it waited for a connection, in ms. */
-  queuedMs: number;
-}
-
-/**
- * The head of a final response is there.
- *
- * @example Tell slow answers
- * ```ts
- * import { HttpClient, type HttpResponseEvent } from "@millrace/streams/http";
- *
- * const told = ({ status, ms }: HttpResponseEvent): void => {
- *   console.log(status, ms < 5000 ? "soon" : "late"); // 404 soon
- * };
- * const client = new HttpClient({ onEvent: (event) => event.type === "response" && told(event) });
- * await (await client.fetch("https://www.example.com/nothing")).text();
- * await client.close();
- * ```
- */
-export interface HttpResponseEvent {
-  /** Which event it is. */
-  type: "response";
-  /** The request's method. */
-  method: string;
-  /** The request's URL. */
-  url: string;
-  /** The response's status. */
-  status: number;
-  /** Since the request went out, in ms. */
-  ms: number;
-}
-
-/**
- * A request is sent again.
- *
- * @example Tell retries
- * ```ts
- * import { HttpClient, type HttpRetryEvent } from "@millrace/streams/http";
- *
- * const told = ({ url, attempt, error, status }: HttpRetryEvent): void => {
- *   console.warn(`${url}: attempt ${attempt + 1}: ${error ?? status}`);
- * };
- * const client = new HttpClient({ retries: 3, onEvent: (event) => event.type === "retry" && told(event) });
- * console.log((await client.fetch("https://api.example.com/users/1")).status); // 200
- * client.destroy();
- * ```
- */
-export interface HttpRetryEvent {
-  /** Which event it is. */
-  type: "retry";
-  /** The request's method. */
-  method: string;
-  /** The request's URL. */
-  url: string;
-  /** Counts from 1. */
-  attempt: number;
-  /** The error that ended the attempt before; undefined if it was answered. */
-  error: unknown;
-  /** The status that the attempt before was answered with, if that is why; see {@link HttpClientOptions.retryStatuses}. */
-  status: number | undefined;
-  /** The pause before this attempt, in ms. */
-  ms: number;
-}
-
-/**
- * A request, or the body of its response, has failed for good.
- *
- * @example Have each failure in the log
- * ```ts
- * import { HttpClient, type HttpFailedEvent } from "@millrace/streams/http";
- *
- * const told = ({ method, url }: HttpFailedEvent): void => {
- *   console.log(method, url); // GET http://127.0.0.1:2/
- * };
- * const client = new HttpClient({ onEvent: (event) => event.type === "failed" && told(event) });
- * await client.fetch("http://127.0.0.1:2/").catch(() => {});
- * ```
- */
-export interface HttpFailedEvent {
-  /** Which event it is. */
-  type: "failed";
-  /** The request's method. */
-  method: string;
-  /** The request's URL. */
-  url: string;
-  /** Why. */
-  error: unknown;
-}
+  | {
+    /** A connection was made. */
+    type: "connect";
+    /** The origin that the connection is for. */
+    origin: string;
+    /** The proxy that it goes by: scheme, host and port; undefined if there is none. */
+    proxy: string | undefined;
+    /** The protocol spoken on it. */
+    protocol: "h2" | "http/1.1";
+    /** The address of the server, or of its proxy; undefined over a Unix socket and where a stream of yours does not tell. */
+    remoteAddress: string | undefined;
+    /** How long it took, TCP, the proxy's answer and TLS, in ms. */
+    ms: number;
+  }
+  | {
+    /** A connection was not made. */
+    type: "connectFailed";
+    /** The origin that the connection is for. */
+    origin: string;
+    /** The proxy that it was to go by: scheme, host and port; undefined if there is none. */
+    proxy: string | undefined;
+    /** Why. */
+    error: unknown;
+  }
+  | {
+    /** A connection has ended. */
+    type: "disconnect";
+    /** The origin that the connection is for. */
+    origin: string;
+    /** The protocol spoken on the connection. */
+    protocol: "h2" | "http/1.1";
+    /** Why, unless one side just closed it. */
+    error: HttpError | undefined;
+  }
+  | {
+    /** A request goes out: for the first time, again, or after a redirect. */
+    type: "request";
+    /** The request's method. */
+    method: string;
+    /** The request's URL. */
+    url: string;
+    /** The protocol spoken on the connection. */
+    protocol: "h2" | "http/1.1";
+    /** How long it waited for a connection, in ms. */
+    queuedMs: number;
+  }
+  | {
+    /** The head of a final response is there. */
+    type: "response";
+    /** The request's method. */
+    method: string;
+    /** The request's URL. */
+    url: string;
+    /** The response's status. */
+    status: number;
+    /** Since the request went out, in ms. */
+    ms: number;
+  }
+  | {
+    /** A request is sent again. */
+    type: "retry";
+    /** The request's method. */
+    method: string;
+    /** The request's URL. */
+    url: string;
+    /** Counts from 1. */
+    attempt: number;
+    /** The error that ended the attempt before; undefined if it was answered. */
+    error: unknown;
+    /** The status that the attempt before was answered with, if that is why; see {@link HttpClientOptions.retryStatuses}. */
+    status: number | undefined;
+    /** The pause before this attempt, in ms. */
+    ms: number;
+  }
+  | {
+    /** A request, or the body of its response, has failed for good. */
+    type: "failed";
+    /** The request's method. */
+    method: string;
+    /** The request's URL. */
+    url: string;
+    /** Why. */
+    error: unknown;
+  };

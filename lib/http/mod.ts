@@ -29,18 +29,6 @@ export type {
   HttpUploadProgress,
 } from "./http_request.ts";
 export type { HttpResponse } from "./response/http_response.ts";
-export type {
-  HttpClientEvent,
-  HttpClientStats,
-  HttpConnectEvent,
-  HttpConnectFailedEvent,
-  HttpCounts,
-  HttpDisconnectEvent,
-  HttpFailedEvent,
-  HttpOriginStats,
-  HttpRequestEvent,
-  HttpResponseEvent,
-  HttpRetryEvent,
-} from "./http_events.ts";
+export type { HttpClientEvent, HttpClientStats, HttpCounts, HttpOriginStats } from "./http_events.ts";
 export { HttpError, type HttpErrorCode, type HttpErrorOptions } from "./http_error.ts";
 export type { HttpTlsOptions, TlsData, TlsVersion } from "./tls_options.ts";
