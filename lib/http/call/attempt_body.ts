@@ -38,7 +38,7 @@ export class AttemptBody implements RequestBody {
   /** Told once all of it was read, or is there as bytes. */
   onSent: (() => void) | undefined = undefined;
   #bytesRead = 0;
-  /** The rest of a piece, of which a part was read. */
+  /** The rest of a piece whose beginning was read. */
   #rest: Uint8Array | undefined = undefined;
   /** When the last piece was read, of `performance.now()`. */
   readAt = 0;
@@ -60,22 +60,20 @@ export class AttemptBody implements RequestBody {
   async read(): Promise<Uint8Array | undefined> {
     if (this.#permit !== undefined && !await this.#permit.wait()) return undefined;
     this.begun = true;
-    const piece = await this.#read();
-    if (piece === undefined) this.trailers = await this.#failingHere(() => this.#terms.trailers?.read());
+    let piece = this.#rest ?? await this.#failingHere(() => this.#body.read());
+    this.#rest = undefined;
+    const { onProgress, trailers } = this.#terms;
+    if (onProgress !== undefined && piece !== undefined && piece.length > MOST) {
+      this.#rest = piece.subarray(MOST);
+      piece = piece.subarray(0, MOST);
+    }
+    if (piece === undefined && trailers !== undefined) this.trailers = await this.#failingHere(() => trailers.read());
     this.readAt = performance.now();
     this.#bytesRead += piece?.length ?? 0;
-    if (piece !== undefined) this.#terms.onProgress?.({ sent: this.#bytesRead, total: this.#total });
+    if (piece !== undefined) onProgress?.({ sent: this.#bytesRead, total: this.#total });
     if (piece === undefined || this.#bytesRead === this.length) this.onSent?.();
     if (piece === undefined) this.pending = false;
     return piece;
-  }
-
-  async #read(): Promise<Uint8Array | undefined> {
-    const piece = this.#rest ?? await this.#failingHere(() => this.#body.read());
-    this.#rest = undefined;
-    if (this.#terms.onProgress === undefined || piece === undefined || piece.length <= MOST) return piece;
-    this.#rest = piece.subarray(MOST);
-    return piece.subarray(0, MOST);
   }
 
   /** Takes a step in the user's context; neither the body nor the trailers know where they are sent. */
