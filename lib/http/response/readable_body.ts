@@ -1,6 +1,6 @@
 import type { ReadableStream } from "../../streams/mod.ts";
 import { ByteQueue } from "./byte_queue.ts";
-import { type BodyConsumer, type BodyControl, type Failure, ResponseBody } from "./response_body.ts";
+import { type BodyConsumer, ResponseBody } from "./response_body.ts";
 import { watchResponse, watchStream } from "./unread_responses.ts";
 
 /** The types that a whole body can be read as. */
@@ -10,7 +10,24 @@ const decoder = new TextDecoder();
 
 /** Reads a body to its end and makes of it what is asked for; rejects as the body failed, or as the result's making threw. */
 export function readWhole(body: ResponseBody, kind: WholeKind, contentType: string): Promise<unknown> {
-  return new Promise((resolve, reject) => new WholeBody(body, kind, contentType, resolve, reject).start());
+  return new Promise((resolve, reject) => {
+    const chunks = new ByteQueue();
+    const reader: BodyConsumer = {
+      onReady() {
+        for (let chunk = body.take(); chunk !== undefined; chunk = body.take()) chunks.push(chunk);
+        const { outcome } = body;
+        if (outcome === undefined) return body.want(reader);
+        if (!outcome.isWhole) return reject(outcome.reason);
+        try {
+          resolve(convertWhole(chunks, kind, contentType));
+        } catch (error) {
+          reject(error);
+        }
+      },
+    };
+    body.claim();
+    body.want(reader);
+  });
 }
 
 /** Converts a whole body, which is empty afterwards, to the type that was asked for. */
@@ -33,51 +50,6 @@ export function convertWhole(chunks: ByteQueue, kind: WholeKind, contentType: st
   }
 }
 
-class WholeBody implements BodyConsumer {
-  readonly #body: ResponseBody;
-  readonly #kind: WholeKind;
-  readonly #contentType: string;
-  readonly #chunks: ByteQueue = new ByteQueue();
-  readonly #resolve: (value: unknown) => void;
-  readonly #reject: (error: unknown) => void;
-
-  constructor(
-    body: ResponseBody,
-    kind: WholeKind,
-    contentType: string,
-    resolve: (value: unknown) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.#body = body;
-    this.#kind = kind;
-    this.#contentType = contentType;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  start(): void {
-    this.#body.claim();
-    this.#body.want(this);
-  }
-
-  onReady(): void {
-    const body = this.#body;
-    for (let chunk = body.take(); chunk !== undefined; chunk = body.take()) this.#chunks.push(chunk);
-    const { outcome } = body;
-    if (outcome === undefined) body.want(this);
-    else if (outcome.isWhole) this.#resolveWhole();
-    else this.#reject(outcome.reason);
-  }
-
-  #resolveWhole(): void {
-    try {
-      this.#resolve(convertWhole(this.#chunks, this.#kind, this.#contentType));
-    } catch (error) {
-      this.#reject(error);
-    }
-  }
-}
-
 /**
  * Makes two bodies of one. What one of them is given and the other has not taken yet waits there, without limit, as the
  * standard has it.
@@ -87,41 +59,39 @@ class WholeBody implements BodyConsumer {
 function teeBody(body: ResponseBody): [ResponseBody, ResponseBody] {
   const copy = body.copy();
   if (copy !== undefined) return [copy, body.copy()!];
-  const tee = new BodyTee(body);
-  return [tee.first.body, tee.second.body];
+  return new BodyTee(body).branches;
 }
 
 class BodyTee implements BodyConsumer {
   readonly #source: ResponseBody;
-  readonly first: Branch;
-  readonly second: Branch;
+  readonly branches: [ResponseBody, ResponseBody] = [this.#branch(), this.#branch()];
   #isWanted = false;
   #isRunning = false;
 
   constructor(source: ResponseBody) {
     this.#source = source;
-    this.first = new Branch(this, source.isDecoded);
-    this.second = new Branch(this, source.isDecoded);
+    for (const branch of this.branches) branch.isDecoded = source.isDecoded;
     source.claim();
     source.watch(this);
     this.#run();
   }
 
-  want(): void {
-    this.#isWanted = true;
-    this.#run();
-  }
-
-  cancel(reason: unknown): void {
-    if (this.first.body.isOver && this.second.body.isOver) this.#source.cancel(reason);
-  }
-
-  get revoked(): Failure | undefined {
-    return this.#source.revoked;
-  }
-
   onReady(): void {
     this.#run();
+  }
+
+  #branch(): ResponseBody {
+    return new ResponseBody({
+      consumed: () => {}, // what is wanted next is asked for
+      wanted: () => {
+        this.#isWanted = true;
+        this.#run();
+      },
+      cancel: (reason) => {
+        if (this.branches.every((branch) => branch.isOver)) this.#source.cancel(reason);
+      },
+      revoked: () => this.#source.revoked,
+    });
   }
 
   /** Not within itself: both branches get a piece before one of them gets the next. */
@@ -132,8 +102,7 @@ class BodyTee implements BodyConsumer {
     while (this.#isWanted && source.available > 0) {
       this.#isWanted = false;
       const chunk = source.take()!;
-      this.first.body.push(chunk);
-      this.second.body.push(chunk);
+      for (const branch of this.branches) branch.push(chunk);
     }
     this.#isRunning = false;
     const { outcome } = source;
@@ -141,36 +110,10 @@ class BodyTee implements BodyConsumer {
       if (this.#isWanted) source.want(this);
       return;
     }
-    for (const { body } of [this.first, this.second]) {
-      if (outcome.isWhole) body.end(outcome.trailers);
-      else body.fail(outcome.reason);
+    for (const branch of this.branches) {
+      if (outcome.isWhole) branch.end(outcome.trailers);
+      else branch.fail(outcome.reason);
     }
-  }
-}
-
-class Branch implements BodyControl {
-  readonly #tee: BodyTee;
-  readonly body: ResponseBody = new ResponseBody(this);
-
-  constructor(tee: BodyTee, isDecoded: boolean) {
-    this.#tee = tee;
-    this.body.isDecoded = isDecoded;
-  }
-
-  consumed(): void {
-    // What is wanted next will be asked for.
-  }
-
-  cancel(reason: unknown): void {
-    this.#tee.cancel(reason);
-  }
-
-  wanted(): void {
-    this.#tee.want();
-  }
-
-  revoked(): Failure | undefined {
-    return this.#tee.revoked;
   }
 }
 
