@@ -6,27 +6,13 @@ import { native, ours, type StreamClasses } from "./drop_in_implementations.ts";
 /** What a body saw: plain data, with errors by name unless they are the body's own. */
 export type Observation = unknown;
 
-/** Something that ours are known to do otherwise: all else that the body sees is still compared. */
-export interface KnownDifference {
-  /** Why, as part of the test's name. */
-  readonly reason: string;
-  readonly on: readonly (typeof runtime)[];
-  /** What ours show instead, from what is expected of them; a test fails also when they do not differ any more. */
-  // deno-lint-ignore no-explicit-any -- each body has its own observation
-  readonly observed: (expected: any) => Observation;
-}
-
 /** How a comparison is to be made. */
 export interface ComparisonOptions {
   /** What the standard demands; left out where runtimes differ, so that only the runtime's own streams are the measure. */
   readonly expected?: Observation;
-  readonly knownDifference?: KnownDifference;
   /** Why this runtime cannot take part. */
   readonly skip?: string | false;
 }
-
-/** Deno, and Bun for a response, look there to see whether a stream was read from, and reading ours leaves it alone. */
-export const disturbedSlot = "the runtime's own side of a stream of ours does not see that ours was read";
 
 /**
  * Declares a test that runs `body` with the runtime's own streams and with ours and demands the same observation: what
@@ -37,12 +23,12 @@ export function sameAsNative(
   body: (streams: StreamClasses) => Promise<Observation> | Observation,
   options: ComparisonOptions = {},
 ): void {
-  test(named(behaviour, options.knownDifference), { skip: options.skip ?? false }, async () => {
+  test(behaviour, { skip: options.skip ?? false }, async () => {
     const reference = await body(native);
     if ("expected" in options) {
       assert.deepEqual(reference, options.expected, "the runtime's own streams are not as the test assumes");
     }
-    assert.deepEqual(await body(ours), ofOurs(reference, options.knownDifference));
+    assert.deepEqual(await body(ours), reference);
   });
 }
 
@@ -59,14 +45,6 @@ export function sameAsNode(
     if (runtime === "node") assert.deepEqual(await body(native), expected, "Node's own streams are not as assumed");
     assert.deepEqual(await body(ours), expected);
   });
-}
-
-function named(behaviour: string, difference: KnownDifference | undefined): string {
-  return difference?.on.includes(runtime) ? `${behaviour} (but ${difference.reason})` : behaviour;
-}
-
-function ofOurs(expected: Observation, difference: KnownDifference | undefined): Observation {
-  return difference?.on.includes(runtime) ? difference.observed(expected) : expected;
 }
 
 /** The name of what `action` throws or rejects with, or "nothing". */

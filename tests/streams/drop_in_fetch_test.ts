@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before } from "node:test";
-import { disturbedSlot, eventually, failsWith, failure, sameAsNative } from "./drop_in_comparison.ts";
+import { eventually, failsWith, failure, sameAsNative } from "./drop_in_comparison.ts";
 import { native } from "./drop_in_implementations.ts";
 import { type Bytes, byteSources, utf8, watched } from "./drop_in_streams.ts";
 
@@ -76,12 +76,6 @@ sameAsNative("fetch() uploads the body of a Request", async (streams) => {
   const request = new Request(`${origin}/`, { method: "POST", body: stream, duplex: "half" } as RequestInit);
   const answer = await (await fetch(request)).text();
   return { answer, used: request.bodyUsed };
-}, {
-  knownDifference: {
-    reason: disturbedSlot,
-    on: ["deno"],
-    observed: (expected) => ({ ...expected, used: false }),
-  },
 });
 
 sameAsNative("fetch() uploads several megabytes whole", async (streams) => {

@@ -1,4 +1,4 @@
-import { disturbedSlot, failsWith, failure, sameAsNative } from "./drop_in_comparison.ts";
+import { failsWith, failure, sameAsNative } from "./drop_in_comparison.ts";
 import { type Bytes, byteSources, utf8, watched } from "./drop_in_streams.ts";
 
 const pieces = ['{ "name":', ' "grüße",', ' "list": [1, 2', ", 3] }"];
@@ -98,11 +98,6 @@ sameAsNative("a stream that is locked or was read from is no body", async (strea
   return { locked: tried(locked), disturbed: tried(disturbed), cancelled: tried(cancelled) };
 }, {
   expected: { locked: "TypeError", disturbed: "TypeError", cancelled: "TypeError" },
-  knownDifference: {
-    reason: disturbedSlot,
-    on: ["bun", "deno"],
-    observed: (expected) => ({ ...expected, disturbed: false, cancelled: false }),
-  },
 });
 
 sameAsNative("a reader that was taken and released without a read leaves the stream a good body", async (streams) => {

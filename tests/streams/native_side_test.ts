@@ -132,9 +132,6 @@ for (const [name, lock] of Object.entries(unseenLocks)) {
         `the runtime sees the lock of a ${name} on a ${type ?? "default"} stream${
           looked ? " that it had looked at before" : ""
         }, and its release`,
-        {
-          skip: runtime === "bun" && "a stream has its native side from the start, which only readers and writers lock",
-        },
         async () => {
           let controller!: ReadableStreamDefaultController<Uint8Array> | ReadableByteStreamController;
           const stream = new ReadableStream({ type, start: (given) => void (controller = given) } as UnderlyingSource);
@@ -158,6 +155,20 @@ for (const [name, lock] of Object.entries(unseenLocks)) {
   }
 }
 
+test("the runtime sees the locks of toNative(), of tee() and of a pipe through a transform", () => {
+  const locks: readonly ((stream: ReadableStream) => unknown)[] = [
+    toNative,
+    (stream) => stream.tee(),
+    (stream) => stream.pipeThrough(new TransformStream()),
+    (stream) => stream.pipeThrough(new globalThis.TransformStream()),
+  ];
+  for (const lock of locks) {
+    const stream = new ReadableStream();
+    lock(stream);
+    assert.throws(() => new Response(stream), TypeError);
+  }
+});
+
 test("pipes through transforms of ours do without their native sides", {
   skip: runtime === "bun" && "a stream has its native side from the start",
 }, async () => {
@@ -174,9 +185,6 @@ for (const looked of [false, true]) {
     `the runtime sees the lock of a pipe on its destination${
       looked ? ", at which it had looked before" : ""
     }, and its release`,
-    {
-      skip: runtime === "bun" && "a stream has its native side from the start, which only readers and writers lock",
-    },
     async () => {
       const written: unknown[] = [];
       const destination = new WritableStream({ write: (chunk) => void written.push(chunk) });

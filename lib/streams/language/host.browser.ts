@@ -1,3 +1,6 @@
+/** Whether readers have a `readMany()`. (First, so that minifiers put it in its places.) */
+export const hasReadMany: boolean = false;
+
 /** Returns an attribute's getter. The form for browsers of `host.ts`, for which no minimum version is given. */
 // deno-lint-ignore no-explicit-any -- each getter has its own type
 export function getterOf(prototype: object, name: PropertyKey): (this: unknown) => any {

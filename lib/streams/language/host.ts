@@ -12,6 +12,12 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
 }
 
 /**
+ * Whether streams are made as Bun's, whose readers have a `readMany()`: what takes long there is told by it, and that
+ * streams stay in their thread.
+ */
+export const hasReadMany: boolean = "readMany" in globalThis.ReadableStreamDefaultReader.prototype;
+
+/**
  * The global function of a name as it is at this call, which need not be loaded until it is used: Deno's getters of timers
  * load Node's modules, which takes as long as to load all of ours.
  *

@@ -14,6 +14,7 @@ import { ByteControllerState } from "../readable/byte_controller_state.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import {
+  disturb,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericInitialize,
   type ReadRequest,
@@ -152,7 +153,7 @@ export class ToNativeSource implements ReadRequest {
     let taken = 0;
     this.#isReading = true;
     while (!this.#ended && controller.hasBuffered && (taken === 0 || this.#controller.desiredSize! > 0)) {
-      this.#stream.disturbed = true;
+      disturb(this.#stream);
       this.chunkSteps(controller.readBuffered());
       taken++;
     }

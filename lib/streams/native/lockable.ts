@@ -2,6 +2,7 @@ import { lockedError } from "../language/errors.ts";
 import { isNativeReadableStreamLocked, isNativeWritableStreamLocked } from "../language/native_classes.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import type { WritableStreamState } from "../writable/stream_state.ts";
+import { releaseIdleLock } from "./native_locks.ts";
 import { FeedReaderState, releaseReadableFeed } from "./feeds/readable_feed.ts";
 import { FeedWriterState, releaseWritableFeed } from "./feeds/writable_feed.ts";
 
@@ -16,14 +17,15 @@ export function setReadableStreamStateOf(stateOf: StateOf<ReadableStreamState>):
 }
 
 /** IsReadableStreamLocked: by a reader, a pipe or the runtime, but for our own reader that feeds the native side. */
-export function isReadableStreamLocked({ reader, nativeSide }: ReadableStreamState): boolean {
+export function isReadableStreamLocked({ reader, nativeSide, idleLock }: ReadableStreamState): boolean {
   return (reader !== undefined && !(reader instanceof FeedReaderState)) ||
-    (nativeSide !== undefined && isNativeReadableStreamLocked(nativeSide));
+    (nativeSide !== undefined && idleLock === undefined && isNativeReadableStreamLocked(nativeSide));
 }
 
 /** Makes a stream ready to be locked. @throws {TypeError} if it is locked. */
 export function checkReadableStreamFree(stream: ReadableStreamState, action: string): void {
   if (isReadableStreamLocked(stream)) throw lockedError(action);
+  releaseIdleLock(stream);
   releaseReadableFeed(stream);
 }
 
@@ -35,13 +37,14 @@ export function setWritableStreamStateOf(stateOf: StateOf<WritableStreamState>):
 }
 
 /** IsWritableStreamLocked: by a writer, a pipe or the runtime, but for our own writer that feeds the native side. */
-export function isWritableStreamLocked({ writer, nativeSide }: WritableStreamState): boolean {
+export function isWritableStreamLocked({ writer, nativeSide, idleLock }: WritableStreamState): boolean {
   return (writer !== undefined && !(writer instanceof FeedWriterState)) ||
-    (nativeSide !== undefined && isNativeWritableStreamLocked(nativeSide));
+    (nativeSide !== undefined && idleLock === undefined && isNativeWritableStreamLocked(nativeSide));
 }
 
 /** Makes a stream ready to be locked. @throws {TypeError} if it is locked. */
 export function checkWritableStreamFree(stream: WritableStreamState, action: string): void {
   if (isWritableStreamLocked(stream)) throw lockedError(action);
+  releaseIdleLock(stream);
   releaseWritableFeed(stream);
 }

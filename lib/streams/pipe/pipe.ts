@@ -6,6 +6,7 @@ import { DefaultControllerState } from "../readable/default_controller_state.ts"
 import type { RunningPipe } from "../readable/pull_run.ts";
 import {
   DefaultReaderState,
+  disturb,
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
   type ReadRequest,
@@ -123,7 +124,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     this.#writer = new PipeWriterState(this);
     readableStreamReaderGenericInitialize(this.#reader, this.#source);
     setUpWritableStreamDefaultWriter(this.#writer, this.#destination);
-    this.#source.disturbed = true;
+    disturb(this.#source);
     const { batching, sink, sizeAlgorithm } = this.#destination.controller;
     this.#movesRuns = batching !== undefined && sizeAlgorithm === undefined &&
       this.#source.controller instanceof DefaultControllerState;

@@ -3,6 +3,7 @@ import { noop, promiseRejectedWith, promiseResolvedWith, queueReaction, react } 
 import { isObject } from "../language/webidl.ts";
 import {
   DefaultReaderState,
+  disturb,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericCancel,
   readableStreamReaderGenericInitialize,
@@ -65,7 +66,7 @@ class Iteration extends DefaultReaderState implements ReadRequest {
     const { stream } = this;
     if (stream === undefined) return promiseResolvedWith<Result>({ done: true, value: undefined });
     if (stream.controller.hasBuffered) { // as in ReadableStreamDefaultReader.read()
-      stream.disturbed = true;
+      disturb(stream);
       this.#ongoing ??= RESOLVED; // calls in the source's pull() wait for this one
       const chunk = stream.controller.readBuffered();
       this.#answered();

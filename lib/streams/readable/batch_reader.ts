@@ -8,6 +8,7 @@ import { checkReadableStreamFree, readableStreamStateOf } from "../native/lockab
 import { pullRunInto } from "./pull_run.ts";
 import {
   DefaultReaderState,
+  disturb,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericCancel,
   readableStreamReaderGenericInitialize,
@@ -59,7 +60,7 @@ class OwnBatchReader implements BatchReader, ReadRequest {
   take(): unknown[] | undefined {
     const { controller, state } = this.#stream;
     if (state !== "readable") return undefined;
-    this.#stream.disturbed = true;
+    disturb(this.#stream);
     const batch = this.#batch = new GatheredBatch(this.#limits);
     if (controller.hasBuffered) this.#takeQueued(batch);
     else if (controller instanceof DefaultControllerState) pullRunInto(controller, batch, this);

@@ -1,6 +1,6 @@
 import { NOT_EMPTY, toArrayBufferView, viewKind, type ViewSlots } from "../language/array_buffers.ts";
 import { badValue, cannot, outOfRange, releasedError } from "../language/errors.ts";
-import { findStates, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
+import { findStates, makeLockLazily, putBack } from "#streams/lazy_side";
 import {
   hasNativeByteStreams,
   isNativeReadableStreamLocked,
@@ -50,13 +50,11 @@ export interface ReadableStreamBYOBReaderReadOptions {
   min?: number;
 }
 
-if (hasNativeByteStreams) {
-  makeLockLazily(ByobReaderState, () => ({
-    native: NativeReadableStreamBYOBReader,
-    makeStream: () => new NativeReadableStream({ type: "bytes" }),
-    look: isNativeReadableStreamLocked,
-  }));
-}
+const isLazy = makeLockLazily(ByobReaderState, () => ({
+  native: NativeReadableStreamBYOBReader,
+  makeStream: () => new NativeReadableStream({ type: "bytes" }),
+  look: isNativeReadableStreamLocked,
+}));
 
 /**
  * Reads a byte stream into buffers that the caller brings.
@@ -98,6 +96,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     const state = new ByobReaderState();
     this.#state = state;
     state.isPublic = true;
+    if (!isLazy) state.nativeSide = this;
     readableStreamReaderGenericInitialize(state, streamState);
   }
 
@@ -144,7 +143,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     const state = this.#state;
     if (state.stream === undefined) return;
     readableStreamReaderRelease(state);
-    if (!unlockLazily(state)) super.releaseLock();
+    if (!isLazy) super.releaseLock();
   }
 
   static {

@@ -1,5 +1,5 @@
 import { releasedError } from "../language/errors.ts";
-import { findStates, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
+import { findStates, makeLockLazily, putBack } from "#streams/lazy_side";
 import {
   isNativeReadableStreamLocked,
   NativeReadableStream,
@@ -10,6 +10,7 @@ import { defineInterface, isObject } from "../language/webidl.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "../native/lockable.ts";
 import {
   DefaultReaderState,
+  disturb,
   PromiseReadRequest,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericCancel,
@@ -20,7 +21,7 @@ import {
 
 const NAME = "ReadableStreamDefaultReader";
 
-makeLockLazily(DefaultReaderState, () => ({
+const isLazy = makeLockLazily(DefaultReaderState, () => ({
   native: NativeReadableStreamDefaultReader,
   makeStream: () => new NativeReadableStream(),
   look: isNativeReadableStreamLocked,
@@ -56,6 +57,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     const state = new DefaultReaderState();
     this.#state = state;
     state.isPublic = true;
+    if (!isLazy) state.nativeSide = this;
     readableStreamReaderGenericInitialize(state, streamState);
   }
 
@@ -76,7 +78,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     const { stream } = this.#state;
     if (stream === undefined) return promiseRejectedWith(releasedError("read", "reader"));
     if (stream.controller.hasBuffered) { // no request: nobody can tell it from one that is served at once
-      stream.disturbed = true;
+      disturb(stream);
       return servedRead(stream.controller.readBuffered()) as ReturnType<this["read"]>;
     }
     const request = new PromiseReadRequest();
@@ -90,7 +92,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     const state = this.#state;
     if (state.stream === undefined) return;
     readableStreamReaderRelease(state);
-    if (!unlockLazily(state)) super.releaseLock();
+    if (!isLazy) super.releaseLock();
   }
 
   static {

@@ -1,14 +1,8 @@
-import {
-  EagerFeed,
-  lightSideOf,
-  lockNewSide,
-  makeNativeSideLazily,
-  putBack,
-  WatchedReadableFeed,
-} from "#streams/lazy_side";
+import { EagerFeed, lightSideOf, makeNativeSideLazily, putBack, WatchedReadableFeed } from "#streams/lazy_side";
 import { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "#streams/node_interop";
 import { badValue, lockedError, outOfRange } from "../language/errors.ts";
 import { hasNativeByteStreams, NativeReadableStream } from "../language/native_classes.ts";
+import { lockSide } from "../native/native_locks.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import {
   construct,
@@ -65,10 +59,11 @@ let isLazy = makeNativeSideLazily(NativeReadableStream, (stream) => {
   if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
   state.nativeSide = lightSideOf(state) ??
     new NativeReadableStream(nativeSource(state, WatchedReadableFeed), NO_BUFFER);
-  lockNewSide(state.reader);
+  if (state.reader !== undefined) lockSide(state.reader);
   return state.nativeSide;
-}, (stream) => {
-  closeIfEmpty(readableStreamStateOf(stream)!);
+}, {
+  onClosed: (stream) => closeIfEmpty(readableStreamStateOf(stream)!),
+  stateOf: (stream) => readableStreamStateOf(stream),
 });
 
 /**

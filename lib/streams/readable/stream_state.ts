@@ -8,7 +8,20 @@ import {
   promiseResolvedWith,
   react,
 } from "../language/promises.ts";
-import type { LockState } from "../native/lazy/lazy_lock.ts";
+import { hasReadMany } from "#streams/host";
+import {
+  nativeGetReader,
+  NativeReadableStreamBYOBReader,
+  NativeReadableStreamDefaultReader,
+} from "../language/native_classes.ts";
+import {
+  lockSide,
+  type LockState,
+  type NativeLock,
+  readIdly,
+  releaseIdleLock,
+  releaseSide,
+} from "../native/native_locks.ts";
 import { Ring } from "../queuing/chunk_queue.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
@@ -26,6 +39,7 @@ export class ReadableStreamState {
   nativeSide: object | undefined;
   /** The feed of the stream's native side, once somebody has asked that for a chunk. */
   feed: StreamObserver | undefined;
+  idleLock: NativeLock | undefined;
   /** Settles as the stream ends, if anybody asked. */
   ended: EndedPromise | undefined;
 }
@@ -38,9 +52,23 @@ interface StreamObserver {
   errorSteps(error: unknown): void;
 }
 
+/** Sets `[[disturbed]]`, of the native side too; where that is dear, not before a reader is released. */
+export function disturb(stream: ReadableStreamState): void {
+  if (stream.disturbed) return;
+  stream.disturbed = true;
+  const { nativeSide, reader, shell } = stream;
+  if (nativeSide === undefined || nativeSide !== shell) return;
+  if (reader === undefined) {
+    readIdly(stream, nativeGetReader.call(nativeSide as globalThis.ReadableStream));
+    releaseIdleLock(stream);
+  } else if (!hasReadMany && reader.nativeSide !== undefined) {
+    readIdly(stream, reader.nativeSide);
+  }
+}
+
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-cancel} */
 export function readableStreamCancel(stream: ReadableStreamState, reason: unknown): Promise<void> {
-  stream.disturbed = true;
+  disturb(stream);
   if (stream.state === "closed") return promiseResolvedWith<void>(undefined);
   if (stream.state === "errored") return promiseRejectedWith(stream.storedError);
   readableStreamClose(stream);
@@ -126,7 +154,6 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> implem
   protected closedPromise: LazyPromise | undefined;
   /** Whether a user holds it: then the runtime may read by it. */
   isPublic = false;
-  declare readonly lazyLock: LockState["lazyLock"];
   nativeSide: LockState["nativeSide"];
   /**
    * How many pulls that return no promise may follow each other at once, where the standard has other code get its turn
@@ -166,6 +193,8 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> implem
     while (requests.length > 0) requests.shift().closeSteps();
   }
 
+  abstract lockNative(side: object): LockState["nativeSide"];
+
   /** Its promise will tell nothing of the stream any longer. */
   released(): void {
     this.closedPromise?.reject(releasedError("watch the stream", "reader"));
@@ -183,6 +212,10 @@ export class DefaultReaderState extends ReaderState<ReadRequest> {
   }
 
   streamCanceled(): void {} // its requests were closed with the stream
+
+  lockNative(side: object): LockState["nativeSide"] {
+    return new NativeReadableStreamDefaultReader(side as never);
+  }
 }
 
 /** The internal slots of a ReadableStreamBYOBReader. */
@@ -194,6 +227,10 @@ export class ByobReaderState extends ReaderState<ReadIntoRequest> {
   streamCanceled(): void {
     this.closeRequests();
   }
+
+  lockNative(side: object): LockState["nativeSide"] {
+    return new NativeReadableStreamBYOBReader(side as never);
+  }
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-reader-generic-initialize} */
@@ -203,7 +240,7 @@ export function readableStreamReaderGenericInitialize(
 ): void {
   reader.stream = stream;
   stream.reader = reader;
-  reader.lazyLock?.lock(reader);
+  lockSide(reader);
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-reader-generic-cancel} */
@@ -223,14 +260,14 @@ export function readableStreamReaderRelease(reader: DefaultReaderState | ByobRea
   stream.controller.releaseSteps();
   stream.reader = undefined;
   reader.stream = undefined;
-  reader.nativeSide?.releaseLock();
+  releaseSide(reader, stream, stream.disturbed && stream.state === "closed");
   if (reader.requests.length > 0) reader.errorRequests(releasedError("read", "reader"));
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-default-reader-read} */
 export function readableStreamDefaultReaderRead(reader: DefaultReaderState, request: ReadRequest): void {
   const stream = reader.stream!;
-  stream.disturbed = true;
+  disturb(stream);
   if (stream.state === "closed") request.closeSteps();
   else if (stream.state === "errored") request.errorSteps(stream.storedError);
   else stream.controller.pullSteps(request);
@@ -244,7 +281,7 @@ export function readableStreamByobReaderRead(
   request: ReadIntoRequest,
 ): void {
   const stream = reader.stream!;
-  stream.disturbed = true;
+  disturb(stream);
   if (stream.state === "errored") request.errorSteps(stream.storedError);
   else (stream.controller as ByteControllerState).pullInto(slots, min, request);
 }

@@ -1,5 +1,5 @@
 import { endedError, releasedError } from "../language/errors.ts";
-import { closeEndedSide, findStates, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
+import { closeEndedSide, findStates, makeLockLazily, putBack } from "#streams/lazy_side";
 import {
   isNativeWritableStreamLocked,
   NativeWritableStream,
@@ -19,7 +19,7 @@ import {
 
 const NAME = "WritableStreamDefaultWriter";
 
-makeLockLazily(WriterState, () => ({
+const isLazy = makeLockLazily(WriterState, () => ({
   native: NativeWritableStreamDefaultWriter,
   makeStream: () => new NativeWritableStream(),
   look: isNativeWritableStreamLocked,
@@ -61,6 +61,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     const state = new WriterState();
     this.#state = state;
     state.isPublic = true;
+    if (!isLazy) state.nativeSide = this;
     setUpWritableStreamDefaultWriter(state, streamState);
   }
 
@@ -119,7 +120,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     const { stream } = state;
     if (stream === undefined) return;
     writableStreamDefaultWriterRelease(state);
-    if (!unlockLazily(state)) super.releaseLock();
+    if (!isLazy) super.releaseLock();
     closeEndedSide(stream);
   }
 

@@ -1,5 +1,6 @@
 import { endedError } from "../language/errors.ts";
 import { Deferred, type EndedPromise, promiseRejectedWith, promiseResolvedWith, settle } from "../language/promises.ts";
+import type { NativeLock } from "../native/native_locks.ts";
 import { Ring } from "../queuing/chunk_queue.ts";
 import type { WritableControllerState } from "./controller_state.ts";
 import type { WriterState } from "./writer_state.ts";
@@ -47,6 +48,7 @@ export class WritableStreamState {
   shell: object | undefined;
   /** The stream as the runtime handles it: the stream itself, or an object made when the runtime looks. */
   nativeSide: object | undefined;
+  idleLock: NativeLock | undefined;
   /** The feed of the stream from its native side, once somebody has written to that. */
   feed: NativeProducer | undefined;
   /** Settles as the stream ends, if anybody asked. */

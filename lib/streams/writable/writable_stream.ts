@@ -1,8 +1,9 @@
 import { endedError, lockedError } from "../language/errors.ts";
-import { closeEndedSide, lockNewSide, makeNativeSideLazily, putBack, WatchedWritableFeed } from "#streams/lazy_side";
+import { closeEndedSide, makeNativeSideLazily, putBack, WatchedWritableFeed } from "#streams/lazy_side";
 import { NativeWritableStream } from "../language/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode } from "#streams/node_interop";
 import { releaseWritableFeed, WritableFeed } from "../native/feeds/writable_feed.ts";
+import { lockSide } from "../native/native_locks.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject, takeState, toObject } from "../language/webidl.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/chunk_queue.ts";
@@ -24,7 +25,7 @@ let isLazy = makeNativeSideLazily(NativeWritableStream, (stream) => {
   const state = writableStreamStateOf(stream);
   if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
   state.nativeSide = new NativeWritableStream(new WatchedWritableFeed(state));
-  lockNewSide(state.writer);
+  if (state.writer !== undefined) lockSide(state.writer);
   closeEndedSide(state);
   return state.nativeSide;
 });

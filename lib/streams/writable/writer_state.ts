@@ -1,4 +1,5 @@
 import { endedError, releasedError } from "../language/errors.ts";
+import { NativeWritableStreamDefaultWriter } from "../language/native_classes.ts";
 import {
   Deferred,
   inAMicrotask,
@@ -10,7 +11,7 @@ import {
   queueReaction,
   settle,
 } from "../language/promises.ts";
-import type { LockState } from "../native/lazy/lazy_lock.ts";
+import { lockSide, type LockState, releaseSide } from "../native/native_locks.ts";
 import {
   callWrite,
   isIdle,
@@ -38,8 +39,11 @@ export class WriterState implements LockState {
   readonly ready: LazyPromise = new LazyPromise();
   /** Whether a user holds it: then the runtime may write by it. */
   isPublic = false;
-  declare readonly lazyLock: LockState["lazyLock"];
   nativeSide: LockState["nativeSide"];
+
+  lockNative(side: object): LockState["nativeSide"] {
+    return new NativeWritableStreamDefaultWriter(side as never);
+  }
 
   /** The queue has reached its high-water mark. */
   becameFull(): void {
@@ -83,7 +87,7 @@ const SETTLES_BY_ITSELF: WriteRequest = { settlesAtOnce: false, resolve() {}, re
 export function setUpWritableStreamDefaultWriter(writer: WriterState, stream: WritableStreamState): void {
   writer.stream = stream;
   stream.writer = writer;
-  writer.lazyLock?.lock(writer);
+  lockSide(writer);
   const { state, storedError } = stream;
   if (state === "erroring") {
     writer.ready.reject(storedError);
@@ -165,5 +169,5 @@ export function writableStreamDefaultWriterRelease(writer: WriterState): void {
   writer.released();
   stream.writer = undefined;
   writer.stream = undefined;
-  writer.nativeSide?.releaseLock();
+  releaseSide(writer, stream, stream.state === "closed");
 }

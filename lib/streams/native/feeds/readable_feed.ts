@@ -46,9 +46,11 @@ export class ReadableFeed implements ReadRequest {
   }
 
   pull(controller: NativeController): void {
+    if (this.#stream.idleLock !== undefined) return;
     this.#controller = controller;
     if (!this.#reader || this.#reader !== this.#stream.reader) this.#reader = this.lockStream();
     if (this.#ended || this.#isWaiting) return;
+    this.#stream.disturbed = true; // as the native side is
     this.#isReading = true;
     if (this.#stream.controller.hasBuffered) {
       this.#giveBuffered();
@@ -63,7 +65,6 @@ export class ReadableFeed implements ReadRequest {
   /** Gives a chunk before our source is pulled for the next one, in which call the native consumer may leave. */
   #giveBuffered(): void {
     const { controller } = this.#stream;
-    this.#stream.disturbed = true;
     const room = this.#roomOfByobRead;
     if (room && controller instanceof ByteControllerState && controller.queue.peek().byteLength > room) {
       controller.pullInto(viewSlots(new Uint8Array(room)), 1, this);
@@ -75,6 +76,7 @@ export class ReadableFeed implements ReadRequest {
 
   cancel(reason: unknown): Promise<void> {
     this.#ended = true;
+    this.#stream.disturbed = true;
     this.lockStream();
     return readableStreamCancel(this.#stream, reason);
   }
@@ -148,7 +150,7 @@ export class UnseenReaderState extends DefaultReaderState {
 
 /** The reader by which the native side locks our stream, for as long as a native consumer locks the native side. */
 export class FeedReaderState extends UnseenReaderState {
-  override readonly lazyLock = undefined;
+  override lockNative(): undefined {}
 }
 
 /** Gives our stream back, when the native side is not locked any longer. */

@@ -74,6 +74,7 @@ export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
   }
 
   abortIfBegun(): void {
+    if (this.#stream.writer?.nativeSide !== undefined) return; // which no other can abort by
     if ((this.#controller!.signal as AbortSignal | undefined)?.aborted) this.#abortAtOnce();
   }
 
@@ -99,7 +100,7 @@ inheritNothing(WritableFeed);
 
 /** The writer by which the native side locks our stream, for as long as a native producer locks the native side. */
 export class FeedWriterState extends WriterState {
-  override readonly lazyLock = undefined;
+  override lockNative(): undefined {}
 }
 
 /** Gives our stream back, when the native side is not locked any longer. */

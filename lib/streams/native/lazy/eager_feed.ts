@@ -1,4 +1,5 @@
-import { inheritNothing, nativeGetReader, nativeReader, nativeReadMany } from "../../language/native_classes.ts";
+import { hasReadMany } from "#streams/host";
+import { inheritNothing, nativeGetReader, nativeReader } from "../../language/native_classes.ts";
 import { DefaultControllerState } from "../../readable/default_controller_state.ts";
 import { type DefaultReaderState, readableStreamReaderGenericInitialize } from "../../readable/stream_state.ts";
 import { ReadableStreamState } from "../../readable/stream_state.ts";
@@ -82,7 +83,7 @@ class LendingReaderState extends FeedReaderState {
 }
 
 /** Whether the runtime takes all that is queued at once: else a chunk that is lent crosses no faster. */
-const LENDS = nativeReadMany !== undefined;
+const LENDS = hasReadMany;
 
 /**
  * The underlying source of a native side that is made with its stream: the state itself, which has a feed made when the
@@ -108,7 +109,7 @@ if (LENDS) {
   Object.defineProperties(ReadableStreamState.prototype, {
     pull: {
       value: function pull(this: ReadableStreamState, controller: NativeController): void {
-        feedOf(this).pull(controller);
+        if (this.idleLock === undefined) feedOf(this).pull(controller);
       },
     },
     cancel: {

@@ -1,22 +1,10 @@
 import { isObject } from "../../language/webidl.ts";
+import type { LockState, NativeLock } from "../native_locks.ts";
 import { putInPlace, sampleOf, type StandIn, standInFor } from "./native_prototype.ts";
-
-/** A lock of one of the runtime's streams: a reader or a writer. */
-interface NativeLock {
-  releaseLock(): void;
-}
-
-export interface LockState {
-  readonly stream: { readonly shell: object | undefined; readonly nativeSide: object | undefined } | undefined;
-  /** The lock of the native side in its place; see {@linkcode makeLockLazily}. */
-  nativeSide: NativeLock | undefined;
-  /** Of all states of the class, but of those by which the native side locks our stream. */
-  readonly lazyLock?: LazyLock | undefined;
-}
 
 /** The runtime's class, and how it goes with ours. */
 interface Native {
-  readonly native: StandIn & (new (stream: never) => NativeLock);
+  readonly native: StandIn & { readonly prototype: NativeLock } & (new (stream: never) => NativeLock);
   /** A stream that can be locked so. */
   makeStream(): object;
   /** Has the runtime look for the native side of a stream. */
@@ -33,12 +21,6 @@ class LazyLock {
 
   constructor(native: Native) {
     this.#native = native;
-  }
-
-  /** Locks the native side of a stream that is locked now, be it by a pipe or an iterator, if that is there. */
-  lock(state: LockState): void {
-    const { nativeSide } = state.stream!;
-    if (nativeSide !== undefined) state.nativeSide = new this.#native.native(nativeSide as never);
   }
 
   /** The native side of a lock, now that the runtime looks for it. */
@@ -60,17 +42,23 @@ class LazyLock {
   }
 }
 
+/** By the class of their states. */
+const lazyLocks = new Map<object, LazyLock>();
+
 /**
  * Lets readers or writers of ours go without their native side until the runtime looks for it, as
  * {@linkcode makeNativeSideLazily} does with streams: while a stream has no native side, nothing need lock that.
+ *
+ * @returns whether that can be.
  */
-export function makeLockLazily(State: { prototype: LockState }, toNative: () => Native): void {
+export function makeLockLazily(State: object, toNative: () => Native): boolean {
   const natives = toNative();
   const { native } = natives;
   const sample = sampleOf(native, () => makeDetached(natives));
-  const { releaseLock } = native.prototype as NativeLock;
+  const { releaseLock } = native.prototype;
   const lazyLock = new LazyLock(natives);
-  const isMade = putInPlace(
+  lazyLocks.set(State, lazyLock);
+  return putInPlace(
     native,
     sample,
     (lock) => lazyLock.sideOf(lock),
@@ -80,7 +68,6 @@ export function makeLockLazily(State: { prototype: LockState }, toNative: () => 
       return true;
     }],
   );
-  if (isMade) Object.defineProperty(State.prototype, "lazyLock", { value: lazyLock });
 }
 
 /**
@@ -100,17 +87,6 @@ function makeDetached({ native, makeStream }: Native): object {
 }
 
 /** Says how the states of a class are found, once the class is made. */
-export function findStates(State: { prototype: LockState }, stateOf: StateOf): void {
-  const { lazyLock } = State.prototype;
-  if (lazyLock !== undefined) lazyLock.stateOf = stateOf;
-}
-
-/** Whether the release of a lock of ours has released that, too; otherwise `super.releaseLock()` has to. */
-export function unlockLazily(state: LockState): boolean {
-  return state.lazyLock !== undefined;
-}
-
-/** Locks the native side of a stream, which has just been made, if the stream is locked, be it by a pipe or an iterator. */
-export function lockNewSide(state: LockState | undefined): void {
-  state?.lazyLock?.lock(state);
+export function findStates(State: object, stateOf: StateOf): void {
+  lazyLocks.get(State)!.stateOf = stateOf;
 }

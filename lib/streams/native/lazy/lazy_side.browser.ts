@@ -12,7 +12,6 @@ export function makeNativeSideLazily(): void {}
 /** Makes every native side all the same: pages transfer transform streams. */
 export function goWithoutNativeSide(): void {}
 export function makeLockLazily(): void {}
-export function unlockLazily(): void {}
 export function showWithoutNativeSide(): void {}
 export function closeEndedSide(): void {}
 export function putBack(): void {}
@@ -23,7 +22,6 @@ export function unseenWritableEnd(): void {}
 
 // Never called, or made.
 export function withEndsOf(): void {}
-export function lockNewSide(): void {}
 export function lightSideOf(): void {}
 export class WatchedReadableFeed {}
 export class WatchedWritableFeed {}

@@ -5,6 +5,7 @@ import {
   gettersOf,
   howCloningFails,
   type NativeSideOf,
+  type OwnState,
   putInPlace,
   sampleOf,
   type StandIn,
@@ -94,7 +95,7 @@ export { lightSideOf } from "./light_side.ts";
 export { putBack } from "./native_prototype.ts";
 export { WatchedReadableFeed } from "./watched_feeds.ts";
 export { closeEndedSide, WatchedWritableFeed } from "./watched_feeds.ts";
-export { findStates, lockNewSide, makeLockLazily, unlockLazily } from "./lazy_lock.ts";
+export { findStates, makeLockLazily } from "./lazy_lock.ts";
 
 /** A class of streams of the runtime's. */
 type StreamClass = StandIn & (new () => object);
@@ -111,21 +112,20 @@ type StreamClass = StandIn & (new () => object);
  *
  * Other runtimes have internal slots, which a constructor alone can make: there every stream is made by it.
  *
- * @param onClosed called when the runtime closes the native side as one of its own, by writing so to ours.
  * @returns whether `super()` makes no native side: then a class stands in the place of the runtime's, which ours is to
  * extend, until `putBack()`, which has the last word on it.
  */
 export function makeNativeSideLazily(
   native: StreamClass,
   sideOf: NativeSideOf,
-  onClosed?: (stream: object) => void,
+  own?: OwnState,
 ): boolean {
   const sample = sampleOf(native, () => new native());
   const makeStandIn = (sideOf: NativeSideOf): StandIn | undefined => {
     const prototype = Object.create(native.prototype);
     const mark = transferMarkOf(sample, prototype);
     if (mark === undefined) return undefined;
-    return standInFor(native, sample, prototype, sideOf, mark, onClosed);
+    return standInFor(native, sample, prototype, sideOf, mark, own);
   };
   return putInPlace(native, sample, sideOf, makeStandIn, gettersOf(native.prototype));
 }

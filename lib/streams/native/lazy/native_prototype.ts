@@ -262,7 +262,7 @@ export function standInFor(
   prototype: object,
   sideOf: NativeSideOf,
   mark: TransferMark,
-  onClosed?: (stream: object) => void,
+  own: OwnState = {},
 ): StandIn {
   const keys = Reflect.ownKeys(sample);
   const names = keys.filter((key) => Reflect.get(sample, key) === native.name);
@@ -279,13 +279,36 @@ export function standInFor(
     }
     return side;
   };
-  for (const key of others) Object.defineProperty(prototype, key, delegate(key, sideWithAll, isShared, onClosed));
+  for (const key of others) Object.defineProperty(prototype, key, delegate(key, sideWithAll, isShared, own.onClosed));
+  const disturbed = others.find((key) => typeof key === "symbol" && key.description === "[[disturbed]]");
+  if (disturbed !== undefined && own.stateOf) Object.defineProperty(prototype, disturbed, disturbedOf(own.stateOf));
   function StandIn(this: object): void {
     mark(this);
   }
   Object.setPrototypeOf(StandIn, native);
   StandIn.prototype = prototype;
   return StandIn as unknown as StandIn;
+}
+
+/** Our side of a stream, where the runtime keeps each of its slots in a property. */
+export interface OwnState {
+  /** Called when the runtime closes the native side as one of its own, by writing so to ours. */
+  readonly onClosed?: (stream: object) => void;
+  readonly stateOf?: (stream: object) => { disturbed: boolean } | undefined;
+}
+
+/** Deno's `[[disturbed]]`, by which it tells whether a body was read: that is for our side to say, whichever was read. */
+function disturbedOf(stateOf: NonNullable<OwnState["stateOf"]>): PropertyDescriptor & ThisType<object> {
+  return {
+    get() {
+      return stateOf(this)?.disturbed;
+    },
+    set(this: Properties, value) {
+      const state = stateOf(this);
+      if (state !== undefined) state.disturbed = value;
+    },
+    configurable: true,
+  };
 }
 
 /** Node has all that changes of a stream in one object, which our stream can share with its native side. */

@@ -1,0 +1,75 @@
+import { hasReadMany } from "#streams/host";
+import { nativeByobReader, NativeReadableStreamBYOBReader, nativeReader } from "../language/native_classes.ts";
+import { markAsHandled } from "../language/promises.ts";
+
+/*
+ * A runtime that keeps what it knows of streams in internal slots learns of ours by locks and reads of its own alone: the
+ * native side of a stream, there the stream itself, is locked whenever ours is, and read once to be disturbed. Nothing
+ * comes of that read, as the feed does not answer it.
+ */
+
+/** A lock of one of the runtime's streams: a reader or a writer. */
+export interface NativeLock {
+  releaseLock(): void;
+}
+
+/** A stream of ours, as far as its native side is locked. */
+export interface LockedStream {
+  readonly shell: object | undefined;
+  readonly nativeSide: object | undefined;
+  readonly disturbed?: boolean;
+  /** The lock of the native side by which that was read, or which it has kept, so that the runtime gets nothing by it. */
+  idleLock: NativeLock | undefined;
+}
+
+/** A reader or a writer of ours, as far as its native side needs it. */
+export interface LockState {
+  readonly stream: LockedStream | undefined;
+  /** Whether a user holds it: then the runtime may read or write by it. */
+  readonly isPublic: boolean;
+  /** The lock of the native side: the object that users hold, or one that stands for it, or for a pipe or an iterator. */
+  nativeSide: NativeLock | undefined;
+  /** Locks a native side; that which has locked it already, to feed it, returns undefined. */
+  lockNative(side: object): NativeLock | undefined;
+}
+
+/** Locks the native side of a stream that is locked now, if that is there, and not locked by the object that users hold. */
+export function lockSide(state: LockState): void {
+  const stream = state.stream!;
+  if (stream.nativeSide === undefined || state.nativeSide !== undefined) return;
+  releaseIdleLock(stream);
+  state.nativeSide = state.lockNative(stream.nativeSide);
+}
+
+/**
+ * Releases the lock of a stream's native side, but for that of users, whose object does. Where to release it and to read
+ * once take longer than to make a stream, one that has closed keeps it.
+ */
+export function releaseSide({ nativeSide, isPublic }: LockState, stream: LockedStream, mayKeep: boolean): void {
+  if (nativeSide === undefined) return;
+  if (stream.nativeSide === stream.shell) {
+    if (hasReadMany && mayKeep && !isPublic) {
+      stream.idleLock = nativeSide;
+      return;
+    }
+    if (hasReadMany && stream.disturbed) readIdly(stream, nativeSide);
+    stream.idleLock = undefined;
+    if (isPublic) return;
+  }
+  nativeSide.releaseLock();
+}
+
+/** Releases the lock that a native side has kept. */
+export function releaseIdleLock(stream: LockedStream): void {
+  stream.idleLock?.releaseLock();
+  stream.idleLock = undefined;
+}
+
+/** Reads by a lock of the native side, so that this is disturbed. */
+export function readIdly(stream: LockedStream, lock: NativeLock): void {
+  stream.idleLock = lock;
+  const read = lock instanceof NativeReadableStreamBYOBReader
+    ? nativeByobReader.read.call(lock, new Uint8Array(1))
+    : nativeReader.read.call(lock as globalThis.ReadableStreamDefaultReader);
+  markAsHandled(read);
+}

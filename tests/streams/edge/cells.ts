@@ -1,0 +1,165 @@
+import { unhandled } from "./known.ts";
+import { runtime } from "../../support/runtime.ts";
+import { native as nativeClasses, ours as ourClasses } from "../drop_in_implementations.ts";
+import { TextDecoderStream } from "../../../lib/streams/encoding/text_decoder_stream.ts";
+import { TextEncoderStream } from "../../../lib/streams/encoding/text_encoder_stream.ts";
+
+/** The classes that a cell is run with. */
+export interface Classes {
+  readonly ReadableStream: typeof globalThis.ReadableStream;
+  readonly WritableStream: typeof globalThis.WritableStream;
+  readonly TransformStream: typeof globalThis.TransformStream;
+  readonly TextDecoderStream: typeof globalThis.TextDecoderStream;
+  readonly TextEncoderStream: typeof globalThis.TextEncoderStream;
+}
+
+/** The runtime's own. */
+export const native: Classes = {
+  ...nativeClasses,
+  TextDecoderStream: globalThis.TextDecoderStream,
+  TextEncoderStream: globalThis.TextEncoderStream,
+};
+
+/** Ours. */
+export const ours: Classes = {
+  ...ourClasses,
+  TextDecoderStream: TextDecoderStream as unknown as typeof globalThis.TextDecoderStream,
+  TextEncoderStream: TextEncoderStream as unknown as typeof globalThis.TextEncoderStream,
+};
+
+/** Ways to make a stream, by name. */
+export type Kinds<Stream> = Readonly<Record<string, (classes: Classes) => Stream | Promise<Stream>>>;
+
+/** What has happened to a stream, by name. */
+export type States<Stream> = Readonly<Record<string, (stream: Stream, classes: Classes) => unknown>>;
+
+/** What is seen of a stream in a place; called once it was handed over. */
+export type Use = () => Seen | Promise<Seen>;
+/** Plain data. */
+export type Seen = unknown;
+
+/**
+ * The places of the runtime that take a stream, by name. A place hands the stream over and returns what is done with it
+ * there, so that a state comes about before the one or between both.
+ */
+export type Places<Stream> = Readonly<Record<string, (stream: Stream, classes: Classes) => Use | Promise<Use>>>;
+
+/** Turns of the event loop after which something that does without the outside has come to its end, or never will. */
+const TURNS = 60;
+/** Milliseconds after which something that is answered from outside never will be. */
+const DEADLINE = 10_000;
+
+/** The waits for turns, by the turn that they end with; all share one timer a turn. */
+const waits = new Map<number, () => void>();
+const waited = new Map<number, Promise<void>>();
+let turn = 0;
+
+/** Turns of the event loop. */
+export function turns(count: number): Promise<void> {
+  const last = turn + count;
+  let wait = waited.get(last);
+  if (wait !== undefined) return wait;
+  if (waits.size === 0) setTimeout(pass, 0);
+  wait = new Promise((resolve) => waits.set(last, resolve));
+  waited.set(last, wait);
+  return wait;
+}
+
+function pass(): void {
+  turn++;
+  waits.get(turn)?.();
+  waits.delete(turn);
+  waited.delete(turn);
+  if (waits.size > 0) setTimeout(pass, 0);
+}
+
+/** What becomes of a promise that needs nothing from outside: its value, the name of its error, or that it waits. */
+export function outcome(steps: () => unknown, wait: Promise<void> = turns(TURNS)): Promise<Seen> {
+  return Promise.race([
+    new Promise((resolve) => resolve(steps())).then((value) => value, (error) => `fails: ${nameOf(error)}`),
+    wait.then(() => "waits"),
+  ]);
+}
+
+/** The same for one that is answered by a socket, a file or another thread. */
+export function outcomeFromOutside(steps: () => unknown): Promise<Seen> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((passed) => timer = setTimeout(passed, DEADLINE));
+  return outcome(steps, late).finally(() => clearTimeout(timer));
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error || error instanceof DOMException ? error.name : String(error);
+}
+
+/** The cells of a place: each kind of stream in each state, come about before and after it was handed over. */
+export interface Cell {
+  readonly name: string;
+  readonly run: (classes: Classes) => Promise<Seen>;
+}
+
+export function cellsOf<Stream>(kinds: Kinds<Stream>, states: States<Stream>, places: Places<Stream>): Cell[] {
+  const cells = Object.entries(places).flatMap(([place, take]) =>
+    Object.entries(kinds).flatMap(([kind, make]) =>
+      Object.entries(states).flatMap(([state, enter]) => {
+        const names = state === FRESH ? [""] : ["before", "after"];
+        return names.map((order): Cell => ({
+          name: [place, kind, state, order].filter(Boolean).join(" | "),
+          async run(classes) {
+            const stream = await make(classes);
+            const handOver = (): Promise<Use> => Promise.resolve(take(stream, classes));
+            if (order !== "after") await outcome(() => enter(stream, classes));
+            let use: Use;
+            try {
+              use = await handOver();
+            } catch (error) {
+              return `refused: ${nameOf(error)}`;
+            }
+            if (order === "after") await outcome(() => enter(stream, classes));
+            return await use();
+          },
+        }));
+      })
+    )
+  );
+  return cells.filter(({ name }) => !unhandled.test(name));
+}
+
+/** The state of a stream to which nothing has happened. */
+export const FRESH = "fresh";
+
+/** A cell in which ours are known to differ. */
+export interface Difference {
+  readonly cells: RegExp;
+  readonly on: readonly (typeof runtime)[];
+  readonly reason: string;
+  /** Whether that is all that differs; it is if this is left out. */
+  readonly excuses?: (native: string, ours: string) => boolean;
+}
+
+/** What ours do otherwise than the runtime's own, by cell; those that are known are checked to be so still. */
+export async function differences(cells: readonly Cell[], known: readonly Difference[]): Promise<{
+  readonly unknown: Record<string, { readonly native: Seen; readonly ours: Seen }>;
+  readonly unneeded: string[];
+}> {
+  const unknown: Record<string, { native: Seen; ours: Seen }> = {};
+  const here = known.filter(({ on }) => on.includes(runtime));
+  const used = new Set<Difference>();
+  await Promise.all(cells.map(async ({ name, run }) => {
+    const [ofNative, ofOurs] = await Promise.all([seenBy(run, native), seenBy(run, ours)]);
+    const [told, toldOfOurs] = [JSON.stringify(ofNative), JSON.stringify(ofOurs)];
+    if (told === toldOfOurs) return;
+    const difference = here.find(({ cells, excuses }) => cells.test(name) && (excuses?.(told, toldOfOurs) ?? true));
+    if (difference === undefined) unknown[name] = { native: ofNative, ours: ofOurs };
+    else used.add(difference);
+  }));
+  return { unknown, unneeded: here.filter((each) => !used.has(each)).map(({ reason }) => reason) };
+}
+
+async function seenBy(run: Cell["run"], classes: Classes): Promise<Seen> {
+  try {
+    return await run(classes);
+  } catch (error) {
+    return `the cell fails: ${nameOf(error)}`;
+  }
+}

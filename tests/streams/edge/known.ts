@@ -1,0 +1,47 @@
+import type { Difference } from "./cells.ts";
+
+const without = (mask: RegExp) => (native: string, ours: string) => native.replace(mask, "") === ours.replace(mask, "");
+
+/** Cells in which ours differ from the runtime's own streams, each with the reason. */
+export const known: readonly Difference[] = [
+  {
+    cells: /^(Response|Request|new Re)/,
+    on: ["bun"],
+    reason: "Bun sees that a stream was read as a user's reader is released, and not what pipes and iterators read",
+    excuses: without(/"used":\w+,/g),
+  },
+  {
+    cells: /^new Request\(request\)/,
+    on: ["bun"],
+    reason: "so a request is refused to be copied for its lock",
+    excuses: (native, ours) => native.includes('"used":true') && ours.includes("TypeError"),
+  },
+  {
+    cells: /^(locked|getReader|getWriter|cancel|abort|tee|pipeTo|pipeThrough|a native pipeTo)/,
+    on: ["bun"],
+    reason: "what pipes and iterators have closed stays locked to Bun's own methods, which see late that others closed",
+    excuses: (native, ours) => !/one|two|three/.test(native) && /TypeError|^\[false,true\]$/.test(ours),
+  },
+  {
+    cells: /^(abort|close|a native pipeTo|structuredClone)/,
+    on: ["node", "deno"],
+    reason:
+      "the runtime looks at a writable stream that has errored before: its side is erroring for another microtask",
+    excuses: (native, ours) => /enough|RangeError|TypeError/.test(native + ours),
+  },
+  {
+    cells: /^consumers\.text/,
+    on: ["deno"],
+    reason: "Deno has an error of another class for a locked stream of its own",
+    excuses: (native, ours) => native === '"fails: Error"' && ours === '"fails: TypeError"',
+  },
+  {
+    cells: /^(isDisturbed|isErrored)/,
+    on: ["bun", "deno"],
+    reason: "the runtime's own streams answer node:stream for less than Node's, as ours do",
+  },
+];
+
+/** Cells in which the runtime's own code leaves a rejection or an error event of its own without a listener. */
+export const unhandled: RegExp =
+  /^(pipeline|compose|Readable\.compose).*(writable end locked|aborted|end cancelled|a writer|a pipe under way|that fails)/;
