@@ -45,8 +45,9 @@ const OF_THE_BYTES = namesNotWith("encoded");
  */
 export function chooseCoding(settings: Settings, exchange: Exchange, length?: number): Encoding | undefined {
   const { status, fields } = exchange;
+  if (!mayBeCoded(exchange)) return undefined;
   if (status === 304) return void revalidate(settings, exchange);
-  if (!mayBeCoded(exchange) || !isAllowed(settings, exchange)) return undefined;
+  if (!isAllowed(settings, exchange)) return undefined;
   addToVary(fields, "Accept-Encoding");
   const use = settings.dictionaries?.useFor(exchange);
   const known = lengthIn(fields) ?? length;
@@ -80,13 +81,14 @@ export function markEncoded(fields: ResponseFields, coding: Encoding["coding"]):
   weakenTag(fields);
 }
 
-/** Whether a response has a body that may be sent in another coding. */
+/** Whether a response has a body that may be sent in another coding, or may confirm one that has: a 304 needs no type. */
 function mayBeCoded({ method, status, fields }: Exchange): boolean {
   if (status < 200 || status === 204 || status === 205 || status === 206) return false;
   if (method === "CONNECT" || fields.get("content-range") !== undefined) return false;
   if (!/^(?:identity)?$/i.test(fields.get("content-encoding") ?? "")) return false;
   if (/(?:^|,)\s*no-transform\s*(?:,|$)/i.test(fields.get("cache-control") ?? "")) return false;
-  return isOfText(fields.get("content-type") ?? "");
+  const type = fields.get("content-type");
+  return type === undefined ? status === 304 : isOfText(type);
 }
 
 /** Types of JSON lines and texts, which the MIME database does not have. */
@@ -131,14 +133,16 @@ export function likedBest<Coding extends CompressionCoding>(
   return best;
 }
 
-/** Gives a 304 the fields that the response had that it confirms. */
+/**
+ * Gives a 304 the fields that the response had that it confirms.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5}
+ */
 function revalidate(settings: Settings, { accepted, url, request, fields }: Exchange): void {
-  const type = fields.get("content-type");
-  if (type !== undefined && !isOfText(type)) return;
-  const tag = fields.get("etag");
-  if (tag === undefined || preferred(settings, accepted) === undefined) return;
   addToVary(fields, "Accept-Encoding");
   if (settings.dictionaries?.mayUseFor(url)) addToVary(fields, "Available-Dictionary");
+  const tag = fields.get("etag");
+  if (tag === undefined || preferred(settings, accepted) === undefined) return;
   // A strong tag that the client has was sent as it is: of a file, say, that was encoded already.
   if (!ifMatchHolds(request("if-none-match") ?? "", tag)) weakenTag(fields);
 }

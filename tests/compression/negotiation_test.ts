@@ -101,3 +101,30 @@ test("2,000 random requests and responses are answered as the model says", async
     { numRuns: tries(2000), seed: 9110 },
   );
 });
+
+test("a 304 varies as the 200 that it confirms, whichever of its fields it repeats", async () => {
+  const repeated = fc.record({ type: fc.boolean(), etag: fc.boolean(), modified: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(accepted, response, repeated, async (members, { type, encoding, control, vary }, has) => {
+      const field = members?.map(([name, q, space]) => `${name}${q === undefined ? "" : `${space};${space}q=${q}`}`);
+      const headers = new Headers();
+      const fields = {
+        "content-encoding": encoding,
+        "cache-control": control,
+        vary,
+        etag: has.etag ? '"a"' : undefined,
+        "last-modified": has.modified ? "Wed, 21 Oct 2015 07:28:00 GMT" : undefined,
+      };
+      for (const [name, value] of Object.entries(fields)) if (value !== undefined) headers.set(name, value);
+      const request = asking(field?.join(", "));
+      const body = new TextEncoder().encode(PAGE);
+      const full = compression.respond(request, new Response(body, { headers: [...headers, ["content-type", type]] }));
+      if (has.type) headers.set("content-type", type);
+      const unchanged = compression.respond(request, new Response(null, { status: 304, headers }));
+      const isText = /^(text\/html|application\/(x-nd)?json|image\/svg)/i.test(type);
+      if (has.type || isText) assert.equal(unchanged.headers.get("vary"), full.headers.get("vary"));
+      await full.body?.cancel();
+    }),
+    { numRuns: tries(1000) },
+  );
+});
