@@ -41,6 +41,25 @@ export function releaseIdleCodecs(): void {
   if (!timer.isSet) timer.start(PATIENCE);
 }
 
+/** The most bytes that are encoded in one turn of the event loop, or in one call: some 3 ms. */
+export const MOST_AT_ONCE: number = 256 * 1024;
+
+/**
+ * Cuts a chunk into pieces that one turn of the event loop has time for.
+ *
+ * @throws {TypeError} at a piece before which the chunk's buffer was transferred or made smaller.
+ */
+export function piecesOf(chunk: Uint8Array): Iterator<Uint8Array, undefined> & Iterable<Uint8Array> {
+  const { length } = chunk; // of now, not of when the first piece is asked for
+  return (function* () {
+    for (let start = 0; start < length; start += MOST_AT_ONCE) {
+      if (chunk.length < length) throw new TypeError("a chunk's buffer was transferred before all of it was read");
+      yield chunk.subarray(start, start + MOST_AT_ONCE);
+    }
+    return undefined;
+  })();
+}
+
 /** An encoder of one body. */
 export type BodyEncoder = Pick<Encoder, "write" | "flush" | "finish" | "close">;
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import process from "node:process";
 import { atEndOfTurn } from "../streams/internal.ts";
-import { type BodyEncoder, encodeWhole, openBodyEncoder, unlessItFails } from "./encoding.ts";
+import { type BodyEncoder, encodeWhole, MOST_AT_ONCE, openBodyEncoder, piecesOf, unlessItFails } from "./encoding.ts";
 import { argumentsOf, bytesOf, NodeFields, refusal, setHeaders, type Written } from "./node_arguments.ts";
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded } from "./policy.ts";
@@ -17,15 +17,10 @@ interface Methods {
 
 /** Bytes that wait to be encoded. */
 interface Queued {
-  readonly bytes: Uint8Array;
-  /** How many there were. */
-  readonly length: number;
+  readonly pieces: Iterable<Uint8Array>;
   readonly written: Written | undefined;
   readonly isLast: boolean;
 }
-
-/** The most bytes that are encoded in one turn of the event loop. */
-const MOST_AT_ONCE = 256 * 1024;
 
 /** Has what is written to `res` compressed, if its head allows it when that is written. */
 export function compressNode(settings: Settings, req: IncomingMessage, res: ServerResponse): void {
@@ -175,7 +170,7 @@ class NodeResponse {
     if (this.#encoding === undefined || this.#isEnded || this.#isClosed) return this.#withHead(inPlain);
     this.#implyHead();
     if (bytes.length > MOST_AT_ONCE || this.#queue.length > 0) {
-      this.#enqueue({ bytes, length: bytes.length, written, isLast: false });
+      this.#enqueue({ pieces: piecesOf(bytes), written, isLast: false });
       return false;
     }
     try {
@@ -203,7 +198,7 @@ class NodeResponse {
     if (this.#whole !== undefined) return this.#withHead(() => this.#plain.end(this.#whole, undefined, written));
     this.#implyHead();
     if (bytes.length > MOST_AT_ONCE || this.#queue.length > 0) {
-      this.#enqueue({ bytes, length: bytes.length, written, isLast: true });
+      this.#enqueue({ pieces: piecesOf(bytes), written, isLast: true });
       // As it would be without the queue.
       Object.defineProperty(this.#res, "writableEnded", { value: true, configurable: true });
       return this.#res;
@@ -251,10 +246,9 @@ class NodeResponse {
   async #encodeQueue(): Promise<void> {
     const encoder = this.#encoder ??= this.#open(this.#encoding!);
     while (this.#queue.length > 0) {
-      const { bytes, length, written, isLast } = this.#queue[0];
-      for (let start = 0; start < length; start += MOST_AT_ONCE) {
-        if (bytes.length < length) throw new TypeError("a chunk's buffer was transferred before all of it was read");
-        this.#put(encoder.write(bytes.subarray(start, start + MOST_AT_ONCE)));
+      const { pieces, written, isLast } = this.#queue[0];
+      for (const piece of pieces) {
+        this.#put(encoder.write(piece));
         await this.#nextTurn();
         if (this.#isClosed) return;
       }

@@ -1,5 +1,13 @@
 import { atEndOfTurn, bytesOfView, described, joinBytes } from "../streams/internal.ts";
-import { type BodyEncoder, encodeWhole, LazyEncoder, openBodyEncoder, unlessItFails } from "./encoding.ts";
+import {
+  type BodyEncoder,
+  encodeWhole,
+  LazyEncoder,
+  MOST_AT_ONCE,
+  openBodyEncoder,
+  piecesOf,
+  unlessItFails,
+} from "./encoding.ts";
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded, type ResponseFields } from "./policy.ts";
 
@@ -76,6 +84,10 @@ class EncodedBody {
   readonly #encoder: BodyEncoder;
   readonly #begun: Uint8Array[];
   #reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
+  /** The rest of the chunk that is being encoded. */
+  #pieces: Iterator<Uint8Array, undefined> = piecesOf(new Uint8Array(0));
+  /** The bytes that were encoded since the event loop had a turn. */
+  #inTurn = 0;
   /** Whether the encoder holds something that was not put out. */
   #isDirty = false;
   #isCancelled = false;
@@ -111,19 +123,31 @@ class EncodedBody {
     await this.#reader.cancel(reason);
   }
 
-  /** Reads and encodes one chunk, or flushes; returns whether there was output. */
+  /** Encodes a piece of the last chunk, or reads the next one, or flushes; returns whether there was output. */
   async #step(controller: ReadableStreamDefaultController<Uint8Array>): Promise<boolean> {
+    if (this.#inTurn >= MOST_AT_ONCE) {
+      await new Promise<void>(atEndOfTurn);
+      this.#inTurn = 0;
+      if (this.#isCancelled) return true;
+    }
+    const piece = this.#pieces.next().value;
+    if (piece !== undefined) return this.#put(controller, this.#write(piece));
     const chunk = this.#begun.shift();
-    if (chunk !== undefined) return this.#put(controller, this.#write(chunk));
+    if (chunk !== undefined) return this.#take(chunk);
     this.#reading ??= this.#reader.read();
     const read = await (this.#isDirty ? inThisTurn(this.#reading) : this.#reading);
     if (this.#isCancelled) return true;
     if (read === PAUSED) return this.#put(controller, this.#flush());
     this.#reading = undefined;
-    if (!read.done) return this.#put(controller, this.#write(chunkBytes(read.value)));
+    if (!read.done) return this.#take(chunkBytes(read.value));
     this.#put(controller, this.#encoder.finish());
     controller.close();
     return true;
+  }
+
+  #take(chunk: Uint8Array): boolean {
+    this.#pieces = piecesOf(chunk);
+    return false;
   }
 
   #flush(): Uint8Array[] {
@@ -140,8 +164,9 @@ class EncodedBody {
     }
   }
 
-  #write(chunk: Uint8Array): Uint8Array[] {
-    const output = this.#encoder.write(chunk);
+  #write(piece: Uint8Array): Uint8Array[] {
+    this.#inTurn += piece.length;
+    const output = this.#encoder.write(piece);
     this.#isDirty = true;
     return output;
   }
@@ -151,9 +176,6 @@ class EncodedBody {
     return output.length > 0;
   }
 }
-
-/** The largest body in bytes that is compressed in one call: it is held in memory, and the thread is busy meanwhile. */
-const LARGEST_WHOLE = 256 * 1024;
 
 /** The fields of a `Response`; of one whose fields are immutable, as those of `fetch()` are, a copy is changed. */
 class HeaderFields implements ResponseFields {
@@ -272,7 +294,7 @@ function headOnly(encoding: Encoding, fields: HeaderFields, response: Response):
 async function begin(reader: BodySource["reader"]): Promise<Uint8Array | BodySource> {
   const begun: Uint8Array[] = [];
   let length = 0;
-  while (length < LARGEST_WHOLE) {
+  while (length < MOST_AT_ONCE) {
     const reading = reader.read();
     const read = await inThisTurn(reading).catch((): typeof PAUSED => PAUSED); // whoever reads the body on has the error
     if (read === PAUSED) return { reader, begun, reading };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { encodedBody } from "../../lib/compression/respond.ts";
 import { createCompression } from "../../lib/compression/mod.ts";
+import { noise } from "../support/bytes.ts";
 import { asking, CODINGS, decoded, loaded, readUntil, soon, textIn, textOf } from "./responses.ts";
 
 const PAGE = textOf(20_000);
@@ -352,6 +353,60 @@ test("a codec that fails cancels the source, and gives its memory back", async (
   const body = encodedBody({ reader: source.getReader(), begun: [], reading: undefined }, encoder);
   await assert.rejects(body.getReader().read(), /no memory/);
   assert.deepEqual(outcome, ["closed", "no memory"]);
+});
+
+test("a chunk of any size is encoded in pieces, and the event loop has its turns between them", async () => {
+  const PIECE = 256 * 1024;
+  const turns = { bytes: 0, most: 0 };
+  let isOver = false;
+  let total = 0;
+  const encoder = {
+    write(bytes: Uint8Array): Uint8Array[] {
+      total += bytes.length;
+      turns.most = Math.max(turns.most, turns.bytes += bytes.length);
+      return [bytes.slice(0, 1)];
+    },
+    flush: () => [],
+    finish: () => [],
+    close: () => {},
+  };
+  const sizes = [1, 20 * PIECE + 7, 100_000, 3 * PIECE];
+  const chunks = sizes.map((size) => new Uint8Array(size));
+  const source = new ReadableStream<Uint8Array>({
+    pull(controller): void {
+      const chunk = chunks.shift();
+      if (chunk) controller.enqueue(chunk);
+      else controller.close();
+    },
+  });
+  const reader = encodedBody({ reader: source.getReader(), begun: [], reading: undefined }, encoder).getReader();
+  const reset = (): void => {
+    turns.bytes = 0;
+    if (!isOver) setImmediate(reset);
+  };
+  setImmediate(reset);
+  while (!(await reader.read()).done);
+  isOver = true;
+  assert.equal(total, sizes.reduce((sum, size) => sum + size));
+  assert.ok(turns.most < 3 * PIECE, `${turns.most} bytes without a turn`);
+});
+
+test("a response whose chunk is transferred before all of it is encoded fails", async () => {
+  const chunk = noise(3_000_000);
+  const source = new ReadableStream<Uint8Array>({
+    start(controller): void {
+      controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  const response = compression.respond(asking("gzip"), new Response(source, { headers: HTML }));
+  const reader = response.body!.getReader();
+  await reader.read();
+  structuredClone(chunk.buffer, { transfer: [chunk.buffer] });
+  const rest = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+  };
+  await assert.rejects(rest(), /buffer was transferred/);
 });
 
 test("a 304 of what is not compressible keeps its tag", () => {
