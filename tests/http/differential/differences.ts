@@ -33,8 +33,8 @@ const laxer: readonly Difference[] = [
   },
   {
     aspect: BY_IT,
-    features: chunks("tab after"),
-    reason: "white space before a chunk's extension may be a tab",
+    features: chunks("space after", "tab after"),
+    reason: "there may be white space before a chunk's extension",
     section: "RFC 9112, 7.1.1",
   },
   {
@@ -85,9 +85,9 @@ const laxer: readonly Difference[] = [
   {
     peers: ["undici"],
     aspect: BY_IT,
-    features: ["odd status 407"],
-    reason: "a 407 is a response: without a window, fetch makes an error of it",
-    section: "Fetch, 4.5 (HTTP-network-or-cache fetch)",
+    features: ["odd status 407", "odd status 421"],
+    reason: "407 and 421 are responses: undici's `fetch` makes an error of the one, and asks again after the other",
+    section: "RFC 9110, 15.5.8 and 15.5.20",
   },
 ];
 
@@ -159,6 +159,7 @@ const cut: readonly Difference[] = [
     features: [
       ...codings("gzip (cut)", "br (cut)", "gzip (empty)"),
       ...lengths("one too few", "one too many"),
+      ...transfers("identity"),
       "odd cut fin",
       "odd cut keep",
       "odd cut reset",
