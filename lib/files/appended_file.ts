@@ -1,7 +1,8 @@
+import { constants } from "node:fs";
 import type { AtomicFileOptions } from "./atomic_file.ts";
 import { failing, fileFailure } from "./failure.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
-import { OpenFile, type Taker, writeFully } from "./open_file.ts";
+import { NOT_FOLLOWED, OpenFile, type Taker, writeFully } from "./open_file.ts";
 import type { FileTarget } from "./output_file.ts";
 
 /** For how long a call under way is waited for, in ms. */
@@ -94,7 +95,7 @@ export class UnderWay implements Taker {
 }
 
 /** How {@linkcode AppendedFile.open} opens a file, and ends it. */
-export type AppendedFileOptions = Pick<AtomicFileOptions, "mode" | "flush" | "mtimeMs" | "atOnce">;
+export type AppendedFileOptions = Pick<AtomicFileOptions, "followLinks" | "mode" | "flush" | "mtimeMs" | "atOnce">;
 
 /** A file that goes on behind what is in it, which others may do at the same time. */
 export class AppendedFile implements FileTarget, ImmediateTarget {
@@ -115,7 +116,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
 
   /** @throws {Error} that names the file and says why it cannot be opened, with the system's `code`. */
   static async open(path: string, options: AppendedFileOptions): Promise<AppendedFile> {
-    const file = await OpenFile.open(path, "a", options).catch(failing("open", path));
+    const file = await OpenFile.open(path, flagsOf(options), options).catch(failing("open", path));
     return new AppendedFile(path, options, file);
   }
 
@@ -146,7 +147,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   reopen(): void {
     const old = this.#file;
     try {
-      this.#file = OpenFile.openNow(this.path, "a", this.#options.mode);
+      this.#file = OpenFile.openNow(this.path, flagsOf(this.#options), this.#options.mode);
     } catch (error) {
       throw fileFailure("open", this.path, error);
     }
@@ -186,4 +187,9 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
     await this.#file.close().catch(() => {}); // why it is discarded is being told already
     await this.#closing;
   }
+}
+
+function flagsOf({ followLinks }: AppendedFileOptions): number {
+  const { O_APPEND, O_CREAT, O_WRONLY } = constants;
+  return O_APPEND | O_CREAT | O_WRONLY | (followLinks === false ? NOT_FOLLOWED : 0);
 }

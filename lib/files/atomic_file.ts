@@ -1,4 +1,6 @@
-import { dirname } from "node:path";
+import { constants } from "node:fs";
+import { lstat, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { bool, integer, number, schema, type SchemaOf, text } from "../streams/internal.ts";
 import { writeStream } from "../runtime/mod.ts";
 import { CreatedFile, type Undoable } from "./created_file.ts";
@@ -13,7 +15,7 @@ import {
   requireReplaceable,
   takeName,
 } from "./place.ts";
-import { OpenFile, writeFully } from "./open_file.ts";
+import { NOT_FOLLOWED, OpenFile, writeFully } from "./open_file.ts";
 import { removeTemporary, temporaryPath } from "./temporary.ts";
 
 /** The largest time of a Date, in ms. */
@@ -56,8 +58,8 @@ export interface AtomicFileOptions {
    */
   followLinks?: boolean;
   /**
-   * An empty file to write to until the file is complete. It is not created, so that one that was removed meanwhile
-   * stays so.
+   * A file to write to until the file is complete, in place of what is in it. It is not created, so that one that was
+   * removed meanwhile stays so.
    *
    * @default a new one in the same folder
    */
@@ -163,7 +165,8 @@ export class AtomicFile {
   static async open(path: string | URL, options: AtomicFileOptions = {}): Promise<AtomicFile> {
     const settings = atomicFileOptions(options);
     const named = filePath(path);
-    const { followLinks, replace } = settings;
+    const { followLinks, replace, temporary } = settings;
+    if (temporary !== undefined) await requireOther(temporary, { target: named });
     try {
       const place = replace && followLinks ? followedPlace(named) : placeItself(named);
       if (replace) requireReplaceable(place);
@@ -175,7 +178,7 @@ export class AtomicFile {
 
   static async #openAt(place: Place, settings: Settings): Promise<AtomicFile> {
     const temporary = settings.temporary ?? temporaryPath(place.path);
-    const flags = settings.temporary === undefined ? "wx+" : "r+";
+    const flags = settings.temporary === undefined ? "wx+" : constants.O_RDWR | constants.O_TRUNC | NOT_FOLLOWED;
     // Never open to more users than what it replaces, not even meanwhile.
     const mode = settings.mode ?? (place.status?.isFile() ? place.status.mode & 0o777 : undefined);
     const file = await OpenFile.open(temporary, flags, { mode, atOnce: settings.atOnce });
@@ -223,7 +226,7 @@ export class AtomicFile {
       let bytes = 0;
       for await (const chunk of stream) {
         await writeFully(this.#file, [chunk]);
-        bytes += chunk.length;
+        bytes += chunk.byteLength;
       }
       return bytes;
     });
@@ -317,6 +320,26 @@ export class AtomicFile {
   #misuse(): TypeError {
     const state = this.#state === "ended" ? "complete" : "committed or discarded";
     return new TypeError(`cannot write ${this.#place.path}: it is ${state}`);
+  }
+}
+
+/**
+ * Checks a temporary file, which is written over and may be removed.
+ *
+ * @throws {TypeError} if it is one of the other files itself, or a symbolic link.
+ */
+export async function requireOther(temporary: string, others: Readonly<Record<string, string>>): Promise<void> {
+  const identity = async (path: string): Promise<string> => {
+    const { dev, ino } = await stat(path, { bigint: true }).catch(() => ({ dev: 0n, ino: 0n }));
+    return ino === 0n ? resolve(path) : `${dev}:${ino}`;
+  };
+  const own = await identity(temporary);
+  for (const [name, path] of Object.entries(others)) {
+    if (await identity(path) !== own) continue;
+    throw new TypeError(`temporary ${temporary} is the ${name} itself: name a file that may be written over`);
+  }
+  if ((await lstat(temporary).catch(() => undefined))?.isSymbolicLink()) {
+    throw new TypeError(`temporary ${temporary} is a symbolic link: name a file of its own`);
   }
 }
 

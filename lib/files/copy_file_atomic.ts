@@ -1,8 +1,7 @@
 import type { Stats } from "node:fs";
 import { chmod, copyFile, lstat, stat } from "node:fs/promises";
-import { resolve } from "node:path";
 import { schema, type SchemaOf } from "../streams/internal.ts";
-import { atomicFileMembers, type AtomicFileOptions } from "./atomic_file.ts";
+import { atomicFileMembers, type AtomicFileOptions, requireOther } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
 import { filePath, followedPlace, keepAttributes, type Place, placeItself, requireReplaceable } from "./place.ts";
@@ -87,24 +86,11 @@ export async function copyFileAtomic(
   if (!status.isFile()) {
     throw Object.assign(new Error(`Cannot copy ${from}: it is no regular file`), { code: "EINVAL" });
   }
-  if (settings.temporary !== undefined) await requireThird(settings.temporary, { source: from, target: to });
+  if (settings.temporary !== undefined) await requireOther(settings.temporary, { source: from, target: to });
   try {
     await copyTo(settings.followLinks ? followedPlace(to) : placeItself(to), from, settings);
   } catch (error) {
     throw fileFailure(`copy ${from} to`, to, error);
-  }
-}
-
-/** @throws {TypeError} if a temporary file, which is written and may be removed, is another one of the copy's two. */
-async function requireThird(temporary: string, files: Readonly<Record<"source" | "target", string>>): Promise<void> {
-  const identity = async (path: string): Promise<string> => {
-    const { dev, ino } = await stat(path, { bigint: true }).catch(() => ({ dev: 0n, ino: 0n }));
-    return ino === 0n ? resolve(path) : `${dev}:${ino}`;
-  };
-  const own = await identity(temporary);
-  for (const [name, path] of Object.entries(files)) {
-    if (await identity(path) !== own) continue;
-    throw new TypeError(`temporary ${temporary} is the ${name} itself: name a file that may be written over`);
   }
 }
 

@@ -219,6 +219,9 @@ export async function openFileWritable(
     if (excluded !== undefined) throw new TypeError(`append and ${excluded} exclude each other: choose one`);
     return new FileWritable(await AppendedFile.open(named, others));
   }
+  if (!others.atomic && others.temporary !== undefined) {
+    throw new TypeError("temporary needs atomic: true: other files are written in place");
+  }
   const file = await openOutputFile(named, others).catch(failing("create", named));
   return new FileWritable(new WholeFile(named, file));
 }

@@ -1,5 +1,6 @@
 import * as fs from "node:fs";
 import process from "node:process";
+import { bytesOf, wrongType } from "../streams/internal.ts";
 import { copiesVectors, isPermitted, writeStream } from "../runtime/mod.ts";
 
 export interface OpenFileOptions {
@@ -46,7 +47,7 @@ export class OpenFile {
   }
 
   /** As {@linkcode open}, at once; further calls are not. */
-  static openNow(path: string, flags: string, mode?: number): OpenFile {
+  static openNow(path: string, flags: string | number, mode?: number): OpenFile {
     return new OpenFile(fs.openSync(path, flags, mode), false);
   }
 
@@ -226,10 +227,24 @@ const LARGE_PIECE = 8192;
  *
  * @throws {Error} what the file system says, with its `code`; some of the bytes may be written then.
  */
-export async function writeFully(file: Taker, pieces: readonly Uint8Array[]): Promise<void> {
+export async function writeFully(file: Taker, given: readonly Uint8Array[]): Promise<void> {
+  const pieces = requirePieces(given);
   if (pieces.length <= MAX_PIECES) return await writeVector(file, pieces);
   for (let i = 0; i < pieces.length; i += MAX_PIECES) await writeVector(file, pieces.slice(i, i + MAX_PIECES));
 }
+
+/** @throws {TypeError} if a piece has no bytes, or is detached: the system would write none of it without a word. */
+function requirePieces(pieces: readonly unknown[]): readonly Uint8Array[] {
+  if (pieces.every((piece) => piece instanceof Uint8Array && piece.length > 0)) return pieces as readonly Uint8Array[];
+  return pieces.map((piece) => {
+    const bytes = bytesOf(piece);
+    if (bytes === undefined) throw wrongType("what is written", "a Uint8Array, another view or an ArrayBuffer", piece);
+    return bytes;
+  });
+}
+
+/** The flag with which the system refuses to open a symbolic link; Windows has none. */
+export const NOT_FOLLOWED: number = fs.constants.O_NOFOLLOW ?? 0;
 
 async function writeVector(file: Taker, pieces: readonly Uint8Array[]): Promise<void> {
   // A disk that fills up takes a part first, and refuses the rest.

@@ -1,7 +1,8 @@
+import { constants } from "node:fs";
 import { AtomicFile, type AtomicFileOptions } from "./atomic_file.ts";
 import { failing } from "./failure.ts";
 import type { ItemTarget } from "./item_writer.ts";
-import { OpenFile, writeFully } from "./open_file.ts";
+import { NOT_FOLLOWED, OpenFile, writeFully } from "./open_file.ts";
 
 /** A file that a stream writes to. */
 export interface FileTarget extends ItemTarget {
@@ -32,7 +33,9 @@ export interface OutputFileOptions extends AtomicFileOptions {
 export async function openOutputFile(path: string, options: OutputFileOptions): Promise<OutputFile> {
   const { atomic, ...others } = options;
   if (atomic) return await AtomicFile.open(path, others);
-  const file = await OpenFile.open(path, options.replace === false ? "wx" : "w", options);
+  const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY } = constants;
+  const flags = O_WRONLY | O_CREAT | (options.replace === false ? O_EXCL : O_TRUNC);
+  const file = await OpenFile.open(path, options.followLinks === false ? flags | NOT_FOLLOWED : flags, options);
   return new PlainFile(file, options);
 }
 

@@ -248,7 +248,8 @@ const added = ["$context", "pinoWillSendConfig", "levels", "dedupe"];
  * ```
  */
 export async function openLogDestination(options: LogDestinationOptions): Promise<LogDestination> {
-  const own = Object.fromEntries(Object.entries({ ...options }).filter(([name]) => !added.includes(name)));
+  // Not a copy, which would lose members that are accessors or inherited.
+  const own = Object.create(options, Object.fromEntries(added.map((name) => [name, { value: undefined }])));
   const destination = new LogDestination(own as LogDestinationOptions);
   const ignore = (): void => {};
   destination.on("error", ignore); // the promise tells it

@@ -1,4 +1,5 @@
 import { matcherOf } from "../globs/mod.ts";
+import { wrongType } from "../streams/internal.ts";
 import { type PrecompressOptions, precompressOptions, type Settings, settingsOf } from "./options.ts";
 import type { FileRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
@@ -43,8 +44,14 @@ export async function toldBy(
   immutable: PrecompressOptions["immutable"],
 ): Promise<(path: string) => boolean | undefined> {
   if (immutable === undefined) return () => undefined;
-  if (typeof immutable === "function") return immutable;
+  if (typeof immutable === "function") return (path) => requireVerdict(path, immutable(path));
   return await matcherOf("immutable", immutable);
+}
+
+/** @throws {TypeError} if it is neither true, false nor undefined, as a promise is: that would be taken for true. */
+function requireVerdict(path: string, verdict: unknown): boolean | undefined {
+  if (typeof verdict === "boolean" || verdict === undefined) return verdict;
+  throw wrongType(`what immutable() gives for ${path}`, "true, false or undefined", verdict);
 }
 
 function recorded(

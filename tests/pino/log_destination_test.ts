@@ -203,6 +203,21 @@ test("a log destination that is full says so to those that write, and takes more
     assert.ok(waits > 0);
   }));
 
+test("options of a log destination that are accessors, or inherited, count", () =>
+  inFolder(async (folder) => {
+    const counts = { get: () => 2, enumerable: true };
+    for (
+      const [i, options] of [Object.create({ maxFiles: 2 }), Object.defineProperty({}, "maxFiles", counts)].entries()
+    ) {
+      const directory = join(folder, String(i));
+      Object.assign(options, { directory, name, maxFileSize: 100, levels: "pino's own" });
+      const destination = await openLogDestination(options);
+      for (let line = 0; line < 50; line++) destination.write(`${"x".repeat(60)}\n`);
+      await closed(destination);
+      assert.ok(textsIn(directory).length <= 3, `${textsIn(directory).length} files`);
+    }
+  }));
+
 test("a log destination fails where its series does", () =>
   inFolder(async (folder) => {
     const first = await opened(folder);

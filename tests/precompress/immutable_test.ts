@@ -75,3 +75,15 @@ test("an immutable that is no list of globs is refused, and a function that thro
     assert.deepEqual(problems, [{ path: "index.html", message: "no idea" }]);
     assert.equal((await immutableIn(folder))["assets/main.js"], true);
   }));
+
+test("an immutable() that gives neither true, false nor undefined is a problem: a promise would count as true", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "main.js": script });
+    for (const verdict of [Promise.resolve(false), 0, "yes", null]) {
+      const { problems } = await precompress(folder, { ...gzip, immutable: () => verdict as never });
+      assert.match(
+        problems.map(({ message }) => message).join(),
+        /^what immutable\(\) gives for main\.js must be true, false/,
+      );
+    }
+  }));

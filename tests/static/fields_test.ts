@@ -36,3 +36,8 @@ test("what headers() gives that is no field is told with the file's path, before
   const wrong = () => ({ "x own": "1" });
   await assert.rejects(fieldsWith({ headers: wrong }), /headers\(\) gives what is no header field for page\.html/);
 });
+
+test("a promise that headers() gives is told: its fields would be lost", async () => {
+  const later = (async () => await Promise.resolve({ "x-frame-options": "DENY" })) as never;
+  await assert.rejects(fieldsWith({ headers: later }), /headers\(\) gives what is no header field .*promise/);
+});

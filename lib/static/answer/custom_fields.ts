@@ -106,6 +106,7 @@ export function customFields(path: string, settings: Settings): CustomFields {
 function givenFields(path: string, { headers }: Settings): Headers {
   const record: Readonly<Record<string, string>> | Headers = headers?.(path) ?? {};
   try {
+    if ("then" in record) throw new TypeError("it is a promise, and is asked for while files are listed");
     // Of a record, the runtimes' own Headers would lose a field named `__proto__`.
     const fields = new Headers(Symbol.iterator in record ? record : Object.entries(record));
     for (const [name, value] of fields) requireFieldValue(`"${name}"`, value);

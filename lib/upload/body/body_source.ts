@@ -146,10 +146,15 @@ export function windowBytes(): number {
   return Math.min(MOST, Math.max(LEAST, Math.floor(BUDGET / bodies)));
 }
 
+/** Whether a chunk's bytes went elsewhere, as by a transfer: what it shows of them is nothing. */
+export function isDetached({ length, buffer }: Uint8Array): boolean {
+  return length === 0 && (buffer as ArrayBuffer).detached;
+}
+
 /** The error of a body that gives something else than bytes. */
 export function notBytes(chunk: unknown): TypeError {
   const kind = typeof chunk === "object" && chunk !== null
-    ? `an object of ${chunk.constructor?.name}`
+    ? chunk instanceof Uint8Array ? "one whose buffer is detached" : `an object of ${chunk.constructor?.name}`
     : `a ${typeof chunk}`;
   return new TypeError(`The chunks of a body must be Uint8Arrays, not ${kind}`);
 }

@@ -1,7 +1,16 @@
 import type { Readable } from "node:stream";
 import { setImmediate } from "node:timers";
 import { writesAtOnce } from "../../runtime/mod.ts";
-import { type BodyReader, freeChunks, holdBytes, isOurs, notBytes, releaseBytes, windowBytes } from "./body_source.ts";
+import {
+  type BodyReader,
+  freeChunks,
+  holdBytes,
+  isDetached,
+  isOurs,
+  notBytes,
+  releaseBytes,
+  windowBytes,
+} from "./body_source.ts";
 import { hasLeft, leftError } from "./upload_error.ts";
 
 /** Reads a body from a request of `node:http` or `node:http2`, or another readable of bytes. */
@@ -82,7 +91,7 @@ export class NodeBody implements BodyReader {
   }
 
   readonly #onData = (chunk: unknown): void => {
-    if (!(chunk instanceof Uint8Array)) return void this.cancel(notBytes(chunk));
+    if (!(chunk instanceof Uint8Array) || isDetached(chunk)) return void this.cancel(notBytes(chunk));
     this.#pieces.push(chunk);
     this.#gathered += chunk.length;
     this.#flow();

@@ -3,6 +3,7 @@ import {
   type BodyReader,
   freeChunks,
   holdBytes,
+  isDetached,
   letGo,
   notBytes,
   releaseBytes,
@@ -214,7 +215,7 @@ export class StreamBody implements BodyReader {
   }
 
   #take(value: unknown): void {
-    if (!(value instanceof Uint8Array)) return void this.cancel(notBytes(value));
+    if (!(value instanceof Uint8Array) || isDetached(value)) return void this.cancel(notBytes(value));
     if (value.length === 0) return;
     this.#pieces.push(value);
     this.#gathered += value.length;
