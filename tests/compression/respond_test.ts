@@ -361,10 +361,10 @@ test("a chunk of any size is encoded in pieces, and the event loop has its turns
   let isOver = false;
   let total = 0;
   const encoder = {
-    write(bytes: Uint8Array): Uint8Array[] {
+    write(bytes: Uint8Array): Uint8Array<ArrayBuffer>[] {
       total += bytes.length;
       turns.most = Math.max(turns.most, turns.bytes += bytes.length);
-      return [bytes.slice(0, 1)];
+      return [new Uint8Array(bytes.subarray(0, 1))];
     },
     flush: () => [],
     finish: () => [],
