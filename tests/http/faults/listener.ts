@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
+import { freePort } from "../../support/ports.ts";
 
 export interface ListenerOptions {
   /** Speaks TLS with this certificate. Default: clear text. */
@@ -38,8 +39,9 @@ export class Listener {
     return `${this.#options.certificate ? "https" : "http"}://127.0.0.1:${this.port}`;
   }
 
-  /** Listens on the port it had before, the first time on any that is free. */
+  /** Listens on the port it had before, the first time on one that no client is given, who would keep it for a minute after its end. */
   async start(): Promise<this> {
+    if (this.port === 0) this.port = await freePort();
     const { certificate, alpn } = this.#options;
     const server = certificate
       ? createTlsServer({ ...certificate, ALPNProtocols: alpn && [...alpn] }, (socket) => this.#accept(socket))
