@@ -142,6 +142,8 @@ export interface Connection {
   readonly active: number;
   /** Whether it was said that it takes no more requests (GOAWAY, `connection: close`, close(), destroy(), the socket's end). */
   readonly closing: boolean;
+  /** Until when, of `performance.now()`, an h1 connection had better not be used, as its server may be sending more behind the last response. */
+  readonly restsUntil?: number;
   /**
    * How many streams the server's SETTINGS allow an h2 session: Infinity if they set no limit, undefined before they came. An h1
    * connection has none.

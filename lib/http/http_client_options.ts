@@ -135,6 +135,13 @@ export interface HttpClientOptions {
    */
   pipelining?: number;
   /**
+   * Whether an HTTP/1.1 connection carries one request after the other. False: each has a connection of its own, and says `connection: close`,
+   * so that nothing a server sends behind a response can meet another request. HTTP/2 is as ever: there each response says which request it is for.
+   *
+   * @default true
+   */
+  reuse?: boolean;
+  /**
    * Whether h2 is offered to https origins (ALPN).
    *
    * @default true
@@ -305,6 +312,7 @@ export const httpClientOptions: SchemaOf<
   connections: integer(1, Infinity, 256),
   maxConcurrentStreams: integer(1, Infinity, Infinity),
   pipelining: integer(1, 1024, 1),
+  reuse: bool(true),
   http2: bool(true),
   h2c: bool(false),
   connectTimeout: integer(0, MAX_TIMER_DELAY, 10_000),

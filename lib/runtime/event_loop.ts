@@ -4,12 +4,6 @@ import type { TLSSocket } from "node:tls";
 const isDeno = "Deno" in globalThis;
 
 /**
- * Whether what a socket has received at once is handed out within a turn of the event loop, be it in several events: the records of TLS, or
- * more than a buffer of bytes. Deno hands out one event a turn.
- */
-export const readsWithinTurn: boolean = !isDeno;
-
-/**
  * Immediates that run one after the other until the event loop has looked at all sockets and handed out what it found.
  *
  * Node and Bun run an immediate after each look. The first one may follow on a look that was over before, the second does not. Deno's loop

@@ -39,5 +39,5 @@ export {
   passingRefusals,
   type WorkerJob,
 } from "./process.ts";
-export { afterPoll, holdTlsReads, makeYoungObjects, readsWithinTurn } from "./event_loop.ts";
+export { afterPoll, holdTlsReads, makeYoungObjects } from "./event_loop.ts";
 export { type RunningServer, serve, type ServeOptions } from "./serve.ts";

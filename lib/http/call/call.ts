@@ -2,6 +2,7 @@ import type { ClientCore } from "../client_core.ts";
 import { Deadline, type DeadlineList, type Timed, Timer } from "../../timers/mod.ts";
 import { openTrace, type RequestTrace } from "../diagnostics/diagnostics_channel.ts";
 import type { ResponseHead } from "../connection.ts";
+import { isPipelinable } from "../h1/request_pipeline.ts";
 import { wantsHttp1 } from "../h2/protocol.ts";
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
 import { ANSWERED, type CallContext, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
@@ -64,7 +65,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#owner = owner;
     this.context = core.contextOf(request);
     this.#origin = core.originOf(request.origin, request.url, false);
-    this.pipelinable = isPipelinable(request);
+    this.pipelinable = request.idempotent && isPipelinable(request, request.body);
   }
 
   start(): void {
@@ -226,7 +227,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.newerThan = 0;
     this.#origin = this.#inContext(() => this.#core.originOf(next.origin, next.url, true));
     this.#request = next;
-    this.pipelinable = isPipelinable(next);
+    this.pipelinable = next.idempotent && isPipelinable(next, next.body);
     // At the end of the turn that response has usually ended, so that an HTTP/1.1 connection is there for this one.
     deliverSoon({ deliver: () => this.#schedule() });
   }
@@ -390,11 +391,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
       this.context,
     );
   }
-}
-
-/** Whether a request may share an HTTP/1.1 connection with others. */
-function isPipelinable({ idempotent, body }: FetchRequest): boolean {
-  return idempotent && body === undefined;
 }
 
 /** Whether responses of a status have no body (fetch: null body status). */

@@ -17,7 +17,7 @@ import { Timer } from "../../timers/mod.ts";
 import { ResponseFault } from "./header_section.ts";
 import type { ParsedHead } from "./response_head.ts";
 import { ResponseReader, type ResponseSink } from "./response_reader.ts";
-import { SilenceProof } from "./idle_check.ts";
+import { afterPoll } from "../../runtime/mod.ts";
 
 /** How an HTTP/1.1 connection behaves. */
 export interface Http1Options extends PipelineOptions {
@@ -39,6 +39,12 @@ export function openHttp1Connection(transport: Transport, options: Http1Options,
   return new Http1Connection(transport, options, owner);
 }
 
+/**
+ * For so many ms after a response others are used before this connection: a server that sends more than the response, or the end, mostly
+ * does so at once.
+ */
+const REST = 2;
+
 /** Bytes of a body from which on it pays to receive several chunks as one. */
 const LARGE = 64 * 1024;
 
@@ -49,6 +55,7 @@ const CUT = "closed the connection in the middle of its response";
 class Http1Connection implements Connection, TransportEvents, ResponseSink, ExchangeHost, BodyWriterEvents {
   readonly protocol = "http/1.1";
   closing = false;
+  restsUntil = 0;
   readonly #transport: Transport;
   readonly #options: Http1Options;
   readonly #owner: ConnectionOwner;
@@ -56,7 +63,10 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   /** Due once the connection has been idle for long enough; a busy one sets no timer of the runtime a request. */
   readonly #idle: Timer;
   readonly #pipeline: RequestPipeline;
-  readonly #silence: SilenceProof;
+  /** Whether it was made just now, and its first request need not wait for a look. */
+  #isNew = true;
+  /** Gives up the look at the socket that its first request waits for; undefined if none waits. */
+  #endLook: (() => void) | undefined = undefined;
   /** Whether the connection can carry more after the response that is being read. */
   #reusable = true;
   /** For how long it may be idle. */
@@ -77,7 +87,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     this.#pipeline = new RequestPipeline(transport, options, this);
     this.#reader = new ResponseReader(this, options.maxHeaderSize);
     this.#idle = new Timer(() => this.#finish(), { keepsAlive: false });
-    this.#silence = new SilenceProof(() => this.#send());
+    queueMicrotask(() => this.#isNew = false);
     transport.attach(this);
     transport.hold(false);
     this.#idle.start(Math.max(options.idleTimeout, FIRST_USE));
@@ -101,10 +111,11 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     if (this.#pipeline.push(exchange) === 1) {
       this.#idle.setDue(Infinity);
       this.#transport.hold(true);
-      this.#sendFirst();
-    } else if (this.#pipeline.first!.sent) {
-      this.#pipeline.sendWaiting();
+      if (this.#isNew) this.#reader.expect(head.method);
+      else this.#look();
+      this.#isNew = false;
     }
+    if (this.#endLook === undefined) this.#pipeline.send();
     return exchange;
   }
 
@@ -187,14 +198,14 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   onResponseEnd(trailers: HeaderList | undefined, more: boolean): void {
     if (this.#gathers) this.#gather(false);
     const exchange = this.#pipeline.shift();
+    if (this.#pipeline.length === 0) this.restsUntil = performance.now() + REST;
     if (this.#paused) this.#resume();
     const next = this.#pipeline.first;
-    if (!next?.sent) this.#silence.start();
     if (!exchange.wholeRequestSent) this.#stopBody(exchange);
     // Nobody asked for what follows, or the server cannot have read what waits to be sent: it is out of step.
-    if (more && !next?.sent || exchange.body !== undefined && this.#transport.full) this.#leave();
+    if (more && next === undefined || exchange.body !== undefined && this.#transport.full) this.#leave();
     if (next?.cancelled) this.#leave();
-    if (next?.sent) this.#reader.expect(next.head.method);
+    if (next !== undefined) this.#reader.expect(next.head.method);
     exchange.handler.onEnd(trailers);
     if (this.#ended) return;
     if (this.#reusable) this.#goOn();
@@ -239,7 +250,6 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
 
   /** A response has ended, and the connection is as good as new. */
   #goOn(): void {
-    if (this.#pipeline.first?.sent === false && !this.#silence.pending) this.#sendFirst();
     if (this.closing && this.#pipeline.length === 0) return this.#finish();
     this.#tellFree();
     if (this.#pipeline.length > 0 || this.#ended) return;
@@ -247,30 +257,33 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     this.#rest();
   }
 
-  /** Sends the requests that wait, now or once the connection has been proven silent. */
-  #sendFirst(): void {
-    if (this.#silence.isGiven) this.#send();
-    else this.#silence.prove();
+  /**
+   * Sends the first request once the event loop has looked at the socket. Bytes that came since the last response, or the connection's end,
+   * wait in the system until then; they would be taken for the response to this request.
+   */
+  #look(): void {
+    this.#endLook = afterPoll(() => {
+      this.#endLook = undefined;
+      this.#reader.expect(this.#pipeline.first!.head.method);
+      this.#pipeline.send();
+    });
   }
 
-  /** The connection is silent: what comes now is for the requests that wait. */
-  #send(): void {
-    const { first } = this.#pipeline;
-    if (first === undefined || this.#ended) return;
-    this.#reader.expect(first.head.method);
-    this.#pipeline.sendWaiting();
+  #stopLook(): void {
+    this.#endLook?.();
+    this.#endLook = undefined;
   }
 
   /** No request is under way. */
   #rest(): void {
-    this.#silence.stop();
+    this.#stopLook();
     this.#transport.hold(false);
     this.#idle.start(this.#idleTimeout);
   }
 
   /** In which state the connection is, in case that it ends now. */
   #stateInWords(): string {
-    if (this.#silence.pending) return SPOKE;
+    if (this.#endLook !== undefined) return SPOKE;
     return this.#reader.begun ? CUT : UNANSWERED;
   }
 
@@ -299,7 +312,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     if (this.#ended) return;
     this.#leave();
     this.#ended = true;
-    this.#silence.stop();
+    this.#stopLook();
     this.#reader.stop();
     this.#transport.destroy();
   }

@@ -11,13 +11,17 @@ export interface ExchangeHost {
   onCancel(exchange: Http1Exchange, reason: unknown): void;
 }
 
+/** Whether others may follow a request before its response has come: it is safe to send again, and has no body. */
+export function isPipelinable({ method, closes }: Pick<RequestHead, "method" | "closes">, body: unknown): boolean {
+  return body === undefined && !closes && (method === "GET" || method === "HEAD" || method === "OPTIONS");
+}
+
 /** A request and its response on an HTTP/1.1 connection. */
 export class Http1Exchange implements Exchange {
   readonly #host: ExchangeHost;
   readonly head: RequestHead;
   readonly body: RequestBody | undefined;
   readonly handler: ExchangeHandler;
-  /** Whether others may follow before its response has come: it is safe to send again, and has no body. */
   readonly pipelinable: boolean;
   /** Whether something of it was given to the transport. */
   sent = false;
@@ -33,8 +37,7 @@ export class Http1Exchange implements Exchange {
     this.head = head;
     this.body = body;
     this.handler = handler;
-    const { method, closes } = head;
-    this.pipelinable = body === undefined && !closes && (method === "GET" || method === "HEAD" || method === "OPTIONS");
+    this.pipelinable = isPipelinable(head, body);
   }
 
   /** Whether the server has, or will have, all of the request. */
@@ -75,7 +78,7 @@ export interface PipelineOptions {
   readonly forwarding?: Forwarding | undefined;
 }
 
-/** The requests of a connection in the order of their responses. Those that are sent come first. */
+/** The requests of a connection in the order of their responses. All are sent, or none is as long as the first waits for a look. */
 export class RequestPipeline {
   readonly #transport: Transport;
   readonly #limit: number;
@@ -107,7 +110,7 @@ export class RequestPipeline {
     return this.#exchanges[0];
   }
 
-  /** Adds one; {@link sendWaiting} sends it. Returns how many there are. */
+  /** Adds one; {@link send} sends it. Returns how many there are. */
   push(exchange: Http1Exchange): number {
     return this.#exchanges.push(exchange);
   }
@@ -129,13 +132,10 @@ export class RequestPipeline {
     return this.#exchanges.splice(0);
   }
 
-  /** Sends what may be sent: the first, and as many after it as are safe to send again. */
-  sendWaiting(): void {
-    for (let i = 0; i < this.#exchanges.length; i++) {
-      const exchange = this.#exchanges[i];
-      if (exchange.sent) continue;
-      if (i > 0 && !(exchange.pipelinable && this.#exchanges[i - 1].pipelinable)) return;
-      this.#send(exchange);
+  /** Sends those that are not sent. */
+  send(): void {
+    for (const exchange of this.#exchanges) {
+      if (!exchange.sent) this.#send(exchange);
     }
   }
 

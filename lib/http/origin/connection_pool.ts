@@ -13,7 +13,7 @@ export interface WaitingRequest {
   nextWaiting: WaitingRequest | undefined;
   /** The room it waits in; undefined if it does not wait. */
   waitingAt: WaitingRoom | undefined;
-  /** Whether it may share an HTTP/1.1 connection with others: it is idempotent and has no body. */
+  /** Whether it may share an HTTP/1.1 connection with others: it may be sent again, is of GET, HEAD or OPTIONS, and has no body. */
   readonly pipelinable: boolean;
   /** The number of the last connection that it does not want; 0 if it takes any. */
   newerThan: number;
@@ -136,6 +136,9 @@ export class PooledConnection implements ConnectionOwner {
   }
 }
 
+/** With so many that rest, none is opened for a request that may be sent again: the first has rested for as long as a few requests take. */
+const MOST_RESTING = 8;
+
 /** An origin's connections, and which of them have room. */
 export class ConnectionSet {
   readonly #all = new Set<PooledConnection>();
@@ -143,6 +146,8 @@ export class ConnectionSet {
   readonly #ready: PooledConnection[] = [];
   /** How many take requests: all but those that are closing. */
   open = 0;
+  /** When the first will have rested, if the last {@link find} found only such; 0 if there was none. */
+  restsUntil = 0;
 
   get size(): number {
     return this.#all.size;
@@ -172,9 +177,16 @@ export class ConnectionSet {
     this.#all.delete(pooled);
   }
 
-  /** Returns a connection with room for a request; undefined if there is none. */
-  find(request: WaitingRequest): PooledConnection | undefined {
+  /**
+   * Returns a connection with room for a request; undefined if there is none. If all that have rest, it is the one whose rest ends first,
+   * unless another may be opened and there are few, or the request must not be lost.
+   */
+  find(request: WaitingRequest, mayOpen: boolean = true): PooledConnection | undefined {
     const ready = this.#ready;
+    let resting: PooledConnection | undefined;
+    let count = 0;
+    let now = 0;
+    this.restsUntil = 0;
     for (let i = ready.length - 1; i >= 0; i--) {
       const pooled = ready[i];
       const { connection } = pooled;
@@ -184,8 +196,14 @@ export class ConnectionSet {
         ready.splice(i, 1);
         continue;
       }
-      if (pooled.takes(request)) return pooled;
+      if (!pooled.takes(request)) continue;
+      const { restsUntil = 0 } = connection;
+      if (restsUntil === 0 || restsUntil <= (now ||= performance.now())) return pooled;
+      if (resting === undefined || restsUntil < resting.connection.restsUntil!) resting = pooled;
+      count++;
     }
+    if (!mayOpen || (request.pipelinable && count >= MOST_RESTING)) return resting;
+    this.restsUntil = resting?.connection.restsUntil ?? 0;
     return undefined;
   }
 

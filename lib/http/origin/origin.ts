@@ -55,6 +55,8 @@ export class Origin implements ConnectionPool {
   #http1Only = false;
   /** The pause before the next attempt after one that failed while other connections were open, which may serve those that wait. */
   readonly #pause: Timer = new Timer(() => this.#grow());
+  /** Due when a connection has rested for which a request waits. */
+  readonly #rest: Timer = new Timer(() => this.#startWaiting());
   /** When the first of them failed; 0 if none has since a request was served. */
   #missedSince = 0;
 
@@ -171,7 +173,15 @@ export class Origin implements ConnectionPool {
   #find(request: WaitingRequest): PooledConnection | undefined {
     // No newer one will be made.
     if (this.#connections.open >= this.#host.options.connections) request.newerThan = 0;
-    return this.#connections.find(request);
+    const found = this.#connections.find(request, this.#room > 0);
+    const { restsUntil } = this.#connections;
+    if (restsUntil > 0) this.#rest.setDue(restsUntil);
+    return found;
+  }
+
+  /** How many more connections may be opened. One that is closing has requests to end, which may take long; it is not in the way of its successor. */
+  get #room(): number {
+    return this.#host.options.connections - this.#connections.open - this.#attempts.size;
   }
 
   /** Opens as many connections as those that wait need, beyond those that are being opened. */
@@ -179,9 +189,7 @@ export class Origin implements ConnectionPool {
     if (this.#waiting.length === 0) return;
     if (this.#pause.isSet && this.#connections.open > 0) return;
     if (this.#streamsAllowed === 0 && this.#connections.open > 0) return this.#onNothingAllowed();
-    // One that is closing has requests to end, which may take long; it is not in the way of its successor.
-    const room = this.#host.options.connections - this.#connections.open - this.#attempts.size;
-    const wanted = Math.min(room, this.#connectionsWanted());
+    const wanted = Math.min(this.#room, this.#connectionsWanted());
     if (wanted <= 0) return;
     let request = this.#waiting.first;
     for (let taken = 0; taken < this.#attempts.size; taken++) request = request?.nextWaiting; // those have theirs

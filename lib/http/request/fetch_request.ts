@@ -104,8 +104,8 @@ export interface FetchRequest extends RequestHead {
   readonly limits: RequestLimits;
 }
 
-/** The settings of a client that apply to its requests; proxyOf, if they may go by a proxy. */
-type RequestDefaults = RequestLimits & Pick<ResolvedOptions, "proxyOf">;
+/** The settings of a client that apply to its requests, besides limits. */
+type RequestDefaults = RequestLimits & Pick<ResolvedOptions, "proxyOf" | "reuse">;
 
 /**
  * Reads what fetch was called with; the body of a Request is taken. Never touches the network.
@@ -175,7 +175,7 @@ function readFor(
     path: target.path,
     method,
     headers: headers.list,
-    closes: headers.closes,
+    closes: headers.closes || !defaults.reuse,
     expectsContinue: headers.expectsContinue,
     body,
     trailers,

@@ -102,7 +102,8 @@ test("a cold burst goes out on one session, all at once", { skip: noHttp2Server 
 });
 
 test("a cold burst to an HTTP/1.1 server over TLS has a connection each, and keeps them", async () => {
-  await withOrigin(together(20), { protocol: "https/1.1" }, async (client, origin) => {
+  const client = { connections: 20 };
+  await withOrigin(together(20), { protocol: "https/1.1", client }, async (client, origin) => {
     await burst(20, origin.url, client);
     await burst(20, origin.url, client);
     assert.deepEqual([origin.sockets, origin.peak], [20, 20]);

@@ -236,7 +236,7 @@ for (const protocol of ["http/1.1", "h2c"] as const) {
       return !use.redirect || use.port === other.port;
     };
     const lookup = lookupOf(NAMES);
-    await during({ allowAddress, lookup, h2c: protocol === "h2c" }, [server, other], async (client) => {
+    await during({ allowAddress, lookup, h2c: protocol === "h2c", connections: 1 }, [server, other], async (client) => {
       const url = `http://localhost:${server.port}`;
       for (let i = 0; i < 3; i++) assert.equal(await codeOf(client.fetch(url)), "secret");
       assert.deepEqual(asked, [["127.0.0.1", { host: "localhost", port: server.port, redirect: false }]]);

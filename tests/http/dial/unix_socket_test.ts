@@ -80,7 +80,7 @@ for (
       if (protocol.startsWith("h2")) new Http2Peer(socket, owner as never);
       else new Http1Peer(socket, owner);
     };
-    return overUnixSocket(serve, peer, { h2c: protocol === "h2c" }, async ({ client, sockets }) => {
+    return overUnixSocket(serve, peer, { h2c: protocol === "h2c", connections: 1 }, async ({ client, sockets }) => {
       for (const path of ["/1", "/2"]) {
         assert.equal(await (await client.fetch(`${scheme}://localhost${path}`)).text(), `localhost${path}`);
       }

@@ -89,7 +89,7 @@ test("maxConcurrentStreams lowers what the server allows, and does not raise it"
 });
 
 test("a burst of 20 to a server of HTTP/1.1 over TLS has a socket each as soon as ALPN has answered", () =>
-  trial("http/1.1 over TLS", {}, async (scene) => {
+  trial("http/1.1 over TLS", { client: { connections: 20 } }, async (scene) => {
     const responses = burst(scene, 20);
     const rounds = await answerInRounds(scene.origin, 20, (waiting) => waiting);
     await checkEchoes(responses);

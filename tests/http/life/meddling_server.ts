@@ -1,7 +1,7 @@
 /**
  * A server of HTTP/1.1 in a process of its own. Arguments: `tls` or `tcp`. It prints its port, and ends with its input. Each response is
- * the request's path. After that to `/poisoned…` comes another that nobody asked for, after that to `/closed…` the end. When
- * those are on their way the file that the field `tell` names is made.
+ * the request's path. After it the server meddles as the path says, or with it (`/together…`); when that is on its way the file that
+ * the field `tell` names is made.
  */
 import { writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -10,15 +10,28 @@ import { Listener } from "../faults/listener.ts";
 
 const POISON = "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison";
 
-function answer(socket: Socket, path: string, file: string | undefined): void {
-  socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${path.length}\r\n\r\n${path}`);
+/** What it sends that nobody asked for. */
+const MEDDLES: Record<string, (socket: Socket, sent: () => void) => void> = {
+  poisoned: (socket, sent) => void socket.write(POISON, sent),
+  half: (socket, sent) => void socket.write(POISON.slice(0, 20), sent),
+  line: (socket, sent) => void socket.write("\r\n", sent),
+  garbage: (socket, sent) => void socket.write("\0what is this?", sent),
+  timeout: (socket, sent) => void socket.end("HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n", sent),
+  closed: (socket, sent) => void socket.end(sent),
+  cut: (socket, sent) => void socket.once("close", sent).destroy(),
+};
+
+function answer(socket: Socket, method: string, path: string, file: string | undefined): void {
+  const told = (): void => {
+    if (file !== undefined) setTimeout(() => writeFileSync(file, ""), 5);
+  };
+  const head = `HTTP/1.1 200 OK\r\ncontent-length: ${path.length}\r\n\r\n`;
+  if (path.startsWith("/together")) return void socket.write(head + path + POISON, told);
+  socket.write(method === "HEAD" ? head : head + path);
   // The client has taken the response in by then, or else it sees what follows at once.
   setTimeout(() => {
-    const tell = (): void => {
-      if (file !== undefined) setTimeout(() => writeFileSync(file, ""), 5);
-    };
-    if (path.startsWith("/poisoned")) socket.write(POISON, tell);
-    else if (path.startsWith("/closed")) socket.end(tell);
+    if (method === "HEAD") socket.write(path, told); // as careless servers do
+    else MEDDLES[path.slice(1)]?.(socket, told);
   }, 10);
 }
 
@@ -26,8 +39,8 @@ const isSecure = process.argv[2] === "tls";
 const listener = new Listener(isSecure ? { certificate: certificates, alpn: ["http/1.1"] } : {}, (socket) => {
   socket.on("data", (chunk: Uint8Array) => {
     const text = new TextDecoder().decode(chunk);
-    const path = /^[A-Z]+ (\S+) HTTP/.exec(text)?.[1];
-    if (path !== undefined) answer(socket, path, /^tell: (.*)$/m.exec(text)?.[1].trim());
+    const [, method, path] = /^([A-Z]+) (\S+) HTTP/.exec(text) ?? [];
+    if (path !== undefined) answer(socket, method, path, /^tell: (.*)$/m.exec(text)?.[1].trim());
   });
 });
 await listener.start();

@@ -10,13 +10,15 @@ interface Fake {
     closing: boolean;
     active: number;
     peerMaxConcurrentStreams: number | undefined;
+    restsUntil: number;
   };
   ready: boolean;
   takes: (request: WaitingRequest) => boolean;
 }
 
 function pooled(state: Partial<Fake["connection"]> = {}, of: Partial<Fake> = {}): PooledConnection & Fake {
-  const connection = { protocol: "h2", free: 1, closing: false, active: 0, peerMaxConcurrentStreams: 100, ...state };
+  const defaults = { protocol: "h2", free: 1, closing: false, active: 0, peerMaxConcurrentStreams: 100, restsUntil: 0 };
+  const connection = { ...defaults, ...state };
   const fake = { connection, ready: false, takes: () => true, ...of };
   return fake as unknown as PooledConnection & Fake;
 }
@@ -60,6 +62,28 @@ test("ConnectionSet passes over connections that do not take a request, and forg
   assert.deepEqual([set.open, set.size], [1, 1]);
   set.onClosing(pooled()); // one that is not ready
   assert.equal(none.ready, true);
+});
+
+test("ConnectionSet gives one that has rested, and tells when the first that rests will have", () => {
+  const soon = performance.now() + 60_000;
+  const [rested, resting] = [pooled({ restsUntil: 1 }), pooled({ restsUntil: soon + 1 })];
+  const set = setOf(pooled({ restsUntil: soon }), rested, resting);
+  assert.equal(set.find(request), rested);
+  assert.equal(set.restsUntil, 0);
+  rested.connection.free = 0;
+  assert.equal(set.find(request), undefined);
+  assert.equal(set.restsUntil, soon);
+});
+
+test("ConnectionSet gives the one whose rest ends first if no other may be opened, or enough rest for a request that may be lost", () => {
+  const soon = performance.now() + 60_000;
+  const all = Array.from({ length: 8 }, (_, i) => pooled({ restsUntil: soon + (i + 3) % 8 }));
+  const few = setOf(...all.slice(0, 7));
+  assert.equal(few.find(request, true), undefined);
+  assert.equal(few.find(request, false)!.connection.restsUntil, soon);
+  const enough = setOf(...all.map((each) => Object.assign(each, { ready: false })));
+  assert.equal(enough.find(request, true), undefined);
+  assert.equal(enough.find({ pipelinable: true } as WaitingRequest, true)!.connection.restsUntil, soon);
 });
 
 test("ConnectionSet awaits settings of open sessions alone", () => {

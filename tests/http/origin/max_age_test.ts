@@ -96,7 +96,7 @@ for (const protocol of ["http/1.1", "h2"] as const) {
       await (await fetch("/")).text();
       await until(() => one.sockets.size === 0, "the end of the connection");
     });
-    await moving(protocol, { maxAge: 0 }, async ({ fetch, machines: [one], lookups }) => {
+    await moving(protocol, { maxAge: 0, connections: 1 }, async ({ fetch, machines: [one], lookups }) => {
       for (let i = 0; i < 20; i++) await (await fetch("/")).text();
       assert.deepEqual([one.accepted, lookups()], [1, 1]);
     });

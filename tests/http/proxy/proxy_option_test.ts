@@ -301,21 +301,26 @@ test("the header proxy-authorization is refused where requests go by a proxy", (
   }));
 
 test("a request that a proxy sends on: absolute, with the origin's host, on a connection that is kept", () =>
-  byProxy("http", "http/1.1", { credentials: "user:secret" }, async ({ client, proxy, origin, url }) => {
-    const { host } = new URL(url);
-    await (await client.fetch(`${url}/a/b?c=d#e`)).text();
-    await (await client.fetch(`${url}/second`, { method: "POST", body: "hello" })).text();
-    const authorization = `proxy-authorization: Basic ${btoa("user:secret")}`;
-    assert.ok(
-      proxy.heads[0].startsWith(
-        `GET ${url}/a/b?c=d HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${authorization}\r\n`,
-      ),
-    );
-    assert.ok(proxy.heads[1].startsWith(`POST ${url}/second HTTP/1.1\r\nhost: ${host}\r\n`));
-    assert.equal(proxy.listener.accepted, 1);
-    assert.equal(origin.requests[1].received, 5);
-    assert.deepEqual(origin.requests.map(({ fields }) => fields.has("proxy-authorization")), [false, false]);
-  }));
+  byProxy(
+    "http",
+    "http/1.1",
+    { credentials: "user:secret", client: () => ({ connections: 1 }) },
+    async ({ client, proxy, origin, url }) => {
+      const { host } = new URL(url);
+      await (await client.fetch(`${url}/a/b?c=d#e`)).text();
+      await (await client.fetch(`${url}/second`, { method: "POST", body: "hello" })).text();
+      const authorization = `proxy-authorization: Basic ${btoa("user:secret")}`;
+      assert.ok(
+        proxy.heads[0].startsWith(
+          `GET ${url}/a/b?c=d HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${authorization}\r\n`,
+        ),
+      );
+      assert.ok(proxy.heads[1].startsWith(`POST ${url}/second HTTP/1.1\r\nhost: ${host}\r\n`));
+      assert.equal(proxy.listener.accepted, 1);
+      assert.equal(origin.requests[1].received, 5);
+      assert.deepEqual(origin.requests.map(({ fields }) => fields.has("proxy-authorization")), [false, false]);
+    },
+  ));
 
 test("misuse of the other options is refused", () => {
   const refuses = (options: Record<string, unknown>, says: RegExp): void =>
