@@ -2,7 +2,7 @@ import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 import { codecStream } from "./codec_stream.ts";
 import type { Format } from "./format.ts";
 import { encoders } from "./module.ts";
-import { bool, integer, schema, type SchemaOf } from "../streams/internal.ts";
+import { asStreamPair, bool, integer, schema, type SchemaOf } from "../streams/internal.ts";
 import { compressMembers, type CompressOptions, compressParameters } from "./options.ts";
 
 /**
@@ -91,6 +91,7 @@ export class CompressionStream {
     });
     this.readable = readable;
     this.writable = writable;
+    return asStreamPair(this, new.target);
   }
 }
 

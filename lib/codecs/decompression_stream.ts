@@ -2,7 +2,7 @@ import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 import { codecStream } from "./codec_stream.ts";
 import type { Format } from "./format.ts";
 import { decoders } from "./module.ts";
-import { schema, type SchemaOf } from "../streams/internal.ts";
+import { asStreamPair, schema, type SchemaOf } from "../streams/internal.ts";
 import { decompressMembers, type DecompressOptions, decompressParameters } from "./options.ts";
 import { tooLarge } from "./whole.ts";
 
@@ -73,5 +73,6 @@ export class DecompressionStream {
     });
     this.readable = readable;
     this.writable = writable;
+    return asStreamPair(this, new.target);
   }
 }

@@ -1,5 +1,5 @@
 import { batchedTransform } from "../batch/internal.ts";
-import { oneOf, schema, type SchemaOf } from "../streams/internal.ts";
+import { asStreamPair, oneOf, schema, type SchemaOf } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 import { csvMembers } from "./csv_records.ts";
 import { type ConvertCsvValue, CsvWriter } from "./csv_writer.ts";
@@ -110,5 +110,6 @@ export class CsvEncoderStream<T extends object = object> {
     );
     this.readable = readable;
     this.writable = writable;
+    return asStreamPair(this, new.target);
   }
 }

@@ -1,5 +1,5 @@
 import { type BatchedTransform, batchedTransform } from "../batch/internal.ts";
-import { described, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
+import { asStreamPair, described, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 
 /**
@@ -162,5 +162,6 @@ export class JsonLinesEncoderStream<T = unknown> {
     const { readable, writable } = jsonEncoder<T>(jsonLinesEncoderStreamOptions(options).onInvalid);
     this.readable = readable;
     this.writable = writable;
+    return asStreamPair(this, new.target);
   }
 }

@@ -1,4 +1,4 @@
-import { schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
+import { asStreamPair, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 import { jsonEncoder, type JsonLinesEncoderStreamOptions } from "./json_lines_encoder_stream.ts";
 import { RECORD_SEPARATOR } from "./json_sequence_decoder_stream.ts";
@@ -59,5 +59,6 @@ export class JsonSequenceEncoderStream<T = unknown> {
     const { readable, writable } = jsonEncoder<T>(onInvalid, RECORD_SEPARATOR);
     this.readable = readable;
     this.writable = writable;
+    return asStreamPair(this, new.target);
   }
 }

@@ -1,5 +1,5 @@
 import { batchedTransform } from "../batch/internal.ts";
-import { func, schema, type SchemaOf } from "../streams/internal.ts";
+import { asStreamPair, func, schema, type SchemaOf } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 import { NumberFormatter, type OnInvalidNumber } from "./number_formatter.ts";
 
@@ -78,5 +78,6 @@ export class NumberToLineStream {
     }, { highWaterMark: HIGH_WATER_MARK });
     this.readable = readable;
     this.writable = writable;
+    return asStreamPair(this, new.target);
   }
 }

@@ -1,3 +1,4 @@
+import { StreamPair } from "#streams/host";
 import { showInNode } from "#streams/inspection";
 import { mustBe, wrongThis } from "../language/errors.ts";
 import { construct, defineInterface, isObject } from "../language/webidl.ts";
@@ -14,12 +15,13 @@ const { decode } = TextDecoder.prototype;
  *
  * @see {@link https://encoding.spec.whatwg.org/#interface-textdecoderstream}
  */
-export class TextDecoderStream {
+export class TextDecoderStream extends StreamPair {
   readonly #decoder: globalThis.TextDecoder;
   readonly #state: TransformStreamState;
 
   /** @throws {RangeError} if there is no encoding of that name. */
   constructor(label: string | undefined = "utf-8", options: TextDecoderOptions | undefined = {}) {
+    super();
     const decoder = new TextDecoder(label, options);
     this.#decoder = decoder;
     this.#state = createTransformStream((state) => new Decoding(state, decoder));

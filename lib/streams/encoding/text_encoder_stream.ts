@@ -1,3 +1,4 @@
+import { StreamPair } from "#streams/host";
 import { showInNode } from "#streams/inspection";
 import { wrongThis } from "../language/errors.ts";
 import { construct, defineInterface, isObject } from "../language/webidl.ts";
@@ -11,7 +12,7 @@ import { WritableStream } from "../writable/writable_stream.ts";
  *
  * @see {@link https://encoding.spec.whatwg.org/#interface-textencoderstream}
  */
-export class TextEncoderStream {
+export class TextEncoderStream extends StreamPair {
   readonly #state: TransformStreamState = createTransformStream((state) => new Encoding(state));
 
   get encoding(): string {

@@ -13,3 +13,9 @@ export function globalFunction<Name extends "setImmediate" | "setTimeout" | "cle
 ): (typeof globalThis)[Name] | undefined {
   return globalThis[name];
 }
+
+export const StreamPair: new () => object = Object;
+
+export function asStreamPair<Pair>(pair: Pair): Pair {
+  return pair;
+}

@@ -33,3 +33,21 @@ export function globalFunction<Name extends "setImmediate" | "setTimeout" | "cle
     (loaded ??= get.call(globalThis) as NonNullable<typeof loaded>)(...args);
   return load as (typeof globalThis)[Name];
 }
+
+const { TransformStream } = globalThis;
+
+/**
+ * The class that pairs of streams extend that are no TransformStream: Bun's `node:stream` takes for a transform stream
+ * what the constructor of that has made, of any prototype, and other runtimes whatever has two ends.
+ */
+export const StreamPair: new () => object = hasReadMany ? BunStreamPair as never : Object;
+
+function BunStreamPair(): object {
+  return Reflect.construct(TransformStream, [], new.target!);
+}
+BunStreamPair.prototype = Object.prototype;
+
+/** The same for a pair of a class that extends none. */
+export function asStreamPair<Pair extends object>(pair: Pair, constructor: new (...args: never[]) => Pair): Pair {
+  return hasReadMany ? Object.assign(Reflect.construct(TransformStream, [], constructor), pair) : pair;
+}

@@ -40,7 +40,6 @@
  * | a pipe's locks without promises | `pipe/pipe.ts` `PipeReaderState` | always | what others see of a locked stream | `tests/streams/idle_error_test.ts` |
  * | a native side that is made when it is looked for | `native/lazy/lazy_side.ts` `makeNativeSideLazily` | the runtime marks its streams by properties | what the runtime sees of a stream | `tests/streams/native_side_test.ts` |
  * | a writable end that is piped into unseen | `native/lazy/lazy_side.ts` `unseenWritableEnd` | the TransformStream is ours, with the class's own getter | which getters run, and what they give | `tests/streams/unseen_writable_test.ts` |
- * | transform streams without a native side | `native/lazy/lazy_side.ts` `goWithoutNativeSide` | the runtime transfers none | what the runtime refuses, and shows | `tests/streams/native_side_test.ts` |
  * | locks of native sides that stay | `native/native_locks.ts` `releaseSide` | on Bun, the stream has closed, and a pipe or an iterator had locked it | which bodies the runtime refuses | `tests/streams/edge/edge_test.ts` |
  * | readers and writers whose native side is made then | `native/lazy/lazy_lock.ts` `makeLockLazily` | the same | what the runtime sees of a locked stream | `tests/streams/native_side_test.ts` |
  * | native readers that wait in our stream | `native/lazy/light_side.ts` `readDirectly` | Deno's steps have their names, and nothing has pulled for a BYOB reader | order, close, error, cancel and release | `tests/streams/native_side_test.ts` |

@@ -1,11 +1,5 @@
-import {
-  goWithoutNativeSide,
-  makeNativeSideLazily,
-  putBack,
-  setTransformStateOf,
-  showWithoutNativeSide,
-  withEndsOf,
-} from "#streams/lazy_side";
+import { hasReadMany } from "#streams/host";
+import { makeNativeSideLazily, putBack, setTransformStateOf, withEndsOf } from "#streams/lazy_side";
 import { NativeTransformStream } from "../language/native_classes.ts";
 import { TransformFeed } from "../native/feeds/transform_feed.ts";
 import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../language/promises.ts";
@@ -26,11 +20,11 @@ import { TransformStreamDefaultController } from "./default_controller.ts";
 import { type TransformerAlgorithms, TransformStreamState } from "./transform_state.ts";
 import { type Transformer, UserTransformerAlgorithms } from "./transformer.ts";
 
-/** Whether the native side of a stream is made when the runtime looks for it, or never. */
+/** Whether the native side of a stream is made when the runtime looks for it. */
 let isLazy = makeNativeSideLazily(NativeTransformStream, (stream) => {
   const state = stateOf(stream);
   return state && (state.nativeSide ??= withEndsOf(stream as ReadableWritablePair, new NativeTransformStream()));
-}) || goWithoutNativeSide(NativeTransformStream);
+});
 let stateOf: (stream: object) => TransformStreamState | undefined;
 
 /**
@@ -66,7 +60,7 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     readableStrategy: QueuingStrategy<O> | undefined = undefined,
   ) {
     const state = new TransformStreamState();
-    super(isLazy ? undefined : new TransformFeed(state) as globalThis.Transformer<I, O>);
+    super(isLazy || hasReadMany ? undefined : new TransformFeed(state) as globalThis.Transformer<I, O>);
     this.#state = state;
     if (transformer !== undefined) toObject(transformer, "the transformer");
     setUpFromTransformer(state, transformer, toStrategy(writableStrategy), toStrategy(readableStrategy));
@@ -93,11 +87,6 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
 defineInterface(TransformStream, "TransformStream");
 isLazy &&= putBack(TransformStream);
 setTransformStateOf(TransformStream, stateOf);
-showWithoutNativeSide(TransformStream, (stream) => {
-  const { readable, writable } = stream as TransformStream;
-  return { readable, writable, backpressure: stateOf(stream)!.backpressure };
-});
-
 function setUpFromTransformer(
   state: TransformStreamState,
   transformer: unknown,

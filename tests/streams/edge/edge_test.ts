@@ -5,6 +5,7 @@ import { type Cell, cellsOf, differences, type Kinds, type Places, type States }
 import { known } from "./known.ts";
 import { bodies, bunPlaces, methods, nodeModules } from "./readable_places.ts";
 import { readables, readableStates } from "./readables.ts";
+import { transformPlaces, transforms, transformStates } from "./transforms.ts";
 import { writablePlaces, writables, writableStates } from "./writables.ts";
 
 /** Declares a test for each place. */
@@ -24,6 +25,7 @@ const cells = [
   ...compare("readable streams", readables, readableStates, nodeModules),
   ...(runtime === "bun" ? compare("readable streams", readables, readableStates, bunPlaces) : []),
   ...compare("writable streams", writables, writableStates, writablePlaces),
+  ...compare("transform streams", transforms, transformStates, transformPlaces),
 ];
 
 test("at least 1,200 cells are compared", () => {

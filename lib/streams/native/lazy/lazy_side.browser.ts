@@ -9,10 +9,7 @@ export { ReadableFeed as EagerFeed } from "../feeds/readable_feed.ts";
 
 // Every native side and lock is made at once, shown and released by the runtime, and stays open.
 export function makeNativeSideLazily(): void {}
-/** Makes every native side all the same: pages transfer transform streams. */
-export function goWithoutNativeSide(): void {}
 export function makeLockLazily(): void {}
-export function showWithoutNativeSide(): void {}
 export function closeEndedSide(): void {}
 export function putBack(): void {}
 export function setTransformStateOf(): void {}

@@ -173,7 +173,7 @@ function passes(member: Member, object: object): boolean {
 }
 
 /** A stream that is not transferred is no object to be cloned, and what is said of it tells what it is taken for. */
-export function howCloningFails(stream: object): string {
+function howCloningFails(stream: object): string {
   try {
     structuredClone(stream);
     return "";
@@ -203,16 +203,11 @@ export function putInPlace(
   members: readonly Member[],
 ): boolean {
   const isLike = hasOnlySymbols(sample) && farFromTop(() => isLikeNative(sample, makeStandIn, members));
-  return isLike && standIn(native, makeStandIn(sideOf)!);
-}
-
-/** Puts a class in the place of the runtime's, until {@linkcode putBack}, if that can be. */
-export function standIn(native: StandIn, value: StandIn): boolean {
   const { name } = native;
   const before = Object.getOwnPropertyDescriptor(globalThis, name);
-  if (before?.configurable !== true || Reflect.get(globalThis, name) !== native) return false;
+  if (!isLike || before?.configurable !== true || Reflect.get(globalThis, name) !== native) return false;
   replaced = { name, before };
-  Object.defineProperty(globalThis, name, { value, configurable: true });
+  Object.defineProperty(globalThis, name, { value: makeStandIn(sideOf), configurable: true });
   return true;
 }
 

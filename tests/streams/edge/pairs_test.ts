@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { PassThrough, Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import test from "node:test";
+import { CompressionStream, DecompressionStream } from "../../../lib/codecs/mod.ts";
+import { TextDecoderStream } from "../../../lib/streams/encoding/text_decoder_stream.ts";
+import { TextEncoderStream } from "../../../lib/streams/encoding/text_encoder_stream.ts";
+import { TransformStream } from "../../../lib/streams/mod.ts";
+import * as text from "../../../lib/text/mod.ts";
+
+type Pair = { readable: ReadableStream; writable: WritableStream };
+
+const bytes = new TextEncoder().encode("1\n2\n");
+
+/** Every pair of streams of ours, with what is written to it. */
+const pairs: Readonly<Record<string, readonly [make: () => object, chunk: unknown]>> = {
+  TransformStream: [() => new TransformStream(), "a"],
+  TextDecoderStream: [() => new TextDecoderStream(), bytes],
+  TextEncoderStream: [() => new TextEncoderStream(), "a"],
+  CompressionStream: [() => new CompressionStream("gzip"), bytes],
+  DecompressionStream: [
+    () => new DecompressionStream("gzip"),
+    gzipSync(bytes),
+  ],
+  LineStream: [() => new text.LineStream(), bytes],
+  LineToNumberStream: [() => new text.LineToNumberStream(), bytes],
+  NumberToLineStream: [() => new text.NumberToLineStream(), 1],
+  JsonLineStream: [() => new text.JsonLineStream(), bytes],
+  JsonLinesEncoderStream: [() => new text.JsonLinesEncoderStream(), { a: 1 }],
+  JsonSequenceDecoderStream: [() => new text.JsonSequenceDecoderStream(), "\x1e1\n"],
+  JsonSequenceEncoderStream: [() => new text.JsonSequenceEncoderStream(), { a: 1 }],
+  CsvDecoderStream: [() => new text.CsvDecoderStream(), bytes],
+  CsvEncoderStream: [() => new text.CsvEncoderStream(), { a: 1 }],
+};
+
+for (const [name, [make, chunk]] of Object.entries(pairs)) {
+  test(`pipeline() of node:stream takes a ${name} between two streams of its own`, { timeout: 60_000 }, async () => {
+    const out = new PassThrough({ objectMode: true });
+    const chunks = out.toArray();
+    const pair = make();
+    await pipeline(Readable.from([chunk]), pair as never, out);
+    assert.notEqual((await chunks).length, 0);
+    assert.equal(Object.getPrototypeOf(pair).constructor.name, name);
+  });
+
+  test(`a class that extends ${name} has its fields`, () => {
+    class Derived extends (make().constructor as new (...args: unknown[]) => Pair) {
+      readonly mine = 1;
+      readonly #secret = 2;
+      get secret(): number {
+        return this.#secret;
+      }
+    }
+    const args = { CompressionStream: ["gzip"], DecompressionStream: ["gzip"] };
+    const pair = new Derived(...(args as Record<string, unknown[]>)[name] ?? []);
+    assert.deepEqual([pair.mine, pair.secret, pair.readable.locked, pair.writable.locked], [1, 2, false, false]);
+    assert.ok(pair instanceof Derived);
+  });
+}
