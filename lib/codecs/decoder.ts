@@ -1,17 +1,14 @@
 import type { Format } from "./format.ts";
 import { decoders } from "./module.ts";
-import { decompressParameters } from "./options.ts";
+import { type DecompressOptions, decompressParameters } from "./options.ts";
 import { FINISH, PROCESS, Session } from "./session.ts";
 
-/**
- * Opens a decoder that is driven by hand: no streams, no promises, and output goes into the caller's own buffers.
- * `windowLog` is log2 of the largest window in bytes that zstd data may ask for, 10 to 27. Default: 27.
- */
+/** Opens a decoder that is driven by hand: no streams, no promises, and output goes into the caller's own buffers. */
 export async function openDecoder(
   format: Exclude<Format, "dcb" | "dcz">,
-  { windowLog = 0 }: { windowLog?: number } = {},
+  options: Pick<DecompressOptions, "maxWindow"> = {},
 ): Promise<Decoder> {
-  const parameters = { ...decompressParameters({ format }, false), windowLog };
+  const parameters = decompressParameters({ format, ...options }, false);
   return new Decoder(new Session(await decoders.load(parameters.family), parameters));
 }
 
@@ -22,8 +19,6 @@ export class Decoder {
   #session: Session;
   /** Bytes of the last {@linkcode Decoder.write} that the codec has not been told of. */
   #fresh = 0;
-  /** The error of the next step: the last one gave the output before it. */
-  #fault: TypeError | undefined = undefined;
 
   /** Takes over a session that decompresses. */
   constructor(session: Session) {
@@ -41,7 +36,7 @@ export class Decoder {
    * Decodes into `target` and returns how many bytes of it are filled.
    *
    * @throws {TypeError} if the data is corrupt; what comes out before that is given first, and {@linkcode Decoder.more} is true.
-   * @throws {RangeError} if memory runs out.
+   * @throws {RangeError} if zstd data needs a larger window than is allowed, or memory runs out.
    */
   read(target: Uint8Array): number {
     return this.#step(target, PROCESS);
@@ -53,20 +48,11 @@ export class Decoder {
   }
 
   #step(target: Uint8Array, operation: number): number {
-    if (this.#fault !== undefined) throw this.#fault;
-    try {
-      const { length, more } = this.#session.stepInto(target, this.#fresh, operation);
-      this.more = more;
-      return length;
-    } catch (error) {
-      const length = error instanceof TypeError ? this.#session.copyOutput(target) : 0;
-      if (length === 0) throw error;
-      this.#fault = error as TypeError;
-      this.more = true;
-      return length;
-    } finally {
-      this.#fresh = 0;
-    }
+    const fresh = this.#fresh;
+    this.#fresh = 0;
+    const { length, more } = this.#session.stepInto(target, fresh, operation);
+    this.more = more;
+    return length;
   }
 
   /** Frees the codec's memory. Further calls do nothing. */

@@ -34,8 +34,9 @@ export const decompressionStreamOptions: SchemaOf<DecompressionStreamOptions, "m
  * limit on the output.
  *
  * Backpressure holds within a chunk too: a small chunk that decompresses to gigabytes produces only what is read.
- * The streams error with a `TypeError` if the data is corrupt, truncated or made with another dictionary, and with a
- * `RangeError` if there is more of it than `maxSize`. Several gzip members or zstd frames in a row are read as one.
+ * The streams error with a `TypeError` if the data is corrupt, truncated, made with another dictionary or followed by
+ * other bytes, once all that the data holds is read; and with a `RangeError` if there is more of it than `maxSize`, or its
+ * window is larger than `maxWindow`. Several gzip members or zstd frames in a row are read as one.
  *
  * @see {@link https://compression.spec.whatwg.org/#decompression-stream}
  * @example Read a compressed upload, but no more than 1 MB of it
@@ -58,7 +59,7 @@ export class DecompressionStream {
    *
    * @param format The format to read.
    * @throws {TypeError} if the format is unknown, or the dictionary missing or of no use to the format.
-   * @throws {RangeError} if `maxSize` is not a number of bytes.
+   * @throws {RangeError} if `maxSize` or `maxWindow` is not a number of bytes that it takes.
    */
   constructor(format: Format, options: DecompressionStreamOptions = {}) {
     const checked = decompressionStreamOptions.check(options);

@@ -1,13 +1,17 @@
 import { explained } from "./module.ts";
+import type { SessionParameters } from "./options.ts";
 
 /** The surface that every module of `wasm/` exports; see `wasm/src/lib.rs`. Addresses are unsigned 32-bit. */
 export interface Exports {
   readonly memory: WebAssembly.Memory;
+  memory_used(): number;
+  reserve(length: number): void;
+  estimate(level: number, window: number, size: number, lean: number): number;
   dictionary(length: number): number;
   open(
     format: number,
     level: number,
-    windowLog: number,
+    window: number,
     size: number,
     whole: number,
     checksum: number,
@@ -18,15 +22,22 @@ export interface Exports {
   output(session: number): number;
   output_length(session: number): number;
   close(session: number): void;
+  fault_kind(): number;
   fault(): number;
   fault_length(): number;
 }
 
 /**
- * The memory up to which an idle instance is kept for the next use. WASM memory never shrinks, so a larger one is
- * dropped; a new instance costs 0.4 ms.
+ * The memory that the sessions of an instance need together, at most: more of them go to another one, unless a single one
+ * needs more. What an instance takes by itself is 1 to 1.5 MiB, and 0.4 ms.
  */
-const KEPT_MEMORY = 64 * 1024 * 1024;
+const BUDGET = 64 * 1024 * 1024;
+
+/**
+ * The memory up to which an idle instance is kept for the next use. WASM memory never shrinks, so a larger one is
+ * dropped.
+ */
+const KEPT_MEMORY = BUDGET;
 
 /** The memory of all idle instances of a module that are kept; Node takes its time to collect those that are not. */
 const KEPT_TOGETHER = 256 * 1024 * 1024;
@@ -37,22 +48,16 @@ const KEPT_TOGETHER = 256 * 1024 * 1024;
  */
 const FULL_MEMORY = 256 * 1024 * 1024;
 
-/**
- * The most sessions of an instance, where a large one counts as 8 small ones: 8 zstd windows of 128 MiB are a quarter of
- * the 4 GiB there are. What an instance takes by itself, 1 to 1.5 MiB, is shared by all small ones.
- */
-const MOST_SESSIONS = 64;
-
-/** The loads of a session that takes up to some 2 MiB, and of any other. */
-export const SMALL = 1;
-export const LARGE = 8;
+/** The memory for pieces of input and output of a session, at most. */
+const BUFFERS = 384 * 1024;
 
 /** An instance of a module, shared by some of this thread's sessions. */
 export class Instance {
   readonly exports: Exports;
   #module: WebAssembly.Module;
   #sessions = 0;
-  #load = 0;
+  /** The memory that its sessions need together. */
+  #promised = 0;
   /** Whether a session was there since {@linkcode releaseIdleInstances} looked. */
   #wasUsed = false;
 
@@ -71,22 +76,28 @@ export class Instance {
     return new TextDecoder().decode(this.view(this.exports.fault(), this.exports.fault_length()));
   }
 
-  /** Whether there is room for another session of that load. */
-  hasRoomFor(load: number): boolean {
-    return this.#load + load <= MOST_SESSIONS && this.#memory < FULL_MEMORY;
+  /** The memory that a session needs at most. */
+  needOf({ level, window, size, lean, whole, dictionary }: SessionParameters): number {
+    const buffers = whole ? 2 * Math.max(size, 0) : BUFFERS;
+    return this.exports.estimate(level, window, size, Number(lean)) + buffers + 2 * (dictionary?.length ?? 0);
+  }
+
+  /** Whether another session that needs that much memory may come. */
+  hasRoomFor(need: number): boolean {
+    return this.#memory < FULL_MEMORY && (this.#sessions === 0 || this.#promised + need <= BUDGET);
   }
 
   /** Counts a session in, which must call {@linkcode leave}. */
-  enter(load: number): void {
+  enter(need: number): void {
     this.#sessions++;
-    this.#load += load;
+    this.#promised += need;
     this.#wasUsed = true;
   }
 
   /** Counts a session out; drops the instance if it is the last one and much memory would lie idle. */
-  leave(load: number): void {
+  leave(need: number): void {
     this.#sessions--;
-    this.#load -= load;
+    this.#promised -= need;
     if (this.#sessions > 0) return;
     if (this.#memory > KEPT_MEMORY || idleMemory(poolOf(this.#module)) > KEPT_TOGETHER) this.retire();
   }
@@ -111,7 +122,7 @@ export class Instance {
   }
 
   get #memory(): number {
-    return this.exports.memory.buffer.byteLength;
+    return this.exports.memory_used() >>> 0;
   }
 }
 
@@ -136,15 +147,19 @@ function idleMemory(pool: readonly Instance[]): number {
   return pool.reduce((total, instance) => total + instance.idleMemory, 0);
 }
 
-/** An instance of `module` that a new session of that load may go to. */
-export function instanceOf(module: WebAssembly.Module, load: number): Instance {
+/** An instance of `module` that a new session may go to, and the memory that it needs there. */
+export function instanceOf(module: WebAssembly.Module, parameters: SessionParameters): [Instance, number] {
   const pool = poolOf(module);
-  let instance = pool.find((instance) => instance.hasRoomFor(load));
+  if (pool.length === 0) pool.push(new Instance(module));
+  const need = pool[0].needOf(parameters);
+  let instance = pool.find((instance) => instance.hasRoomFor(need));
   if (!instance) {
     instance = new Instance(module);
+    // Others are full, so this one will be: JavaScriptCore would copy the memory each time that it grows.
+    instance.exports.reserve(Math.max(need, BUDGET));
     pool.push(instance);
   }
-  return instance;
+  return [instance, need];
 }
 
 /** Drops the instances that were idle since the last call, and returns whether any is left. */

@@ -1,4 +1,14 @@
-import { bool, bytes, bytesOf, type Member, member, schema, type SchemaOf, wrongType } from "../streams/internal.ts";
+import {
+  bool,
+  bytes,
+  bytesOf,
+  integer,
+  type Member,
+  member,
+  schema,
+  type SchemaOf,
+  wrongType,
+} from "../streams/internal.ts";
 import { type Family, type Format, formats, traitsOf } from "./format.ts";
 
 /**
@@ -69,6 +79,13 @@ export interface DecompressOptions {
    * @default Infinity
    */
   maxSize?: number;
+  /**
+   * The largest window in bytes that zstd and `dcz` data may ask for, 1024 to 134,217,728: a decoder holds that much memory
+   * from a header of 9 bytes on, and more is a `RangeError`. Brotli's and deflate's have 16 MiB and 32 KiB at most.
+   *
+   * @default 8 MiB, as in browsers (RFC 9659); for `dcz` 1.25 times the dictionary if that is more (RFC 9842)
+   */
+  maxWindow?: number;
   /** The dictionary that the data was compressed with. */
   dictionary?: ArrayBufferView | ArrayBufferLike;
 }
@@ -104,12 +121,18 @@ export function compressMembers(): {
   };
 }
 
+/** The sizes of windows that zstd's decoder can be limited to, and the one that browsers limit it to (RFC 9659). */
+const MIN_WINDOW = 2 ** 10;
+const MAX_WINDOW = 2 ** 27;
+const WEB_WINDOW = 2 ** 23;
+
 /** Returns the options of all that decompresses, but for the format. */
 export function decompressMembers(): {
   readonly maxSize: Member<number, number>;
+  readonly maxWindow: Member<number, undefined>;
   readonly dictionary: Member<ArrayBufferView | ArrayBufferLike, undefined>;
 } {
-  return { maxSize: bytes(Infinity), dictionary: bytesMember() };
+  return { maxSize: bytes(Infinity), maxWindow: integer(MIN_WINDOW, MAX_WINDOW), dictionary: bytesMember() };
 }
 
 export function compressSchema(owner: string): SchemaOf<CompressOptions, "checksum"> {
@@ -128,8 +151,8 @@ export interface SessionParameters {
   /** The format's number in its family's module. */
   readonly index: number;
   readonly level: number;
-  /** 0 for the codec's choice. */
-  readonly windowLog: number;
+  /** log2 of the window in bytes for encoders, the largest window in bytes for decoders; 0 for the codec's choice. */
+  readonly window: number;
   /** Total input in bytes; -1 if unknown. */
   readonly size: number;
   /** Whether all input comes at once. */
@@ -170,13 +193,19 @@ export function compressParameters(options: CompressOptions, size: number, whole
   }
   if (checksum && family !== "zstd") throw new TypeError(`checksum does not apply to ${format}: use zstd or dcz`);
   const common = parametersOf(format, "compress", dictionary, whole);
-  return { ...common, level, windowLog: windowLog ?? 0, size, checksum };
+  return { ...common, level, window: windowLog ?? 0, size, checksum };
 }
 
-/** @throws {TypeError} if an option is not what its format accepts. */
+/** @throws {TypeError | RangeError} if an option is not what its format accepts. */
 export function decompressParameters(options: DecompressOptions, whole: boolean): SessionParameters {
-  const { format, dictionary } = options ?? {};
-  return parametersOf(format, "decompress", dictionary, whole);
+  const { format, dictionary, maxWindow } = options ?? {};
+  const common = parametersOf(format, "decompress", dictionary, whole);
+  if (common.family !== "zstd") {
+    if (maxWindow !== undefined) throw new RangeError(`maxWindow does not apply to ${format}: use zstd or dcz`);
+    return common;
+  }
+  const overDictionary = format === "dcz" ? Math.floor(common.dictionary!.length * 1.25) : 0; // RFC 9842, section 5
+  return { ...common, window: maxWindow ?? Math.min(Math.max(WEB_WINDOW, overDictionary), MAX_WINDOW) };
 }
 
 function parametersOf(
@@ -197,7 +226,7 @@ function parametersOf(
     direction,
     index,
     level: 0,
-    windowLog: 0,
+    window: 0,
     size: -1,
     whole,
     checksum: false,

@@ -1,4 +1,4 @@
-import { type Instance, instanceOf, LARGE, SMALL } from "./instance.ts";
+import { type Instance, instanceOf } from "./instance.ts";
 import type { SessionParameters } from "./options.ts";
 
 /** The reason for which a codec failed. */
@@ -19,28 +19,18 @@ export type CodecFault =
   | "memory";
 
 /** The numbers of the WASM modules; see `wasm/src/codec.rs`. */
-const kinds: Readonly<Record<number, CodecFault>> = {
+const faults: Readonly<Record<number, CodecFault>> = {
   [-1]: "parameter",
   [-2]: "corrupt",
   [-3]: "truncated",
   [-4]: "dictionary",
   [-5]: "memory",
+  [-6]: "trailing",
+  [-7]: "window",
 };
 
-/** The words of modules for what they count as corrupt, and what else it is. Nobody else has to know them. */
-const words: readonly (readonly [CodecFault, string])[] = [
-  ["trailing", "after the end of the stream"],
-  ["window", "too much memory"],
-];
-
-/** Makes the error of a codec that failed, with its `fault`. `action` is as in `cannot decompress zstd`. */
-export function codecError(action: string, kind: number, message: string): Error {
-  const told = kinds[kind] ?? "corrupt";
-  const fault = told === "corrupt" ? words.find(([, text]) => message.includes(text))?.[0] ?? told : told;
-  const text = `${action}: ${message}`;
-  const error = fault === "memory" || fault === "parameter" ? new RangeError(text) : new TypeError(text);
-  return Object.defineProperty(error, "fault", { value: fault });
-}
+/** The faults that a limit is the reason for. */
+const limits: readonly CodecFault[] = ["parameter", "memory", "window"];
 
 /** Returns the reason for which a codec failed; undefined if an error is of something else. */
 export function faultOf(error: unknown): CodecFault | undefined {
@@ -55,7 +45,6 @@ export const FLUSH = 1;
 export const FINISH = 2;
 
 const HAS_OUTPUT = 1;
-const FAULT_MEMORY = -5;
 
 /** The most output of one step, in bytes: a Rust Vec holds no more than isize::MAX. */
 export const MAX_OUTPUT = 0x7fff_ffff;
@@ -71,24 +60,30 @@ export class Session {
   #instance: Instance;
   #parameters: SessionParameters;
   #handle: number;
-  readonly #load: number;
+  readonly #need: number;
+  /** Why the last step failed behind its output: the error of the next one. */
+  #failure: Error | undefined = undefined;
 
   /** @throws {RangeError} if the codec refuses a parameter or memory runs out. */
   constructor(module: WebAssembly.Module, parameters: SessionParameters) {
-    this.#load = loadOf(parameters);
-    this.#instance = instanceOf(module, this.#load);
     this.#parameters = parameters;
+    [this.#instance, this.#need] = instanceOf(module, parameters);
     this.#handle = this.#open();
-    this.#instance.enter(this.#load);
+    this.#instance.enter(this.#need);
     if (!parameters.whole) abandoned.register(this, this.#held(), this); // 2 to 4 µs, and work for the garbage collector
   }
 
   #open(): number {
     const { exports } = this.#instance;
-    const { dictionary, index, level, windowLog, size, whole, checksum, lean } = this.#parameters;
+    const { dictionary, index, level, window, size, whole, checksum, lean } = this.#parameters;
     if (dictionary) this.#write(exports.dictionary(dictionary.length), dictionary);
-    const handle = exports.open(index, level, windowLog, size, Number(whole), Number(checksum), Number(lean));
-    if (handle === 0) throw new RangeError(`${this.#action}: ${this.#instance.fault()}`);
+    let handle: number;
+    try {
+      handle = exports.open(index, level, window, size, Number(whole), Number(checksum), Number(lean));
+    } catch (cause) {
+      throw this.#stopped(cause);
+    }
+    if (handle === 0) throw this.#reported();
     return handle;
   }
 
@@ -97,7 +92,7 @@ export class Session {
   }
 
   #write(address: number, bytes: Uint8Array): void {
-    if (address === 0) throw this.#error(FAULT_MEMORY, `${bytes.length} bytes do not fit into memory`);
+    if (address === 0) throw this.#error("memory", `${bytes.length} bytes do not fit into memory`);
     this.#instance.view(address, bytes.length).set(bytes);
   }
 
@@ -109,7 +104,7 @@ export class Session {
 
   /**
    * Puts `bytes` through the codec, a piece of input after the other, and yields the pieces of output as they are made.
-   * The operation is that of the last piece of input.
+   * The operation is that of the last piece of input. What comes out before an error is yielded first.
    *
    * @throws {TypeError} as {@linkcode step} does, and if the bytes' buffer has shrunk, or was transferred, between two pieces.
    */
@@ -131,42 +126,43 @@ export class Session {
   }
 
   /**
-   * Consumes the `length` bytes of the last {@linkcode write} (0 to go on) and returns a copy of up to `limit` bytes
-   * of output, and whether there is more.
+   * Consumes the `length` bytes of the last {@linkcode write} and returns a copy of up to `limit` bytes of output, and
+   * whether there is more.
    *
-   * @throws {TypeError} if the data is corrupt, ends too early or needs another dictionary.
-   * @throws {RangeError} if memory runs out.
+   * @throws {TypeError} if the data is corrupt, ends too early, goes on after its end or needs another dictionary.
+   * @throws {RangeError} if the data needs a larger window than is allowed, or memory runs out.
    */
   step(length: number, operation: number, limit: number): { output: Uint8Array<ArrayBuffer>; more: boolean } {
     const more = this.#advance(length, operation, limit);
+    if (this.#failure) throw this.#failure;
     return { output: this.#output().slice() as Uint8Array<ArrayBuffer>, more };
   }
 
-  /** Like {@linkcode step}, with the output in the caller's `target` and as long as it at most. */
+  /**
+   * Like {@linkcode step}, with the output in the caller's `target` and as long as it at most. What comes out before an
+   * error is given first, with more to come.
+   */
   stepInto(target: Uint8Array, length: number, operation: number): { length: number; more: boolean } {
     const more = this.#advance(length, operation, target.length);
-    return { length: this.copyOutput(target), more };
-  }
-
-  /** Copies what the last step put out, also if it failed with a TypeError; returns how many bytes that are. */
-  copyOutput(target: Uint8Array): number {
     const output = this.#output();
     target.set(output);
-    return output.length;
+    return { length: output.length, more };
   }
 
-  /** Makes the step; true if there is more output. */
+  /** Makes the step; true if there is more output, or an error behind that of this step. */
   #advance(length: number, operation: number, limit: number): boolean {
     if (this.#handle === 0) throw new TypeError(`${this.#action}: the session is closed`);
+    if (this.#failure) throw this.#failure;
     let progress: number;
     try {
       progress = this.#instance.exports.step(this.#handle, length, operation, limit);
     } catch (cause) {
-      this.#instance.retire(); // a trap leaves its memory in an unknown state
-      throw new RangeError(`${this.#action}: the codec stopped, most likely out of memory`, { cause });
+      throw this.#stopped(cause);
     }
-    if (progress < 0) throw this.#error(progress, this.#instance.fault());
-    return progress === HAS_OUTPUT;
+    if (progress >= 0) return progress === HAS_OUTPUT;
+    this.#failure = this.#reported();
+    if (this.#instance.exports.output_length(this.#handle) === 0) throw this.#failure;
+    return true;
   }
 
   #output(): Uint8Array {
@@ -174,8 +170,21 @@ export class Session {
     return this.#instance.view(exports.output(this.#handle), exports.output_length(this.#handle));
   }
 
-  #error(kind: number, message: string): Error {
-    return codecError(this.#action, kind, message);
+  /** The error for the fault that the last call reported. */
+  #reported(): Error {
+    return this.#error(faults[this.#instance.exports.fault_kind()], this.#instance.fault());
+  }
+
+  /** The error for a codec that stopped halfway, which leaves its memory in an unknown state. */
+  #stopped(cause: unknown): Error {
+    this.#instance.retire();
+    return this.#error("memory", "the codec stopped, most likely out of memory", cause);
+  }
+
+  #error(fault: CodecFault, message: string, cause?: unknown): Error {
+    const Kind = limits.includes(fault) ? RangeError : TypeError;
+    const error = new Kind(`${this.#action}: ${message}`, cause === undefined ? undefined : { cause });
+    return Object.defineProperty(error, "fault", { value: fault });
   }
 
   /** Frees the codec's memory. Further calls do nothing. */
@@ -187,27 +196,19 @@ export class Session {
   }
 
   #held(): Held {
-    return { instance: this.#instance, handle: this.#handle, load: this.#load };
+    return { instance: this.#instance, handle: this.#handle, need: this.#need };
   }
-}
-
-/** log2 of the largest window of a small session. */
-const SMALL_WINDOW_LOG = 17;
-
-function loadOf({ direction, family, windowLog }: SessionParameters): number {
-  if (family === "deflate") return SMALL;
-  return direction === "compress" && windowLog > 0 && windowLog <= SMALL_WINDOW_LOG ? SMALL : LARGE;
 }
 
 interface Held {
   readonly instance: Instance;
   readonly handle: number;
-  readonly load: number;
+  readonly need: number;
 }
 
-function release({ instance, handle, load }: Held): void {
+function release({ instance, handle, need }: Held): void {
   instance.exports.close(handle);
-  instance.leave(load);
+  instance.leave(need);
 }
 
 /** Streams that are dropped half-way without cancel or abort. A session of a whole body is closed by the call that opens it. */

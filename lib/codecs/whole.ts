@@ -57,7 +57,7 @@ export async function compress(
  * @param bytes What to decompress.
  * @returns The decompressed bytes.
  * @throws {TypeError} if the data is corrupt, truncated, or made with another dictionary.
- * @throws {RangeError} if the result would be larger than `maxSize`, or memory runs out.
+ * @throws {RangeError} if the result would be larger than `maxSize`, a window larger than `maxWindow`, or memory runs out.
  * @example Read what an untrusted sender compressed
  * ```ts
  * import { compress, decompress } from "@millrace/streams/codecs";

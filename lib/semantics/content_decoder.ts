@@ -1,9 +1,6 @@
 import { type Decoder, faultOf, openDecoder } from "../codecs/internal.ts";
 import { type UndoableCoding, undoableFormats } from "./content_coding.ts";
 
-/** log2 of the largest zstd window, 8 MiB: RFC 9659 forbids larger ones in this coding. */
-const ZSTD_WINDOW_LOG = 23;
-
 /** The most bytes that are written at once: the decoder has a copy of them. */
 export const MOST_INPUT: number = 64 * 1024;
 
@@ -57,7 +54,7 @@ export class ContentDecoder {
    *
    * @returns how many bytes of it are filled.
    * @throws {TypeError} if the data is corrupt or ends too early. Bytes behind its end are no error here.
-   * @throws {RangeError} if memory runs out.
+   * @throws {RangeError} if zstd needs a larger window than RFC 9659 allows, 8 MiB, or memory runs out.
    */
   read(target: Uint8Array): number {
     const decoder = this.#decoder;
@@ -84,7 +81,6 @@ export class ContentDecoder {
 }
 
 function openFormatDecoder(coding: UndoableCoding, first: number | undefined): Promise<Decoder> {
-  if (coding === "zstd") return openDecoder("zstd", { windowLog: ZSTD_WINDOW_LOG });
   // Some servers leave out the zlib wrapper, which begins with the number 8 for the method (RFC 1950, section 2.2).
   // Deflate data itself does not: it would begin with a stored block whose padding is not zero.
   const isUnwrapped = coding === "deflate" && first !== undefined && (first & 15) !== 8;

@@ -12,6 +12,8 @@ const DCB_MAGIC: &[u8] = &[0xff, 0x44, 0x43, 0x42];
 const RESULT_ERROR: c_int = 0;
 const RESULT_SUCCESS: c_int = 1;
 const RESULT_NEEDS_MORE_INPUT: c_int = 2;
+/// The codes of `BrotliDecoderGetErrorCode` for memory that ran out, `BROTLI_DECODER_ERROR_ALLOC_*`.
+const ALLOCATION_ERRORS: core::ops::RangeInclusive<c_int> = -30..=-21;
 const SHARED_DICTIONARY_RAW: c_int = 0;
 
 #[repr(C)]
@@ -54,6 +56,11 @@ impl Drop for Decoder {
     fn drop(&mut self) {
         unsafe { BrotliDecoderDestroyInstance(self.state) }
     }
+}
+
+/// The largest window that the format has; a stream takes as much of it as it fills.
+pub fn estimate(_: &Parameters) -> usize {
+    16 << 20
 }
 
 pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
@@ -142,11 +149,11 @@ impl Codec for Decoder {
             unsafe { output.commit(room - available_out) };
             match result {
                 RESULT_ERROR => {
-                    let reason = unsafe {
-                        CStr::from_ptr(BrotliDecoderErrorString(BrotliDecoderGetErrorCode(
-                            self.state,
-                        )))
-                    };
+                    let code = unsafe { BrotliDecoderGetErrorCode(self.state) };
+                    if ALLOCATION_ERRORS.contains(&code) {
+                        return Err(Fault::memory());
+                    }
+                    let reason = unsafe { CStr::from_ptr(BrotliDecoderErrorString(code)) };
                     let reason = reason.to_string_lossy();
                     return Err(Fault::corrupt(format!(
                         "corrupt data ({})",

@@ -83,6 +83,26 @@ impl Drop for Encoder {
     }
 }
 
+/// The ring buffer and the commands of a block, which grow with the window, and the hashes, which grow with the level.
+pub fn estimate(parameters: &Parameters) -> usize {
+    let hashes = match parameters.level {
+        ..5 => 128 << 10,
+        level @ 5..HIGH_QUALITY => (2 << 20) << (level - 5),
+        _ => 4 << 20,
+    };
+    (16 << window_log(parameters)) + hashes
+}
+
+/// log2 of the window in bytes, as it is asked for or chosen.
+fn window_log(parameters: &Parameters) -> u32 {
+    match (parameters.window, parameters.size) {
+        (0, Some(size)) if size > LARGE => 24,
+        (0, None) if parameters.level < HIGH_QUALITY => STREAM_WINDOW,
+        (0, _) => 22,
+        (log, _) => log,
+    }
+}
+
 pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
     let refuse = |message: String| Err(Fault::new(FaultKind::Parameter, message));
     if parameters.format > DCB {
@@ -94,17 +114,12 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
             parameters.level
         ));
     }
-    let window_log = match (parameters.window_log, parameters.size) {
-        (0, Some(size)) if size > LARGE => 24,
-        (0, None) if parameters.level < HIGH_QUALITY => STREAM_WINDOW,
-        (0, _) => 22,
-        (log @ 10..=24, _) => log,
-        (log, _) => {
-            return refuse(format!(
-                "windowLog {log} is out of range for brotli: use 10 to 24"
-            ))
-        }
-    };
+    let window_log = window_log(&parameters);
+    if !(10..=24).contains(&window_log) {
+        return refuse(format!(
+            "windowLog {window_log} is out of range for brotli: use 10 to 24"
+        ));
+    }
     if parameters.format == DCB && parameters.dictionary.is_empty() {
         return refuse("dcb needs a dictionary".into());
     }

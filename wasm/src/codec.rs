@@ -39,6 +39,10 @@ pub enum FaultKind {
     Dictionary = -4,
     /// Memory ran out.
     Memory = -5,
+    /// The data goes on after its end.
+    Trailing = -6,
+    /// The data asks for a larger window than it may have.
+    Window = -7,
 }
 
 impl Fault {
@@ -55,7 +59,10 @@ impl Fault {
         Self::new(FaultKind::Truncated, "the data ends before the stream does")
     }
     pub fn trailing() -> Self {
-        Self::corrupt("unexpected bytes after the end of the stream")
+        Self::new(
+            FaultKind::Trailing,
+            "unexpected bytes after the end of the stream",
+        )
     }
     pub fn memory() -> Self {
         Self::new(FaultKind::Memory, "out of memory")

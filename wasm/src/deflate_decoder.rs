@@ -12,7 +12,12 @@ struct Decoder {
     inflate: Inflate,
     format: u32,
     finished: bool,
+    /// Whether a gzip member has ended: what follows is another one, or foreign.
+    is_later: bool,
 }
+
+/// The length of the magic number that a gzip member begins with.
+const GZIP_MAGIC: u64 = 2;
 
 fn inflate(format: u32) -> Inflate {
     match format {
@@ -22,12 +27,17 @@ fn inflate(format: u32) -> Inflate {
     }
 }
 
+/// The window, and the tables of codes.
+pub fn estimate(_: &Parameters) -> usize {
+    48 << 10
+}
+
 pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
     let refuse = |message: &str| Err(Fault::new(FaultKind::Parameter, message));
     if parameters.format > RAW {
         return refuse(&format!("unknown format {} for deflate", parameters.format));
     }
-    if parameters.window_log != 0 {
+    if parameters.window != 0 {
         return refuse("windowLog does not apply to deflate, whose window has 32 KiB");
     }
     if !parameters.dictionary.is_empty() {
@@ -37,6 +47,7 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         inflate: inflate(parameters.format),
         format: parameters.format,
         finished: false,
+        is_later: false,
     }))
 }
 
@@ -63,6 +74,7 @@ impl Codec for Decoder {
                 }
                 self.inflate = inflate(GZIP);
                 self.finished = false;
+                self.is_later = true;
             }
             if output.room() == 0 {
                 return Ok(Progress::HasOutput);
@@ -86,6 +98,9 @@ impl Codec for Decoder {
                     };
                 }
                 Ok(_) => {}
+                Err(_) if self.is_later && self.inflate.total_in() <= GZIP_MAGIC => {
+                    return Err(Fault::trailing())
+                }
                 Err(error) => {
                     let reason = self.inflate.error_message().unwrap_or(error.as_str());
                     return Err(Fault::corrupt(reason));

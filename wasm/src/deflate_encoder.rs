@@ -53,6 +53,11 @@ extern "C" {
     ) -> usize;
 }
 
+/// The window, the hash chains and the symbols of a block, or libdeflate's compressor for whole buffers.
+pub fn estimate(_: &Parameters) -> usize {
+    288 << 10
+}
+
 pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
     let refuse = |message: &str| Err(Fault::new(FaultKind::Parameter, message));
     let Parameters { format, level, .. } = parameters;
@@ -64,7 +69,7 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
             "level {level} is out of range for deflate: use 1 to 12"
         ));
     }
-    if parameters.window_log != 0 {
+    if parameters.window != 0 {
         return refuse("windowLog does not apply to deflate, whose window has 32 KiB");
     }
     if !parameters.dictionary.is_empty() {

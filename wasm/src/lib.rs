@@ -17,6 +17,7 @@ mod codec;
 ))]
 mod dictionary;
 mod libc;
+mod memory;
 
 #[cfg(feature = "brotli-decoder")]
 mod brotli_decoder;
@@ -26,26 +27,28 @@ mod brotli_encoder;
 mod deflate_decoder;
 #[cfg(feature = "deflate-encoder")]
 mod deflate_encoder;
+#[cfg(any(feature = "zstd-encoder", feature = "zstd-decoder"))]
+mod zstd;
 #[cfg(feature = "zstd-decoder")]
 mod zstd_decoder;
 #[cfg(feature = "zstd-encoder")]
 mod zstd_encoder;
 
 #[cfg(feature = "brotli-decoder")]
-use brotli_decoder::open as open_codec;
+use brotli_decoder as codec_of_feature;
 #[cfg(feature = "brotli-encoder")]
-use brotli_encoder::open as open_codec;
+use brotli_encoder as codec_of_feature;
 #[cfg(feature = "deflate-decoder")]
-use deflate_decoder::open as open_codec;
+use deflate_decoder as codec_of_feature;
 #[cfg(feature = "deflate-encoder")]
-use deflate_encoder::open as open_codec;
+use deflate_encoder as codec_of_feature;
 #[cfg(feature = "zstd-decoder")]
-use zstd_decoder::open as open_codec;
+use zstd_decoder as codec_of_feature;
 #[cfg(feature = "zstd-encoder")]
-use zstd_encoder::open as open_codec;
+use zstd_encoder as codec_of_feature;
 
 use codec::{Codec, Fault, FaultKind, Operation, Output};
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// How a session is opened; each codec reads what concerns it and refuses what it cannot do.
@@ -53,8 +56,8 @@ pub struct Parameters {
     /// Which of the module's formats: 0, 1, … in the order of the TypeScript driver.
     pub format: u32,
     pub level: i32,
-    /// log2 of the window in bytes; 0 for the codec's choice.
-    pub window_log: u32,
+    /// For encoders log2 of the window in bytes, for decoders the largest one in bytes; 0 for the codec's choice.
+    pub window: u32,
     /// How many bytes the stream will have, if that is known.
     pub size: Option<u64>,
     /// Whether all input comes with the first step.
@@ -76,11 +79,13 @@ pub struct Session {
 
 thread_local! {
     static FAULT: RefCell<String> = const { RefCell::new(String::new()) };
+    static FAULT_KIND: Cell<FaultKind> = const { Cell::new(FaultKind::Parameter) };
     static DICTIONARY: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 fn report(fault: Fault) -> FaultKind {
     FAULT.with_borrow_mut(|message| *message = fault.message);
+    FAULT_KIND.set(fault.kind);
     fault.kind
 }
 
@@ -97,12 +102,27 @@ pub fn dictionary(length: usize) -> *mut u8 {
     })
 }
 
-/// Opens a stream and returns its session; 0 if a parameter is refused, see `fault`. A negative `size` means unknown.
+/// Number of bytes that a session's codec takes at most, about; its buffers for input and output come on top of it.
+#[wasm_bindgen]
+pub fn estimate(level: i32, window: u32, size: f64, lean: bool) -> f64 {
+    codec_of_feature::estimate(&Parameters {
+        format: 0,
+        level,
+        window,
+        size: (size >= 0.0).then_some(size as u64),
+        whole: false,
+        checksum: false,
+        lean,
+        dictionary: Vec::new(),
+    }) as f64
+}
+
+/// Opens a stream and returns its session; 0 if that fails, see `fault`. A negative `size` means unknown.
 #[wasm_bindgen]
 pub fn open(
     format: u32,
     level: i32,
-    window_log: u32,
+    window: u32,
     size: f64,
     whole: bool,
     checksum: bool,
@@ -111,14 +131,14 @@ pub fn open(
     let parameters = Parameters {
         format,
         level,
-        window_log,
+        window,
         size: (size >= 0.0).then_some(size as u64),
         whole,
         checksum,
         lean,
         dictionary: DICTIONARY.take(),
     };
-    match open_codec(parameters) {
+    match codec_of_feature::open(parameters) {
         Ok(codec) => Box::into_raw(Box::new(Session {
             codec,
             input: Vec::new(),
@@ -205,6 +225,12 @@ pub unsafe fn output_length(session: *mut Session) -> usize {
 #[wasm_bindgen]
 pub unsafe fn close(session: *mut Session) {
     drop(Box::from_raw(session));
+}
+
+/// The kind of the last fault.
+#[wasm_bindgen]
+pub fn fault_kind() -> i32 {
+    FAULT_KIND.get() as i32
 }
 
 /// Address of the last fault's message (UTF-8).

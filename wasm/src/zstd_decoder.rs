@@ -2,46 +2,55 @@
 
 use crate::codec::{Codec, Fault, FaultKind, Operation, Output, Progress};
 use crate::dictionary::HeaderReader;
+use crate::zstd::{check, InBuffer, OutBuffer, ZSTD_getErrorCode};
 use crate::Parameters;
-use core::ffi::{c_char, c_int, c_ulonglong, CStr};
+use core::ffi::{c_int, c_uint, c_ulonglong};
 
 const DCZ: u32 = 1;
 const DCZ_MAGIC: &[u8] = &[0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0];
 
-const D_WINDOW_LOG_MAX: c_int = 100;
+/// What the C library takes, and the least that it may be told to.
+const MAX_WINDOW: u32 = 1 << 27;
+const MIN_WINDOW: u32 = 1 << 10;
+
+/// Of `ZSTD_ErrorCode`.
+const ERROR_PREFIX_UNKNOWN: u32 = 10;
+const ERROR_WINDOW_TOO_LARGE: u32 = 16;
+const ERROR_DICTIONARY_WRONG: u32 = 32;
 const CONTENT_SIZE_UNKNOWN: c_ulonglong = c_ulonglong::MAX;
-const CONTENT_SIZE_ERROR: c_ulonglong = c_ulonglong::MAX - 1;
+/// The type of frames that hold data; others are skipped.
+const FRAME: c_int = 0;
 
 #[repr(C)]
 struct Context([u8; 0]);
+
 #[repr(C)]
-struct InBuffer {
-    source: *const u8,
-    size: usize,
-    position: usize,
-}
-#[repr(C)]
-struct OutBuffer {
-    destination: *mut u8,
-    size: usize,
-    position: usize,
+#[derive(Default)]
+struct FrameHeader {
+    content_size: c_ulonglong,
+    window_size: c_ulonglong,
+    block_size_max: c_uint,
+    frame_type: c_int,
+    header_size: c_uint,
+    dictionary_id: c_uint,
+    checksum_flag: c_uint,
+    reserved: [c_uint; 2],
 }
 
 extern "C" {
     fn ZSTD_createDCtx() -> *mut Context;
     fn ZSTD_freeDCtx(context: *mut Context) -> usize;
-    fn ZSTD_DCtx_setParameter(context: *mut Context, parameter: c_int, value: c_int) -> usize;
+    fn ZSTD_DCtx_setMaxWindowSize(context: *mut Context, size: usize) -> usize;
     fn ZSTD_DCtx_loadDictionary(context: *mut Context, dictionary: *const u8, size: usize)
         -> usize;
     fn ZSTD_DCtx_refPrefix(context: *mut Context, prefix: *const u8, size: usize) -> usize;
-    fn ZSTD_getFrameContentSize(source: *const u8, size: usize) -> c_ulonglong;
+    fn ZSTD_estimateDStreamSize(window: usize) -> usize;
+    fn ZSTD_getFrameHeader(header: *mut FrameHeader, source: *const u8, size: usize) -> usize;
     fn ZSTD_decompressStream(
         context: *mut Context,
         out: *mut OutBuffer,
         input: *mut InBuffer,
     ) -> usize;
-    fn ZSTD_isError(code: usize) -> u32;
-    fn ZSTD_getErrorName(code: usize) -> *const c_char;
 }
 
 struct Decoder {
@@ -51,8 +60,12 @@ struct Decoder {
     header: Option<HeaderReader>,
     /// All input comes with the first step, whose frame header then tells how much output to make place for.
     whole: bool,
-    /// Between two frames, after at least one.
-    frame_complete: bool,
+    /// The largest window in bytes that a frame may ask for.
+    max_window: u32,
+    /// Whether no frame has begun, or the last one is complete.
+    between: bool,
+    /// Whether a frame has ended: what follows is another one, or foreign.
+    is_later: bool,
 }
 
 impl Drop for Decoder {
@@ -61,12 +74,12 @@ impl Drop for Decoder {
     }
 }
 
-fn check(code: usize, kind: FaultKind) -> Result<usize, Fault> {
-    if unsafe { ZSTD_isError(code) } == 0 {
-        return Ok(code);
-    }
-    let name = unsafe { CStr::from_ptr(ZSTD_getErrorName(code)) };
-    Err(Fault::new(kind, name.to_string_lossy()))
+pub fn estimate(parameters: &Parameters) -> usize {
+    let window = match parameters.window {
+        0 => MAX_WINDOW,
+        size => size,
+    };
+    unsafe { ZSTD_estimateDStreamSize(window as usize) }
 }
 
 pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
@@ -74,12 +87,15 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
     if parameters.format > DCZ {
         return refuse(format!("unknown format {} for zstd", parameters.format));
     }
-    if !matches!(parameters.window_log, 0 | 10..=27) {
-        return refuse(format!(
-            "windowLog {} is out of range for zstd: use 10 to 27",
-            parameters.window_log
-        ));
-    }
+    let max_window = match parameters.window {
+        0 => MAX_WINDOW,
+        size @ MIN_WINDOW..=MAX_WINDOW => size,
+        size => {
+            return refuse(format!(
+                "maxWindow {size} is out of range for zstd: use {MIN_WINDOW} to {MAX_WINDOW}"
+            ))
+        }
+    };
     let dcz = parameters.format == DCZ;
     let dictionary = parameters.dictionary;
     let header = match (dcz, dictionary.is_empty()) {
@@ -96,15 +112,16 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         _dictionary: dictionary,
         header,
         whole: parameters.whole,
-        frame_complete: false,
+        max_window,
+        between: true,
+        is_later: false,
     };
     let dictionary = &decoder._dictionary;
     unsafe {
-        if parameters.window_log > 0 {
-            let code =
-                ZSTD_DCtx_setParameter(context, D_WINDOW_LOG_MAX, parameters.window_log as c_int);
-            check(code, FaultKind::Parameter)?;
-        }
+        check(
+            ZSTD_DCtx_setMaxWindowSize(context, max_window as usize),
+            FaultKind::Parameter,
+        )?;
         if dcz {
             check(
                 ZSTD_DCtx_refPrefix(context, dictionary.as_ptr(), dictionary.len()),
@@ -118,6 +135,43 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         }
     }
     Ok(Box::new(decoder))
+}
+
+impl Decoder {
+    /// The result of a call that decodes: how much more input it wants.
+    fn decoded(&self, code: usize) -> Result<usize, Fault> {
+        let kind = match unsafe { ZSTD_getErrorCode(code) } {
+            ERROR_PREFIX_UNKNOWN if self.is_later => return Err(Fault::trailing()),
+            ERROR_WINDOW_TOO_LARGE => return Err(self.window_fault()),
+            ERROR_DICTIONARY_WRONG => FaultKind::Dictionary,
+            _ => FaultKind::Corrupt,
+        };
+        check(code, kind)
+    }
+
+    fn window_fault(&self) -> Fault {
+        Fault::new(
+            FaultKind::Window,
+            format!(
+                "the data needs a larger window than maxWindow, {} bytes",
+                self.max_window
+            ),
+        )
+    }
+
+    /// Reads the header of the next frame, if all of it is there. zstd does not look at the window of a frame that it can
+    /// decode without one.
+    fn begin_frame(&self, input: &[u8]) -> Result<Option<FrameHeader>, Fault> {
+        let mut header = FrameHeader::default();
+        let missing = unsafe { ZSTD_getFrameHeader(&mut header, input.as_ptr(), input.len()) };
+        if missing != 0 || header.frame_type != FRAME {
+            return Ok(None);
+        }
+        if header.window_size > self.max_window.into() {
+            return Err(self.window_fault());
+        }
+        Ok(Some(header))
+    }
 }
 
 impl Codec for Decoder {
@@ -138,21 +192,24 @@ impl Codec for Decoder {
             }
             self.header = None;
         }
-        if core::mem::take(&mut self.whole) {
-            // With place for the whole frame, zstd decodes straight to it. A size that a header claims is only a claim:
-            // no more than 1,000 times the input is reserved ahead.
-            let size = unsafe { ZSTD_getFrameContentSize(input.as_ptr(), input.len()) };
-            if size != CONTENT_SIZE_UNKNOWN && size != CONTENT_SIZE_ERROR {
-                output.reserve(size.min(input.len() as u64 * 1000) as usize)?;
-            }
-        }
         loop {
-            if input.is_empty() && self.frame_complete {
+            if input.is_empty() && self.between && self.is_later {
                 return Ok(if finish {
                     Progress::Finished
                 } else {
                     Progress::NeedsInput
                 });
+            }
+            if self.between {
+                let header = self.begin_frame(input)?;
+                if let (true, Some(FrameHeader { content_size, .. })) = (self.whole, header) {
+                    // With place for the whole frame, zstd decodes straight to it. A size that a header claims is only a
+                    // claim: no more than 1,000 times the input is reserved ahead.
+                    if content_size != CONTENT_SIZE_UNKNOWN {
+                        output.reserve(content_size.min(input.len() as u64 * 1000) as usize)?;
+                    }
+                }
+                self.whole = false;
             }
             if output.room() == 0 {
                 return Ok(Progress::HasOutput);
@@ -172,8 +229,9 @@ impl Codec for Decoder {
             let (consumed, written, full) = (from.position, out.position, out.position == out.size);
             *input = &input[consumed..];
             unsafe { output.commit(written) };
-            self.frame_complete = check(code, FaultKind::Corrupt)? == 0;
-            if !self.frame_complete && input.is_empty() && !full {
+            self.between = self.decoded(code)? == 0;
+            self.is_later |= self.between;
+            if !self.between && input.is_empty() && !full {
                 return if finish {
                     Err(Fault::truncated())
                 } else {

@@ -1,8 +1,9 @@
 //! Zstandard encoder (RFC 8878) with dictionaries, over the C library.
 
 use crate::codec::{Codec, Fault, FaultKind, Operation, Output, Progress};
+use crate::zstd::{check, InBuffer, OutBuffer};
 use crate::{dictionary, Parameters};
-use core::ffi::{c_char, c_int, c_ulonglong, CStr};
+use core::ffi::{c_int, c_ulonglong};
 
 const DCZ: u32 = 1;
 const DCZ_MAGIC: &[u8] = &[0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0];
@@ -17,20 +18,27 @@ const WEB_WINDOW_LOG: u32 = 23;
 
 #[repr(C)]
 struct Context([u8; 0]);
+
 #[repr(C)]
-struct InBuffer {
-    source: *const u8,
-    size: usize,
-    position: usize,
-}
-#[repr(C)]
-struct OutBuffer {
-    destination: *mut u8,
-    size: usize,
-    position: usize,
+struct CompressionParameters {
+    window_log: u32,
+    chain_log: u32,
+    hash_log: u32,
+    search_log: u32,
+    min_match: u32,
+    target_length: u32,
+    strategy: c_int,
 }
 
 extern "C" {
+    fn ZSTD_getCParams(level: c_int, size: c_ulonglong, dictionary: usize)
+        -> CompressionParameters;
+    fn ZSTD_adjustCParams(
+        parameters: CompressionParameters,
+        size: c_ulonglong,
+        dictionary: usize,
+    ) -> CompressionParameters;
+    fn ZSTD_estimateCStreamSize_usingCParams(parameters: CompressionParameters) -> usize;
     fn ZSTD_createCCtx() -> *mut Context;
     fn ZSTD_freeCCtx(context: *mut Context) -> usize;
     fn ZSTD_CCtx_setParameter(context: *mut Context, parameter: c_int, value: c_int) -> usize;
@@ -52,8 +60,6 @@ extern "C" {
         input: *mut InBuffer,
         operation: c_int,
     ) -> usize;
-    fn ZSTD_isError(code: usize) -> u32;
-    fn ZSTD_getErrorName(code: usize) -> *const c_char;
 }
 
 struct Encoder {
@@ -73,14 +79,6 @@ impl Drop for Encoder {
     }
 }
 
-fn check(code: usize, kind: FaultKind) -> Result<usize, Fault> {
-    if unsafe { ZSTD_isError(code) } == 0 {
-        return Ok(code);
-    }
-    let name = unsafe { CStr::from_ptr(ZSTD_getErrorName(code)) };
-    Err(Fault::new(kind, name.to_string_lossy()))
-}
-
 /// RFC 9842, section 5: a dcz window may have 8 MiB, or 1.25 times the dictionary if that is more, up to 128 MiB.
 fn dcz_window_log(dictionary: u64, size: u64) -> u32 {
     let needed = 64 - (dictionary + size).saturating_sub(1).leading_zeros();
@@ -90,6 +88,30 @@ fn dcz_window_log(dictionary: u64, size: u64) -> u32 {
             .leading_zeros())
     .min(27);
     needed.clamp(10, allowed)
+}
+
+/// log2 of the window in bytes, as it is asked for or chosen; 0 if zstd chooses it.
+fn window_log(parameters: &Parameters) -> u32 {
+    match (parameters.window, parameters.format == DCZ) {
+        (0, true) => dcz_window_log(
+            parameters.dictionary.len() as u64,
+            parameters.size.unwrap_or(u64::MAX >> 1),
+        ),
+        (0, false) if parameters.level >= 20 => WEB_WINDOW_LOG, // zstd would take 25 to 27
+        (log, _) => log,
+    }
+}
+
+pub fn estimate(parameters: &Parameters) -> usize {
+    let size = parameters.size.unwrap_or(0); // 0 stands for unknown
+    unsafe {
+        let mut chosen = ZSTD_getCParams(parameters.level, size, 0);
+        let log = window_log(parameters);
+        if log > 0 {
+            chosen.window_log = log;
+        }
+        ZSTD_estimateCStreamSize_usingCParams(ZSTD_adjustCParams(chosen, size, 0))
+    }
 }
 
 pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
@@ -103,24 +125,17 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
             parameters.level
         ));
     }
-    if !matches!(parameters.window_log, 0 | 10..=27) {
+    if !matches!(parameters.window, 0 | 10..=27) {
         return refuse(format!(
             "windowLog {} is out of range for zstd: use 10 to 27",
-            parameters.window_log
+            parameters.window
         ));
     }
     let dcz = parameters.format == DCZ;
     if dcz && parameters.dictionary.is_empty() {
         return refuse("dcz needs a dictionary".into());
     }
-    let window_log = match (parameters.window_log, dcz) {
-        (0, true) => dcz_window_log(
-            parameters.dictionary.len() as u64,
-            parameters.size.unwrap_or(u64::MAX >> 1),
-        ),
-        (0, false) if parameters.level >= 20 => WEB_WINDOW_LOG, // zstd would take 25 to 27
-        (log, _) => log,
-    };
+    let window_log = window_log(&parameters);
     let context = unsafe { ZSTD_createCCtx() };
     if context.is_null() {
         return Err(Fault::memory());

@@ -114,6 +114,9 @@ function requireRegular(status: Stats): void {
   if (!status.isFile()) throw new Error("it is no regular file: read it with openFileReadable()");
 }
 
+/** The window in bytes up to which the `zstd` command compresses logs, and reads them. */
+const MOST_WINDOW = 2 ** 27;
+
 /** A file that is complete, and was compressed before it was read. */
 export class PackedFile implements FollowedFile {
   readonly id: string;
@@ -126,7 +129,9 @@ export class PackedFile implements FollowedFile {
 
   /** @throws {Error} why it cannot be read, with the system's `code`. */
   static async open(path: string, format: Format): Promise<PackedFile> {
-    const stream = (await openFileReadable(path)).pipeThrough(new DecompressionStream(format));
+    const stream = (await openFileReadable(path)).pipeThrough(
+      new DecompressionStream(format, format === "zstd" ? { maxWindow: MOST_WINDOW } : {}),
+    );
     return new PackedFile(path, stream.getReader());
   }
 

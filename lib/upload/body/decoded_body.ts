@@ -151,9 +151,9 @@ class DecodedBody implements BodyReader {
     try {
       length = decoder.read(target);
     } catch (cause) {
-      throw decodingError(this.#coding, cause);
+      throw decodingError(cause);
     }
-    if (decoder.trailing !== undefined) throw decodingError(this.#coding, decoder.trailing);
+    if (decoder.trailing !== undefined) throw decodingError(decoder.trailing);
     this.#bytes += length;
     if (this.#bytes > this.#maxBytes) {
       const message = `The decoded body has more than the ${this.#maxBytes} bytes that are accepted`;
@@ -182,12 +182,12 @@ class DecodedBody implements BodyReader {
 }
 
 /** Returns the error of the upload for one of its decoder. */
-function decodingError(coding: UndoableCoding, cause: unknown): unknown {
-  if (!(cause instanceof TypeError)) return cause; // out of memory, which is not the sender's fault
-  if (coding === "zstd" && faultOf(cause) === "window") {
+function decodingError(cause: unknown): unknown {
+  if (faultOf(cause) === "window") {
     const message = "The body needs a zstd window above 8 MiB, the most that HTTP allows: use a windowLog up to 23";
     return new UploadError("UNSUPPORTED", message, { cause });
   }
+  if (!(cause instanceof TypeError)) return cause; // out of memory, which is not the sender's fault
   return new UploadError("MALFORMED", `The body is not what its coding promises: ${cause.message}`, { cause });
 }
 
