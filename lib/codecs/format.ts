@@ -19,7 +19,7 @@ export type Format = "zstd" | "brotli" | "gzip" | "deflate" | "deflate-raw" | "d
 export type Family = "brotli" | "zstd" | "deflate";
 
 /**
- * The range of compression levels of a format, and the one used when none is asked for.
+ * The range of compression levels of a format, and those used when none is asked for.
  *
  * @example Go half-way between the fastest and the best
  * ```ts
@@ -36,8 +36,10 @@ export interface LevelRange {
   readonly min: number;
   /** The level that compresses best. */
   readonly max: number;
-  /** The level used by default: what suits a build step, which runs once and is downloaded often. */
+  /** The default for whole bytes: what suits a build step, which runs once and is downloaded often. */
   readonly default: number;
+  /** The default for streams: what suits data that is compressed while a reader waits for it. */
+  readonly stream: number;
 }
 
 /** The properties of a format: its family, its number in that family's module, and the parameters it accepts. */
@@ -50,11 +52,11 @@ interface Traits {
   readonly dictionary: "required" | "optional" | "none";
 }
 
-const BROTLI_LEVELS: LevelRange = { min: 0, max: 11, default: 11 };
+const BROTLI_LEVELS: LevelRange = { min: 0, max: 11, default: 11, stream: 5 };
 /** Below 5 the encoder takes a dictionary and does not look at it. */
-const DCB_LEVELS: LevelRange = { min: 5, max: 11, default: 11 };
-const ZSTD_LEVELS: LevelRange = { min: 1, max: 22, default: 19 };
-const DEFLATE_LEVELS: LevelRange = { min: 1, max: 12, default: 12 };
+const DCB_LEVELS: LevelRange = { min: 5, max: 11, default: 11, stream: 5 };
+const ZSTD_LEVELS: LevelRange = { min: 1, max: 22, default: 19, stream: 3 };
+const DEFLATE_LEVELS: LevelRange = { min: 1, max: 12, default: 12, stream: 6 };
 const BROTLI_WINDOWS = { min: 10, max: 24 };
 const ZSTD_WINDOWS = { min: 10, max: 27 };
 

@@ -24,6 +24,9 @@ export const decompressSyncOptions: ReturnType<typeof decompressSchema> = /* @__
 /**
  * Compresses `bytes` whole. The result is the same on every runtime.
  *
+ * Levels default to the best for build time, for what is compressed once and read often; those of a
+ * {@linkcode CompressionStream} default to what suits data that a reader waits for.
+ *
  * The work is done on the calling thread, once the codec is loaded: give large inputs to a worker, or to a
  * {@linkcode CompressionStream} if memory matters.
  *

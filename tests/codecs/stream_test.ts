@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { compress, CompressionStream, DecompressionStream, formats } from "../../lib/codecs/mod.ts";
+import { compress, CompressionStream, DecompressionStream, formats, levels } from "../../lib/codecs/mod.ts";
 import { collected, streamOf } from "../support/streams.ts";
 import { concatenated, noise, sourceText } from "../support/bytes.ts";
 
@@ -114,5 +114,19 @@ test("CompressionStream() that flushes gives each chunk at once", async () => {
       assert.equal((await reader.read()).done, true);
       await Promise.all(writes);
     }
+  }
+});
+
+test("a stream's default level is what levels names for streams, and that of whole bytes what it names for these", async () => {
+  const bytes = sourceText(60_000);
+  const dictionary = sourceText(5000, 7);
+  for (const format of formats) {
+    const options = format === "dcb" || format === "dcz" ? { dictionary } : {};
+    const streamed = (level?: number): Promise<Uint8Array> =>
+      collected(streamOf([bytes]).pipeThrough(new CompressionStream(format, { ...options, level })));
+    assert.deepEqual(await streamed(), await streamed(levels[format].stream), format);
+    const best = await compress(bytes, { format, ...options, level: levels[format].default });
+    assert.deepEqual(await compress(bytes, { format, ...options }), best, format);
+    assert.ok(levels[format].stream < levels[format].default);
   }
 });
