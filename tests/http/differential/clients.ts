@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { Agent as HttpAgent, type IncomingMessage, request } from "node:http";
 import process from "node:process";
 import { Agent, fetch as undiciFetch } from "undici/index.js"; // by its file: Bun has its own `undici`
-import { HttpClient } from "../../../lib/http/mod.ts";
+import { HttpClient, HttpError } from "../../../lib/http/mod.ts";
 
 /** What a client makes of an answer. */
 export interface Answer {
@@ -12,6 +12,8 @@ export interface Answer {
   readonly fields?: ReadonlyMap<string, string>;
   readonly body?: Buffer;
   readonly error?: string;
+  /** Whether the error is an {@link HttpError}, as all of ours are. */
+  readonly isTyped?: boolean;
 }
 
 /** One client, with connections of its own. */
@@ -31,10 +33,13 @@ export interface Contestant {
 /** A client that says nothing for so long, in ms, hangs. */
 const LIMIT = 5000;
 
+/** The error of a client that said nothing for so long. */
+export const HANGS = "hangs";
+
 /** An answer, or an error after a while: not every client can be relied on to end, even if it is told to. */
 async function inTime(answer: Promise<Answer>): Promise<Answer> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<Answer>((resolve) => timer = setTimeout(() => resolve({ error: "hangs" }), LIMIT));
+  const late = new Promise<Answer>((resolve) => timer = setTimeout(() => resolve({ error: HANGS }), LIMIT));
   const result = await Promise.race([answer, late]);
   clearTimeout(timer);
   return result;
@@ -42,7 +47,10 @@ async function inTime(answer: Promise<Answer>): Promise<Answer> {
 
 function failed(error: unknown): Answer {
   const { message, cause } = error as Error;
-  return { error: `${message}${cause instanceof Error ? ` (${cause.message})` : ""}` };
+  return {
+    error: `${message}${cause instanceof Error ? ` (${cause.message})` : ""}`,
+    isTyped: error instanceof HttpError,
+  };
 }
 
 async function answerOf(response: Response): Promise<Answer> {

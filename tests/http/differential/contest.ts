@@ -1,5 +1,5 @@
 import type { Answer, Contestant } from "./clients.ts";
-import { oursDecoding, oursRaw, peers } from "./clients.ts";
+import { HANGS, oursDecoding, oursRaw, peers } from "./clients.ts";
 import { explanationOf } from "./differences.ts";
 import { type Case, SECOND_BODY } from "./generate_case.ts";
 import { ScriptedOrigin } from "./origin_script.ts";
@@ -81,8 +81,17 @@ function faultsOf(each: Case, { answers, asked }: Performance): Finding[] {
   if (isOneStep && second?.body !== undefined && second.body.toString() !== SECOND_BODY) {
     faults.push("the second answer is not its own");
   }
+  for (const { error, isTyped } of answers) {
+    if (error === HANGS) faults.push(HANGS);
+    else if (error !== undefined && !isTyped) faults.push("fails without an HttpError");
+  }
   if (asked.some((times, i) => times > (method === "POST" && i === 0 ? 1 : 2))) faults.push(`sent ${asked} times`);
-  return faults.map((aspect) => ({ peer: "ours alone", aspect, explanation: undefined, detail: shown(first) }));
+  return faults.map((aspect) => ({
+    peer: "ours alone",
+    aspect,
+    explanation: undefined,
+    detail: answers.map(shown).join("\n  "),
+  }));
 }
 
 async function findingsOf(each: Case, names: ReadonlySet<string>): Promise<Finding[]> {
@@ -98,7 +107,7 @@ async function findingsOf(each: Case, names: ReadonlySet<string>): Promise<Findi
 
 /** How often a case is tried again in which one fails and the other does not: what does not show each time is a matter of timing. */
 const AGAIN = 2;
-const MAY_BE_TIMING = /refused|no choice/;
+const MAY_BE_TIMING = /refused|no choice|hangs/;
 const all: ReadonlySet<string> = new Set(peers.map(({ name }) => name));
 
 /** What came of a case. */
