@@ -76,6 +76,13 @@ const laxer: readonly Difference[] = [
     section: "RFC 9112, 6.1",
   },
   {
+    peers: ["node:http"],
+    aspect: /^second: (status|body|field .*)$/,
+    features: ["odd surplus an answer", "odd surplus a late error"],
+    reason: "bytes that were not asked for are no answer to the next request: Deno's `node:http` takes them for one",
+    section: "RFC 9112, 9.2",
+  },
+  {
     peers: ["undici"],
     aspect: BY_IT,
     features: ["informational 100"],
