@@ -33,9 +33,9 @@ export interface OutputFileOptions extends AtomicFileOptions {
 export async function openOutputFile(path: string, options: OutputFileOptions): Promise<OutputFile> {
   const { atomic, ...others } = options;
   if (atomic) return await AtomicFile.open(path, others);
-  const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY } = constants;
-  const flags = O_WRONLY | O_CREAT | (options.replace === false ? O_EXCL : O_TRUNC);
-  const file = await OpenFile.open(path, options.followLinks === false ? flags | NOT_FOLLOWED : flags, options);
+  const { O_CREAT, O_TRUNC, O_WRONLY } = constants;
+  const over = O_WRONLY | O_CREAT | O_TRUNC | (options.followLinks === false ? NOT_FOLLOWED : 0);
+  const file = await OpenFile.open(path, options.replace === false ? "wx" : over, options); // "wx" follows no link
   return new PlainFile(file, options);
 }
 
