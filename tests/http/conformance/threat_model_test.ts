@@ -4,9 +4,13 @@ import { join } from "node:path";
 import test from "node:test";
 import { root } from "../../support/runtime.ts";
 
-test("every test that the threat model names is there", () => {
-  const page = readFileSync(join(root, "lib/http/threat_model.md"), "utf8");
-  const named = new Set(page.match(/tests\/[\w/]+\.ts/g));
-  assert.ok(named.size > 20, `only ${named.size}`);
-  assert.deepEqual([...named].filter((path) => !existsSync(join(root, path))), []);
+/** The files of `tests/` that a page names. */
+function namedBy(page: string): string[] {
+  return [...new Set(readFileSync(join(root, page), "utf8").match(/tests\/[\w/]+\.ts/g))];
+}
+
+test("every test that the threat model and the page of evidence name is there", () => {
+  const [threats, evidence] = ["lib/http/threat_model.md", "lib/http/evidence.md"].map(namedBy);
+  assert.ok(threats.length > 20 && evidence.length > 8, `only ${threats.length} and ${evidence.length}`);
+  assert.deepEqual([...threats, ...evidence].filter((path) => !existsSync(join(root, path))), []);
 });

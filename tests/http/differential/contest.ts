@@ -8,7 +8,10 @@ import type { Difference } from "./strictness.ts";
 /** What differs between ours and a peer, in a case. */
 export interface Finding {
   readonly peer: string;
-  /** `refused by ours`, `refused by it`, `status`, `body`, or `field` and a name; those of a second answer begin with `second: `. */
+  /**
+   * `refused by ours`, `refused by it`, `status`, `body`, or `field` and a name. Those of a second answer begin with `second: `; there is
+   * `not its own`, too, of an answer of the peer that is one to nothing.
+   */
   readonly aspect: string;
   readonly explanation: Difference | undefined;
   readonly detail: string;
@@ -49,6 +52,10 @@ function aspectsOf(ours: Answer, theirs: Answer): string[] {
   return aspects;
 }
 
+function isSecond({ body }: Answer): boolean {
+  return body?.toString() === SECOND_BODY;
+}
+
 function shown({ status, fields, body, error }: Answer): string {
   if (status === undefined) return `fails: ${error}`;
   const some = [...fields!].slice(0, 8).map(([name, value]) => `${name}: ${JSON.stringify(value).slice(0, 60)}`).join(
@@ -60,7 +67,10 @@ function shown({ status, fields, body, error }: Answer): string {
 function compare(peer: string, each: Case, ours: Performance, theirs: Performance): Finding[] {
   return ours.answers.flatMap((answer, index) => {
     const other = theirs.answers[index];
-    return aspectsOf(answer, other).map((aspect) => {
+    const aspects = index === 1 && isSecond(answer) && other.body !== undefined && !isSecond(other)
+      ? ["not its own"]
+      : aspectsOf(answer, other);
+    return aspects.map((aspect) => {
       const name = index === 0 ? aspect : `second: ${aspect}`;
       const detail = `ours: ${shown(answer)}\n  it:   ${shown(other)}`;
       return { peer, aspect: name, explanation: explanationOf(peer, name, each), detail };
@@ -78,7 +88,7 @@ function faultsOf(each: Case, { answers, asked }: Performance): Finding[] {
   }
   // What is still under way when the second request is sent, no client can tell from its answer.
   const isOneStep = plays[0].pieces.length === 1;
-  if (isOneStep && second?.body !== undefined && second.body.toString() !== SECOND_BODY) {
+  if (isOneStep && second?.body !== undefined && !isSecond(second)) {
     faults.push("the second answer is not its own");
   }
   for (const { error, isTyped } of answers) {
