@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
-import { AtomicFile } from "../files/mod.ts";
+import { openAtomicFileAt, placeItself } from "../files/internal.ts";
+import type { AtomicFile } from "../files/mod.ts";
 import { sha256 } from "./content.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import { CHANGED } from "./problem.ts";
@@ -47,8 +48,9 @@ export type Result =
   | { readonly state: "unworthy"; readonly size?: number; readonly sha256?: string }
   | { readonly state: "failed"; readonly message: string };
 
+/** Opens the file of a job, which the pool has made, to be ended and not committed: it gets its name with others. */
 export function openTemporary({ temporary, mode, mtimeMs }: Job): Promise<AtomicFile> {
-  return AtomicFile.open(temporary, { temporary, mode, mtimeMs, followLinks: false });
+  return openAtomicFileAt(placeItself(temporary), { temporary, mode, mtimeMs });
 }
 
 /** Has `write` write all of a file but its name, and discards it if that fails. */

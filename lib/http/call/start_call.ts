@@ -98,9 +98,11 @@ async function fetchLocally(core: ClientCore, request: FetchRequest): Promise<Ht
   signal?.throwIfAborted();
   const range = joinedField(headers, "range");
   let response: Response;
+  let fields: string[];
   let bytes: ArrayBuffer;
   try {
     response = await runtimeFetch(href.replace(/#.*$/s, ""), { method, headers: range === "" ? {} : { range } });
+    fields = [...response.headers].flat(); // Bun has the type of a Blob until that is read
     bytes = await response.arrayBuffer();
   } catch (error) {
     // Without the runtime's words: they may show the URL.
@@ -110,7 +112,7 @@ async function fetchLocally(core: ClientCore, request: FetchRequest): Promise<Ht
   const body = new ResponseBody({ consumed: () => {}, cancel: () => {}, revoked: () => core.revocationOf(request) });
   body.push(new Uint8Array(bytes), true);
   body.end();
-  const head = { status: response.status, statusText: response.statusText, headers: [...response.headers].flat() };
+  const head = { status: response.status, statusText: response.statusText, headers: fields };
   return buildResponse(request, head, method === "HEAD" ? undefined : body, { decompress: false, redirected: false });
 }
 

@@ -1,8 +1,8 @@
 import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { removeTemporary } from "../../files/internal.ts";
-import { AtomicFile, temporaryPath } from "../../files/mod.ts";
+import { openAtomicFileAt, placeItself, removeTemporary } from "../../files/internal.ts";
+import { temporaryPath } from "../../files/mod.ts";
 import { TurnSlicer } from "../../timers/mod.ts";
 import { sha256 } from "../content.ts";
 import type { Context, Ledger } from "../context.ts";
@@ -169,7 +169,7 @@ export async function putDictionary(dictionary: NewDictionary, { ledger, target 
   const temporary = temporaryPath(join(target.folder, path));
   try {
     closeSync(openSync(temporary, "wx", mode));
-    const file = await AtomicFile.open(temporary, { temporary, mode, mtimeMs, followLinks: false });
+    const file = await openAtomicFileAt(placeItself(temporary), { temporary, mode, mtimeMs });
     try {
       await file.write(bytes);
       await file.end();
