@@ -14,6 +14,7 @@
  * @module
  */
 import { TextDecoderStream } from "./encoding/text_decoder_stream.ts";
+import { INSTALLED } from "./language/native_classes.ts";
 import { TextEncoderStream } from "./encoding/text_encoder_stream.ts";
 import {
   ByteLengthQueuingStrategy,
@@ -31,7 +32,7 @@ import {
   WritableStreamDefaultWriter,
 } from "./mod.ts";
 
-const classes: Readonly<Record<string, object>> = {
+const classes: Classes = {
   ReadableStream,
   ReadableStreamDefaultReader,
   ReadableStreamBYOBReader,
@@ -61,20 +62,44 @@ const { getBuiltinModule } = (globalThis as { process?: BuiltinModules }).proces
 /** The exports of `node:stream/web`: the same classes under the same names. */
 const streamWeb = getBuiltinModule?.("node:stream/web") as object | undefined;
 
-/** The objects whose properties the classes are, with the properties that were there. */
-const places = [globalThis, ...(streamWeb ? [streamWeb] : [])].map((place) => ({
-  place,
-  before: Object.keys(classes).map((name) => [name, Object.getOwnPropertyDescriptor(place, name)] as const),
-}));
+type Classes = Readonly<Record<string, object>>;
 
-for (const [name, ours] of Object.entries(classes)) takeInstancesOf(Reflect.get(globalThis, name), ours);
-for (const { place, before } of places) {
-  for (const [name, descriptor] of before) {
-    const enumerable = place !== globalThis && descriptor?.enumerable === true;
-    Object.defineProperty(place, name, { value: classes[name], writable: true, enumerable, configurable: true });
-  }
+/** All copies of the package that have installed their classes in this process, in whatever version. */
+interface Installed {
+  /** The runtime's properties that the classes take the places of. */
+  readonly before: readonly (readonly [place: object, name: string, descriptor: PropertyDescriptor | undefined])[];
+  readonly natives: Classes;
+  /** The classes of each copy; those of the last are the globals. */
+  readonly copies: Classes[];
 }
-tellImporters();
+
+const places = [globalThis, ...(streamWeb ? [streamWeb] : [])];
+
+const installed: Installed = (globalThis as { [INSTALLED]?: Installed })[INSTALLED] ?? {
+  before: places.flatMap((place) =>
+    Object.keys(classes).map((name) => [place, name, Object.getOwnPropertyDescriptor(place, name)] as const)
+  ),
+  natives: Object.fromEntries(Object.keys(classes).map((name) => [name, Reflect.get(globalThis, name)])),
+  copies: [],
+};
+Object.defineProperty(globalThis, INSTALLED, { value: installed, configurable: true });
+installed.copies.push(classes);
+for (const [name, ours] of Object.entries(classes)) takeInstances(name, ours);
+putInPlace();
+
+/** Makes the classes of the last copy the globals, or the runtime's where none is left. */
+function putInPlace(): void {
+  const last = installed.copies.at(-1);
+  for (const [place, name, descriptor] of installed.before) {
+    const value = last?.[name];
+    if (value !== undefined) {
+      const enumerable = place !== globalThis && descriptor?.enumerable === true;
+      Object.defineProperty(place, name, { value, writable: true, enumerable, configurable: true });
+    } else if (descriptor !== undefined) Object.defineProperty(place, name, descriptor);
+    else Reflect.deleteProperty(place, name);
+  }
+  tellImporters();
+}
 
 /** Node's modules that have imported a class by its name from `node:stream/web` see the one that is there now. */
 function tellImporters(): void {
@@ -86,20 +111,21 @@ function tellImporters(): void {
   }
 }
 
-/** Keeps the runtime's own objects `instanceof` the global; a class that extends ours has only its own objects. */
-function takeInstancesOf(native: object | undefined, ours: object): void {
+/** Keeps the runtime's objects, and other copies', `instanceof` the global; a class that extends ours has only its own. */
+function takeInstances(name: string, ours: object): void {
   const { [Symbol.hasInstance]: ordinary } = Function.prototype;
   Object.defineProperty(ours, Symbol.hasInstance, {
     value(this: unknown, value: unknown): boolean {
-      return ordinary.call(this as () => void, value) ||
-        (this === ours && native !== undefined && ordinary.call(native as () => void, value));
+      const others = this === ours ? [installed.natives, ...installed.copies].map((copy) => copy[name]) : [];
+      return [this, ...others].some((each) => ordinary.call(each as () => void, value));
     },
     configurable: true,
   });
 }
 
 /**
- * Puts the runtime's own classes back. Streams that were made go on working.
+ * Puts the runtime's own classes back, or those of another copy of the package that is still installed. Streams that were
+ * made go on working.
  *
  * @example Streams that were made go on working
  * ```ts
@@ -111,12 +137,10 @@ function takeInstancesOf(native: object | undefined, ours: object): void {
  * ```
  */
 export function uninstall(): void {
-  for (const { place, before } of places) {
-    for (const [name, descriptor] of before) {
-      if (descriptor === undefined) Reflect.deleteProperty(place, name);
-      else Object.defineProperty(place, name, descriptor);
-    }
-  }
+  const at = installed.copies.indexOf(classes);
+  if (at < 0) return;
+  installed.copies.splice(at, 1);
   for (const ours of Object.values(classes)) Reflect.deleteProperty(ours, Symbol.hasInstance);
-  tellImporters();
+  putInPlace();
+  if (installed.copies.length === 0) Reflect.deleteProperty(globalThis, INSTALLED);
 }

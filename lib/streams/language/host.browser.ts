@@ -4,6 +4,7 @@ export const hasReadMany: boolean = false;
 /** Returns an attribute's getter. The form for browsers of `host.ts`, for which no minimum version is given. */
 // deno-lint-ignore no-explicit-any -- each getter has its own type
 export function getterOf(prototype: object, name: PropertyKey): (this: unknown) => any {
+  while (!Object.hasOwn(prototype, name)) prototype = Object.getPrototypeOf(prototype);
   return Object.getOwnPropertyDescriptor(prototype, name)!.get!;
 }
 

@@ -5,8 +5,10 @@
  */
 // deno-lint-ignore no-explicit-any -- each getter has its own type
 export function getterOf(prototype: object, name: PropertyKey): (this: unknown) => any {
-  const getter = Object.getOwnPropertyDescriptor(prototype, name)?.get;
-  if (getter) return getter;
+  for (let owner: object | null = prototype; owner !== null; owner = Object.getPrototypeOf(owner)) {
+    const getter = Object.getOwnPropertyDescriptor(owner, name)?.get;
+    if (getter) return getter;
+  }
   const missing = `${prototype.constructor.name}.prototype.${String(name)}`;
   throw new TypeError(`@millrace/streams needs ${missing}: Node 22.18, Deno 2.4, Bun 1.2.23 or newer`);
 }

@@ -7,9 +7,34 @@
 import { getterOf } from "#streams/host";
 import { hasBrand, isObject } from "./webidl.ts";
 
-export const NativeReadableStream: typeof globalThis.ReadableStream = globalThis.ReadableStream;
-export const NativeWritableStream: typeof globalThis.WritableStream = globalThis.WritableStream;
-export const NativeTransformStream: typeof globalThis.TransformStream = globalThis.TransformStream;
+/** The name under which `install` keeps the classes that it has replaced. */
+export const INSTALLED: unique symbol = Symbol.for("@millrace/streams.installed") as never;
+
+type Classes = Pick<
+  typeof globalThis,
+  | "ReadableStream"
+  | "ReadableStreamBYOBReader"
+  | "ReadableStreamDefaultController"
+  | "ReadableStreamDefaultReader"
+  | "TransformStream"
+  | "WritableStream"
+  | "WritableStreamDefaultWriter"
+>;
+
+/** The globals, or what they were before another copy of the package put its own in their places. */
+const { natives }: { readonly natives: Partial<Classes> } =
+  (globalThis as { [INSTALLED]?: { readonly natives: Classes } })[INSTALLED] ?? { natives: globalThis };
+
+/** The runtime's class of a name: of a global that a program has extended, as to watch it, that which has the member. */
+function native<Name extends keyof Classes>(name: Name, member: string): Classes[Name] {
+  let found: object = natives[name]!;
+  while (!Object.hasOwn((found as Classes[Name]).prototype, member)) found = Object.getPrototypeOf(found);
+  return found as Classes[Name];
+}
+
+export const NativeReadableStream: Classes["ReadableStream"] = native("ReadableStream", "getReader");
+export const NativeWritableStream: Classes["WritableStream"] = native("WritableStream", "getWriter");
+export const NativeTransformStream: Classes["TransformStream"] = native("TransformStream", "readable");
 
 const readable: globalThis.ReadableStream = NativeReadableStream.prototype;
 const writable: globalThis.WritableStream = NativeWritableStream.prototype;
@@ -26,39 +51,42 @@ type Reader = globalThis.ReadableStreamDefaultReader;
 type ByobReader = globalThis.ReadableStreamBYOBReader;
 type Writer = globalThis.WritableStreamDefaultWriter;
 
-export const NativeReadableStreamDefaultReader: typeof globalThis.ReadableStreamDefaultReader =
-  globalThis.ReadableStreamDefaultReader;
-export const NativeWritableStreamDefaultWriter: typeof globalThis.WritableStreamDefaultWriter =
-  globalThis.WritableStreamDefaultWriter;
+export const NativeReadableStreamDefaultReader: Classes["ReadableStreamDefaultReader"] = native(
+  "ReadableStreamDefaultReader",
+  "read",
+);
+export const NativeWritableStreamDefaultWriter: Classes["WritableStreamDefaultWriter"] = native(
+  "WritableStreamDefaultWriter",
+  "write",
+);
+export const NativeReadableStreamDefaultController: Classes["ReadableStreamDefaultController"] = native(
+  "ReadableStreamDefaultController",
+  "enqueue",
+);
 
 const reader: Reader = NativeReadableStreamDefaultReader.prototype;
 const writer: Writer = NativeWritableStreamDefaultWriter.prototype;
 
 /** Whether the runtime has byte streams: WebKitGTK 2.50 has none. */
-export const hasNativeByteStreams: boolean = "ReadableStreamBYOBReader" in globalThis;
+export const hasNativeByteStreams: boolean = "ReadableStreamBYOBReader" in natives;
 
-// What locks the native side of our streams in its place; our class, which is to extend a global, takes it away again.
-if (!hasNativeByteStreams) {
-  class ReadableStreamBYOBReader {
-    readonly #reader: Reader;
-    constructor(stream: globalThis.ReadableStream) {
-      this.#reader = nativeGetReader.call(stream) as Reader;
-    }
-    get closed(): Promise<void> {
-      return nativeReaderClosed.call(this.#reader);
-    }
-    releaseLock(): void {
-      nativeReader.releaseLock.call(this.#reader);
-    }
+/** The lock of the native side of our streams where there are none. */
+class NoByobReader {
+  readonly #reader: Reader;
+  constructor(stream: globalThis.ReadableStream) {
+    this.#reader = nativeGetReader.call(stream) as Reader;
   }
-  Object.defineProperty(globalThis, "ReadableStreamBYOBReader", {
-    value: ReadableStreamBYOBReader,
-    configurable: true,
-  });
+  get closed(): Promise<void> {
+    return nativeReaderClosed.call(this.#reader);
+  }
+  releaseLock(): void {
+    nativeReader.releaseLock.call(this.#reader);
+  }
 }
 
-export const NativeReadableStreamBYOBReader: typeof globalThis.ReadableStreamBYOBReader =
-  globalThis.ReadableStreamBYOBReader;
+export const NativeReadableStreamBYOBReader: Classes["ReadableStreamBYOBReader"] = hasNativeByteStreams
+  ? native("ReadableStreamBYOBReader", "read")
+  : NoByobReader as never;
 
 const byobReader: ByobReader = NativeReadableStreamBYOBReader.prototype;
 

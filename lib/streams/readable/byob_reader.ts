@@ -1,8 +1,8 @@
+import { replaceGlobal, restoreGlobal } from "../language/base_class.ts";
 import { NOT_EMPTY, toArrayBufferView, viewKind, type ViewSlots } from "../language/array_buffers.ts";
 import { badValue, cannot, outOfRange, releasedError } from "../language/errors.ts";
-import { findStates, makeLockLazily, putBack } from "#streams/lazy_side";
+import { findStates, makeLockLazily } from "#streams/lazy_side";
 import {
-  hasNativeByteStreams,
   isNativeReadableStreamLocked,
   NativeReadableStream,
   NativeReadableStreamBYOBReader,
@@ -50,11 +50,11 @@ export interface ReadableStreamBYOBReaderReadOptions {
   min?: number;
 }
 
-const isLazy = makeLockLazily(ByobReaderState, () => ({
-  native: NativeReadableStreamBYOBReader,
+replaceGlobal(NAME, NativeReadableStreamBYOBReader);
+const isLazy = makeLockLazily(NativeReadableStreamBYOBReader, ByobReaderState, {
   makeStream: () => new NativeReadableStream({ type: "bytes" }),
   look: isNativeReadableStreamLocked,
-}));
+});
 
 /**
  * Reads a byte stream into buffers that the caller brings.
@@ -150,9 +150,8 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     findStates(ByobReaderState, (lock) => #state in lock ? lock.#state : undefined);
   }
 }
-putBack();
+restoreGlobal();
 defineInterface(ReadableStreamBYOBReader, NAME);
-if (!hasNativeByteStreams) Reflect.deleteProperty(globalThis, NAME);
 
 function toMin(options: unknown): number {
   return toUnsignedLongLong(toDictionary(options, "the options").min ?? 1, "min");

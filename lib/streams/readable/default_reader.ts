@@ -1,5 +1,6 @@
+import { replaceGlobal, restoreGlobal } from "../language/base_class.ts";
 import { releasedError } from "../language/errors.ts";
-import { findStates, makeLockLazily, putBack } from "#streams/lazy_side";
+import { findStates, makeLockLazily } from "#streams/lazy_side";
 import {
   isNativeReadableStreamLocked,
   NativeReadableStream,
@@ -21,11 +22,11 @@ import {
 
 const NAME = "ReadableStreamDefaultReader";
 
-const isLazy = makeLockLazily(DefaultReaderState, () => ({
-  native: NativeReadableStreamDefaultReader,
+replaceGlobal(NAME, NativeReadableStreamDefaultReader);
+const isLazy = makeLockLazily(NativeReadableStreamDefaultReader, DefaultReaderState, {
   makeStream: () => new NativeReadableStream(),
   look: isNativeReadableStreamLocked,
-}));
+});
 
 /**
  * Reads a stream chunk by chunk.
@@ -99,5 +100,5 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     findStates(DefaultReaderState, (lock) => #state in lock ? lock.#state : undefined);
   }
 }
-putBack();
+restoreGlobal();
 defineInterface(ReadableStreamDefaultReader, NAME);

@@ -1,4 +1,5 @@
-import { EagerFeed, lightSideOf, makeNativeSideLazily, putBack, WatchedReadableFeed } from "#streams/lazy_side";
+import { replaceGlobal, restoreGlobal } from "../language/base_class.ts";
+import { EagerFeed, lightSideOf, makeNativeSideLazily, staysLazy, WatchedReadableFeed } from "#streams/lazy_side";
 import { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "#streams/node_interop";
 import { badValue, lockedError, outOfRange } from "../language/errors.ts";
 import { hasNativeByteStreams, NativeReadableStream } from "../language/native_classes.ts";
@@ -53,6 +54,7 @@ function readableStreamTee(stream: ReadableStreamState): [ReadableStreamState, R
 
 const NAME = "ReadableStream";
 
+replaceGlobal(NAME, NativeReadableStream);
 /** Whether the native side of a stream is made when the runtime looks for it. */
 let isLazy = makeNativeSideLazily(NativeReadableStream, (stream) => {
   const state = readableStreamStateOf(stream);
@@ -262,7 +264,8 @@ Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
   writable: true,
   configurable: true,
 });
-isLazy &&= putBack(ReadableStream);
+restoreGlobal();
+isLazy &&= staysLazy(ReadableStream);
 
 function nativeSource(state: ReadableStreamState, Feed: typeof ReadableFeed): globalThis.UnderlyingDefaultSource {
   const type = hasNativeByteStreams && state.controller instanceof ByteControllerState ? "bytes" : undefined;

@@ -1,5 +1,6 @@
+import { replaceGlobal, restoreGlobal } from "../language/base_class.ts";
 import { hasReadMany } from "#streams/host";
-import { makeNativeSideLazily, putBack, setTransformStateOf, withEndsOf } from "#streams/lazy_side";
+import { makeNativeSideLazily, setTransformStateOf, staysLazy, withEndsOf } from "#streams/lazy_side";
 import { NativeTransformStream } from "../language/native_classes.ts";
 import { TransformFeed } from "../native/feeds/transform_feed.ts";
 import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../language/promises.ts";
@@ -20,6 +21,7 @@ import { TransformStreamDefaultController } from "./default_controller.ts";
 import { type TransformerAlgorithms, TransformStreamState } from "./transform_state.ts";
 import { type Transformer, UserTransformerAlgorithms } from "./transformer.ts";
 
+replaceGlobal("TransformStream", NativeTransformStream);
 /** Whether the native side of a stream is made when the runtime looks for it. */
 let isLazy = makeNativeSideLazily(NativeTransformStream, (stream) => {
   const state = stateOf(stream);
@@ -85,7 +87,8 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
   }
 }
 defineInterface(TransformStream, "TransformStream");
-isLazy &&= putBack(TransformStream);
+restoreGlobal();
+isLazy &&= staysLazy(TransformStream);
 setTransformStateOf(TransformStream, stateOf);
 function setUpFromTransformer(
   state: TransformStreamState,

@@ -1,5 +1,6 @@
+import { replaceGlobal, restoreGlobal } from "../language/base_class.ts";
 import { endedError, releasedError } from "../language/errors.ts";
-import { closeEndedSide, findStates, makeLockLazily, putBack } from "#streams/lazy_side";
+import { closeEndedSide, findStates, makeLockLazily } from "#streams/lazy_side";
 import {
   isNativeWritableStreamLocked,
   NativeWritableStream,
@@ -19,11 +20,11 @@ import {
 
 const NAME = "WritableStreamDefaultWriter";
 
-const isLazy = makeLockLazily(WriterState, () => ({
-  native: NativeWritableStreamDefaultWriter,
+replaceGlobal(NAME, NativeWritableStreamDefaultWriter);
+const isLazy = makeLockLazily(NativeWritableStreamDefaultWriter, WriterState, {
   makeStream: () => new NativeWritableStream(),
   look: isNativeWritableStreamLocked,
-}));
+});
 
 /**
  * Writes to a stream chunk by chunk.
@@ -138,5 +139,5 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     findStates(WriterState, (lock) => #state in lock ? lock.#state : undefined);
   }
 }
-putBack();
+restoreGlobal();
 defineInterface(WritableStreamDefaultWriter, NAME);

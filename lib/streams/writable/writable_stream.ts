@@ -1,5 +1,6 @@
+import { replaceGlobal, restoreGlobal } from "../language/base_class.ts";
 import { endedError, lockedError } from "../language/errors.ts";
-import { closeEndedSide, makeNativeSideLazily, putBack, WatchedWritableFeed } from "#streams/lazy_side";
+import { closeEndedSide, makeNativeSideLazily, staysLazy, WatchedWritableFeed } from "#streams/lazy_side";
 import { NativeWritableStream } from "../language/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode } from "#streams/node_interop";
 import { releaseWritableFeed, WritableFeed } from "../native/feeds/writable_feed.ts";
@@ -20,6 +21,7 @@ import { type UnderlyingSink, UnderlyingSinkAlgorithms } from "./underlying_sink
 
 const NAME = "WritableStream";
 
+replaceGlobal(NAME, NativeWritableStream);
 /** Whether the native side of a stream is made when the runtime looks for it. */
 let isLazy = makeNativeSideLazily(NativeWritableStream, (stream) => {
   const state = writableStreamStateOf(stream);
@@ -120,7 +122,8 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
 }
 answerNode(WritableStream, "writable", writableStreamStateOf);
 defineInterface(WritableStream, NAME);
-isLazy &&= putBack(WritableStream);
+restoreGlobal();
+isLazy &&= staysLazy(WritableStream);
 
 function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): WritableStreamState {
   if (underlyingSink !== undefined) toObject(underlyingSink, "the underlying sink");

@@ -51,9 +51,8 @@ const lazyLocks = new Map<object, LazyLock>();
  *
  * @returns whether that can be.
  */
-export function makeLockLazily(State: object, toNative: () => Native): boolean {
-  const natives = toNative();
-  const { native } = natives;
+export function makeLockLazily(native: Native["native"], State: object, ways: Omit<Native, "native">): boolean {
+  const natives = { native, ...ways };
   const sample = sampleOf(native, () => makeDetached(natives));
   const { releaseLock } = native.prototype;
   const lazyLock = new LazyLock(natives);

@@ -10,8 +10,8 @@ export { ReadableFeed as EagerFeed } from "../feeds/readable_feed.ts";
 // Every native side and lock is made at once, shown and released by the runtime, and stays open.
 export function makeNativeSideLazily(): void {}
 export function makeLockLazily(): void {}
+export function staysLazy(): void {}
 export function closeEndedSide(): void {}
-export function putBack(): void {}
 export function setTransformStateOf(): void {}
 export function findStates(): void {}
 /** Every end has an object. */

@@ -42,7 +42,7 @@ export function unseenWritableEnd<End>(
 
 export { EagerFeed } from "./eager_feed.ts";
 export { lightSideOf } from "./light_side.ts";
-export { putBack } from "./native_prototype.ts";
+export { staysLazy } from "./native_prototype.ts";
 export { WatchedReadableFeed } from "./watched_feeds.ts";
 export { closeEndedSide, WatchedWritableFeed } from "./watched_feeds.ts";
 export { findStates, makeLockLazily } from "./lazy_lock.ts";
@@ -63,7 +63,7 @@ type StreamClass = StandIn & (new () => object);
  * Other runtimes have internal slots, which a constructor alone can make: there every stream is made by it.
  *
  * @returns whether `super()` makes no native side: then a class stands in the place of the runtime's, which ours is to
- * extend, until `putBack()`, which has the last word on it.
+ * extend, until it is made; `staysLazy()` has the last word on it.
  */
 export function makeNativeSideLazily(
   native: StreamClass,

@@ -1,6 +1,7 @@
 import {
   isNativeReadableStreamLocked,
   NativeReadableStream,
+  NativeReadableStreamDefaultController,
   NativeReadableStreamDefaultReader,
 } from "../../language/native_classes.ts";
 import { attempt, promiseResolvedWith } from "../../language/promises.ts";
@@ -23,11 +24,11 @@ export type AskedController = NativeController & {
 
 /** Whether the runtime's controllers have all these names. */
 export const hasSteps: boolean = [PULL_STEPS, RELEASE_STEPS, CANCEL_STEPS].every((name) =>
-  name in ReadableStreamDefaultController.prototype
+  name in NativeReadableStreamDefaultController.prototype
 );
 
 function stepsNamed(name: string): symbol {
-  const symbols = Object.getOwnPropertySymbols(ReadableStreamDefaultController.prototype);
+  const symbols = Object.getOwnPropertySymbols(NativeReadableStreamDefaultController.prototype);
   return symbols.find(({ description }) => description === name) ?? Symbol(name);
 }
 

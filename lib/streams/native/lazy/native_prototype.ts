@@ -1,4 +1,5 @@
 import { getterOf } from "#streams/host";
+import { replaceGlobal } from "../../language/base_class.ts";
 import { NativeReadableStream } from "../../language/native_classes.ts";
 
 /** Marks a new stream as one that can be transferred. */
@@ -187,14 +188,7 @@ type Properties = Record<PropertyKey, unknown>;
 /** Whether one class was seen to mark its objects. */
 let isMarkingTried = false;
 
-/** The global that a class stands in for at the moment. */
-let replaced: { readonly name: string; readonly before: PropertyDescriptor } | undefined;
-
-/**
- * Puts a class in the place of the runtime's, until {@linkcode putBack}, if the runtime takes its instances for its own:
- * a class that is made meanwhile and extends the global extends it. (To set the prototypes of a class later keeps V8 from
- * compiling its constructor: a new ReadableStream took 1.6 times as long.)
- */
+/** Puts a class in the place of the runtime's, until ours is made, if the runtime takes its instances for its own. */
 export function putInPlace(
   native: StandIn,
   sample: object,
@@ -203,29 +197,20 @@ export function putInPlace(
   members: readonly Member[],
 ): boolean {
   const isLike = hasOnlySymbols(sample) && farFromTop(() => isLikeNative(sample, makeStandIn, members));
-  const { name } = native;
-  const before = Object.getOwnPropertyDescriptor(globalThis, name);
-  if (!isLike || before?.configurable !== true || Reflect.get(globalThis, name) !== native) return false;
-  replaced = { name, before };
-  Object.defineProperty(globalThis, name, { value: makeStandIn(sideOf), configurable: true });
-  return true;
+  return isLike && replaceGlobal(native.name, makeStandIn(sideOf)!);
 }
 
 /**
- * Puts the runtime's class back, once ours is made. A stream of that is marked at once, which `sampleOf()` is about; if
- * that does not have it refused as one to be cloned, ours is made to extend the runtime's class after all.
- *
- * @returns whether the class that ours extends makes no native side.
+ * Whether a class of ours, which has just been made, makes no native side. A stream of it is marked at once, which
+ * `sampleOf()` is about; if that does not have it refused as one to be cloned, ours is made to extend the runtime's class
+ * after all.
  */
-export function putBack(ours?: Class): boolean {
-  if (replaced === undefined) return false;
-  const { name, before } = replaced;
-  const StandIn = Reflect.get(globalThis, name) as Class;
-  Object.defineProperty(globalThis, name, before);
-  replaced = undefined;
-  if (ours === undefined || isMarked(StandIn, ours)) return true;
-  Object.setPrototypeOf(ours, before.value);
-  Object.setPrototypeOf(ours.prototype, before.value.prototype);
+export function staysLazy(ours: Class): boolean {
+  const StandIn = Object.getPrototypeOf(ours) as Class;
+  if (isMarked(StandIn, ours)) return true;
+  const native = Object.getPrototypeOf(StandIn) as Class;
+  Object.setPrototypeOf(ours, native);
+  Object.setPrototypeOf(ours.prototype, native.prototype);
   return false;
 }
 

@@ -1,0 +1,108 @@
+/**
+ * A program that replaces a global, as instrumentation does, and then loads our streams: prints as JSON what it gets of
+ * streams of both kinds.
+ *
+ * @module
+ */
+import process from "node:process";
+
+const classes = [
+  "ReadableStream",
+  "ReadableStreamDefaultReader",
+  "ReadableStreamBYOBReader",
+  "ReadableStreamDefaultController",
+  "WritableStream",
+  "WritableStreamDefaultWriter",
+  "TransformStream",
+] as const;
+
+function extend(name: (typeof classes)[number]): void {
+  const Base = globalThis[name] as unknown as new () => object;
+  const { [name]: value } = { [name]: class extends Base {} };
+  Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+}
+
+/** What is replaced, by name. */
+export const replacements: Readonly<Record<string, () => void>> = {
+  nothing() {},
+  ...Object.fromEntries(classes.map((name) => [`${name} by a class that extends it`, () => extend(name)])),
+  "all classes of streams by ones that extend them": () => classes.forEach(extend),
+};
+
+/** What a page or a server does with streams of both kinds. */
+async function tries(): Promise<Record<string, unknown>> {
+  const native = { ReadableStream, WritableStream, TransformStream, TextEncoderStream };
+  const ours = await import("../../lib/streams/mod.ts");
+  const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+  const decoded = async (stream: AsyncIterable<Uint8Array>): Promise<string> => {
+    let text = "";
+    for await (const chunk of stream) text += new TextDecoder().decode(chunk);
+    return text;
+  };
+  const all: Record<string, () => Promise<unknown>> = {
+    "iterate over fromNative()": () => decoded(ours.fromNative(new Blob(["abc"]).stream())),
+    async "pipeTo() from a native stream"() {
+      let text = "";
+      const write = (chunk: Uint8Array): void => void (text += new TextDecoder().decode(chunk));
+      await ours.pipeTo(new Blob(["abc"]).stream(), new ours.WritableStream({ write }));
+      return text;
+    },
+    async "pipeTo() a native stream"() {
+      let text = "";
+      const write = (chunk: string): void => void (text += chunk);
+      await ours.ReadableStream.from(["a", "b", "c"]).pipeTo(new native.WritableStream<string>({ write }));
+      return text;
+    },
+    "pipeThrough() a native transform": () =>
+      new Response(ours.ReadableStream.from(["abc"]).pipeThrough(new native.TextEncoderStream())).text(),
+    "native pipeThrough() a transform": () =>
+      new Response(new Response("abc").body!.pipeThrough(new ours.TransformStream())).text(),
+    "Response of a stream": () => new Response(ours.ReadableStream.from([bytes("abc")])).text(),
+    "Response of a byte stream": () =>
+      new Response(
+        new ours.ReadableStream({
+          type: "bytes",
+          start: (controller) => (controller.enqueue(bytes("abc")), controller.close()),
+        }),
+      ).text(),
+    async "a reader of a promise that a source returns"() {
+      let count = 0;
+      const stream = new ours.ReadableStream<string>({
+        async pull(controller) {
+          await new Promise((passed) => setTimeout(passed));
+          if (++count > 3) controller.close();
+          else controller.enqueue("abc"[count - 1]!);
+        },
+      });
+      let text = "";
+      for await (
+        const chunk of stream.pipeThrough(
+          new ours.TransformStream({ transform: async (chunk, controller) => controller.enqueue(chunk) }),
+        )
+      ) text += chunk;
+      return text;
+    },
+    async "tee()"() {
+      const [one, two] = ours.fromNative(new Blob(["abc"]).stream()).tee();
+      return [await decoded(one), await decoded(two)].join() === "abc,abc" ? "abc" : "another";
+    },
+    async "toNative()"() {
+      return await decoded(ours.toNative(ours.ReadableStream.from([bytes("abc")])));
+    },
+  };
+  const seen: Record<string, unknown> = {};
+  const late = (): Promise<string> => new Promise((resolve) => setTimeout(resolve, 10_000, "no answer"));
+  for (const [name, run] of Object.entries(all)) {
+    seen[name] = await Promise.race([run().catch((error: unknown) => String(error)), late()]);
+  }
+  return seen;
+}
+
+const [name] = process.argv.slice(2);
+if (name !== undefined) {
+  replacements[name]!();
+  let unhandled = "none";
+  process.on("unhandledRejection", (error) => unhandled = String(error));
+  console.log(JSON.stringify({ ...await tries(), unhandled }));
+  process.exit();
+}

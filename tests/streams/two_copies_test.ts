@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import test, { after, before } from "node:test";
+import { pathToFileURL } from "node:url";
+import { bundle } from "../../.ci/bundle.ts";
+import { output } from "../support/processes.ts";
+import { runtime } from "../support/runtime.ts";
+
+/*
+ * Two copies of the package in a process, as when an application and a dependency each bring one: modules that are built
+ * twice, since sources have one place for each `#streams/…` on Deno.
+ */
+
+type Copy = typeof import("../../lib/streams/mod.ts");
+
+/** The classes of a copy, or the runtime's own, with functions that pipe. */
+type Classes = Pick<typeof globalThis, "ReadableStream" | "WritableStream" | "TransformStream">;
+
+const native: Classes = { ReadableStream, WritableStream, TransformStream };
+let folder = "";
+let copies: readonly [Copy, Copy];
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "millrace-copies-"));
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  for (const name of ["a", "b"]) {
+    const outdir = join(folder, name);
+    const entries = { mod: "lib/streams/mod.ts", install: "lib/streams/install.ts" };
+    await bundle({ entries, outdir, codecs: join(outdir, "wasm") });
+  }
+  const load = (name: string): Promise<Copy> => import(pathToFileURL(join(folder, name, "mod.js")).href);
+  copies = [await load("a"), await load("b")];
+});
+
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** Ways in which a source has its three chunks. */
+const sources: Readonly<Record<string, (classes: Classes) => ReadableStream<number>>> = {
+  started: ({ ReadableStream }) =>
+    new ReadableStream({
+      start(controller) {
+        for (const chunk of [1, 2, 3]) controller.enqueue(chunk);
+        controller.close();
+      },
+    }),
+  pulled({ ReadableStream }) {
+    let chunk = 0;
+    return new ReadableStream({
+      pull(controller) {
+        if (++chunk > 3) controller.close();
+        else controller.enqueue(chunk);
+      },
+    }, { highWaterMark: 0 });
+  },
+  "pulled late"({ ReadableStream }) {
+    let chunk = 0;
+    return new ReadableStream({
+      async pull(controller) {
+        await new Promise((passed) => setTimeout(passed));
+        if (++chunk > 3) controller.close();
+        else controller.enqueue(chunk);
+      },
+    });
+  },
+};
+
+/** How a stream is piped on, and read at the end. */
+const pipes: Readonly<Record<string, (source: ReadableStream, pair: ReadableWritablePair) => ReadableStream>> = {
+  method: (source, pair) => source.pipeThrough(pair),
+  "the runtime's method": (source, pair) => native.ReadableStream.prototype.pipeThrough.call(source, pair),
+  "a function": (source, pair) => copies[0].pipeThrough(source, pair),
+};
+
+const ends: Readonly<Record<string, (stream: ReadableStream, classes: Classes) => Promise<number[]>>> = {
+  iterator: (stream) => Array.fromAsync(stream),
+  async pipe(stream, { WritableStream }) {
+    const chunks: number[] = [];
+    await stream.pipeTo(new WritableStream<number>({ write: (chunk) => void chunks.push(chunk) }));
+    return chunks;
+  },
+  async "the runtime's reader"(stream) {
+    const chunks: number[] = [];
+    const reader = native.ReadableStream.prototype.getReader.call(stream) as ReadableStreamDefaultReader<number>;
+    for (let read = await reader.read(); !read.done; read = await reader.read()) chunks.push(read.value);
+    return chunks;
+  },
+};
+
+for (const [kind, make] of Object.entries(sources)) {
+  for (const [way, pipe] of Object.entries(pipes)) {
+    test(`chunks of a source that is ${kind} cross two copies and native streams, by ${way}`, async () => {
+      const makers: Readonly<Record<string, Classes>> = { a: copies[0] as never, b: copies[1] as never, native };
+      const names = Object.keys(makers);
+      const wrong: string[] = [];
+      for (const from of names) {
+        for (
+          const chain of [
+            [],
+            ...names.map((name) => [name]),
+            ...names.flatMap((one) => names.map((two) => [one, two])),
+          ]
+        ) {
+          for (const pause of [false, true]) {
+            for (const [end, read] of Object.entries(ends)) {
+              const program = [from, ...chain, end, pause ? "read late" : ""].join(" | ");
+              let stream = make(makers[from]!);
+              for (const name of chain) {
+                stream = pipe(stream, new makers[name]!.TransformStream());
+                if (pause) await new Promise((passed) => setTimeout(passed));
+              }
+              const chunks = await read(stream, makers[chain.at(-1) ?? "b"]!);
+              if (chunks.join() !== "1,2,3") wrong.push(`${program}: ${chunks}`);
+            }
+          }
+        }
+      }
+      assert.deepEqual(wrong, []);
+    });
+  }
+}
+
+test("each copy takes the other's streams for the runtime's own", async () => {
+  const [a, b] = copies;
+  assert.equal(a.fromNative(b.ReadableStream.from([1])) instanceof a.ReadableStream, true);
+  assert.deepEqual(await Array.fromAsync(a.fromNative(b.ReadableStream.from([1, 2]))), [1, 2]);
+  assert.equal(
+    await new Response(a.ReadableStream.from([new Uint8Array([65])]).pipeThrough(new b.TransformStream())).text(),
+    "A",
+  );
+  assert.throws(() => new Response(((stream) => (stream.getReader(), stream))(b.ReadableStream.from([]))), TypeError);
+});
+
+/** What a process sees that installs both copies, and uninstalls them in an order. */
+const INSTALLED = `
+const native = globalThis.ReadableStream;
+const a = await import("./a/install.js"), ofA = globalThis.ReadableStream;
+const b = await import("./b/install.js"), ofB = globalThis.ReadableStream;
+const is = (Class) => [native, ofA, ofB].map((Class) => new Class()).concat(new Blob().stream(), new Response("x").body)
+  .map((stream) => stream instanceof Class);
+const name = () => ({ [true]: "another", [ReadableStream === native]: "native", [ReadableStream === ofA]: "a", [ReadableStream === ofB]: "b" }).true;
+const seen = [name(), is(ReadableStream), {} instanceof ReadableStream, ofA.isPrototypeOf(ofB)];
+const body = new ReadableStream({ start: (controller) => (controller.enqueue(new Uint8Array([65])), controller.close()) });
+seen.push(await new Response(body.pipeThrough(new TransformStream())).text());
+for (const copy of ORDER) {
+  copy.uninstall();
+  seen.push(name(), is(ReadableStream));
+}
+for (const copy of ORDER) copy.uninstall();
+seen.push(name(), Object.getOwnPropertySymbols(globalThis).filter((key) => String(key).includes("millrace")).length);
+console.log(JSON.stringify(seen));
+process.exit();
+`;
+
+for (const [order, left] of [["[a, b]", "b"], ["[b, a]", "a"]] as const) {
+  test(`two copies are installed, and uninstalled in the order ${order}, and leave the runtime's own classes`, async () => {
+    const program = join(folder, `installed_${left}.mjs`);
+    await writeFile(program, INSTALLED.replaceAll("ORDER", order));
+    const flags = runtime === "deno" ? ["run", "-A", "--no-check"] : [];
+    const all = [true, true, true, true, true];
+    assert.deepEqual(JSON.parse(await output(process.execPath, [...flags, program], folder)), [
+      "b",
+      all,
+      false,
+      false,
+      "A",
+      left,
+      all,
+      "native",
+      all,
+      "native",
+      0,
+    ]);
+  });
+}
