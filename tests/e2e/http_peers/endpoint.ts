@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { HttpClient, type HttpClientEvent, type HttpClientOptions } from "../../../lib/http/mod.ts";
 import { certificates } from "../../http/certificates.ts";
 import { within } from "../../support/waits.ts";
@@ -72,6 +73,17 @@ export function mostConnections({ events }: Visit): number {
     if (type === "disconnect") open--;
   }
   return most;
+}
+
+/**
+ * Checks that requests one after the other took one connection; over HTTP/1.1, where one rests for a moment after each
+ * response, a few that take turns.
+ */
+export function assertFewConnections(visit: Visit): void {
+  const [connected] = visit.events;
+  const most = connected.type === "connect" && connected.protocol === "h2" ? 1 : 9;
+  const made = connectionsMade(visit);
+  assert.ok(made >= 1 && made <= most, `${made} connections`);
 }
 
 /** How many connections a client has made. */
