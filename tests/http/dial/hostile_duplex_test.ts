@@ -1,17 +1,14 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import { createSecureServer, createServer as createHttp2Server, type Http2Server } from "node:http2";
-import { createServer as createHttpsServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { Readable } from "node:stream";
 import test from "node:test";
 import type { HttpClient, HttpRequestInit } from "../../../lib/http/mod.ts";
 import { ReadableStream as OurStream } from "../../../lib/streams/mod.ts";
 import { within } from "../../support/waits.ts";
-import { certificates } from "../certificates.ts";
+import { Origin } from "../faults/origin.ts";
 import { chosenSeed, SeededRandom } from "../faults/seeded_random.ts";
+import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import { newClient } from "../faults/trial.ts";
 import { byHostileDuplex } from "./hostile_duplex.ts";
 
@@ -22,25 +19,15 @@ const CLIENT = 30;
 /** Of them, so many at a time. */
 const AT_A_TIME = 6;
 
-const { cert, key } = certificates;
-const SERVERS: Record<string, () => Server | Http2Server> = {
-  "HTTP/1.1": () => createServer(echo),
-  "HTTP/1.1 over TLS": () => createHttpsServer({ cert, key }, echo),
-  h2c: () => createHttp2Server().on("request", echo),
-  h2: () => createSecureServer({ cert, key }).on("request", echo),
-};
-
-/** Sends the body back; `/moved…` is a redirect that has it sent once more. */
-const echo: RequestListener = (request, response) => {
-  void (async () => {
-    const body: Buffer[] = [];
-    for await (const chunk of request as IncomingMessage) body.push(chunk);
-    if (request.url!.startsWith("/moved")) {
-      response.writeHead(307, { location: "/again" });
-      response.end();
-    } else response.end(Buffer.concat(body));
-  })().catch(() => {}); // the client has left
-};
+/** Sends the body back; `/moved` is a redirect that has it sent once more. */
+function echo(request: ServerRequest): void {
+  const body: Uint8Array[] = [];
+  request.onBytes = (bytes) => body.push(Uint8Array.from(bytes));
+  whenWhole(request, () => {
+    if (request.path === "/moved") respond(request, 307, new Uint8Array(0), { location: "/again" });
+    else respond(request, 200, Buffer.concat(body));
+  });
+}
 
 function randomBytes(random: SeededRandom): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(random.below(random.pick([1, 100, 5_000, 40_000, 300_000])));
@@ -120,15 +107,13 @@ async function sendOne(client: HttpClient, url: string, random: SeededRandom): P
   }
 }
 
-for (const [protocol, serve] of Object.entries(SERVERS)) {
+for (const protocol of ["http/1.1", "http/1.1 over TLS", "h2c", "h2"] as const) {
   test(
     `${protocol} over a hostile Duplex: ${requests / 4} bodies of every kind arrive, and come back, as they are`,
     { timeout: 3_600_000 },
     async () => {
-      const server = serve();
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      const isSecure = protocol.includes("TLS") || protocol === "h2";
-      const url = `http${isSecure ? "s" : ""}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const origin = await new Origin(protocol, { onRequest: echo }).start();
+      origin.keepsRequests = false;
       const first = chosenSeed();
       try {
         for (let done = 0; done < requests / 4; done += CLIENT) {
@@ -136,7 +121,7 @@ for (const [protocol, serve] of Object.entries(SERVERS)) {
           const random = new SeededRandom(seed);
           const client = newClient({ connect: byHostileDuplex(random), retries: 0, h2c: protocol === "h2c" });
           const many = async (): Promise<void> => {
-            for (let i = 0; i < CLIENT / AT_A_TIME; i++) await sendOne(client, url, random);
+            for (let i = 0; i < CLIENT / AT_A_TIME; i++) await sendOne(client, origin.url, random);
           };
           await within(Promise.all(Array.from({ length: AT_A_TIME }, many)).then(() => client.close()), "the requests")
             .catch((error) => {
@@ -144,9 +129,9 @@ for (const [protocol, serve] of Object.entries(SERVERS)) {
             })
             .finally(() => client.destroy());
         }
+        assert.deepEqual(origin.violations, []);
       } finally {
-        (server as Partial<Server>).closeAllConnections?.();
-        server.close();
+        await origin.stop();
       }
     },
   );

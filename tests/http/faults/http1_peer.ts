@@ -76,6 +76,7 @@ class Http1PeerRequest implements ServerRequest {
   isGone = false;
   hasEnded = false;
   backlog = 0;
+  onBytes: ((bytes: Uint8Array) => void) | undefined = undefined;
   onWhole: (() => void) | undefined = undefined;
   onGone: (() => void) | undefined = undefined;
   readonly #peer: Http1Peer;
@@ -188,6 +189,7 @@ class Http1PeerRequest implements ServerRequest {
     const size = Math.min(bytes.length, most);
     this.received += size;
     for (let at = 0; at < size; at++) this.sum += bytes[at];
+    this.onBytes?.(bytes.subarray(0, size));
     this.#left -= size;
     if (!this.#isChunked && this.#left === 0) this.#finish();
     return size;

@@ -19,6 +19,7 @@ export class Http2PeerStream implements ServerRequest {
   isWhole = false;
   isGone = false;
   backlog = 0;
+  onBytes: ((bytes: Uint8Array) => void) | undefined = undefined;
   onWhole: (() => void) | undefined = undefined;
   onGone: (() => void) | undefined = undefined;
   /** With which code the client gave it up. */
@@ -109,6 +110,7 @@ export class Http2PeerStream implements ServerRequest {
     if (this.room < 0) this.peer.note(`${-this.room} bytes more than the window of stream ${this.id}`);
     this.received += bytes.length;
     for (let at = 0; at < bytes.length; at++) this.sum += bytes[at];
+    this.onBytes?.(bytes);
     this.#held += size;
     if (!this.#isHolding && this.#held > 0) this.#giveRoom();
   }

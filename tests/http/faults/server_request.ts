@@ -19,6 +19,8 @@ export interface ServerRequest {
   readonly isGone: boolean;
   /** How much of the response waits for the client to take it, in bytes. */
   readonly backlog: number;
+  /** Told of the body's bytes as they come. */
+  onBytes: ((bytes: Uint8Array) => void) | undefined;
   /** Told once the body is whole. */
   onWhole: (() => void) | undefined;
   /** Told once, if the client or the connection gives it up before the response has ended. */
