@@ -50,11 +50,11 @@ interface DenoRequest {
   readonly body?: { readonly source?: unknown } | null;
 }
 
-async function takeFromDeno(request: Request): Promise<Content | undefined> {
+function takeFromDeno(request: Request): Promise<Content | undefined> {
   const key = Object.getOwnPropertySymbols(request).find(({ description }) => description === "request");
   const source = key && (request as unknown as Record<symbol, DenoRequest>)[key].body?.source;
   const content = typeof source === "string" ? new TextEncoder().encode(source) : source;
-  if (!(content instanceof Uint8Array || content instanceof Blob)) return undefined;
-  await request.body!.cancel();
-  return content as Content;
+  if (!(content instanceof Uint8Array || content instanceof Blob)) return Promise.resolve(undefined);
+  request.body!.cancel().catch(() => {}); // not awaited: where the Request was cloned it ends with the copy's body alone
+  return Promise.resolve(content as Content);
 }
