@@ -39,7 +39,7 @@ export interface HttpCounts {
  * const client = new HttpClient();
  * for (const id of [1, 2, 3]) await (await client.fetch(`https://api.example.com/users/${id}`)).text();
  * const stats: HttpClientStats = client.stats();
- * console.log(stats.requests, stats.connections, stats.retries); // 3 1 0
+ * console.log(stats.requests, stats.retries); // 3 0
  * await client.close();
  * ```
  */
