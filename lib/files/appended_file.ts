@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import type { AtomicFileOptions } from "./atomic_file.ts";
 import { failing, fileFailure } from "./failure.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
-import { NOT_FOLLOWED, OpenFile, type Taker, writeFully } from "./open_file.ts";
+import { linkFlag, OpenFile, type Taker, writeFully } from "./open_file.ts";
 import type { FileTarget } from "./output_file.ts";
 
 /** For how long a call under way is waited for, in ms. */
@@ -191,5 +191,5 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
 
 function flagsOf({ followLinks }: AppendedFileOptions): number {
   const { O_APPEND, O_CREAT, O_WRONLY } = constants;
-  return O_APPEND | O_CREAT | O_WRONLY | (followLinks === false ? NOT_FOLLOWED : 0);
+  return O_APPEND | O_CREAT | O_WRONLY | linkFlag(followLinks);
 }

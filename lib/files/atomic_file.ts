@@ -15,7 +15,7 @@ import {
   requireReplaceable,
   takeName,
 } from "./place.ts";
-import { NOT_FOLLOWED, OpenFile, writeFully } from "./open_file.ts";
+import { linkFlag, OpenFile, writeFully } from "./open_file.ts";
 import { removeTemporary, temporaryPath } from "./temporary.ts";
 
 /** The largest time of a Date, in ms. */
@@ -178,7 +178,7 @@ export class AtomicFile {
 
   static async #openAt(place: Place, settings: Settings): Promise<AtomicFile> {
     const temporary = settings.temporary ?? temporaryPath(place.path);
-    const flags = settings.temporary === undefined ? "wx+" : constants.O_RDWR | constants.O_TRUNC | NOT_FOLLOWED;
+    const flags = settings.temporary === undefined ? "wx+" : constants.O_RDWR | constants.O_TRUNC | linkFlag(false);
     // Never open to more users than what it replaces, not even meanwhile.
     const mode = settings.mode ?? (place.status?.isFile() ? place.status.mode & 0o777 : undefined);
     const file = await OpenFile.open(temporary, flags, { mode, atOnce: settings.atOnce });

@@ -243,8 +243,10 @@ function requirePieces(pieces: readonly unknown[]): readonly Uint8Array[] {
   });
 }
 
-/** The flag with which the system refuses to open a symbolic link; Windows has none. */
-export const NOT_FOLLOWED: number = fs.constants.O_NOFOLLOW ?? 0;
+/** Returns the flag with which the system refuses to open a symbolic link, 0 on Windows, which has none; or 0 where links may be followed. */
+export function linkFlag(followLinks: boolean | undefined): number {
+  return followLinks === false ? fs.constants.O_NOFOLLOW ?? 0 : 0;
+}
 
 async function writeVector(file: Taker, pieces: readonly Uint8Array[]): Promise<void> {
   // A disk that fills up takes a part first, and refuses the rest.

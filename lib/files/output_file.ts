@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { AtomicFile, type AtomicFileOptions } from "./atomic_file.ts";
 import { failing } from "./failure.ts";
 import type { ItemTarget } from "./item_writer.ts";
-import { NOT_FOLLOWED, OpenFile, writeFully } from "./open_file.ts";
+import { linkFlag, OpenFile, writeFully } from "./open_file.ts";
 
 /** A file that a stream writes to. */
 export interface FileTarget extends ItemTarget {
@@ -34,7 +34,7 @@ export async function openOutputFile(path: string, options: OutputFileOptions): 
   const { atomic, ...others } = options;
   if (atomic) return await AtomicFile.open(path, others);
   const { O_CREAT, O_TRUNC, O_WRONLY } = constants;
-  const over = O_WRONLY | O_CREAT | O_TRUNC | (options.followLinks === false ? NOT_FOLLOWED : 0);
+  const over = O_WRONLY | O_CREAT | O_TRUNC | linkFlag(options.followLinks);
   const file = await OpenFile.open(path, options.replace === false ? "wx" : over, options); // "wx" follows no link
   return new PlainFile(file, options);
 }

@@ -3,8 +3,8 @@ import timers from "node:timers";
 /** Longest delay in ms that runtimes accept; they fire timers with a longer one after 1 ms. */
 export const MAX_TIMER_DELAY: number = 2 ** 31 - 1;
 
-/** The runtime's own function: a module that is loaded while a test has replaced it sets each timer anew. */
-const setByRuntime = timers.setTimeout;
+/** The runtime's own function, once it is known. */
+let setByRuntime: unknown;
 /** Names a function in place of that one which keeps what it has set, as it does. For tests. */
 export const KEEPS_TIMERS: unique symbol = Symbol("keepsTimers");
 /** How many ms before its time a runtime may fire a timer, and some. */
@@ -72,7 +72,7 @@ export class Timer {
   /** Whether a test has replaced the runtime's timers: what was set by such ones may be gone at any time. */
   get #isReplaced(): boolean {
     const { setTimeout } = timers;
-    return this.#setBy !== setTimeout || (setTimeout !== setByRuntime && !(KEEPS_TIMERS in setTimeout));
+    return this.#setBy !== setTimeout || !keepsTimers(setTimeout);
   }
 
   /** Sets it, or sets it anew, to fire after `ms`. */
@@ -121,6 +121,12 @@ export class Timer {
     this.#due = Infinity;
     this.#onDue(late);
   };
+}
+
+/** Whether a function is the runtime's own, or keeps what it sets as that does. Those of clocks for tests are bound, or lead to the clock. */
+function keepsTimers(set: typeof timers.setTimeout): boolean {
+  if (setByRuntime === undefined && set.name === "setTimeout" && !("clock" in set)) setByRuntime = set;
+  return set === setByRuntime || KEEPS_TIMERS in set;
 }
 
 /** Repeated calls of a function, at least `ms` apart; a blocked event loop does not make up for missed ones. */

@@ -1,4 +1,3 @@
-import { replaceGlobal, restoreGlobal } from "../language/base_class.ts";
 import { NOT_EMPTY, toArrayBufferView, viewKind, type ViewSlots } from "../language/array_buffers.ts";
 import { badValue, cannot, outOfRange, releasedError } from "../language/errors.ts";
 import { findStates, makeLockLazily } from "#streams/lazy_side";
@@ -6,6 +5,8 @@ import {
   isNativeReadableStreamLocked,
   NativeReadableStream,
   NativeReadableStreamBYOBReader,
+  replaceGlobal,
+  restoreGlobal,
 } from "../language/native_classes.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../language/webidl.ts";

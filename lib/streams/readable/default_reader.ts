@@ -1,10 +1,11 @@
-import { replaceGlobal, restoreGlobal } from "../language/base_class.ts";
 import { releasedError } from "../language/errors.ts";
 import { findStates, makeLockLazily } from "#streams/lazy_side";
 import {
   isNativeReadableStreamLocked,
   NativeReadableStream,
   NativeReadableStreamDefaultReader,
+  replaceGlobal,
+  restoreGlobal,
 } from "../language/native_classes.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";

@@ -1,8 +1,12 @@
-import { replaceGlobal, restoreGlobal } from "../language/base_class.ts";
 import { EagerFeed, lightSideOf, makeNativeSideLazily, staysLazy, WatchedReadableFeed } from "#streams/lazy_side";
 import { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "#streams/node_interop";
 import { badValue, lockedError, outOfRange } from "../language/errors.ts";
-import { hasNativeByteStreams, NativeReadableStream } from "../language/native_classes.ts";
+import {
+  hasNativeByteStreams,
+  NativeReadableStream,
+  replaceGlobal,
+  restoreGlobal,
+} from "../language/native_classes.ts";
 import { lockSide } from "../native/native_locks.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import {

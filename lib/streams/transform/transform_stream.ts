@@ -1,7 +1,6 @@
-import { replaceGlobal, restoreGlobal } from "../language/base_class.ts";
 import { hasReadMany } from "#streams/host";
 import { makeNativeSideLazily, setTransformStateOf, staysLazy, withEndsOf } from "#streams/lazy_side";
-import { NativeTransformStream } from "../language/native_classes.ts";
+import { NativeTransformStream, replaceGlobal, restoreGlobal } from "../language/native_classes.ts";
 import { TransformFeed } from "../native/feeds/transform_feed.ts";
 import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../language/promises.ts";
 import { DefaultControllerState } from "../readable/default_controller_state.ts";

@@ -1,10 +1,11 @@
-import { replaceGlobal, restoreGlobal } from "../language/base_class.ts";
 import { endedError, releasedError } from "../language/errors.ts";
 import { closeEndedSide, findStates, makeLockLazily } from "#streams/lazy_side";
 import {
   isNativeWritableStreamLocked,
   NativeWritableStream,
   NativeWritableStreamDefaultWriter,
+  replaceGlobal,
+  restoreGlobal,
 } from "../language/native_classes.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";

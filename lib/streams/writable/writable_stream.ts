@@ -1,7 +1,6 @@
-import { replaceGlobal, restoreGlobal } from "../language/base_class.ts";
 import { endedError, lockedError } from "../language/errors.ts";
 import { closeEndedSide, makeNativeSideLazily, staysLazy, WatchedWritableFeed } from "#streams/lazy_side";
-import { NativeWritableStream } from "../language/native_classes.ts";
+import { NativeWritableStream, replaceGlobal, restoreGlobal } from "../language/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode } from "#streams/node_interop";
 import { releaseWritableFeed, WritableFeed } from "../native/feeds/writable_feed.ts";
 import { lockSide } from "../native/native_locks.ts";

@@ -1,6 +1,5 @@
 import { getterOf } from "#streams/host";
-import { replaceGlobal } from "../../language/base_class.ts";
-import { NativeReadableStream } from "../../language/native_classes.ts";
+import { NativeReadableStream, replaceGlobal } from "../../language/native_classes.ts";
 
 /** Marks a new stream as one that can be transferred. */
 type TransferMark = (stream: object) => void;
