@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import process from "node:process";
 import { Readable } from "node:stream";
 import test from "node:test";
-import type { HttpClient, HttpRequestInit } from "../../../lib/http/mod.ts";
+import type { HttpClient, HttpClientOptions, HttpRequestInit } from "../../../lib/http/mod.ts";
 import { ReadableStream as OurStream } from "../../../lib/streams/mod.ts";
 import { within } from "../../support/waits.ts";
 import { Origin } from "../faults/origin.ts";
@@ -12,16 +12,20 @@ import { respond, type ServerRequest, whenWhole } from "../faults/server_request
 import { newClient } from "../faults/trial.ts";
 import { byHostileDuplex } from "./hostile_duplex.ts";
 
-/** MILLRACE_DUPLEX_REQUESTS: how many requests in all; MILLRACE_SEED: the seed of the first. */
+/** MILLRACE_DUPLEX_REQUESTS: how many requests over each way; MILLRACE_SEED: the seed of the first. */
 const requests = Number(process.env.MILLRACE_DUPLEX_REQUESTS ?? 240);
 /** Requests of a client. */
 const CLIENT = 30;
 /** Of them, so many at a time. */
 const AT_A_TIME = 6;
 
-/** Sends the body back; `/moved` is a redirect that has it sent once more. */
+/** Sends the body back, which it reads by fits and starts; `/moved` is a redirect that has it sent once more. */
 function echo(request: ServerRequest): void {
   const body: Uint8Array[] = [];
+  if (Math.random() < 0.3) {
+    request.isHolding = true;
+    setTimeout(() => request.isHolding = false, Math.random() * 10);
+  }
   request.onBytes = (bytes) => body.push(Uint8Array.from(bytes));
   whenWhole(request, () => {
     if (request.path === "/moved") respond(request, 307, new Uint8Array(0), { location: "/again" });
@@ -107,9 +111,17 @@ async function sendOne(client: HttpClient, url: string, random: SeededRandom): P
   }
 }
 
-for (const protocol of ["http/1.1", "http/1.1 over TLS", "h2c", "h2"] as const) {
+const WAYS: Record<string, (random: SeededRandom) => HttpClientOptions> = {
+  "a hostile Duplex": (random) => ({ connect: byHostileDuplex(random) }),
+  "a socket": () => ({}),
+};
+
+const KINDS = (["http/1.1", "http/1.1 over TLS", "h2c", "h2"] as const)
+  .flatMap((protocol) => Object.entries(WAYS).map(([way, optionsOf]) => ({ protocol, way, optionsOf })));
+
+for (const { protocol, way, optionsOf } of KINDS) {
   test(
-    `${protocol} over a hostile Duplex: ${requests / 4} bodies of every kind arrive, and come back, as they are`,
+    `${protocol} over ${way}: ${requests / 4} bodies of every kind arrive, and come back, as they are`,
     { timeout: 3_600_000 },
     async () => {
       const origin = await new Origin(protocol, { onRequest: echo }).start();
@@ -119,7 +131,7 @@ for (const protocol of ["http/1.1", "http/1.1 over TLS", "h2c", "h2"] as const) 
         for (let done = 0; done < requests / 4; done += CLIENT) {
           const seed = first + done;
           const random = new SeededRandom(seed);
-          const client = newClient({ connect: byHostileDuplex(random), retries: 0, h2c: protocol === "h2c" });
+          const client = newClient({ ...optionsOf(random), retries: 0, h2c: protocol === "h2c" });
           const many = async (): Promise<void> => {
             for (let i = 0; i < CLIENT / AT_A_TIME; i++) await sendOne(client, origin.url, random);
           };
