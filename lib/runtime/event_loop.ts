@@ -1,4 +1,4 @@
-import { clearImmediate, setImmediate } from "node:timers";
+import { setImmediate } from "node:timers";
 import type { TLSSocket } from "node:tls";
 
 const isDeno = "Deno" in globalThis;
@@ -12,55 +12,28 @@ const isDeno = "Deno" in globalThis;
  */
 const TURNS = isDeno ? 64 : 2;
 
-/** A caller of {@linkcode afterPoll}. */
-interface Waiter {
-  /** The immediate that calls it back, counted as {@linkcode turns} counts them. */
-  readonly due: number;
-  /** Undefined once it was called, or gave up. */
-  callback: (() => void) | undefined;
-}
-
-/** In the order in which they are due. One immediate a turn is for all: on Deno each took 80 µs by itself. */
-let waiters: Waiter[] = [];
-let waiting = 0;
+/** The callbacks of {@linkcode afterPoll}, in the order in which they are due, which is counted as {@linkcode turns} is. */
+const waiting: { readonly due: number; readonly callback: () => void }[] = [];
 let turns = 0;
-let immediate: ReturnType<typeof setImmediate> | undefined;
+/** Whether an immediate is set. One a turn is for all: on Deno each took 80 µs by itself. */
+let isTurning = false;
 
-/**
- * Calls back once the event loop has looked at all sockets, so that whatever they had received by now was handed out.
- *
- * @returns gives it up.
- */
-export function afterPoll(callback: () => void): () => void {
-  const waiter: Waiter = { due: turns + TURNS, callback };
-  waiters.push(waiter);
-  waiting++;
-  immediate ??= setImmediate(turn);
-  return () => {
-    if (waiter.callback === undefined) return;
-    waiter.callback = undefined;
-    if (--waiting === 0) rest();
-  };
+/** Calls back once the event loop has looked at all sockets, so that whatever they had received by now was handed out. */
+export function afterPoll(callback: () => void): void {
+  waiting.push({ due: turns + TURNS, callback });
+  if (isTurning) return;
+  isTurning = true;
+  setImmediate(turn);
 }
 
 function turn(): void {
   turns++;
-  immediate = setImmediate(turn); // also for those whose turn it is, if a callback of others throws
-  while (waiters.length > 0 && waiters[0].due <= turns) {
-    const waiter = waiters.shift()!;
-    const { callback } = waiter;
-    if (callback === undefined) continue;
-    waiter.callback = undefined;
-    waiting--;
-    callback();
+  try {
+    while (waiting.length > 0 && waiting[0].due <= turns) waiting.shift()!.callback();
+  } finally {
+    isTurning = waiting.length > 0; // also if a callback of others threw
+    if (isTurning) setImmediate(turn);
   }
-  if (waiting === 0) rest();
-}
-
-function rest(): void {
-  clearImmediate(immediate);
-  immediate = undefined;
-  waiters = [];
 }
 
 /** Below this, other work makes enough objects. */

@@ -65,8 +65,8 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   readonly #pipeline: RequestPipeline;
   /** Whether it was made just now, and its first request need not wait for a look. */
   #isNew = true;
-  /** Gives up the look at the socket that its first request waits for; undefined if none waits. */
-  #endLook: (() => void) | undefined = undefined;
+  /** The look at the socket that its first request waits for; undefined if none waits. */
+  #look: object | undefined = undefined;
   /** Whether the connection can carry more after the response that is being read. */
   #reusable = true;
   /** For how long it may be idle. */
@@ -112,10 +112,10 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
       this.#idle.setDue(Infinity);
       this.#transport.hold(true);
       if (this.#isNew) this.#reader.expect(head.method);
-      else this.#look();
+      else this.#beginLook();
       this.#isNew = false;
     }
-    if (this.#endLook === undefined) this.#pipeline.send();
+    if (this.#look === undefined) this.#pipeline.send();
     return exchange;
   }
 
@@ -261,29 +261,26 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
    * Sends the first request once the event loop has looked at the socket. Bytes that came since the last response, or the connection's end,
    * wait in the system until then; they would be taken for the response to this request.
    */
-  #look(): void {
-    this.#endLook = afterPoll(() => {
-      this.#endLook = undefined;
+  #beginLook(): void {
+    const look = this.#look = {};
+    afterPoll(() => {
+      if (this.#look !== look) return;
+      this.#look = undefined;
       this.#reader.expect(this.#pipeline.first!.head.method);
       this.#pipeline.send();
     });
   }
 
-  #stopLook(): void {
-    this.#endLook?.();
-    this.#endLook = undefined;
-  }
-
   /** No request is under way. */
   #rest(): void {
-    this.#stopLook();
+    this.#look = undefined;
     this.#transport.hold(false);
     this.#idle.start(this.#idleTimeout);
   }
 
   /** In which state the connection is, in case that it ends now. */
   #stateInWords(): string {
-    if (this.#endLook !== undefined) return SPOKE;
+    if (this.#look !== undefined) return SPOKE;
     return this.#reader.begun ? CUT : UNANSWERED;
   }
 
@@ -312,7 +309,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     if (this.#ended) return;
     this.#leave();
     this.#ended = true;
-    this.#stopLook();
+    this.#look = undefined;
     this.#reader.stop();
     this.#transport.destroy();
   }

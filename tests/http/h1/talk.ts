@@ -67,6 +67,6 @@ export async function answerTo(
 
 /** After what was queued, and what that queued; an idle connection has been proven silent. */
 export async function settled(): Promise<void> {
-  await new Promise<void>((resolve) => void afterPoll(resolve));
+  await new Promise<void>((resolve) => afterPoll(resolve));
   for (let i = 0; i < 3; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
