@@ -26,7 +26,9 @@ export function testNames({ name, skip, origins }: HardServer): void {
           assert.equal(await (await visit.client.fetch(one)).text(), "one.test");
           assert.equal(await (await visit.client.fetch(two)).text(), "two.test");
         }
-        assert.equal(connectionsMade(visit), 2);
+        const made = connectionsMade(visit);
+        // Over HTTP/1.1 a few of each take turns.
+        assert.ok("http2" in options ? made >= 2 : made === 2, `${made} connections`);
       });
     }
   });
