@@ -121,7 +121,11 @@ export class LogDestination extends Writable {
    *
    * @returns false if more had better wait for `drain`.
    */
-  override write(chunk: unknown, encoding?: BufferEncoding | Done, done?: Done): boolean {
+  override write(
+    chunk: unknown,
+    encoding?: BufferEncoding | ((error?: Error | null) => void),
+    done?: (error?: Error | null) => void,
+  ): boolean {
     super.write(chunk, encoding as BufferEncoding, done);
     if (isExiting) this.flushSync();
     if (this.#writer.desiredSize! > 0) return true;

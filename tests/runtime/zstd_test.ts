@@ -15,7 +15,7 @@ test("the runtime's own zstd is taken where it is faster, for as many bytes: on 
       const isTaken = runtime === "bun" || runtime === "deno" && input.length > 24 * 1024;
       assert.equal(own !== undefined, isTaken, `level ${level}, ${input.length} bytes`);
       if (own === undefined) continue;
-      assert.deepEqual(decompressSync(own, { format: "zstd" }), input);
+      assert.deepEqual(decompressSync(own, { format: "zstd", maxWindow: 2 ** 27 }), input);
       const { length } = compressSync(input, { format: "zstd", level });
       assert.ok(own.length <= length * 1.02 + 20, `${own.length} bytes, ours ${length}, level ${level}`);
     }

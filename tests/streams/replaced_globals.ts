@@ -77,7 +77,7 @@ async function tries(): Promise<Record<string, unknown>> {
       let text = "";
       for await (
         const chunk of stream.pipeThrough(
-          new ours.TransformStream({ transform: async (chunk, controller) => controller.enqueue(chunk) }),
+          new ours.TransformStream({ transform: async (chunk, controller) => controller.enqueue(await chunk) }),
         )
       ) text += chunk;
       return text;
