@@ -1,3 +1,5 @@
+import type { GlobalFunctions } from "./host.ts";
+
 /** Whether readers have a `readMany()`. (First, so that minifiers put it in its places.) */
 export const hasReadMany: boolean = false;
 
@@ -9,10 +11,8 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
 }
 
 /** The global function of a name as it is at this call. Browsers load none late. */
-export function globalFunction<Name extends "setImmediate" | "setTimeout" | "clearTimeout">(
-  name: Name,
-): (typeof globalThis)[Name] | undefined {
-  return globalThis[name];
+export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): GlobalFunctions[Name] | undefined {
+  return (globalThis as unknown as GlobalFunctions)[name];
 }
 
 export const StreamPair: new () => object = Object;

@@ -19,21 +19,26 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
  */
 export const hasReadMany: boolean = "readMany" in globalThis.ReadableStreamDefaultReader.prototype;
 
+/** The functions as they are used: of what each library of types has, or lacks, nothing shows in ours. */
+export interface GlobalFunctions {
+  setImmediate: (steps: () => void) => unknown;
+  setTimeout: (steps: () => void, ms?: number) => unknown;
+  clearTimeout: (timer: unknown) => void;
+}
+
 /**
  * The global function of a name as it is at this call, which need not be loaded until it is used: Deno's getters of timers
  * load Node's modules, which takes as long as to load all of ours.
  *
  * @returns undefined if there is none.
  */
-export function globalFunction<Name extends "setImmediate" | "setTimeout" | "clearTimeout">(
-  name: Name,
-): (typeof globalThis)[Name] | undefined {
+export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): GlobalFunctions[Name] | undefined {
   const { value, get } = Object.getOwnPropertyDescriptor(globalThis, name) ?? {};
   if (get === undefined) return value;
   let loaded: ((...args: unknown[]) => unknown) | undefined = undefined;
   const load = (...args: unknown[]): unknown =>
     (loaded ??= get.call(globalThis) as NonNullable<typeof loaded>)(...args);
-  return load as (typeof globalThis)[Name];
+  return load as GlobalFunctions[Name];
 }
 
 const { TransformStream } = globalThis;

@@ -1,7 +1,7 @@
 import { globalFunction } from "#streams/host";
 
 /** Taken once, as for all that streams depend on: faked timers do not stop them. */
-const immediately: typeof setImmediate | undefined = globalFunction("setImmediate");
+const immediately = globalFunction("setImmediate");
 
 /** Runs `steps` when the current turn of the event loop ends: after all microtasks, before anything is waited for. */
 export function atEndOfTurn(steps: () => void): void {
