@@ -26,7 +26,6 @@ const mechanisms: readonly Mechanism[] = [
     instead: "lib/timers",
     allowed: {
       "lib/timers/timer.ts": "the mechanism itself",
-      "lib/streams/language/host.browser.ts": OWN_LATE_BOUND,
       "lib/streams/language/host.ts": OWN_LATE_BOUND,
       "lib/streams/writable/batches/batched_sink.ts": OWN_LATE_BOUND,
       "lib/streams/writable/batches/batch.ts": OWN_LATE_BOUND,
