@@ -40,7 +40,14 @@ if (process.env.MILLRACE_REPLACED !== undefined) {
   process.exit();
 }
 
-for (const name of ["Headers", "Response"]) {
+test("a client gives responses of the global classes", async () => {
+  const response = await new HttpClient().fetch("data:text/plain,body");
+  assert.ok(response instanceof Response && response.headers instanceof Headers);
+});
+
+// Node loads its classes at any look at them, so that they are those of the first response there.
+const names = "Bun" in globalThis || "Deno" in globalThis ? ["Headers", "Response"] : [];
+for (const name of names) {
   test(`a client whose first response comes while ${name} is replaced gives responses of the runtime's class`, () => {
     const args = "Deno" in globalThis ? ["run", "-A", "--no-check", self] : [self];
     const env = { ...process.env, MILLRACE_REPLACED: name };
