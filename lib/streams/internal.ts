@@ -3,7 +3,6 @@
  *
  * @module
  */
-export { asStreamPair } from "#streams/host";
 export { bytesOf, bytesOfView, joinBytes } from "./language/array_buffers.ts";
 export {
   anyOf,
@@ -32,6 +31,7 @@ export {
   wordOrFunction,
   wrongType,
 } from "./language/options.ts";
+export { asStreamPair } from "./language/native_classes.ts";
 export { nearest } from "./language/suggestion.ts";
 export { Deferred } from "./language/promises.ts";
 export { defineInterface, kindOf } from "./language/webidl.ts";

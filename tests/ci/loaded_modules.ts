@@ -1,6 +1,7 @@
 /**
- * Prints which of the runtime's own modules an import loads, as JSON: what is asked of `process.getBuiltinModule()`, and
- * `process` and `Buffer` where these globals are looked up. Run by `server_build_test.ts` on each runtime.
+ * Prints which of the runtime's own modules an import loads, as JSON: what is asked of `process.getBuiltinModule()`,
+ * `process` and `Buffer` where these globals are looked up, and Node's streams and `Response`. Run by
+ * `server_build_test.ts` on each runtime.
  */
 const [module] = (globalThis as { Deno?: { args: string[] } }).Deno?.args ?? globalThis.process.argv.slice(2);
 
@@ -28,5 +29,10 @@ for (const [name, value] of Object.entries({ process, Buffer })) {
   });
 }
 
+/** Of Node's globals that are loaded at the first look: the module that holds one. */
+const late = { ReadableStream: "internal/webstreams/readablestream", Response: "internal/deps/undici/undici" };
+
 await import(module);
+const list = (process as { moduleLoadList?: string[] }).moduleLoadList ?? [];
+for (const [name, source] of Object.entries(late)) if (list.includes(`NativeModule ${source}`)) loaded.add(name);
 console.log(JSON.stringify([...loaded].sort()));

@@ -37,7 +37,7 @@ const budgets: Readonly<Record<string, readonly [modules: number, kilobytes: num
 
 /** What streams look at when they load: how Node and Bun keep asynchronous contexts, and how Node marks its streams. */
 const ofStreams = {
-  node: ["node:async_hooks", "node:util", "process"],
+  node: ["ReadableStream", "node:async_hooks", "node:util", "process"],
   bun: ["node:async_hooks", "process"],
   deno: [],
 };
@@ -62,7 +62,16 @@ const builtins: Readonly<Record<string, Readonly<Record<keyof typeof runtimes, r
   "./hono": nothing,
   "./http": ofStreams,
   "./install": {
-    node: ["Buffer", "node:async_hooks", "node:module", "node:stream/web", "node:util", "process"],
+    node: [
+      "Buffer",
+      "ReadableStream",
+      "Response",
+      "node:async_hooks",
+      "node:module",
+      "node:stream/web",
+      "node:util",
+      "process",
+    ],
     bun: ["node:async_hooks", "node:module", "node:stream/web", "process"],
     deno: ["node:module", "node:stream/web", "process"],
   },

@@ -1,6 +1,6 @@
-import { StreamPair } from "#streams/host";
 import { showInNode } from "#streams/inspection";
 import { mustBe, wrongThis } from "../language/errors.ts";
+import { StreamPair } from "../language/native_classes.ts";
 import { construct, defineInterface, isObject } from "../language/webidl.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { createTransformStream } from "../transform/transform_stream.ts";

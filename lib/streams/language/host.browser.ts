@@ -14,9 +14,3 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
 export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): GlobalFunctions[Name] | undefined {
   return (globalThis as unknown as GlobalFunctions)[name];
 }
-
-export const StreamPair: new () => object = Object;
-
-export function asStreamPair<Pair>(pair: Pair): Pair {
-  return pair;
-}

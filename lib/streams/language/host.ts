@@ -17,7 +17,12 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
  * Whether streams are made as Bun's, whose readers have a `readMany()`: what takes long there is told by it, and that
  * streams stay in their thread.
  */
-export const hasReadMany: boolean = "readMany" in globalThis.ReadableStreamDefaultReader.prototype;
+export const hasReadMany: boolean = /* @__PURE__ */ looksForReadMany();
+
+/** A call, which bundlers leave out where nothing asks: to look the class up loads all of Node's streams. */
+function looksForReadMany(): boolean {
+  return "readMany" in globalThis.ReadableStreamDefaultReader.prototype;
+}
 
 /** The functions as they are used: of what each library of types has, or lacks, nothing shows in ours. */
 export interface GlobalFunctions {
@@ -39,22 +44,4 @@ export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): 
   const load = (...args: unknown[]): unknown =>
     (loaded ??= get.call(globalThis) as NonNullable<typeof loaded>)(...args);
   return load as GlobalFunctions[Name];
-}
-
-const { TransformStream } = globalThis;
-
-/**
- * The class that pairs of streams extend that are no TransformStream: Bun's `node:stream` takes for a transform stream
- * what the constructor of that has made, of any prototype, and other runtimes whatever has two ends.
- */
-export const StreamPair: new () => object = hasReadMany ? BunStreamPair as never : Object;
-
-function BunStreamPair(): object {
-  return Reflect.construct(TransformStream, [], new.target!);
-}
-BunStreamPair.prototype = Object.prototype;
-
-/** The same for a pair of a class that extends none. */
-export function asStreamPair<Pair extends object>(pair: Pair, constructor: new (...args: never[]) => Pair): Pair {
-  return hasReadMany ? Object.assign(Reflect.construct(TransformStream, [], constructor), pair) : pair;
 }

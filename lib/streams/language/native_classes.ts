@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { getterOf } from "#streams/host";
+import { getterOf, hasReadMany } from "#streams/host";
 import { hasBrand, isObject } from "./webidl.ts";
 
 /** The name under which `install` keeps the classes that it has replaced. */
@@ -169,4 +169,23 @@ export function restoreGlobal(): void {
   if (before === undefined) Reflect.deleteProperty(globalThis, name);
   else Reflect.defineProperty(globalThis, name, before);
   replaced = undefined;
+}
+
+/**
+ * The class that pairs of streams extend that are no TransformStream: Bun's `node:stream` takes for a transform stream
+ * what the constructor of that has made, of any prototype, and other runtimes whatever has two ends.
+ */
+export const StreamPair: new () => object = hasReadMany ? /* @__PURE__ */ bunStreamPair() : Object;
+
+function bunStreamPair(): new () => object {
+  function BunStreamPair(): object {
+    return Reflect.construct(NativeTransformStream, [], new.target!);
+  }
+  BunStreamPair.prototype = Object.prototype;
+  return BunStreamPair as never;
+}
+
+/** The same for a pair of a class that extends none. */
+export function asStreamPair<Pair extends object>(pair: Pair, constructor: new (...args: never[]) => Pair): Pair {
+  return hasReadMany ? Object.assign(Reflect.construct(NativeTransformStream, [], constructor), pair) : pair;
 }
