@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { detailedRun } from "../precompress/internal.ts";
@@ -78,9 +78,12 @@ export function buildIn(directory: string): string | undefined {
   return BUILDS.map((name) => join(directory, name)).find(isFolder);
 }
 
-/** A folder alone has an entry for itself in it. */
 function isFolder(path: string): boolean {
-  return existsSync(`${path}/.`);
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // missing, or nothing that may be looked at
+  }
 }
 
 /** `millrace precompress DIR`: a thin shell over `precompress()`. */

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import process from "node:process";
 import { bytesOf, wrongType } from "../streams/internal.ts";
-import { copiesVectors, isPermitted, writeStream } from "../runtime/mod.ts";
+import { copiesVectors, isPermitted, passingRefusals, writeStream } from "../runtime/mod.ts";
 
 export interface OpenFileOptions {
   /** The permission bits of a file that is made, less the process's umask. */
@@ -126,9 +126,24 @@ export class OpenFile {
     }
   }
 
-  /** Cuts the file to `length` bytes, at once. */
-  truncate(length: number): void {
-    fs.ftruncateSync(this.#opened(), length);
+  /**
+   * Cuts the file to `length` bytes, at once. Windows cuts no file that was opened to append: it is opened anew there.
+   *
+   * @param path The name of the file, as long as no other has it.
+   */
+  truncate(length: number, path: string): void {
+    try {
+      fs.ftruncateSync(this.#opened(), length);
+    } catch (error) {
+      if (!passingRefusals().has((error as NodeJS.ErrnoException).code!)) throw error;
+      const file = OpenFile.openNow(path, "r+");
+      try {
+        if (file.exactStatus().ino !== this.exactStatus().ino) throw error; // in one folder a number is one file's
+        fs.ftruncateSync(file.#number, length);
+      } finally {
+        void file.close();
+      }
+    }
   }
 
   /** Gives the file permission bits, whatever the process's umask is. */

@@ -1,4 +1,4 @@
-import { renameSync } from "node:fs";
+import { chmodSync, lstatSync, renameSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { passingRefusals } from "../runtime/mod.ts";
 import { sleep } from "../timers/mod.ts";
@@ -76,7 +76,7 @@ export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
 
 /**
  * Renames a file, in place of what has the name `to`. Windows refuses that while any process has one of the two open: it
- * is tried again for some seconds there.
+ * is tried again for some seconds there, and a read-only file is made writable first.
  *
  * @param options.atOnce Whether calls are made synchronously; pauses between them never are.
  * @throws {Error} what the file system says, with its `code`.
@@ -86,10 +86,35 @@ export async function renameFile(
   to: string,
   { atOnce = false, ...patience }: Patience & { readonly atOnce?: boolean } = {},
 ): Promise<void> {
-  await whileRefused(() => atOnce ? renameSync(from, to) : rename(from, to), patience);
+  await whileRefused(async () => {
+    try {
+      if (atOnce) renameSync(from, to);
+      else await rename(from, to);
+    } catch (error) {
+      allowReplacement(to, error);
+      throw error;
+    }
+  }, patience);
 }
 
 /** As {@linkcode renameFile}, at once: where the system refuses, it blocks the thread for half a second at most. */
 export function renameFileNow(from: string, to: string, patience: Patience = {}): void {
-  whileRefusedNow(() => renameSync(from, to), patience);
+  whileRefusedNow(() => {
+    try {
+      renameSync(from, to);
+    } catch (error) {
+      allowReplacement(to, error);
+      throw error;
+    }
+  }, patience);
+}
+
+/** The permission of the owner to write. */
+const WRITABLE = 0o200;
+
+/** Takes the read-only attribute from a file that Windows refuses to replace; POSIX replaces any. */
+function allowReplacement(path: string, refusal: unknown): void {
+  if (!passingRefusals().has(codeOf(refusal) ?? "")) return;
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  if (status?.isFile() && !(status.mode & WRITABLE)) chmodSync(path, status.mode | WRITABLE);
 }

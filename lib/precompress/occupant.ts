@@ -12,6 +12,8 @@ export interface RealPlace {
   readonly isInside: boolean;
   /** Whether no link is on the way. */
   readonly isDirect: boolean;
+  /** Whether the folder is called so but for the case of letters, which its file system ignores. */
+  readonly isOtherCase: boolean;
 }
 
 /** Follows the links on the way to paths below a folder. */
@@ -31,11 +33,22 @@ export class RealPlaces {
     const real = this.#folders.get(folder) ?? await this.#look(folder);
     if (real === undefined) return undefined;
     const name = path.slice(folder === "." ? 0 : folder.length + 1);
+    const called = join(this.#root, folder);
+    const isOtherCase = real !== called && isSameButForCase(real, called) && !await this.#hasLink(folder);
     return {
       path: join(real, name),
       isInside: isWithin(real, this.#root),
-      isDirect: real === join(this.#root, folder),
+      isDirect: real === called || isOtherCase,
+      isOtherCase,
     };
+  }
+
+  /** Whether a part of the path of a folder is a link. */
+  async #hasLink(folder: string): Promise<boolean> {
+    for (let path = folder; path !== "."; path = dirname(path)) {
+      if ((await lstat(join(this.#root, path))).isSymbolicLink()) return true;
+    }
+    return false;
   }
 
   async #look(folder: string): Promise<string | undefined> {
@@ -55,6 +68,10 @@ export class RealPlaces {
   forget(): void {
     this.#folders.clear();
   }
+}
+
+export function isSameButForCase(path: string, other: string): boolean {
+  return path.toLowerCase() === other.toLowerCase();
 }
 
 /** A regular file where a run would write, or a link to one. */

@@ -11,6 +11,8 @@ export class Provenance {
   readonly paths: ReadonlySet<string>;
   /** By real path: the hashes of what was written there. */
   readonly #written: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The real paths, by what they are without the case of letters. */
+  #folded: ReadonlyMap<string, readonly string[]> | undefined = undefined;
 
   private constructor(
     records: ReadonlyMap<string, FileRecord>,
@@ -61,6 +63,12 @@ export class Provenance {
   /** Whether a run wrote these bytes to the place with that real path. */
   wrote(real: string, sha256: string): boolean {
     return this.#written.get(real)?.has(sha256) ?? false;
+  }
+
+  /** Whether a run wrote to a place whose path differs in the case of letters alone. */
+  knowsOtherCase(real: string): boolean {
+    this.#folded ??= Map.groupBy(this.#written.keys(), (path) => path.toLowerCase());
+    return this.#folded.get(real.toLowerCase())?.some((path) => path !== real) ?? false;
   }
 
   /** Whether a run wrote anything to the place with that real path. */

@@ -1,10 +1,10 @@
-import { chmod, lstat, mkdir, rmdir, utimes } from "node:fs/promises";
+import { chmod, lstat, mkdir, realpath, rmdir, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { flushFolder, identityOf, makeDirectory, removeIfSame, takeName } from "../files/internal.ts";
 import { changedMeanwhile, type FoundJournal, Journal, type JournalEntry, readJournal } from "./journal.ts";
 import { manifestName, manifestText, parseManifest, readManifestText, writeManifest } from "./manifest.ts";
 import type { FileRecord, Manifest } from "./records.ts";
-import { obstacle, type Occupant, occupantAt, RealPlaces } from "./occupant.ts";
+import { isSameButForCase, obstacle, type Occupant, occupantAt, type RealPlace, RealPlaces } from "./occupant.ts";
 import { cannotWrite } from "./problem.ts";
 import { Provenance } from "./provenance.ts";
 import type { FoundFile } from "./walk.ts";
@@ -98,16 +98,35 @@ export class Target {
   /** Whether a run wrote anything to `path`. */
   async knows(path: string): Promise<boolean> {
     const place = await this.#places.of(path);
-    return place !== undefined && this.provenance.knows(place.path);
+    return place !== undefined && !place.isOtherCase && this.provenance.knows(place.path);
   }
 
-  /** The real path of the place that is called `path`; `path` itself as long as its folder is not there. */
+  /**
+   * The real path of the place that is called `path`; `path` itself as long as its folder is not there, or is called so
+   * but for the case of letters.
+   */
   async placeOf(path: string): Promise<string> {
-    return (await this.#places.of(path))?.path ?? join(this.folder, path);
+    const place = await this.#places.of(path);
+    return place === undefined || place.isOtherCase ? join(this.folder, path) : place.path;
   }
 
+  /**
+   * Looks at a place. What a run wrote under a name in another case is not there: the file system may find it, but
+   * servers elsewhere would not, and it is about to go by its own name.
+   */
   async #lookAnew(path: string): Promise<Occupant> {
     const place = await this.#places.of(path);
+    return place && await this.#isOtherCase(place) ? { kind: "nothing" } : await this.#occupant(place);
+  }
+
+  async #isOtherCase(place: RealPlace): Promise<boolean> {
+    if (place.isOtherCase) return true;
+    if (!this.provenance.knowsOtherCase(place.path)) return false;
+    const real = await realpath(place.path).catch(() => place.path);
+    return real !== place.path && isSameButForCase(real, place.path) && !(await lstat(place.path)).isSymbolicLink();
+  }
+
+  async #occupant(place: RealPlace | undefined): Promise<Occupant> {
     // No run puts links into a copy.
     if (place && this.isCopy && !place.isDirect) return obstacle(LINK_ON_THE_WAY);
     if (place && this.#root !== undefined && !place.isInside) return obstacle(LEADS_OUT);
@@ -176,7 +195,7 @@ export class Target {
   async remove(path: string): Promise<boolean> {
     const place = await this.placeOf(path);
     const identity = await identityOf(place).catch(() => undefined); // of what is read next; why not, that tells
-    const occupant = await this.#lookAnew(path);
+    const occupant = await this.#occupant(await this.#places.of(path));
     this.#seen.delete(path);
     if (occupant.kind === "nothing") return false;
     if (occupant.kind === "obstacle") throw new Error(occupant.message);

@@ -207,5 +207,7 @@ function isMissingModule({ code, message }: Error & { code?: unknown }): boolean
 function startWorker(url: URL): Worker {
   const isFile = url.protocol === "file:";
   const program = `data:text/javascript,${encodeURIComponent(`import ${JSON.stringify(url.href)};`)}`;
-  return new Worker(isFile ? url : new URL(program), { env: compileCache() });
+  // Node's workers inherit --input-type, and refuse to start with it.
+  const isTyped = process.execArgv.some((word) => word.startsWith("--input-type"));
+  return new Worker(isFile ? url : new URL(program), { env: compileCache(), ...(isTyped && { execArgv: [] }) });
 }

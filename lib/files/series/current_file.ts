@@ -107,7 +107,7 @@ export class CurrentFile {
   /** Takes back what a failed write has left, so that what follows is whole. */
   cut(file: OpenFile): void {
     try {
-      file.truncate(this.size);
+      file.truncate(this.size, this.#path(this.number));
     } catch {
       this.#letGo(); // what follows goes into another file
     }

@@ -27,6 +27,7 @@ export function containedPath(destination: string | URL, root: string | URL | un
   const name = shownName(given, folder);
   const path = insideOf(folder, given, name);
   if (dirname(path) !== folder) requireInside(folder, dirname(path), name);
+  if (isWindows()) requireOwnNames(folder, path, name);
   return path;
 }
 
@@ -64,15 +65,21 @@ function insideOf(folder: string, given: string, name: string): string {
   if (given.includes("\0")) throw refused("BAD_NAME", name, "the name has a zero byte");
   // It would be stored as another name, which may be another file's.
   if (!given.isWellFormed()) throw refused("BAD_NAME", name, "the name is no Unicode text");
+  // Before it is resolved, which drops the letter of a drive.
+  if (isWindows() && !isAbsolute(given)) requireWindowsName(given.split(/[\\/]/), name);
   const below = relative(folder, resolve(folder, given));
   if (below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below)) throw outside(name);
   if (below === "" || isFolderPath(given)) throw refused("BAD_NAME", name, "the name is one of a folder");
-  for (const part of isWindows() ? below.split(sep) : []) {
-    const fault = refusedOnWindows(part);
-    if (fault !== undefined) throw refused("BAD_NAME", name, fault);
-  }
+  if (isWindows()) requireWindowsName(below.split(sep), name);
   if (isTemporaryName(basename(below))) throw refused("BAD_NAME", name, "the name is kept for temporary files");
   return join(folder, below);
+}
+
+function requireWindowsName(parts: readonly string[], name: string): void {
+  for (const part of parts) {
+    const fault = part === "." || part === ".." ? undefined : refusedOnWindows(part);
+    if (fault !== undefined) throw refused("BAD_NAME", name, fault);
+  }
 }
 
 /** Links on the way may lead anywhere: the folders that are there must be in the root in truth. */
@@ -84,6 +91,17 @@ function requireInside(folder: string, parent: string, name: string): void {
     if (found === undefined) continue;
     if (!found.startsWith(prefix) && found !== real) throw outside(name);
     return;
+  }
+}
+
+/** Windows gives files second names, as HTACCE~1 for .htaccess: one that is there must not stand for another. */
+function requireOwnNames(folder: string, path: string, name: string): void {
+  for (let each = path; each !== folder; each = dirname(each)) {
+    const status = lstatSync(each, { throwIfNoEntry: false });
+    if (status === undefined || status.isSymbolicLink()) continue;
+    const real = basename(realpathSync.native(each));
+    if (real.toLowerCase() === basename(each).toLowerCase()) continue;
+    throw refused("BAD_NAME", name, "it is the short name of another file");
   }
 }
 
@@ -123,11 +141,15 @@ const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²�
 // deno-lint-ignore no-control-regex
 const RESERVED = /[<>:"|?*\u0000-\u001f]/;
 
+/** Most UTF-16 code units of a part of a path on Windows, which says of longer ones that a folder is missing. */
+const LONGEST = 255;
+
 /** Why a part of a path can be no name of a file on Windows, in words; undefined if it can. */
 export function refusedOnWindows(part: string): string | undefined {
   if (RESERVED.test(part)) return "the name has a character that Windows reserves";
   if (/[. ]$/.test(part)) return "Windows drops the full stops and spaces that the name ends with";
   if (DEVICE.test(part)) return "Windows has a device of that name";
+  if (part.length > LONGEST) return "the name is too long";
   return undefined;
 }
 

@@ -1,0 +1,101 @@
+/**
+ * Preloaded on Linux: calls of `node:fs` fail, or find a file, as on Windows with NTFS.
+ *
+ * - A file with the read-only attribute is neither replaced by `rename()` (MoveFileExW, as libuv calls it) nor opened to
+ *   write, and `copyFile()` copies that attribute.
+ * - `ftruncate()` needs FILE_WRITE_DATA, which libuv takes from files that are opened to append; `futimes()` and
+ *   `fdatasync()` need write access.
+ * - With `IGNORE_CASE` in the environment, names are found in any case of their letters, and `realpath()` gives them as
+ *   they were made.
+ */
+"use strict";
+const fs = require("node:fs");
+const { syncBuiltinESMExports } = require("node:module");
+const { basename, dirname, join, resolve } = require("node:path");
+const { O_APPEND, O_RDWR, O_WRONLY } = fs.constants;
+const { lstatSync, readdirSync } = fs;
+
+Object.defineProperty(process, "platform", { value: "win32" });
+
+/** How files are open, by their numbers. */
+const open = new Map();
+const words = { "r": 0, "r+": O_RDWR, "a": O_WRONLY | O_APPEND, "a+": O_RDWR | O_APPEND };
+
+function accessOf(flags = "r") {
+  const bits = typeof flags === "number" ? flags : words[flags] ?? O_WRONLY;
+  if (bits & O_APPEND) return "append";
+  return bits & (O_WRONLY | O_RDWR) ? "write" : "read";
+}
+
+function isReadOnly(path) {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  return status?.isFile() === true && !(status.mode & 0o200);
+}
+
+/** The path of what a path finds: each part as it was made, in whatever case. */
+function found(path) {
+  const full = resolve(String(path));
+  const folder = dirname(full);
+  if (folder === full) return full;
+  const [above, name] = [found(folder), basename(full)];
+  if (lstatSync(join(above, name), { throwIfNoEntry: false })) return join(above, name);
+  try {
+    const same = readdirSync(above).find((each) => each.toLowerCase() === name.toLowerCase());
+    return join(above, same ?? name);
+  } catch {
+    return join(above, name);
+  }
+}
+
+const refuses = {
+  open: (path, flags) => accessOf(flags) !== "read" && isReadOnly(path),
+  rename: (_from, to) => isReadOnly(to),
+  ftruncate: (file) => open.get(file) === "append",
+  futimes: (file) => open.get(file) === "read",
+  fdatasync: (file) => open.get(file) === "read",
+};
+/** How many of the first arguments are paths. A rename may change the case of a name. */
+const paths = {
+  ...{ open: 1, stat: 1, lstat: 1, readFile: 1, mkdir: 1, rmdir: 1, unlink: 1, rm: 1, chmod: 1, utimes: 1, readdir: 1 },
+  ...{ realpath: 1, access: 1, copyFile: 2, link: 2, rename: 2, opendir: 1 },
+};
+
+function checked(name, args) {
+  if (process.env.IGNORE_CASE) {
+    for (let i = 0; i < (paths[name] ?? 0); i++) {
+      if (typeof args[i] === "string") args[i] = found(args[i]);
+    }
+  }
+  if (!refuses[name]?.(...args)) return;
+  throw Object.assign(new Error(`EPERM: operation not permitted, ${name}`), { code: "EPERM", syscall: name });
+}
+
+for (const name of new Set([...Object.keys(refuses), ...Object.keys(paths)])) {
+  const { [name]: later, [`${name}Sync`]: now } = fs;
+  fs[`${name}Sync`] = Object.assign((...args) => {
+    checked(name, args);
+    const result = now(...args);
+    if (name === "open") open.set(result, accessOf(args[1]));
+    return result;
+  }, now);
+  fs[name] = Object.assign((...args) => {
+    const done = args.at(-1);
+    try {
+      checked(name, args);
+    } catch (error) {
+      return void process.nextTick(done, error);
+    }
+    later(...args.slice(0, -1), (error, result, ...rest) => {
+      if (name === "open" && !error) open.set(result, accessOf(args[1]));
+      done(error, result, ...rest);
+    });
+  }, later);
+  const { [name]: promised } = fs.promises;
+  if (promised === undefined) continue;
+  fs.promises[name] = async (...args) => {
+    checked(name, args);
+    return await promised(...args);
+  };
+}
+fs.realpathSync.native = fs.realpathSync;
+syncBuiltinESMExports();

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { chmod, readFile, rename } from "node:fs/promises";
+import { join } from "node:path";
+import test, { describe } from "node:test";
+import { fileURLToPath } from "node:url";
+import { inFolder, listed, writeTree } from "../support/folders.ts";
+import { output } from "../support/processes.ts";
+import { root, runtime } from "../support/runtime.ts";
+
+const rules = fileURLToPath(new URL("like_windows.cjs", import.meta.url));
+const node = join(root, "node_modules/.bin/node");
+
+/** Runs a module, whose `folder` is given, on Node where files behave as on Windows. */
+function run(code: string, folder: string, env: Record<string, string> = {}): Promise<string> {
+  const source = `const folder = ${JSON.stringify(folder)};
+    const [Files, Site] = await Promise.all(["files", "precompress"].map((part) => import("./lib/" + part + "/mod.ts")));
+    ${code}`;
+  return output(node, ["--input-type=module", "--eval", source], root, { NODE_OPTIONS: `--require=${rules}`, ...env });
+}
+
+const page = (name: string): string => `<p>${name} is a page</p>\n`.repeat(200);
+
+describe(
+  "where files behave as on Windows",
+  { skip: runtime !== "node" && "the rules are those of Node's calls" },
+  () => {
+    test("read-only files are copied, compressed and replaced", () =>
+      inFolder(async (folder) => {
+        await writeTree(folder, { "site/a.html": page("a") });
+        await chmod(join(folder, "site/a.html"), 0o444);
+        const code = `
+        const lines = [];
+        for (const level of [1, 9]) {
+          const { problems, compressed } = await Site.precompress(folder + "/site", { out: folder + "/out", formats: ["gzip"], levels: { gzip: level } });
+          lines.push(problems.length, compressed.length);
+        }
+        await Files.copyFileAtomic(folder + "/site/a.html", folder + "/out/a.html");
+        console.log(lines.join());`;
+        assert.equal((await run(code, folder)).trim(), "0,1,0,1");
+      }));
+
+    test("what a failed write has left of a line is taken back", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const fs = (await import("node:fs")).default;
+        const { syncBuiltinESMExports } = await import("node:module");
+        let failing = 0;
+        for (const name of ["write", "writev"]) {
+          const real = fs[name];
+          fs[name] = (file, data, ...rest) => {
+            if (failing-- <= 0) return real(file, data, ...rest);
+            const [piece] = Array.isArray(data) ? data : [data];
+            fs.writeSync(file, piece, 0, piece.length >> 1, null);
+            process.nextTick(rest.at(-1), Object.assign(new Error("no space"), { code: "ENOSPC" }));
+          };
+        }
+        syncBuiltinESMExports();
+        const log = new Files.RotatingFileWritable({ directory: folder, name: "a.log", maxFileSize: 9999, append: true, retry: { attempts: 3, delay: 1 } });
+        const writer = log.getWriter();
+        await writer.write("first\\n");
+        failing = 1;
+        await writer.write("second\\n");
+        await writer.close();`;
+        await run(code, folder);
+        assert.equal(await readFile(join(folder, "a-00001.log"), "utf8"), "first\nsecond\n");
+      }));
+
+    for (const into of ["out", "site"]) {
+      test(`names that change in case alone are followed by what is made of them, in ${into}`, () =>
+        inFolder(async (folder) => {
+          const site = join(folder, "site");
+          await writeTree(
+            site,
+            Object.fromEntries(["about.html", "blog/a.html", "index.html"].map((name) => [name, page(name)])),
+          );
+          const options = `{ formats: ["gzip"], ${into === "out" ? 'out: folder + "/out"' : ""} }`;
+          const code = `
+          for (let i = 0; i < 2; i++) {
+            const { problems } = await Site.precompress(folder + "/site", ${options});
+            console.log(problems.length);
+          }`;
+          const env = { IGNORE_CASE: "1" };
+          assert.equal((await run(code, folder, env)).trim(), "0\n0");
+          await rename(join(site, "about.html"), join(site, "About.html"));
+          await rename(join(site, "blog"), join(site, "Blog"));
+          assert.equal((await run(code, folder, env)).trim(), "0\n0");
+          const names = ["About.html", "Blog/a.html", "index.html"];
+          const files = (await listed(join(folder, into))).filter((path) => !path.startsWith("."));
+          assert.deepEqual(files, names.flatMap((name) => [name, `${name}.gz`]));
+        }));
+    }
+  },
+);
