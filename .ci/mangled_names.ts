@@ -93,6 +93,8 @@ export const mangledNames: readonly string[] = [
   "pass",
   "peek",
   "pendingAbortRequest",
+  "pipedFrom",
+  "pipedTo",
   "pullAgain",
   "pullInto",
   "pullSteps",

@@ -128,7 +128,10 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     const { batching, sink, sizeAlgorithm } = this.#destination.controller;
     this.#movesRuns = batching !== undefined && sizeAlgorithm === undefined &&
       this.#source.controller instanceof DefaultControllerState;
-    this.#recycling = recyclingBetween(this.#source.controller.source, sink);
+    const { source } = this.#source.controller;
+    source.pipedFrom?.(this);
+    sink.pipedTo?.(this);
+    this.#recycling = recyclingBetween(source, sink);
   }
 
   /** Settles when the pipe has let go of both streams. */
@@ -310,6 +313,8 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
   }
 
   #finalize(failure: Failure | undefined): void {
+    this.#source.controller.source.pipedFrom?.(undefined);
+    this.#destination.controller.sink.pipedTo?.(undefined);
     writableStreamDefaultWriterRelease(this.#writer);
     readableStreamReaderRelease(this.#reader);
     this.#destinationEnd.release();

@@ -13,6 +13,7 @@ import {
 import { endedControllerError } from "../language/errors.ts";
 import { Ring } from "../queuing/chunk_queue.ts";
 import type { RecyclingSource } from "../shortcuts/recycling.ts";
+import type { Task } from "../shortcuts/task.ts";
 import type { ReadRequest } from "./stream_state.ts";
 import { readableStreamClose, readableStreamError, type ReadableStreamState } from "./stream_state.ts";
 
@@ -22,6 +23,8 @@ export interface SourceAlgorithms {
   pull(): unknown;
   /** Returns a promise or a value; it may throw. */
   cancel(reason: unknown): unknown;
+  /** Called with the pipe that reads from the stream, and with none at its end. */
+  pipedFrom?(pipe: Task | undefined): void;
   /** The source that takes chunks back to reuse their memory, once nobody uses them any longer. */
   readonly recycler?: RecyclingSource | undefined;
 }

@@ -15,6 +15,8 @@ interface Task {
 interface Contexts {
   /** Returns the context that is current. */
   readonly currentContext: () => Context;
+  /** Whether two contexts are known to be the same. */
+  readonly isSameContext: (one: Context, other: Context) => boolean;
   /** Runs `task` in `context`, and is in the same context as before when it returns or throws. */
   readonly runIn: (context: Context, task: Task) => void;
 }
@@ -27,6 +29,8 @@ interface AsyncHooks {
   readonly AsyncLocalStorage: { snapshot(): (steps: (task: Task) => void, task: Task) => void };
   readonly AsyncResource: new (type: string) => AsyncResource;
 }
+
+type Frames = Record<symbol, unknown>;
 
 interface BuiltinModules {
   readonly getBuiltinModule?: (name: string) => unknown;
@@ -43,9 +47,10 @@ interface DenoInternals {
 }
 
 const contexts: Contexts = ofDeno() ?? ofNodeModules() ??
-  { currentContext: () => undefined, runIn: (_context, task) => task.run() };
+  { currentContext: () => undefined, isSameContext: () => true, runIn: (_context, task) => task.run() };
 
 export const currentContext: Contexts["currentContext"] = contexts.currentContext;
+export const isSameContext: Contexts["isSameContext"] = contexts.isSameContext;
 export const runIn: Contexts["runIn"] = contexts.runIn;
 
 /** Without `node:async_hooks`: once that is loaded, Deno delivers messages between microtasks. */
@@ -55,6 +60,7 @@ function ofDeno(): Contexts | undefined {
   if (typeof getAsyncContext !== "function" || typeof setAsyncContext !== "function") return undefined;
   return {
     currentContext: getAsyncContext,
+    isSameContext: (one, other) => one === other,
     runIn(context, task) {
       const before = getAsyncContext();
       setAsyncContext(context);
@@ -77,11 +83,17 @@ function ofNodeModules(): Contexts | undefined {
     const runTask = (task: Task): void => task.run();
     return {
       currentContext: () => AsyncLocalStorage.snapshot(),
+      isSameContext: (one, other) => one === other,
       runIn: (context, task) => (context as ReturnType<typeof AsyncLocalStorage.snapshot>)(runTask, task),
     };
   }
+  // From Node 24 on it has what it keeps of a context in a property.
+  const frame = Object.getOwnPropertySymbols(new AsyncResource("millrace"))
+    .find(({ description }) => description === "context_frame");
   return {
     currentContext: () => new AsyncResource("millrace"),
+    isSameContext: (one, other) =>
+      one === other || (frame !== undefined && (one as Frames)[frame] === (other as Frames)[frame]),
     runIn: (context, task) => (context as AsyncResource).runInAsyncScope(task.run, task),
   };
 }

@@ -91,7 +91,7 @@ let isAwake = false;
  * Tasks that become ready meanwhile share the microtask: chunks go down a chain of pipes without one for each hop.
  */
 export abstract class Task {
-  readonly #context: Context = currentContext();
+  readonly context: Context = currentContext();
   #isAwake = false;
   #next: Task | undefined;
 
@@ -112,7 +112,7 @@ export abstract class Task {
     if (first === undefined) last = undefined;
     else task.#next = undefined;
     task.#isAwake = false;
-    runIn(task.#context, task);
+    runIn(task.context, task);
   }
 }
 

@@ -16,6 +16,8 @@ import { queueGoingOn, type SourceAlgorithms } from "../readable/controller_stat
 import type { DefaultControllerState } from "../readable/default_controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { type SinkAlgorithms, writableStreamDefaultControllerErrorIfNeeded } from "../writable/controller_state.ts";
+import { type Context, currentContext, isSameContext, runIn } from "#streams/async_context";
+import type { Task } from "../shortcuts/task.ts";
 import { writableStreamFinishParkedWrite } from "../writable/pipe_write.ts";
 import { writableStreamFinishInFlightWriteWithError, type WritableStreamState } from "../writable/stream_state.ts";
 
@@ -50,6 +52,12 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   #finishPromise: Promise<void> | undefined;
   #hasParkedWrite = false;
   #parkedChunk: unknown;
+  /** The context of a parked write that is no pipe's. */
+  #parkedContext: Context;
+  #pipeIn: Task | undefined;
+  #pipeOut: Task | undefined;
+  /** Whether a pipe writes and a pipe reads, and both were made in the same context, as far as that is known. */
+  #isOneContext = false;
   #hasParkedPull = false;
 
   get releasesChunks(): boolean | undefined {
@@ -65,6 +73,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (!this.backpressure) return this.#performTransform(chunk);
     this.#hasParkedWrite = true;
     this.#parkedChunk = chunk;
+    if (this.#pipeIn === undefined) this.#parkedContext = currentContext();
     return PARKED;
   }
 
@@ -198,21 +207,46 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (!this.#hasParkedWrite) return;
     this.#hasParkedWrite = false;
     if (!this.writable.inFlightWriteRequest!.settlesAtOnce) this.#resumeWriteInMicrotask();
+    else if (this.#isOneContext) this.run();
     else if (this.readable.reader?.mostPullsAtOnce || this.writable.state === "erroring") this.#resumeWrite();
     else queueReaction(() => this.#resumeWrite());
   }
 
+  pipedTo(pipe: Task | undefined): void {
+    this.#pipeIn = pipe;
+    this.#comparePipes();
+  }
+
+  pipedFrom(pipe: Task | undefined): void {
+    this.#pipeOut = pipe;
+    this.#comparePipes();
+  }
+
+  #comparePipes(): void {
+    const into = this.#pipeIn;
+    const out = this.#pipeOut;
+    this.#isOneContext = into !== undefined && out !== undefined && isSameContext(into.context, out.context);
+  }
+
   #resumeWriteInMicrotask(): void {
     const { controller } = this.writable;
+    const context = this.#parkedContext;
     const written = inAMicrotask(() => {
       const chunk = this.#takeParkedChunk();
       if (this.writable.state === "erroring") throw this.writable.storedError;
-      return this.#performTransform(chunk);
+      let transformed: Promise<void> | undefined;
+      runIn(context, { run: () => void (transformed = this.#performTransform(chunk)) });
+      return transformed;
     });
     settle(written, controller.onWritten, controller.onWriteFailed);
   }
 
+  /** Goes on with the parked write in the context that it was made in, as the reaction of the standard's promise does. */
   #resumeWrite(): void {
+    runIn(this.#pipeIn === undefined ? this.#parkedContext : this.#pipeIn.context, this);
+  }
+
+  run(): void {
     const chunk = this.#takeParkedChunk();
     if (this.writable.state === "erroring") {
       writableStreamFinishInFlightWriteWithError(this.writable, this.writable.storedError);

@@ -10,7 +10,7 @@ import {
 } from "../language/promises.ts";
 import { checkedSize, ChunkQueue, type SizeAlgorithm } from "../queuing/chunk_queue.ts";
 import { queueGoingOn } from "../readable/controller_state.ts";
-import { holdTasks, runTasks } from "../shortcuts/task.ts";
+import { holdTasks, runTasks, type Task } from "../shortcuts/task.ts";
 import type { Batching } from "./batches/batch.ts";
 import {
   writableStreamCloseQueuedOrInFlight,
@@ -29,6 +29,8 @@ export interface SinkAlgorithms {
   write(chunk: unknown): unknown;
   close(): unknown;
   abort(reason: unknown): unknown;
+  /** Called with the pipe that writes to the stream, and with none at its end. */
+  pipedTo?(pipe: Task | undefined): void;
   /** Whether it keeps nothing of a chunk that is written. */
   readonly releasesChunks?: boolean | undefined;
 }
