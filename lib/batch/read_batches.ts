@@ -219,8 +219,8 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
     this.#signal?.removeEventListener("abort", this.#onAbort);
     const rest = reader.release() as R[] | Promise<R[] | undefined> | undefined;
     if (this.#isTaking) return; // the call that takes gets what was taken, and has the others told
-    if (rest instanceof Promise) rest.then(this.#tellEnd);
-    else this.#tellEnd(rest);
+    if (rest === undefined || Array.isArray(rest)) this.#tellEnd(rest);
+    else rest.then(this.#tellEnd);
   }
 
   /** Gives the rest, if there is one, to the first call that waits, and the end to all others. */

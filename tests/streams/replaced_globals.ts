@@ -22,17 +22,96 @@ function extend(name: (typeof classes)[number]): void {
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
 }
 
+/** As zone.js has it: a class of its own, and a `then()` of the language's promises that gives one of that. */
+function zone(): void {
+  const { Promise } = globalThis;
+  const { then } = Promise.prototype;
+  type Settle = (value: unknown) => void;
+  type Reaction = (value: unknown) => unknown;
+  class ZonePromise {
+    readonly #native: Promise<unknown>;
+    readonly zoneReactions: unknown[] = [];
+    constructor(executor: (resolve: Settle, reject: Settle) => void) {
+      this.#native = new Promise(executor);
+    }
+    get [Symbol.toStringTag](): string {
+      return "Promise";
+    }
+    then(onFulfilled?: Reaction, onRejected?: Reaction): ZonePromise {
+      this.zoneReactions.push(onFulfilled); // a TypeError for any other promise, as in zone.js
+      return new ZonePromise((resolve, reject) => then.call(this.#native, resolve, reject))
+        .#react(onFulfilled, onRejected);
+    }
+    #react(onFulfilled?: Reaction, onRejected?: Reaction): ZonePromise {
+      return new ZonePromise((resolve, reject) =>
+        then.call(then.call(this.#native, onFulfilled, onRejected), resolve, reject)
+      );
+    }
+    catch(onRejected?: Reaction): ZonePromise {
+      return this.then(undefined, onRejected);
+    }
+    finally(onFinally: () => void): ZonePromise {
+      return this.then((value) => (onFinally(), value), (error) => {
+        onFinally();
+        throw error;
+      });
+    }
+    static resolve(value: unknown): ZonePromise {
+      return value instanceof ZonePromise ? value : new ZonePromise((resolve) => resolve(value));
+    }
+    static reject(error: unknown): ZonePromise {
+      return new ZonePromise((_, reject) => reject(error));
+    }
+    static withResolvers(): object {
+      const deferred = {};
+      const promise = new ZonePromise((resolve, reject) => Object.assign(deferred, { resolve, reject }));
+      return Object.assign(deferred, { promise });
+    }
+    static all(values: Iterable<unknown>): ZonePromise {
+      return ZonePromise.resolve(Promise.all(values));
+    }
+    static race(values: Iterable<unknown>): ZonePromise {
+      return ZonePromise.resolve(Promise.race(values));
+    }
+  }
+  Promise.prototype.then = function (...args: Parameters<typeof then>) {
+    return new ZonePromise((resolve, reject) => then.call(this, resolve, reject)).then(...args as []) as never;
+  };
+  Object.defineProperty(globalThis, "Promise", { value: ZonePromise, writable: true, configurable: true });
+}
+
+/** As mocks have it: a class that extends the language's, and does more in `then()`. */
+function mockPromise(): void {
+  class Mock<T> extends Promise<T> {
+    override then<A = T, B = never>(...args: Parameters<Promise<T>["then"]>): Promise<A | B> {
+      if (new Error().stack?.includes("lib/streams")) throw new Error("then() of a mock was called by our streams");
+      return super.then(...args) as Promise<A | B>;
+    }
+  }
+  Object.defineProperty(globalThis, "Promise", { value: Mock, writable: true, configurable: true });
+}
+
+/** As instrumentation has it: `fetch()` and `Response` of its own. */
+function wrapFetch(): void {
+  const { fetch: before } = globalThis;
+  globalThis.fetch = (...args) => before(...args).then((response) => new Response(response.body, response));
+  globalThis.Response = class extends Response {};
+}
+
 /** What is replaced, by name. */
 export const replacements: Readonly<Record<string, () => void>> = {
   nothing() {},
   ...Object.fromEntries(classes.map((name) => [`${name} by a class that extends it`, () => extend(name)])),
   "all classes of streams by ones that extend them": () => classes.forEach(extend),
+  "Promise as zone.js does": zone,
+  "Promise by a mock": mockPromise,
+  "fetch() and Response by wrappers": wrapFetch,
 };
 
 /** What a page or a server does with streams of both kinds. */
-async function tries(): Promise<Record<string, unknown>> {
+async function tries(module: string | undefined): Promise<Record<string, unknown>> {
   const native = { ReadableStream, WritableStream, TransformStream, TextEncoderStream };
-  const ours = await import("../../lib/streams/mod.ts");
+  const ours: typeof import("../../lib/streams/mod.ts") = await import(module ?? "../../lib/streams/mod.ts");
   const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
   const decoded = async (stream: AsyncIterable<Uint8Array>): Promise<string> => {
     let text = "";
@@ -98,11 +177,11 @@ async function tries(): Promise<Record<string, unknown>> {
   return seen;
 }
 
-const [name] = process.argv.slice(2);
+const [name, module] = process.argv.slice(2);
 if (name !== undefined) {
   replacements[name]!();
   let unhandled = "none";
   process.on("unhandledRejection", (error) => unhandled = String(error));
-  console.log(JSON.stringify({ ...await tries(), unhandled }));
+  console.log(JSON.stringify({ ...await tries(module), unhandled }));
   process.exit();
 }

@@ -10,6 +10,26 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
   return Object.getOwnPropertyDescriptor(prototype, name)!.get!;
 }
 
+/**
+ * The classes of streams that the browser has as its own: by what it makes, if a polyfill has put others in the places of
+ * the globals. Only a TransformStream does not come about so.
+ */
+export function platformClasses(): object {
+  if (/native code/.test(Function.prototype.toString.call(ReadableStream))) return globalThis;
+  const body = (): object => new Response("0").body!;
+  const classes: Record<string, unknown> = { TransformStream };
+  const add = (object: object): unknown => classes[object.constructor.name] = object.constructor;
+  const { writable } = new TextEncoderStream();
+  for (const object of [body(), writable, writable.getWriter()]) add(object);
+  add((body() as ReadableStream).getReader());
+  try {
+    add((body() as ReadableStream).getReader({ mode: "byob" }));
+  } catch {
+    // its bodies are no byte streams
+  }
+  return classes;
+}
+
 /** The global function of a name as it is at this call. Browsers load none late. */
 export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): GlobalFunctions[Name] | undefined {
   return (globalThis as unknown as GlobalFunctions)[name];

@@ -31,6 +31,11 @@ export interface GlobalFunctions {
   clearTimeout: (timer: unknown) => void;
 }
 
+/** The classes of streams that the runtime has as its own. */
+export function platformClasses(): typeof globalThis {
+  return globalThis;
+}
+
 /**
  * The global function of a name as it is at this call, which need not be loaded until it is used: Deno's getters of timers
  * load Node's modules, which takes as long as to load all of ours.

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { getterOf, hasReadMany } from "#streams/host";
+import { getterOf, hasReadMany, platformClasses } from "#streams/host";
 import { hasBrand, isObject } from "./webidl.ts";
 
 /** The name under which `install` keeps the classes that it has replaced. */
@@ -22,19 +22,19 @@ type Classes = Pick<
 >;
 
 /** The globals, or what they were before another copy of the package put its own in their places. */
-const { natives }: { readonly natives: Partial<Classes> } =
-  (globalThis as { [INSTALLED]?: { readonly natives: Classes } })[INSTALLED] ?? { natives: globalThis };
+const natives: Partial<Classes> = (globalThis as { [INSTALLED]?: { readonly natives: Classes } })[INSTALLED]?.natives ??
+  platformClasses();
 
 /** The runtime's class of a name: of a global that a program has extended, as to watch it, that which has the member. */
-function native<Name extends keyof Classes>(name: Name, member: string): Classes[Name] {
+export function nativeClass<Name extends keyof Classes>(name: Name, member: string): Classes[Name] {
   let found: object = natives[name]!;
   while (!Object.hasOwn((found as Classes[Name]).prototype, member)) found = Object.getPrototypeOf(found);
   return found as Classes[Name];
 }
 
-export const NativeReadableStream: Classes["ReadableStream"] = native("ReadableStream", "getReader");
-export const NativeWritableStream: Classes["WritableStream"] = native("WritableStream", "getWriter");
-export const NativeTransformStream: Classes["TransformStream"] = native("TransformStream", "readable");
+export const NativeReadableStream: Classes["ReadableStream"] = nativeClass("ReadableStream", "getReader");
+export const NativeWritableStream: Classes["WritableStream"] = nativeClass("WritableStream", "getWriter");
+export const NativeTransformStream: Classes["TransformStream"] = nativeClass("TransformStream", "readable");
 
 const readable: globalThis.ReadableStream = NativeReadableStream.prototype;
 const writable: globalThis.WritableStream = NativeWritableStream.prototype;
@@ -51,17 +51,13 @@ type Reader = globalThis.ReadableStreamDefaultReader;
 type ByobReader = globalThis.ReadableStreamBYOBReader;
 type Writer = globalThis.WritableStreamDefaultWriter;
 
-export const NativeReadableStreamDefaultReader: Classes["ReadableStreamDefaultReader"] = native(
+export const NativeReadableStreamDefaultReader: Classes["ReadableStreamDefaultReader"] = nativeClass(
   "ReadableStreamDefaultReader",
   "read",
 );
-export const NativeWritableStreamDefaultWriter: Classes["WritableStreamDefaultWriter"] = native(
+export const NativeWritableStreamDefaultWriter: Classes["WritableStreamDefaultWriter"] = nativeClass(
   "WritableStreamDefaultWriter",
   "write",
-);
-export const NativeReadableStreamDefaultController: Classes["ReadableStreamDefaultController"] = native(
-  "ReadableStreamDefaultController",
-  "enqueue",
 );
 
 const reader: Reader = NativeReadableStreamDefaultReader.prototype;
@@ -85,7 +81,7 @@ class NoByobReader {
 }
 
 export const NativeReadableStreamBYOBReader: Classes["ReadableStreamBYOBReader"] = hasNativeByteStreams
-  ? native("ReadableStreamBYOBReader", "read")
+  ? nativeClass("ReadableStreamBYOBReader", "read")
   : NoByobReader as never;
 
 const byobReader: ByobReader = NativeReadableStreamBYOBReader.prototype;

@@ -1,6 +1,6 @@
 /**
- * Promises as the standard uses them: captured once, so that a patched `Promise` changes nothing here, and made only
- * where somebody can see them.
+ * Promises as the standard uses them: the language's own, whatever a program has put in the place of `Promise`, and made
+ * only where somebody can see them.
  *
  * @module
  */
@@ -10,28 +10,40 @@ const PENDING = 0;
 const FULFILLED = 1;
 const REJECTED = 2;
 
-const { then } = Promise.prototype;
-const { resolve, reject } = Promise;
-const PromiseConstructor = Promise;
+/** `%Promise%`, of what the language makes: async functions of older targets are made with the global. */
+export const NativePromise: PromiseConstructor = Object.getPrototypeOf(
+  Array.fromAsync?.([]) ?? (async () => {})(),
+).constructor;
+const { resolve, reject } = NativePromise;
 
 /** A promise that is resolved for ever: reacting to it is the cheapest way to run code one microtask later. */
-const RESOLVED: Promise<void> = Promise.resolve();
+const RESOLVED: Promise<void> = NativePromise.resolve();
+
+const then = ownThen(NativePromise.prototype.then);
+
+/** Has a `then()` that was replaced, and gives promises of another kind, give the language's. */
+function ownThen(given: typeof NativePromise.prototype.then): typeof given {
+  if (given.call(RESOLVED) instanceof NativePromise) return given;
+  return function (this: Promise<never>, ...args) {
+    return promiseResolvedWith(given.apply(this, args as never)) as never;
+  };
+}
 
 export const noop = (): void => {};
 
 /** "A promise resolved with": a native promise is returned as it is. */
 export function promiseResolvedWith<T>(value: T | PromiseLike<T>): Promise<T> {
-  return resolve.call(PromiseConstructor, value) as Promise<T>;
+  return resolve.call(NativePromise, value) as Promise<T>;
 }
 
 /** A new promise resolved with a value: unlike {@linkcode promiseResolvedWith}, also for a native promise. */
 export function newPromiseResolvedWith<T>(value: T | PromiseLike<T>): Promise<T> {
-  return new PromiseConstructor<T>((resolve) => resolve(value));
+  return new NativePromise<T>((resolve) => resolve(value));
 }
 
 /** "A promise rejected with". */
 export function promiseRejectedWith<T = never>(reason: unknown): Promise<T> {
-  return reject.call(PromiseConstructor, reason) as Promise<T>;
+  return reject.call(NativePromise, reason) as Promise<T>;
 }
 
 /** Returns the result of `steps`; an error that they throw becomes a rejection. */
@@ -96,7 +108,7 @@ export class Deferred<T> {
   reject: (reason: unknown) => void = noop;
   constructor() {
     // An arrow function written here is what V8 inlines; one shared by all instances costs it a third more.
-    this.promise = new PromiseConstructor<T>((resolve, reject) => {
+    this.promise = new NativePromise<T>((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
     });

@@ -1,5 +1,12 @@
 import { wrongThis } from "../language/errors.ts";
-import { noop, promiseRejectedWith, promiseResolvedWith, queueReaction, react } from "../language/promises.ts";
+import {
+  NativePromise,
+  noop,
+  promiseRejectedWith,
+  promiseResolvedWith,
+  queueReaction,
+  react,
+} from "../language/promises.ts";
 import { isObject } from "../language/webidl.ts";
 import {
   DefaultReaderState,
@@ -17,7 +24,7 @@ const NAME = "ReadableStream AsyncIterator";
 
 type Result = IteratorResult<unknown, unknown>;
 
-const PromiseConstructor = Promise;
+const PromiseConstructor = NativePromise;
 const RESOLVED: Promise<never> = promiseResolvedWith(undefined as never);
 
 /** The reader of an iterator, which it releases at its end, and the request of the one read that is under way. */
@@ -144,7 +151,15 @@ export class ReadableStreamAsyncIterator<R> {
 }
 
 const { prototype } = ReadableStreamAsyncIterator;
-const asyncIteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}).prototype);
+// Compiled to an older target, as for zone.js, there is no generator whose prototype that would be.
+const { prototype: generator } = Object.getPrototypeOf(async function* () {});
+const asyncIteratorPrototype: object = generator === undefined
+  ? {
+    [Symbol.asyncIterator](): object {
+      return this;
+    },
+  }
+  : Object.getPrototypeOf(generator);
 Reflect.deleteProperty(prototype, "constructor");
 Object.setPrototypeOf(prototype, asyncIteratorPrototype);
 for (const member of ["next", "return"]) Object.defineProperty(prototype, member, { enumerable: true });

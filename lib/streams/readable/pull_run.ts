@@ -1,5 +1,5 @@
 import { acquireArray, ARRAY_LENGTH } from "../shortcuts/chunk_array_queue.ts";
-import { isThenableLike, markAsHandled } from "../language/promises.ts";
+import { isThenableLike, markAsHandled, NativePromise } from "../language/promises.ts";
 import type { GatheredBatch } from "../queuing/read_batch.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 import { SyncIteratorSource } from "./from.ts";
@@ -26,7 +26,7 @@ export function pullRun(controller: DefaultControllerState, most: number, pipe: 
       const next = source.next();
       if (next.done || isThenableLike(next.value)) {
         source.ahead = next;
-        if (next.value instanceof Promise) markAsHandled(next.value); // the pull may never come
+        if (next.value instanceof NativePromise) markAsHandled(next.value); // the pull may never come
         break;
       }
       run[length] = next.value;
@@ -48,7 +48,7 @@ export function pullRunInto(controller: DefaultControllerState, batch: GatheredB
       const next = source.next();
       if (next.done || isThenableLike(next.value)) {
         source.ahead = next;
-        if (next.value instanceof Promise) markAsHandled(next.value); // the pull may never come
+        if (next.value instanceof NativePromise) markAsHandled(next.value); // the pull may never come
         break;
       }
       batch.add(next.value);

@@ -3,6 +3,7 @@ import { releasedError } from "../language/errors.ts";
 import {
   type EndedPromise,
   LazyPromise,
+  NativePromise,
   noop,
   promiseRejectedWith,
   promiseResolvedWith,
@@ -114,7 +115,7 @@ export interface ReadIntoRequest {
 /** ReadableStreamReadResult, which only the types of the DOM name. */
 type Result = { done: false; value: unknown } | { done: true; value: unknown };
 
-const PromiseConstructor = Promise;
+const PromiseConstructor = NativePromise;
 
 /** The request behind the promise that `read()` returns, of either reader. It is a Deferred, but not by inheritance: V8 makes these faster. */
 export class PromiseReadRequest implements ReadRequest, ReadIntoRequest {

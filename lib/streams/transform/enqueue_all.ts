@@ -1,4 +1,4 @@
-import { queueReaction } from "../language/promises.ts";
+import { NativePromise, queueReaction } from "../language/promises.ts";
 import { checkCanCloseOrEnqueue } from "../readable/controller_state.ts";
 import { enqueueArray } from "../shortcuts/chunk_array_queue.ts";
 import { type TransformStreamDefaultController, transformStreamStateOf } from "./default_controller.ts";
@@ -42,7 +42,7 @@ export function transformRest(controller: TransformStreamDefaultController<never
   const state = transformStreamStateOf(controller);
   if (!heard.has(state)) endAtAbort(state);
   state.write(rest);
-  return new Promise(() => {}); // of its own: reactions to a shared one would stay for ever
+  return new NativePromise(() => {}); // of its own: reactions to a shared one would stay for ever
 }
 
 function endAtAbort(state: TransformStreamState): void {

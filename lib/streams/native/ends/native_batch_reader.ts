@@ -1,4 +1,4 @@
-import { promiseRejectedWith, queueReaction, react } from "../../language/promises.ts";
+import { NativePromise, promiseRejectedWith, queueReaction, react } from "../../language/promises.ts";
 import { type ManyChunks, nativeGetReader, nativeReader, nativeReadMany } from "../../language/native_classes.ts";
 import { type BatchLimits, type BatchReader, type BatchRequest, GatheredBatch } from "../../queuing/read_batch.ts";
 
@@ -53,7 +53,7 @@ export class NativeBatchReader implements BatchReader {
     this.#request = undefined;
     this.#end ??= {};
     nativeReader.releaseLock.call(this.#reader);
-    return this.#isReading ? new Promise((resolve) => this.#onRest = resolve) : this.#gathered();
+    return this.#isReading ? new NativePromise((resolve) => this.#onRest = resolve) : this.#gathered();
   }
 
   #gathered(): unknown[] | undefined {
@@ -126,7 +126,7 @@ export class NativeBatchReader implements BatchReader {
     } catch (error) {
       result = promiseRejectedWith(error);
     }
-    if (!(result instanceof Promise)) return this.#setRest(result);
+    if (!(result instanceof NativePromise)) return this.#setRest(result);
     this.#isReading = true;
     react(result, this.#onMany, this.#onError);
   }

@@ -1,7 +1,7 @@
 import {
   isNativeReadableStreamLocked,
+  nativeClass,
   NativeReadableStream,
-  NativeReadableStreamDefaultController,
   NativeReadableStreamDefaultReader,
 } from "../../language/native_classes.ts";
 import { attempt, promiseResolvedWith } from "../../language/promises.ts";
@@ -9,6 +9,8 @@ import { DefaultControllerState } from "../../readable/default_controller_state.
 import { readableStreamDefaultReaderRead, type ReadRequest } from "../../readable/stream_state.ts";
 import type { ReadableStreamState } from "../../readable/stream_state.ts";
 import { type NativeController, NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../feeds/readable_feed.ts";
+
+const { prototype } = nativeClass("ReadableStreamDefaultController", "enqueue");
 
 /** The name under which Deno's readers ask a controller of theirs for a chunk. */
 export const PULL_STEPS: symbol = stepsNamed("[[PullSteps]]");
@@ -23,12 +25,10 @@ export type AskedController = NativeController & {
 };
 
 /** Whether the runtime's controllers have all these names. */
-export const hasSteps: boolean = [PULL_STEPS, RELEASE_STEPS, CANCEL_STEPS].every((name) =>
-  name in NativeReadableStreamDefaultController.prototype
-);
+export const hasSteps: boolean = [PULL_STEPS, RELEASE_STEPS, CANCEL_STEPS].every((name) => name in prototype);
 
 function stepsNamed(name: string): symbol {
-  const symbols = Object.getOwnPropertySymbols(NativeReadableStreamDefaultController.prototype);
+  const symbols = Object.getOwnPropertySymbols(prototype);
   return symbols.find(({ description }) => description === name) ?? Symbol(name);
 }
 
