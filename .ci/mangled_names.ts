@@ -135,6 +135,7 @@ export const mangledNames: readonly string[] = [
   "toRoom",
   "toView",
   "totalSize",
+  "transferSide",
   "typeName",
   "updateBackpressure",
   "waitsNoLonger",

@@ -17,9 +17,11 @@ export function setReadableStreamStateOf(stateOf: StateOf<ReadableStreamState>):
 }
 
 /** IsReadableStreamLocked: by a reader, a pipe or the runtime, but for our own reader that feeds the native side. */
-export function isReadableStreamLocked({ reader, nativeSide, idleLock }: ReadableStreamState): boolean {
+export function isReadableStreamLocked(stream: ReadableStreamState): boolean {
+  const { idleLock, nativeSide, reader, transferSide } = stream;
   return (reader !== undefined && !(reader instanceof FeedReaderState)) ||
-    (nativeSide !== undefined && idleLock === undefined && isNativeReadableStreamLocked(nativeSide));
+    (nativeSide !== undefined && idleLock === undefined && isNativeReadableStreamLocked(nativeSide)) ||
+    (transferSide !== undefined && isNativeReadableStreamLocked(transferSide));
 }
 
 /** Makes a stream ready to be locked. @throws {TypeError} if it is locked. */
@@ -37,9 +39,11 @@ export function setWritableStreamStateOf(stateOf: StateOf<WritableStreamState>):
 }
 
 /** IsWritableStreamLocked: by a writer, a pipe or the runtime, but for our own writer that feeds the native side. */
-export function isWritableStreamLocked({ writer, nativeSide, idleLock }: WritableStreamState): boolean {
+export function isWritableStreamLocked(stream: WritableStreamState): boolean {
+  const { idleLock, nativeSide, transferSide, writer } = stream;
   return (writer !== undefined && !(writer instanceof FeedWriterState)) ||
-    (nativeSide !== undefined && idleLock === undefined && isNativeWritableStreamLocked(nativeSide));
+    (nativeSide !== undefined && idleLock === undefined && isNativeWritableStreamLocked(nativeSide)) ||
+    (transferSide !== undefined && isNativeWritableStreamLocked(transferSide));
 }
 
 /** Makes a stream ready to be locked. @throws {TypeError} if it is locked. */

@@ -18,6 +18,8 @@ export interface LockedStream {
   readonly shell: object | undefined;
   readonly nativeSide: object | undefined;
   readonly disturbed?: boolean;
+  /** The end of a transform stream's native side, which goes in the place of ours when the whole is transferred. */
+  readonly transferSide: object | undefined;
   /** The lock of the native side by which that was read, or which it has kept, so that the runtime gets nothing by it. */
   idleLock: NativeLock | undefined;
 }
@@ -29,6 +31,8 @@ export interface LockState {
   readonly isPublic: boolean;
   /** The lock of the native side: the object that users hold, or one that stands for it, or for a pipe or an iterator. */
   nativeSide: NativeLock | undefined;
+  /** The lock of the stream's `transferSide`. */
+  transferLock?: NativeLock | undefined;
   /** Locks a native side; that which has locked it already, to feed it, returns undefined. */
   lockNative(side: object): NativeLock | undefined;
 }
@@ -36,6 +40,7 @@ export interface LockState {
 /** Locks the native side of a stream that is locked now, if that is there, and not locked by the object that users hold. */
 export function lockSide(state: LockState): void {
   const stream = state.stream!;
+  if (stream.transferSide !== undefined) state.transferLock = state.lockNative(stream.transferSide);
   if (stream.nativeSide === undefined || state.nativeSide !== undefined) return;
   releaseIdleLock(stream);
   state.nativeSide = state.lockNative(stream.nativeSide);
@@ -45,7 +50,9 @@ export function lockSide(state: LockState): void {
  * Releases the lock of a stream's native side, but for that of users, whose object does. Where to release it and to read
  * once take longer than to make a stream, one that has closed keeps it.
  */
-export function releaseSide({ nativeSide, isPublic }: LockState, stream: LockedStream, mayKeep: boolean): void {
+export function releaseSide(state: LockState, stream: LockedStream, mayKeep: boolean): void {
+  const { isPublic, nativeSide, transferLock } = state;
+  transferLock?.releaseLock();
   if (nativeSide === undefined) return;
   if (stream.nativeSide === stream.shell) {
     if (hasReadMany && mayKeep && !isPublic) {

@@ -41,6 +41,7 @@ export class ReadableStreamState {
   /** The feed of the stream's native side, once somebody has asked that for a chunk. */
   feed: StreamObserver | undefined;
   idleLock: NativeLock | undefined;
+  transferSide: object | undefined;
   /** Settles as the stream ends, if anybody asked. */
   ended: EndedPromise | undefined;
 }

@@ -1,6 +1,11 @@
 import { hasReadMany } from "#streams/host";
 import { makeNativeSideLazily, setTransformStateOf, staysLazy, withEndsOf } from "#streams/lazy_side";
-import { NativeTransformStream, replaceGlobal, restoreGlobal } from "../language/native_classes.ts";
+import {
+  isNativeReadableStream,
+  NativeTransformStream,
+  replaceGlobal,
+  restoreGlobal,
+} from "../language/native_classes.ts";
 import { TransformFeed } from "../native/feeds/transform_feed.ts";
 import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../language/promises.ts";
 import { DefaultControllerState } from "../readable/default_controller_state.ts";
@@ -65,6 +70,9 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     this.#state = state;
     if (transformer !== undefined) toObject(transformer, "the transformer");
     setUpFromTransformer(state, transformer, toStrategy(writableStrategy), toStrategy(readableStrategy));
+    if (isLazy || hasReadMany || !isNativeReadableStream(super.readable)) return; // as a polyfill's are not
+    state.readable.transferSide = super.readable;
+    state.writable.transferSide = super.writable;
   }
 
   /** The end that gives what the transformer made. */

@@ -49,6 +49,7 @@ export class WritableStreamState {
   /** The stream as the runtime handles it: the stream itself, or an object made when the runtime looks. */
   nativeSide: object | undefined;
   idleLock: NativeLock | undefined;
+  transferSide: object | undefined;
   /** The feed of the stream from its native side, once somebody has written to that. */
   feed: NativeProducer | undefined;
   /** Settles as the stream ends, if anybody asked. */

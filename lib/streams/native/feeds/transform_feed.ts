@@ -1,10 +1,8 @@
 import { inheritNothing } from "../../language/native_classes.ts";
-import { lockedError } from "../../language/errors.ts";
 import {
-  acquireReadableStreamDefaultReader,
-  type DefaultReaderState,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericCancel,
+  readableStreamReaderGenericInitialize,
   type ReadRequest,
 } from "../../readable/stream_state.ts";
 import { Deferred } from "../../language/promises.ts";
@@ -13,19 +11,21 @@ import { writableStreamClose } from "../../writable/stream_state.ts";
 import {
   setUpWritableStreamDefaultWriter,
   writableStreamDefaultWriterWrite,
-  WriterState,
+  type WriterState,
 } from "../../writable/writer_state.ts";
+import { FeedReaderState } from "./readable_feed.ts";
+import { FeedWriterState } from "./writable_feed.ts";
 
 /**
  * The transformer of a transform stream's native side, which only transferring uses: everything else takes the ends.
- * Chunks written to it go through ours.
+ * Chunks written to it go through ours, whose ends are locked as its own are.
  */
 export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest {
   readonly #transform: TransformStreamState;
   #ended: Deferred<void> | undefined;
   #controller: TransformStreamDefaultController<unknown> | undefined;
   #writer: WriterState | undefined;
-  #reader: DefaultReaderState | undefined;
+  #reader: FeedReaderState | undefined;
 
   constructor(transform: TransformStreamState) {
     this.#transform = transform;
@@ -63,13 +63,11 @@ export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest
     this.#controller ??= controller;
     if (this.#writer) return this.#writer;
     const { readable, writable } = this.#transform;
-    if (readable.reader || writable.writer) {
-      throw lockedError("transform");
-    }
     this.#ended = new Deferred();
-    this.#writer = new WriterState();
+    this.#writer = new FeedWriterState();
     setUpWritableStreamDefaultWriter(this.#writer, writable);
-    this.#reader = acquireReadableStreamDefaultReader(readable);
+    this.#reader = new FeedReaderState();
+    readableStreamReaderGenericInitialize(this.#reader, readable);
     readableStreamDefaultReaderRead(this.#reader, this);
     return this.#writer;
   }
