@@ -1,22 +1,14 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Duplex, finished, isErrored, isReadable, PassThrough, pipeline, Readable } from "node:stream";
-import * as nodeStream from "node:stream";
-import * as consumers from "node:stream/consumers";
-import { inspect } from "node:util";
 import { native, outcome, outcomeFromOutside, type Places, type Use } from "./cells.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type Stream = ReadableStream<Bytes>;
-type NodeReadable = Parameters<typeof Readable.fromWeb>[0];
 
 const natives = native.ReadableStream.prototype;
 const nativeLocked = Object.getOwnPropertyDescriptor(natives, "locked")!.get!;
 const bodyReads = ["text", "json", "arrayBuffer", "bytes", "blob"] as const;
 
 const ofBody = (body: Response | Request) => ({ used: body.bodyUsed, locked: body.body?.locked });
-const plain = async (value: unknown): Promise<unknown> => {
+export const plain = async (value: unknown): Promise<unknown> => {
   if (value instanceof Blob) return await value.text();
   if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return new TextDecoder().decode(value);
   return value;
@@ -57,21 +49,6 @@ async function textOf(stream: ReadableStream<unknown>): Promise<string> {
     text += typeof value === "string" ? value : new TextDecoder().decode(value);
   }
 }
-
-// @types/node has it as a member of Readable alone
-const { isDisturbed } = nodeStream as unknown as { isDisturbed(stream: unknown): boolean };
-const asNode = (stream: Stream): NodeReadable => stream as unknown as NodeReadable;
-
-/** Runs a pipeline with what collects text at its end. */
-const collected = (run: (out: PassThrough, done: (error?: unknown) => void) => void): Promise<unknown> =>
-  outcome(() =>
-    new Promise((resolve, reject) => {
-      const out = new PassThrough();
-      let text = "";
-      out.on("data", (chunk) => text += chunk).on("error", () => {});
-      run(out, (error) => error ? reject(error) : setImmediate(() => resolve(text)));
-    })
-  );
 
 /** Bodies, in each of their ways to be read. */
 export const bodies: Places<Stream> = {
@@ -144,79 +121,4 @@ export const methods: Places<Stream> = {
       return [stream.locked, await textOf(copy)];
     }),
   "structuredClone() without transfer": (stream) => () => outcome(() => structuredClone(stream)),
-};
-
-/** `node:stream` and `node:util`. */
-export const nodeModules: Places<Stream> = {
-  "consumers.text()": (stream) => () => outcome(() => consumers.text(asNode(stream))),
-  "Readable.fromWeb()": (stream) => () => outcome(() => consumers.text(Readable.fromWeb(asNode(stream)))),
-  "Readable.from()": (stream) => () => outcome(async () => (await Readable.from(stream).toArray()).join()),
-  "Duplex.from()": (stream) => () => collected((out, done) => pipeline(Duplex.from(stream as never), out, done)),
-  "pipeline() into a node stream": (stream) => () => collected((out, done) => pipeline(asNode(stream), out, done)),
-  "pipeline() into a native WritableStream": (stream) => () => {
-    let text = "";
-    const write = (chunk: Bytes): void => void (text += new TextDecoder().decode(chunk));
-    const sink = new native.WritableStream({ write });
-    return outcome(() =>
-      new Promise((resolve) => pipeline(asNode(stream), sink as never, (error) => resolve([error?.name, text])))
-    );
-  },
-  "finished()": (stream) => () =>
-    outcome(() => new Promise((resolve) => finished(stream as never, (error) => resolve(error?.name)))),
-  "isDisturbed() and the like": (stream) => () => [
-    isDisturbed(stream),
-    isErrored(stream as never),
-    isReadable(stream as never),
-  ],
-  "inspect()": (stream) => () => inspect(stream, { depth: 0 }).replace("Subclass", "ReadableStream"),
-};
-
-interface BunGlobal {
-  write(path: string, data: unknown): Promise<number>;
-  readableStreamToText(stream: Stream): Promise<string>;
-  readableStreamToJSON(stream: Stream): Promise<unknown>;
-  readableStreamToBytes(stream: Stream): Promise<Uint8Array>;
-  readableStreamToArrayBuffer(stream: Stream): Promise<ArrayBuffer>;
-  readableStreamToBlob(stream: Stream): Promise<Blob>;
-  readableStreamToArray(stream: Stream): Promise<Bytes[]>;
-}
-interface Rewriter {
-  transform(response: Response): Response;
-}
-
-/** What Bun has besides. */
-export const bunPlaces: Places<Stream> = {
-  ...Object.fromEntries(
-    (["Text", "JSON", "Bytes", "ArrayBuffer", "Blob", "Array"] as const).map((kind) => [
-      `Bun.readableStreamTo${kind}()`,
-      (stream: Stream) => () =>
-        outcome(async () => {
-          const { Bun } = globalThis as unknown as { Bun: BunGlobal };
-          const value = await Bun[`readableStreamTo${kind}`](stream);
-          return Array.isArray(value) ? value.map(String) : await plain(value);
-        }),
-    ]),
-  ),
-  "Bun.write()": (stream) => {
-    const response = new Response(stream);
-    return () =>
-      outcomeFromOutside(async () => {
-        const { Bun } = globalThis as unknown as { Bun: BunGlobal };
-        const folder = await mkdtemp(join(tmpdir(), "millrace-edge-"));
-        try {
-          const written = await Bun.write(join(folder, "file"), response);
-          return [written, await readFile(join(folder, "file"), "utf8")];
-        } finally {
-          await rm(folder, { recursive: true });
-        }
-      });
-  },
-  "HTMLRewriter": (stream) => {
-    const response = new Response(stream);
-    return () =>
-      outcome(() => {
-        const { HTMLRewriter } = globalThis as unknown as { HTMLRewriter: new () => Rewriter };
-        return new HTMLRewriter().transform(response).text();
-      });
-  },
 };
