@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import { PassThrough } from "node:stream";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import * as streams from "../../lib/streams/mod.ts";
@@ -83,6 +84,17 @@ for (const [name, code, misuse] of misuses) {
 test("a string is no source of a stream", () => {
   assert.throws(() => streams.ReadableStream.from("text"), { name: "TypeError", code: "ERR_ARG_NOT_ITERABLE" });
   assert.throws(() => streams.ReadableStream.from(1 as never), TypeError);
+});
+
+test("where a stream of node:stream is not taken, the error names the function that makes a web stream of it", async () => {
+  const { pipeThrough, pipeTo, ReadableStream, WritableStream } = streams;
+  const node = new PassThrough() as never;
+  const pair = { readable: new ReadableStream(), writable: node };
+  await assert.rejects(pipeTo(node, new WritableStream()), /the source must be .* fromNodeReadable\(\)/);
+  await assert.rejects(pipeTo(new ReadableStream(), node), /the destination must be .* fromNodeWritable\(\)/);
+  assert.throws(() => pipeThrough(new ReadableStream(), pair), /writable must be .* fromNodeWritable\(\)/);
+  assert.throws(() => pipeThrough(node, pair), /the source must be .* fromNodeReadable\(\)/);
+  await assert.rejects(pipeTo(undefined as never, new WritableStream()), /the source must be a ReadableStream$/);
 });
 
 test("with our streams installed, a body that is cancelled fails nowhere", async () => {

@@ -71,7 +71,7 @@ export function toReadableEnd(value: unknown, name: string): ReadableEnd {
   const state = readableStreamStateOf(value);
   if (state !== undefined) return new OwnReadableEnd(state);
   if (isNativeReadableStream(value)) return new NativeReadableEnd(value);
-  throw mustBe(name, "a ReadableStream");
+  throw noStream(value, name, "Readable");
 }
 
 /** The stream that a pipe is to write to. @throws {TypeError} if it is no WritableStream, of ours or the runtime's. */
@@ -79,7 +79,14 @@ export function toWritableEnd(value: unknown, name: string): WritableEnd {
   const state = writableStreamStateOf(value);
   if (state !== undefined) return new OwnWritableEnd(state);
   if (isNativeWritableStream(value)) return new NativeWritableEnd(value);
-  throw mustBe(name, "a WritableStream");
+  throw noStream(value, name, "Writable");
+}
+
+/** The error for what is no web stream; for a stream of `node:stream`, with the function that makes one of it. */
+function noStream(value: unknown, name: string, kind: "Readable" | "Writable"): TypeError {
+  const { on } = Object(value) as { readonly on?: unknown };
+  const isNodeStream = typeof on === "function";
+  return mustBe(name, `a ${kind}Stream${isNodeStream ? `: use fromNode${kind}() of @millrace/streams/node` : ""}`);
 }
 
 /**
@@ -94,7 +101,7 @@ export function toPipeTransform(
   const { readable } = pair;
   // Ours are native, too, but a look at one makes its native side, which each lock then locks.
   if (readableStreamStateOf(readable) === undefined && !isNativeReadableStream(readable)) {
-    throw mustBe("the transform's readable", "a ReadableStream");
+    throw noStream(readable, "the transform's readable", "Readable");
   }
   let writable: object | undefined;
   const writableEnd = unseenWritableEnd(value, OwnWritableEnd) ??
