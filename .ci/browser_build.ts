@@ -8,6 +8,9 @@ import { mangledNames } from "./mangled_names.ts";
 /** What runs in browsers: what `.` exports. */
 const PARTS: readonly string[] = ["streams", "batch", "text", "codecs"];
 
+/** The licences of what is compiled into the codecs, which stand beside them wherever they go. */
+export const NOTICES = "THIRD_PARTY_NOTICES.txt";
+
 const forBrowsers: BuildOptions = {
   platform: "browser",
   target: "es2022",
@@ -31,7 +34,7 @@ export async function buildBrowser(outdir: string): Promise<string[]> {
     options: { ...forBrowsers, minify: true },
   });
   const modules = globSync("*.js", { cwd: join(root, "lib/codecs/wasm") });
-  for (const name of modules) cpSync(join(root, "lib/codecs/wasm", name), join(codecs, name));
+  for (const name of [...modules, NOTICES]) cpSync(join(root, "lib/codecs/wasm", name), join(codecs, name));
   return [...written, ...modules.map((name) => join(codecs, name))];
 }
 

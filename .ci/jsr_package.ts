@@ -48,7 +48,7 @@ function makePackage(): void {
     else if (DEFLATED.test(path)) write(path, deflated(path, text));
     else write(path, paths.has(`./${path}`) ? withTypes(path, text) : text);
   }
-  for (const path of globSync("*.d.ts", { cwd: join(root, "lib/codecs/wasm") })) {
+  for (const path of globSync("*.{d.ts,txt}", { cwd: join(root, "lib/codecs/wasm") })) {
     cpSync(join(root, "lib/codecs/wasm", path), join(folder, "browser/wasm", path));
   }
   for (const path of ["README.md", "CHANGELOG.md", "LICENSE", ...globSync("lib/**/*.{md,svg}", { cwd: root })]) {

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /** An npm package in `package-lock.json`. */
 interface LockedPackage {
   readonly integrity?: string;
@@ -67,5 +69,33 @@ export function cargoLockFaults(lock: string): string[] {
     else if (!/^[0-9a-f]{64}$/.test(value("checksum") ?? "")) faults.push(`${name} has no checksum`);
   }
   if (sources.size > 1) faults.push(`crates come from more than one place: ${[...sources].join(", ")}`);
+  return faults;
+}
+
+/** What is compiled into the codecs, as their build recorded it in `build.json`, with the hash of its notices. */
+export interface NoticesRecord {
+  readonly sha256: string;
+  readonly crates: readonly string[];
+}
+
+/** What is wrong with the notices of what is compiled into the codecs. */
+export function noticeFaults(text: string, record: NoticesRecord, lock: string, manifest: string): string[] {
+  const faults: string[] = [];
+  if (createHash("sha256").update(text).digest("hex") !== record.sha256) {
+    faults.push("THIRD_PARTY_NOTICES.txt is not what npm run build:wasm wrote");
+  }
+  const locked = [...lock.matchAll(/^name = "(.*)"\nversion = "(.*)"$/gm)].map(([, name, version]) =>
+    `${name} ${version}`
+  );
+  for (const crate of record.crates) {
+    if (!locked.includes(crate)) faults.push(`the notices are of ${crate}, which is not in Cargo.lock`);
+    if (!text.includes(`\n${crate}\n`) && !text.includes(`, of ${crate}`)) faults.push(`${crate} has no notice`);
+  }
+  const dependencies = /^\[dependencies\]\n(.*?)^\[/ms.exec(manifest)?.[1] ?? "";
+  for (const [, name] of dependencies.matchAll(/^([\w-]+) =/gm)) {
+    if (!record.crates.some((crate) => crate.startsWith(`${name} `))) {
+      faults.push(`${name} is in no notice: run npm run build:wasm`);
+    }
+  }
   return faults;
 }

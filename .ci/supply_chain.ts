@@ -11,7 +11,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { cargoLockFaults, npmLockFaults } from "./lockfiles.ts";
+import { cargoLockFaults, noticeFaults, npmLockFaults } from "./lockfiles.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const MINUTE = 60_000;
@@ -110,6 +110,11 @@ const checks: Readonly<Record<string, () => Result>> = {
   },
   "crates: origins and checksums": () => ({ faults: cargoLockFaults(read("wasm/Cargo.lock")) }),
   "the codecs are built from wasm/": codecsAreBuilt,
+  "notices of what is compiled into the codecs": () => {
+    const { notices } = JSON.parse(read("lib/codecs/wasm/build.json"));
+    const text = read("lib/codecs/wasm/THIRD_PARTY_NOTICES.txt");
+    return { faults: noticeFaults(text, notices, read("wasm/Cargo.lock"), read("wasm/Cargo.toml")) };
+  },
   "npm audit of what users get": () => audit(["--omit=dev"], ["info", "low", "moderate", "high", "critical"]),
   "npm audit of the tools": () => audit([], ["high", "critical"]),
   "npm audit signatures": signatures,

@@ -76,6 +76,13 @@ describe("what is built for browsers", { skip: runtime !== "node" && "it is the 
     });
   }
 
+  test("the licences of what is compiled into the codecs stand beside them", () => {
+    const notices = readFileSync(join(folder, "browser/wasm/THIRD_PARTY_NOTICES.txt"), "utf8");
+    for (const name of ["zstd", "brotli", "libdeflate", "zlib-rs", "dlmalloc"]) {
+      assert.ok(notices.includes(`\n${name}`));
+    }
+  });
+
   test("pages load the streams without the rest, and codecs only when they are used", () => {
     const imports = (path: string): string[] => {
       const text = readFileSync(join(folder, "browser", path), "utf8");

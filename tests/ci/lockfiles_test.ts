@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { cargoLockFaults, npmLockFaults } from "../../.ci/lockfiles.ts";
+import { cargoLockFaults, noticeFaults, npmLockFaults } from "../../.ci/lockfiles.ts";
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const integrity = "sha512-AA==";
@@ -9,6 +9,32 @@ const integrity = "sha512-AA==";
 test("the lockfiles pin every package and crate by a checksum, and users get no other package than meant", () => {
   assert.deepEqual(npmLockFaults(JSON.parse(read("package-lock.json")), JSON.parse(read("package.json"))), []);
   assert.deepEqual(cargoLockFaults(read("wasm/Cargo.lock")), []);
+});
+
+test("everything that is compiled into the codecs has its notice beside them, with the copyright of each", () => {
+  const text = read("lib/codecs/wasm/THIRD_PARTY_NOTICES.txt");
+  const { notices } = JSON.parse(read("lib/codecs/wasm/build.json"));
+  const faults = (text: string, lock = read("wasm/Cargo.lock")): string[] =>
+    noticeFaults(text, notices, lock, read("wasm/Cargo.toml"));
+  assert.deepEqual(faults(text), []);
+  for (
+    const holder of [
+      "Copyright (c) Meta Platforms, Inc. and affiliates.",
+      "Copyright (c) 2009, 2010, 2013-2016 by the Brotli Authors.",
+      "Copyright 2016 Eric Biggers",
+      "(C) 2024 Trifecta Tech Foundation",
+      "The Rust Project Developers",
+      "Copyright (c) 2014 Alex Crichton",
+      "Copyright (c) 2015-2022 Douglas Christopher Wilson",
+    ]
+  ) assert.ok(text.includes(holder), holder);
+  assert.deepEqual(faults(text.replaceAll("zlib-rs", "zlib")), [
+    "THIRD_PARTY_NOTICES.txt is not what npm run build:wasm wrote",
+    "zlib-rs 0.6.8 has no notice",
+  ]);
+  assert.deepEqual(faults(text, read("wasm/Cargo.lock").replace(/(name = "sha2"\nversion = ").*"/, '$10.11.0"')), [
+    "the notices are of sha2 0.10.9, which is not in Cargo.lock",
+  ]);
 });
 
 test("npmLockFaults() tells what comes from elsewhere, runs scripts, or is given to users unasked", () => {
