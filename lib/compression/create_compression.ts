@@ -95,7 +95,7 @@ export interface Compression {
 /**
  * Creates what compresses responses with zstd, brotli or gzip, as their clients accept.
  *
- * Compressed are responses whose type is compressible by the MIME database, that are not encoded already, are not parts
+ * Compressed are responses whose type is compressible, by the MIME database or `types`, that are not encoded already, are not parts
  * (206), allow it (`no-transform` does not) and are not known to be shorter than `threshold`. `Vary` is extended, a strong
  * `ETag` is made weak, and fields that describe the uncompressed bytes are removed. Compression never delays: whenever a
  * body pauses, its client can read everything so far.

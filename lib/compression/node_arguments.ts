@@ -61,6 +61,34 @@ export function refusal(chunk: unknown, encoding: unknown): TypeError {
   return Object.assign(new TypeError(`Cannot write ${what} to a response: use a string or bytes`), { code });
 }
 
+/** What needs the head of a response that has been written, or is refused then. */
+const AFTER_HEAD = ["setHeader", "setHeaders", "appendHeader", "removeHeader", "_implicitHeader"] as const;
+
+/**
+ * Has a response look as if its head were made, until the returned function is called.
+ *
+ * @param make Makes it, after that function: it is called before anything that depends on it.
+ */
+export function holdHead(res: ServerResponse, make: () => void): () => void {
+  const names = ["headersSent", ...AFTER_HEAD] as const;
+  const before = names.map((name) => [name, Object.getOwnPropertyDescriptor(res, name)] as const);
+  Object.defineProperty(res, "headersSent", { value: true, configurable: true });
+  const methods = res as unknown as Record<string, (...given: unknown[]) => unknown>;
+  for (const name of AFTER_HEAD) {
+    const value = (...given: unknown[]): unknown => {
+      make();
+      return name === "_implicitHeader" ? undefined : methods[name](...given);
+    };
+    Object.defineProperty(res, name, { value, configurable: true, writable: true });
+  }
+  return () => {
+    for (const [name, own] of before) {
+      if (own === undefined) Reflect.deleteProperty(res, name);
+      else Object.defineProperty(res, name, own);
+    }
+  };
+}
+
 /** Sets the fields that `writeHead()` was given: an object, or an array of names and values, flat or in pairs. */
 export function setHeaders(res: ServerResponse, given: unknown): void {
   if (!Array.isArray(given)) {

@@ -3,7 +3,7 @@ import type { Http2ServerResponse } from "node:http2";
 import process from "node:process";
 import { atEndOfTurn } from "../streams/internal.ts";
 import { type BodyEncoder, encodeWhole, MOST_AT_ONCE, openBodyEncoder, piecesOf, unlessItFails } from "./encoding.ts";
-import { argumentsOf, bytesOf, NodeFields, refusal, setHeaders, type Written } from "./node_arguments.ts";
+import { argumentsOf, bytesOf, holdHead, NodeFields, refusal, setHeaders, type Written } from "./node_arguments.ts";
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded } from "./policy.ts";
 
@@ -34,6 +34,8 @@ class NodeResponse {
   readonly #res: ServerResponse;
   readonly #plain: Methods;
   #isDecided = false;
+  /** Ends that `writeHead()` was called and the head waits for the body's first piece, as Node sends both together. */
+  #releaseHead: (() => void) | undefined;
   #encoding: Encoding | undefined;
   /** Whether the head says that the body is encoded. */
   #isMarked = false;
@@ -90,6 +92,7 @@ class NodeResponse {
   #decide(body: "piece" | Uint8Array | undefined): void {
     if (this.#isDecided) return;
     this.#isDecided = true;
+    this.#releaseHead?.();
     const settings = this.#settings;
     const res = this.#res;
     if (res.headersSent) return;
@@ -125,16 +128,42 @@ class NodeResponse {
 
   #writeHead(status: number, ...rest: unknown[]): unknown {
     const isStatus = Number.isInteger(status) && status >= 100 && status <= 999;
+    if (this.#releaseHead !== undefined) this.#makeHead();
     if (!isStatus || this.#res.headersSent) return this.#plain.writeHead(status, ...rest); // which throws
     if (!this.#isDecided) {
       this.#res.statusCode = status;
       const message = typeof rest[0] === "string" ? rest.shift() as string : undefined;
       if (message !== undefined) this.#res.statusMessage = message;
       setHeaders(this.#res, rest.find((each) => each !== undefined && each !== null));
-      this.#decide(undefined);
-      return this.#withHead(() => this.#plain.writeHead(status, ...(message === undefined ? [] : [message])));
+      if (message === undefined && this.#mayWait(status)) return this.#hold(status);
+      return this.#makeHead(message);
     }
     return this.#plain.writeHead(status, ...rest);
+  }
+
+  /** Makes the head now, whatever follows. */
+  #makeHead(message?: string): unknown {
+    this.#decide(undefined);
+    return this.#withHead(() => {
+      return this.#plain.writeHead(this.#res.statusCode, ...(message === undefined ? [] : [message]));
+    });
+  }
+
+  /** Whether the body's length matters, nothing about the head is refused, and the protocol does not send it by itself. */
+  #mayWait(status: number): boolean {
+    const isKnown = this.#res.hasHeader("content-length") || this.#res.hasHeader("trailer");
+    return this.#req.httpVersionMajor === 1 && status >= 200 && !isKnown;
+  }
+
+  #hold(status: number): ServerResponse {
+    const res = this.#res;
+    const release = holdHead(res, () => this.#makeHead());
+    this.#releaseHead = () => {
+      this.#releaseHead = undefined;
+      release();
+      res.statusCode = status;
+    };
+    return res;
   }
 
   /** Runs a step that sends the head. The runtime may refuse it: another one may follow then, for which is decided anew. */
@@ -221,6 +250,7 @@ class NodeResponse {
   #asItIs<T>(inPlain: () => T, chunk: unknown, encoding: unknown): T {
     if (this.#isMarked) throw refusal(chunk, encoding);
     this.#isDecided = true;
+    this.#releaseHead?.();
     return this.#withHead(inPlain);
   }
 
@@ -325,6 +355,7 @@ class NodeResponse {
   /** Nobody reads what is still in the encoder. */
   #closed(): void {
     this.#isClosed = true;
+    this.#releaseHead?.();
     this.#encoder?.close();
     for (const { written } of this.#queue.splice(0)) if (written !== undefined) this.#waiting.push(written);
     const code = "ERR_STREAM_DESTROYED";

@@ -1,6 +1,7 @@
 import { type Format, levels, ready } from "../codecs/mod.ts";
-import { storedCodings } from "../semantics/mod.ts";
+import { MediaRanges, storedCodings } from "../semantics/mod.ts";
 import {
+  anyOf,
   bytes,
   func,
   integer,
@@ -11,6 +12,7 @@ import {
   oneOf,
   schema,
   type SchemaOf,
+  text,
 } from "../streams/internal.ts";
 import { Timer } from "../timers/mod.ts";
 import { Dictionaries } from "./dictionaries/dictionaries.ts";
@@ -133,6 +135,12 @@ export interface CompressionOptions {
    */
   threshold?: number;
   /**
+   * Media types whose responses are compressed, too, as in `Accept`: `"application/x-tiles"` or `"model/*"`.
+   *
+   * @default those that the MIME database calls compressible, JSON lines, YAML, CBOR, Protocol Buffers and GraphQL
+   */
+  types?: string | readonly string[];
+  /**
    * Returns whether a response may be compressed. Asked only if everything else allows it.
    *
    * @default all may
@@ -179,6 +187,7 @@ export const compressionOptions: SchemaOf<
     levels: nested(levelOptions, levelOptions()),
     level: member<"auto">('"auto" (use levels for those of each coding)', (value) => value === "auto"),
     threshold: bytes(1024),
+    types: anyOf([text(), listOf(text(), "a list of media types")]),
     filter: func<(response: CompressibleResponse) => boolean>(),
     dictionaries: nested(dictionaryOptions),
     onWarning: func<(reason: string) => void>(warnOnConsole),
@@ -191,6 +200,8 @@ export interface Settings {
   /** Tells when to try less hard. */
   readonly lateness: Pick<Lateness, "isLate"> | undefined;
   readonly threshold: number;
+  /** Types that are compressed besides those that always are. */
+  readonly types: MediaRanges | undefined;
   readonly filter: ((response: CompressibleResponse) => boolean) | undefined;
   readonly dictionaries: Dictionaries | undefined;
   readonly warn: (reason: string) => void;
@@ -198,11 +209,12 @@ export interface Settings {
 
 /** @throws {TypeError | RangeError} if an option is not what it should be. */
 export function settingsOf(options: CompressionOptions, lateness: Settings["lateness"] = new Lateness()): Settings {
-  const { codings, level, dictionaries, onWarning, ...others } = compressionOptions(options);
+  const { codings, level, types, dictionaries, onWarning, ...others } = compressionOptions(options);
   return {
     ...others,
     codings: [...new Set(codings)],
     lateness: level === "auto" ? lateness : undefined,
+    types: types === undefined ? undefined : new MediaRanges(types, "types"),
     dictionaries: dictionaries && new Dictionaries(dictionaries),
     warn: warningTo(onWarning),
   };

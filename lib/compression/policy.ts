@@ -45,7 +45,7 @@ const OF_THE_BYTES = namesNotWith("encoded");
  */
 export function chooseCoding(settings: Settings, exchange: Exchange, length?: number): Encoding | undefined {
   const { status, fields } = exchange;
-  if (!mayBeCoded(exchange)) return undefined;
+  if (!mayBeCoded(settings, exchange)) return undefined;
   if (status === 304) return void revalidate(settings, exchange);
   if (!isAllowed(settings, exchange)) return undefined;
   addToVary(fields, "Accept-Encoding");
@@ -82,22 +82,23 @@ export function markEncoded(fields: ResponseFields, coding: Encoding["coding"]):
 }
 
 /** Whether a response has a body that may be sent in another coding, or may confirm one that has: a 304 needs no type. */
-function mayBeCoded({ method, status, fields }: Exchange): boolean {
+function mayBeCoded({ types }: Settings, { method, status, fields }: Exchange): boolean {
   if (status < 200 || status === 204 || status === 205 || status === 206) return false;
   if (method === "CONNECT" || fields.get("content-range") !== undefined) return false;
   if (!/^(?:identity)?$/i.test(fields.get("content-encoding") ?? "")) return false;
   if (/(?:^|,)\s*no-transform\s*(?:,|$)/i.test(fields.get("cache-control") ?? "")) return false;
   const type = fields.get("content-type");
-  return type === undefined ? status === 304 : isOfText(type);
+  if (type === undefined) return status === 304;
+  return isCompressibleType(type) || MORE_TYPES.test(type) || Boolean(types?.accepts(type));
 }
 
-/** Types of JSON lines and texts, which the MIME database does not have. */
-const JSON_LINES = /^application\/(?:(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)|json-seq)\s*(?:;|$)/i;
-
-/** Whether bodies of a type are worth compressing. */
-function isOfText(type: string): boolean {
-  return isCompressibleType(type) || JSON_LINES.test(type);
-}
+/** Types of text and of records that the MIME database says nothing of. */
+const MORE_TYPES = new RegExp(
+  String
+    .raw`^application/(?:(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines|yaml|protobuf|msgpack)|json-seq|cbor|cbor-seq|` +
+    String.raw`graphql|sql|sparql-query|n-triples|n-quads|trig|[^;\s]+\+(?:yaml|cbor|json-seq|protobuf))\s*(?:;|$)`,
+  "i",
+);
 
 function isAllowed({ filter, warn }: Settings, { method, url, status, fields }: Exchange): boolean {
   try {

@@ -37,7 +37,7 @@ import { COMPRESSION, faultOf, STATIC_HANDLER } from "./made_by.ts";
  * ```
  */
 export type HonoMiddleware = (
-  context: { readonly req: { readonly raw: Request }; res: Response | undefined },
+  context: { readonly req: { readonly raw: Request }; res: Response | undefined; header?(name: string): void },
   next: () => Promise<void>,
 ) => Promise<Response | void>;
 
@@ -84,7 +84,11 @@ export function serveStatic(site: Pick<StaticHandler, "match">): HonoMiddleware 
 export function compress(compression: Pick<Compression, "fetch">): HonoMiddleware {
   const fault = faultOf(compression, "fetch", { name: "compress()", how: COMPRESSION });
   if (fault !== undefined) throw fault;
+  let isTyped: boolean | undefined;
   return async (context, next) => {
+    // Bun gives a text its type only when it is sent. With fields of its own, if none, Hono gives it one.
+    isTyped ??= new Response("text").headers.has("content-type");
+    if (!isTyped) context.header?.("accept-encoding");
     await next();
     const response = context.res!;
     const compressed = await compression.fetch(() => response)(context.req.raw);

@@ -59,15 +59,16 @@ export class MediaRanges {
   /**
    * Takes what `Accept` may hold, as one text or in a list. Weights and parameters do not count.
    *
+   * @param name Of the option that it is.
    * @throws {TypeError} if something else is in it, or nothing.
    */
-  constructor(accept: string | readonly string[]) {
+  constructor(accept: string | readonly string[], name = "accept") {
     const given: readonly unknown[] = typeof accept === "string" ? accept.split(",") : accept;
     const ranges = Array.isArray(given) && given.length > 0 ? given : [given];
     this.#ranges = ranges.map((range) => {
       const type = typeof range === "string" ? essenceOf(range) : "";
       if (RANGE.test(type) && (!type.startsWith("*/") || type === "*/*")) return type;
-      const expected = 'accept must name media types, such as "image/*" or "text/csv"';
+      const expected = `${name} must name media types, such as "image/*" or "text/csv"`;
       throw new TypeError(`${expected}, not ${described(range)}`);
     });
   }

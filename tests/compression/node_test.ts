@@ -455,6 +455,70 @@ test("what only some runtimes and protocols write is encoded or refused, and nev
   }
 });
 
+test("a small body is sent as it is, with its length, in whichever way its head is made", async () => {
+  const heads: Readonly<Record<string, (res: ServerResponse) => void>> = {
+    "/set": (res) => res.setHeader("content-type", "application/json"),
+    "/object": (res) => void res.writeHead(201, { "content-type": "application/json" }),
+    "/array": (res) => void res.writeHead(201, ["Content-Type", "application/json"]),
+    "/late": (res) => {
+      res.writeHead(201, { "content-type": "application/json" });
+      res.statusCode = 500; // too late
+    },
+  };
+  const served = await protocols["http/1.1"](compressed((req, res) => {
+    heads[req.url!](res);
+    res.end('{"ok":true}');
+  }));
+  for (const path of Object.keys(heads)) {
+    const got = await get(served, { path, accepted: "gzip" });
+    assert.equal(got.status, path === "/set" ? 200 : 201);
+    assert.equal(got.headers["content-encoding"], undefined, path);
+    assert.equal(got.headers["content-length"], "11", path);
+    assert.equal(await textOfGot(got), '{"ok":true}');
+  }
+});
+
+test("between writeHead() and the body, a response looks and refuses as it does without compression", async () => {
+  const attempts: Readonly<Record<string, (res: ServerResponse) => unknown>> = {
+    setHeader: (res) => res.setHeader("x-late", "1"),
+    appendHeader: (res) => res.appendHeader("x-late", "1"),
+    setHeaders: (res) => res.setHeaders(new Map([["x-late", "1"]])),
+    removeHeader: (res) => res.removeHeader("x-early"),
+    writeHead: (res) => res.writeHead(500, { "x-late": "1" }),
+    // As express-session looks at it.
+    session: (res) => {
+      const inner = res as unknown as { _header?: unknown; _implicitHeader?(): void };
+      if (!inner._header) inner._implicitHeader?.();
+    },
+    nothing: () => {},
+  };
+  const told = async (isCompressed: boolean): Promise<string[]> => {
+    const lines: string[] = [];
+    const handle: Handler = (req, res) => {
+      res.writeHead(201, { "content-type": "text/plain", "x-early": "1" });
+      let outcome = String(res.headersSent);
+      try {
+        attempts[req.url!.slice(1)](res);
+      } catch (error) {
+        outcome += ` ${(error as { code?: string }).code}`;
+      }
+      lines.push(`${req.url} ${outcome} ${res.headersSent}`);
+      res.end(PAGE);
+      lines.push(String(res.headersSent));
+    };
+    const served = await protocols["http/1.1"](isCompressed ? compressed(handle) : handle);
+    for (const name of Object.keys(attempts)) {
+      const got = await get(served, { path: `/${name}`, accepted: "gzip" });
+      assert.equal(got.headers["content-encoding"], isCompressed ? "gzip" : undefined, name);
+      lines.push(
+        `${name} ${got.status} ${got.headers["x-early"]} ${got.headers["x-late"]} ${await textOfGot(got) === PAGE}`,
+      );
+    }
+    return lines;
+  };
+  assert.deepEqual(await told(true), await told(false));
+});
+
 test("writeHead() that refuses a status changes nothing", async () => {
   const served = await protocols["http/1.1"](compressed((_, res) => {
     try {

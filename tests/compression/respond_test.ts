@@ -495,6 +495,7 @@ test("options that are none are refused in plain words", () => {
     [{ levels: { br: 12 } }, /Error: levels\.br 12 is out of range: use a whole number from 0 to 11$/],
     [{ levels: { gz: 1 } }, /Error: createCompression\(\): unknown option "levels\.gz"/],
     [{ threshold: -1 }, /Error: threshold -1 is out of range: use a number of bytes from 0$/],
+    [{ types: ["yaml"] }, /Error: types must name media types, such as "image\/\*" or "text\/csv", not "yaml"$/],
     [{ filter: true }, /Error: filter must be a function, not true$/],
     [{ dictionaries: false }, /Error: dictionaries must be an object, not false$/],
   ];

@@ -8,6 +8,7 @@ import { createStaticHandler } from "../../lib/static/mod.ts";
 import { precompress } from "../../lib/precompress/mod.ts";
 import { writeTree } from "../support/folders.ts";
 import { fastify } from "fastify";
+import { Hono } from "hono";
 import { compress as compressFastify, serveStatic as serveFastify } from "../../lib/frameworks/fastify.ts";
 import { compress, serveStatic } from "../../lib/frameworks/hono.ts";
 import { type Application, frameworks, mills, type Parts } from "./frameworks.ts";
@@ -91,6 +92,29 @@ for (const [name, make] of Object.entries(frameworks)) {
     }),
   );
 }
+
+test("Hono's text, JSON and pages are compressed, with the types and statuses that they have without", async () => {
+  const app = (isCompressed: boolean) => {
+    const app = new Hono();
+    if (isCompressed) app.use(compress(parts.compression));
+    return app.get("/text", (c) => c.text("mill ".repeat(500))).get("/html", (c) => c.html("<p>mill".repeat(500)))
+      .get("/json", (c) => c.json(mills)).get("/made", (c) => c.text("mill ".repeat(500), 201, { "x-made": "1" }))
+      .get("/moved", (c) => c.redirect("/text")).get("/set", (c) => {
+        c.header("x-made", "1");
+        return c.text("mill ".repeat(500));
+      });
+  };
+  for (const path of ["/text", "/html", "/json", "/made", "/moved", "/set", "/nowhere"]) {
+    const fields = async (isCompressed: boolean) => {
+      const response = await app(isCompressed).request(path, { headers: { "accept-encoding": "gzip" } });
+      const has = (name: string) => response.headers.get(name)?.toLowerCase();
+      if (isCompressed) assert.equal(has("content-encoding"), /moved|nowhere/.test(path) ? undefined : "gzip", path);
+      const type = has("content-type") ?? (response.body && "text/plain;charset=utf-8"); // as Bun sends it
+      return [response.status, type?.replace("; ", ";"), has("x-made"), has("location"), has("accept-encoding")];
+    };
+    assert.deepEqual(await fields(true), await fields(false), path);
+  }
+});
 
 test("middleware and plugins refuse what is no handler or compression when they are made, and say how to make one", async () => {
   const anything = (value: unknown) => value as never;
