@@ -61,7 +61,7 @@ export function refusal(chunk: unknown, encoding: unknown): TypeError {
   return Object.assign(new TypeError(`Cannot write ${what} to a response: use a string or bytes`), { code });
 }
 
-/** What needs the head of a response that has been written, or is refused then. */
+/** Methods that change the head of a response, which a head that is written refuses, or that make it. */
 const AFTER_HEAD = ["setHeader", "setHeaders", "appendHeader", "removeHeader", "_implicitHeader"] as const;
 
 /**
