@@ -23,11 +23,20 @@ export interface Ends {
   readonly writable: WritableStream<ArrayBufferView | ArrayBufferLike>;
 }
 
+const ends = new WeakMap<object, Ends>();
+
+/** @throws {TypeError} if `pair` is none that {@linkcode codecStream} has made. */
+export function endsOf(pair: object): Ends {
+  const found = ends.get(pair);
+  if (found === undefined) throw new TypeError("Value of 'this' must be a stream of a codec");
+  return found;
+}
+
 /**
- * A pair of streams with a codec between them, like a TransformStream but with backpressure inside a chunk too: one
- * small chunk may decompress to gigabytes, and only what the reader asked for is produced.
+ * Makes `pair` a pair of streams with a codec between them, like a TransformStream but with backpressure inside a chunk
+ * too: one small chunk may decompress to gigabytes, and only what the reader asked for is produced.
  */
-export function codecStream(codecs: Codecs, parameters: SessionParameters, watch: Watch): Ends {
+export function codecStream(pair: object, codecs: Codecs, parameters: SessionParameters, watch: Watch): void {
   const pump = new Pump(codecs, parameters, watch);
   const readable = new ReadableStream<Uint8Array<ArrayBuffer>>({
     start: (controller) => pump.connectReadable(controller),
@@ -39,7 +48,7 @@ export function codecStream(codecs: Codecs, parameters: SessionParameters, watch
     write: (chunk) => pump.run(watch.flush ? FLUSH : PROCESS, chunk),
     close: () => pump.run(FINISH, new Uint8Array(0)),
   });
-  return { readable, writable };
+  ends.set(pair, { readable, writable });
 }
 
 class Pump {

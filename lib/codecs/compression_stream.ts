@@ -1,8 +1,16 @@
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
-import { codecStream } from "./codec_stream.ts";
+import { codecStream, endsOf } from "./codec_stream.ts";
 import type { Format } from "./format.ts";
 import { encoders } from "./module.ts";
-import { asStreamPair, bool, integer, schema, type SchemaOf } from "../streams/internal.ts";
+import {
+  asStreamPair,
+  bool,
+  defineInterface,
+  integer,
+  schema,
+  type SchemaOf,
+  showInNode,
+} from "../streams/internal.ts";
 import { compressMembers, type CompressOptions, compressParameters } from "./options.ts";
 
 /**
@@ -62,11 +70,6 @@ export const compressionStreamOptions: SchemaOf<
  * ```
  */
 export class CompressionStream {
-  /** The compressed bytes. */
-  readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The stream to write the bytes to compress to. */
-  readonly writable: WritableStream<ArrayBufferView | ArrayBufferLike>;
-
   /**
    * Creates a stream that compresses to `format`.
    *
@@ -78,8 +81,9 @@ export class CompressionStream {
     const checked = compressionStreamOptions.check(options);
     const { size, flush } = checked;
     const parameters = compressParameters({ ...checked, format }, size ?? -1, false);
+    const pair = asStreamPair(this, new.target);
     let seen = 0;
-    const { readable, writable } = codecStream(encoders, parameters, {
+    codecStream(pair, encoders, parameters, {
       flush,
       input(length: number): void {
         seen += length;
@@ -89,11 +93,21 @@ export class CompressionStream {
         if (size !== undefined && seen !== size) throw wrongSize(String(seen), size);
       },
     });
-    this.readable = readable;
-    this.writable = writable;
-    return asStreamPair(this, new.target);
+    return pair;
+  }
+
+  /** The compressed bytes. */
+  get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    return endsOf(this).readable;
+  }
+
+  /** The stream to write the bytes to compress to. */
+  get writable(): WritableStream<ArrayBufferView | ArrayBufferLike> {
+    return endsOf(this).writable;
   }
 }
+defineInterface(CompressionStream, "CompressionStream");
+showInNode(CompressionStream, "readable", "writable");
 
 function wrongSize(seen: string, size: number): RangeError {
   return new RangeError(`the stream has ${seen} bytes, but its size was given as ${size}`);

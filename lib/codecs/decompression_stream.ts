@@ -1,8 +1,8 @@
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
-import { codecStream } from "./codec_stream.ts";
+import { codecStream, endsOf } from "./codec_stream.ts";
 import type { Format } from "./format.ts";
 import { decoders } from "./module.ts";
-import { asStreamPair, schema, type SchemaOf } from "../streams/internal.ts";
+import { asStreamPair, defineInterface, schema, type SchemaOf, showInNode } from "../streams/internal.ts";
 import { decompressMembers, type DecompressOptions, decompressParameters } from "./options.ts";
 import { tooLarge } from "./whole.ts";
 
@@ -49,11 +49,6 @@ export const decompressionStreamOptions: SchemaOf<DecompressionStreamOptions, "m
  * ```
  */
 export class DecompressionStream {
-  /** The decompressed bytes. */
-  readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The stream to write the compressed bytes to. */
-  readonly writable: WritableStream<ArrayBufferView | ArrayBufferLike>;
-
   /**
    * Creates a stream that decompresses from `format`.
    *
@@ -65,15 +60,26 @@ export class DecompressionStream {
     const checked = decompressionStreamOptions.check(options);
     const { maxSize = Infinity } = checked;
     const parameters = decompressParameters({ ...checked, format }, false);
+    const pair = asStreamPair(this, new.target);
     let produced = 0;
-    const { readable, writable } = codecStream(decoders, parameters, {
+    codecStream(pair, decoders, parameters, {
       output(length: number): void {
         produced += length;
         if (produced > maxSize) throw tooLarge(format, maxSize);
       },
     });
-    this.readable = readable;
-    this.writable = writable;
-    return asStreamPair(this, new.target);
+    return pair;
+  }
+
+  /** The decompressed bytes. */
+  get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    return endsOf(this).readable;
+  }
+
+  /** The stream to write the compressed bytes to. */
+  get writable(): WritableStream<ArrayBufferView | ArrayBufferLike> {
+    return endsOf(this).writable;
   }
 }
+defineInterface(DecompressionStream, "DecompressionStream");
+showInNode(DecompressionStream, "readable", "writable");

@@ -34,6 +34,7 @@ export {
 export { asStreamPair } from "./language/native_classes.ts";
 export { nearest } from "./language/suggestion.ts";
 export { Deferred } from "./language/promises.ts";
+export { showInNode } from "#streams/inspection";
 export { defineInterface, kindOf } from "./language/webidl.ts";
 export type { BatchLimits, BatchReader, BatchRequest } from "./queuing/read_batch.ts";
 export { checkedSize } from "./queuing/chunk_queue.ts";

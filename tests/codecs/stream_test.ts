@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { inspect } from "node:util";
 import { compress, CompressionStream, DecompressionStream, formats, levels } from "../../lib/codecs/mod.ts";
 import { collected, streamOf } from "../support/streams.ts";
 import { concatenated, noise, sourceText } from "../support/bytes.ts";
@@ -128,5 +129,27 @@ test("a stream's default level is what levels names for streams, and that of who
     const best = await compress(bytes, { format, ...options, level: levels[format].default });
     assert.deepEqual(await compress(bytes, { format, ...options }), best, format);
     assert.ok(levels[format].stream < levels[format].default);
+  }
+});
+
+test("the classes have the standard's members: enumerable getters that refuse other objects, and a name", () => {
+  for (const Codec of [CompressionStream, DecompressionStream as unknown as typeof CompressionStream]) {
+    class Derived extends Codec {
+      readonly own: string = "kept";
+    }
+    for (const stream of [new Codec("gzip"), new Derived("gzip")]) {
+      assert.equal(String(stream), `[object ${Codec.name}]`);
+      assert.deepEqual(Object.keys(stream).filter((key) => key !== "own"), []);
+      assert.equal(stream.readable, stream.readable);
+      assert.match(inspect(stream), new RegExp(`^${Codec.name} \\{\\s+readable: [^]*writable: `));
+    }
+    assert.equal(new Derived("gzip").own, "kept");
+    assert.ok(new Derived("gzip") instanceof Derived);
+    for (const name of ["readable", "writable"]) {
+      const { get, set, enumerable, configurable } = Object.getOwnPropertyDescriptor(Codec.prototype, name)!;
+      assert.deepEqual([set, enumerable, configurable], [undefined, true, true]);
+      assert.throws(() => get!.call({}), TypeError);
+      assert.throws(() => Reflect.get(Codec.prototype, name), TypeError);
+    }
   }
 });
