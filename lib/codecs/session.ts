@@ -70,7 +70,7 @@ export class Session {
     [this.#instance, this.#need] = instanceOf(module, parameters);
     this.#handle = this.#open();
     this.#instance.enter(this.#need);
-    if (!parameters.whole) abandoned.register(this, this.#held(), this); // 2 to 4 µs, and work for the garbage collector
+    if (!parameters.whole) abandoned?.register(this, this.#held(), this); // 2 to 4 µs, and work for the garbage collector
   }
 
   #open(): number {
@@ -190,7 +190,7 @@ export class Session {
   /** Frees the codec's memory. Further calls do nothing. */
   close(): void {
     if (this.#handle === 0) return;
-    if (!this.#parameters.whole) abandoned.unregister(this);
+    if (!this.#parameters.whole) abandoned?.unregister(this);
     release(this.#held());
     this.#handle = 0;
   }
@@ -211,5 +211,8 @@ function release({ instance, handle, need }: Held): void {
   instance.leave(need);
 }
 
-/** Streams that are dropped half-way without cancel or abort. A session of a whole body is closed by the call that opens it. */
-const abandoned = new FinalizationRegistry(release);
+/**
+ * Streams that are dropped half-way without cancel or abort. A session of a whole body is closed by the call that opens it.
+ * Workers with a compatibility date before May 2025 have no such registry.
+ */
+const abandoned = globalThis.FinalizationRegistry && new FinalizationRegistry(release);

@@ -1,7 +1,7 @@
 /**
- * Prints which of the runtime's own modules an import loads, as JSON: what is asked of `process.getBuiltinModule()`,
- * `process` and `Buffer` where these globals are looked up, and Node's streams and `Response`. Run by
- * `server_build_test.ts` on each runtime.
+ * Prints which of the runtime's own modules an import loads, as JSON: what is asked of `process.getBuiltinModule()`, and
+ * `process`, `Buffer`, `Response` and the streams where these globals are looked up. Meanwhile nothing may be done that
+ * workerd refuses while modules load. Run by `server_build_test.ts` on each runtime.
  */
 const [module] = (globalThis as { Deno?: { args: string[] } }).Deno?.args ?? globalThis.process.argv.slice(2);
 
@@ -19,7 +19,28 @@ function isOurs(): boolean {
   return new Error().stack!.includes("/server-build-");
 }
 
-for (const [name, value] of Object.entries({ process, Buffer })) {
+/** Streams, which may wait, what takes time, and what compiles. */
+const refused: readonly (readonly [holder: object, names: readonly string[]])[] = [
+  [globalThis, ["ReadableStream", "WritableStream", "TransformStream", "fetch", "setTimeout", "setInterval"]],
+  [crypto, ["getRandomValues", "randomUUID"]],
+  [WebAssembly, ["compile", "instantiate", "Module", "Instance"]],
+];
+const refuse = (): never => {
+  throw new Error("Disallowed operation called within global scope");
+};
+for (const [holder, names] of refused) {
+  for (const name of names) {
+    const { value } = Object.getOwnPropertyDescriptor(holder, name) ?? {};
+    if (value === undefined) continue; // Deno's timers load Node's modules when they are looked at
+    Object.defineProperty(holder, name, { value: new Proxy(value, { apply: refuse, construct: refuse }) });
+  }
+}
+
+/** Node loads these at the first look. */
+const late = process.release?.name === "node" && !process.versions.bun && !process.versions.deno
+  ? { ReadableStream: globalThis.ReadableStream, Response: globalThis.Response }
+  : {};
+for (const [name, value] of Object.entries({ process, Buffer, ...late })) {
   Object.defineProperty(globalThis, name, {
     configurable: true,
     get() {
@@ -29,10 +50,5 @@ for (const [name, value] of Object.entries({ process, Buffer })) {
   });
 }
 
-/** Of Node's globals that are loaded at the first look: the module that holds one. */
-const late = { ReadableStream: "internal/webstreams/readablestream", Response: "internal/deps/undici/undici" };
-
 await import(module);
-const list = (process as { moduleLoadList?: string[] }).moduleLoadList ?? [];
-for (const [name, source] of Object.entries(late)) if (list.includes(`NativeModule ${source}`)) loaded.add(name);
 console.log(JSON.stringify([...loaded].sort()));
