@@ -155,7 +155,7 @@ test("HpackEncoder never indexes authorization and short cookies, also when they
 test("HpackEncoder indexes long cookies", () => {
   const pair = new Pair();
   const head = request({ headers: ["cookie", "session=0123456789abcdef0123456789abcdef"] });
-  pair.send(head);
+  for (let i = 0; i < 2; i++) pair.send(head);
   assert.equal(pair.how(head, "cookie"), "added");
   for (let i = 0; i < 3; i++) pair.send(head);
   assert.equal(pair.send(head), pair.send(request({ headers: [] })) + 1);

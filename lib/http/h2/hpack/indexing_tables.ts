@@ -154,23 +154,8 @@ export class DecoderTable {
   }
 }
 
-/** Fields with the name go into the dynamic table when they are sent, until that proves useless. */
-const EAGER = 0;
-/** They do when one is sent twice in a row: their values are mostly new ones. */
-const RELUCTANT = 1;
-/** They never do, and whoever passes them on must not do it either (RFC 7541 7.1.3). */
-export const SECRET = 2;
-
-/** How often in a row entries of one name may be of no use before it is {@link RELUCTANT} too. */
-const PATIENCE = 3;
 /** How many names are remembered, for users who make names up. */
 const MOST_NAMES = 512;
-
-const MANNERS = new Map(
-  [":path", "range", "referer", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
-    .map((name): [string, number] => [name, RELUCTANT]),
-);
-for (const name of ["authorization", "proxy-authorization"]) MANNERS.set(name, SECRET);
 
 /** A field name, as the encoder knows it. */
 export class KnownName {
@@ -178,117 +163,76 @@ export class KnownName {
   readonly name: string;
   /** The name's index in the static table; 0 if it is not there. */
   readonly staticIndex: number;
-  /** {@link EAGER}, {@link RELUCTANT} or {@link SECRET}. */
-  readonly manner: number;
-  /** All entries with the name; undefined before the first, as most names of the static table never get one. */
-  values: Map<string, TableEntry> | undefined = undefined;
-  /** The dynamic one among them that was added last, unless it was evicted. */
-  newest: TableEntry | undefined = undefined;
-  /** How many entries in a row were added for nothing. */
-  wasted = 0;
+  /** Indexes of the static table by value, and the numbers of dynamic entries, below 0 and counted from the first ever added. */
+  readonly values: Map<string, number> = new Map();
+  /** The number of the dynamic entry that was added last; 0 if it was evicted. */
+  newest = 0;
   /** The last value that was not added. */
   passedOver: string | undefined = undefined;
 
   constructor(name: string, staticIndex: number) {
     this.name = name;
     this.staticIndex = staticIndex;
-    this.manner = MANNERS.get(name) ?? EAGER;
   }
 }
 
-/** A field that one of the tables has. */
-class TableEntry {
-  readonly name: KnownName;
+interface Entry {
+  readonly known: KnownName;
   readonly value: string;
-  /** The static index; 0 for a dynamic entry. */
-  readonly staticIndex: number;
-  /** Of the dynamic entry, counted from the first ever added. */
-  readonly number: number;
-  /** Whether it was sent again after it was added. */
-  used = false;
-
-  constructor(name: KnownName, value: string, staticIndex: number, number: number) {
-    this.name = name;
-    this.value = value;
-    this.staticIndex = staticIndex;
-    this.number = number;
-  }
+  readonly size: number;
 }
 
 /**
- * The static table and the dynamic one of a connection's requests, by name and value.
+ * The static table and the dynamic one of a connection's requests, by name and value. A field is added when it is sent for the second time
+ * in a row: most values that are new come but once.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-2.3}
  */
 export class EncoderTable {
-  /** Entries that were ever added: as long as it stays, so do all indexes (unless the table was resized). */
-  added = 0;
   /** Bytes that the dynamic table may have. */
   limit: number = DEFAULT_TABLE_SIZE;
   #size = 0;
-  readonly #entries: TableEntry[] = []; // oldest first; those before #first are gone
-  #first = 0;
-  #names = new Map<string, KnownName>();
+  #added = 0;
+  readonly #entries: Entry[] = []; // oldest first
+  readonly #names = new Map<string, KnownName>();
 
   constructor() {
     for (let i = 0; i < STATIC_FIELDS.length; i += 2) {
-      const index = i / 2 + 1;
-      let known = this.#names.get(STATIC_FIELDS[i]);
-      if (known === undefined) this.#names.set(STATIC_FIELDS[i], known = new KnownName(STATIC_FIELDS[i], index));
-      const value = STATIC_FIELDS[i + 1];
-      if (value !== "") (known.values ??= new Map()).set(value, new TableEntry(known, value, index, 0));
+      const known = this.#names.get(STATIC_FIELDS[i]) ?? this.#newName(STATIC_FIELDS[i], i / 2 + 1);
+      if (STATIC_FIELDS[i + 1] !== "") known.values.set(STATIC_FIELDS[i + 1], i / 2 + 1);
     }
   }
 
   /** The record of a lower-case name: the same object as long as there are entries of it. */
   name(name: string): KnownName {
-    const known = this.#names.get(name);
-    return known ?? this.#newName(name);
+    return this.#names.get(name) ?? this.#newName(name, 0);
   }
 
   /** 0 if no table has the field. */
   indexOf(known: KnownName, value: string): number {
-    let entry = known.newest;
-    if (entry === undefined || entry.value !== value) {
-      entry = known.values?.get(value);
-      if (entry === undefined) return 0;
-    }
-    if (entry.staticIndex !== 0) return entry.staticIndex;
-    if (!entry.used) {
-      entry.used = true;
-      known.wasted = 0;
-    }
-    return STATIC_COUNT + this.added - entry.number;
+    return this.#indexOf(known.values.get(value) ?? 0);
   }
 
   /** The index of some field with a name; 0 if no table has it. */
   indexOfName(known: KnownName): number {
-    if (known.staticIndex !== 0) return known.staticIndex;
-    return known.newest === undefined ? 0 : STATIC_COUNT + this.added - known.newest.number;
+    return known.staticIndex === 0 ? this.#indexOf(known.newest) : known.staticIndex;
   }
 
-  /** Whether a field that no table has should be added; its name is no secret one. Remembers that it was asked. */
-  isWorthwhile(known: KnownName, value: string): boolean {
-    // A large one would push out all the others.
-    if ((known.name.length + value.length + FIELD_OVERHEAD) * 2 > this.limit) return false;
-    if (known.manner === EAGER && known.wasted < PATIENCE) return true;
-    if (known.passedOver === value) return true;
-    known.passedOver = value;
-    return false;
-  }
-
-  /** Adds a field, and evicts others to make room. */
-  add(known: KnownName, value: string): void {
+  /** Adds a field that no table has, if that is worthwhile; remembers that it was sent. @returns Whether it is there now. */
+  add(known: KnownName, value: string): boolean {
     const size = known.name.length + value.length + FIELD_OVERHEAD;
+    if (size * 2 > this.limit) return false; // it would push out all the others
+    if (known.passedOver !== value) {
+      known.passedOver = value;
+      return false;
+    }
     this.#evict(this.limit - size);
-    if (size > this.limit) return;
-    if (known.newest !== undefined && !known.newest.used) known.wasted++;
-    const entry = new TableEntry(known, value, 0, this.added++);
-    this.#entries.push(entry);
+    this.#entries.push({ known, value, size });
     this.#size += size;
-    known.newest = entry;
+    known.newest = -(++this.#added);
     known.passedOver = undefined;
-    (known.values ??= new Map()).set(value, entry);
+    known.values.set(value, known.newest);
+    return true;
   }
 
   resize(limit: number): void {
@@ -296,31 +240,27 @@ export class EncoderTable {
     this.#evict(limit);
   }
 
+  #indexOf(number: number): number {
+    return number >= 0 ? number : STATIC_COUNT + 1 + this.#added + number;
+  }
+
   #evict(room: number): void {
-    while (this.#size > room && this.#first < this.#entries.length) {
-      const entry = this.#entries[this.#first++];
-      const known = entry.name;
-      this.#size -= known.name.length + entry.value.length + FIELD_OVERHEAD;
-      known.values?.delete(entry.value);
-      if (known.newest === entry) {
-        known.newest = undefined;
-        if (!entry.used) known.wasted++;
-      }
-    }
-    // At most 128 entries fit: a large start means that there is little to move.
-    if (this.#first > 256) {
-      this.#entries.splice(0, this.#first);
-      this.#first = 0;
+    while (this.#size > room) {
+      const number = this.#entries.length - 1 - this.#added;
+      const { known, value, size } = this.#entries.shift()!; // at most 128 fit
+      this.#size -= size;
+      known.values.delete(value);
+      if (known.newest === number) known.newest = 0;
     }
   }
 
-  #newName(name: string): KnownName {
+  #newName(name: string, staticIndex: number): KnownName {
     if (this.#names.size >= MOST_NAMES) {
       for (const known of this.#names.values()) {
-        if (known.staticIndex === 0 && known.newest === undefined) this.#names.delete(known.name);
+        if (known.staticIndex === 0 && known.newest === 0) this.#names.delete(known.name);
       }
     }
-    const known = new KnownName(name, 0);
+    const known = new KnownName(name, staticIndex);
     this.#names.set(name, known);
     return known;
   }
