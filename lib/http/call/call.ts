@@ -5,7 +5,7 @@ import type { ResponseHead } from "../connection.ts";
 import { isPipelinable } from "../h1/request_pipeline.ts";
 import { wantsHttp1 } from "../h2/protocol.ts";
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
-import { ANSWERED, type CallContext, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
+import { ANSWERED, type CallContext, type Caller, type CallOwner, type OwnedCall } from "../calls.ts";
 import type { Origin } from "../origin/origin.ts";
 import { PooledConnection, type WaitingRequest, type WaitingRoom } from "../origin/connection_pool.ts";
 import type { HttpUploadProgress } from "../http_request.ts";
@@ -17,7 +17,7 @@ import type { ResponseBody } from "../response/response_body.ts";
 import { hasField, joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
-import { buildResponse, deliverSoon } from "./build_response.ts";
+import { buildResponse } from "./build_response.ts";
 import { FailedAttempts, retryAfter, type RetryTerms } from "./retries.ts";
 
 /**
@@ -31,8 +31,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   readonly #owner: CallOwner;
   #origin: Origin;
   // Of LiveCall, WaitingRequest and Timed (its time in the queue): a call is all of them itself, so that none costs an object a request.
-  previousCall: LiveCall | undefined = undefined;
-  nextCall: LiveCall | undefined = undefined;
   previousWaiting: WaitingRequest | undefined = undefined;
   nextWaiting: WaitingRequest | undefined = undefined;
   waitingAt: WaitingRoom | undefined = undefined;
@@ -143,7 +141,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     if (head.status >= 300 && head.status < 400 && this.#redirect(head)) return;
     if (this.#request.method === "HEAD" || isNullBody(head.status)) attempt.discard();
     else this.#responseBody = attempt.receive();
-    deliverSoon(this);
+    queueMicrotask(() => this.deliver());
   }
 
   onReceived(): void {
@@ -229,7 +227,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#request = next;
     this.pipelinable = next.idempotent && isPipelinable(next, next.body);
     // At the end of the turn that response has usually ended, so that an HTTP/1.1 connection is there for this one.
-    deliverSoon({ deliver: () => this.#schedule() });
+    queueMicrotask(() => this.#schedule());
   }
 
   #schedule(): void {

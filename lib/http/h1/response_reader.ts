@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import type { HeaderList } from "../connection.ts";
 import { ChunkFraming } from "./chunked_coding.ts";
 import { findSectionEnd, HeaderSection, readFieldLines, ResponseFault, tooLarge } from "./header_section.ts";
@@ -24,8 +23,6 @@ type Stage = "nothing" | "head" | "length" | "chunked" | "trailers" | "untilClos
 
 const HEAD_NAME = "response's head";
 const TRAILERS_NAME = "response's trailers";
-/** Heads above this size are not compared with the next. */
-const MAX_REMEMBERED = 2048;
 const CRLF = new Uint8Array([13, 10]);
 
 /**
@@ -43,9 +40,6 @@ export class ResponseReader {
   /** Bytes of the body still to come, if their number is known. */
   #left = 0;
   #chunks: ChunkFraming | undefined = undefined;
-  /** The last head and what it said: servers often send the same twice, and comparing is ten times as fast as reading. */
-  #lastBytes: Buffer | undefined = undefined;
-  #lastHead: ParsedHead | undefined = undefined;
 
   constructor(sink: ResponseSink, maxHeaderSize: number) {
     this.#sink = sink;
@@ -110,12 +104,6 @@ export class ResponseReader {
 
   #readHead(chunk: Uint8Array, at: number): number {
     if (this.#section !== undefined) return this.#readHeadPiece(this.#section, chunk, at);
-    const last = this.#lastBytes;
-    if (last !== undefined && last.length <= chunk.length - at && last.compare(chunk, at, at + last.length) === 0) {
-      at += last.length;
-      this.#onHead(this.#lastHead!, chunk.length > at);
-      return at;
-    }
     const end = findSectionEnd(chunk, at, chunk.length);
     if (end < 0) {
       this.#section = new HeaderSection(HEAD_NAME, this.#maxHeaderSize);
@@ -123,15 +111,8 @@ export class ResponseReader {
     }
     if (end - at > this.#maxHeaderSize) throw tooLarge(HEAD_NAME, this.#maxHeaderSize);
     const head = readResponseHead(chunk, at, end);
-    this.#remember(chunk, at, end, head);
     this.#onHead(head, chunk.length > end);
     return end;
-  }
-
-  #remember(chunk: Uint8Array, start: number, end: number, head: ParsedHead): void {
-    if (end - start > MAX_REMEMBERED || head.status < 200) return;
-    this.#lastBytes = Buffer.from(chunk.subarray(start, end));
-    this.#lastHead = head;
   }
 
   #readHeadPiece(section: HeaderSection, chunk: Uint8Array, at: number): number {

@@ -29,8 +29,7 @@ export interface FrameEvents {
 
 /**
  * Finds frames in what the socket brings, in place: no object a frame, and nothing copied but frames that lie across chunks. Of
- * DATA not even these: the parts are passed on as they come. Bytes of DATA frames of one stream that follow on each other are moved
- * together, over the headers between them, and passed on as one.
+ * DATA not even these: the parts are passed on as they come.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4}
  */
@@ -52,10 +51,6 @@ export class FrameReader {
   /** The payload that is put together; undefined if it is DATA, which is passed on in parts. */
   #parts: Uint8Array | undefined = undefined;
   #partsLength = 0;
-  /** The stream whose bytes are gathered, where they are in the chunk. */
-  #dataStream = 0;
-  #dataStart = 0;
-  #dataEnd = 0;
 
   /** @param maxFrameSize Our SETTINGS_MAX_FRAME_SIZE, in bytes. */
   constructor(events: FrameEvents, maxFrameSize: number) {
@@ -72,7 +67,6 @@ export class FrameReader {
     }
     if (this.isStopped) return;
     while (at < end) this.#header[this.#headerLength++] = chunk[at++];
-    if (this.#dataStream !== 0) this.#giveData(chunk, false);
   }
 
   /** Goes on with what the last chunk left unfinished. @returns Where the rest of the chunk starts. */
@@ -95,15 +89,9 @@ export class FrameReader {
     const flags = header[headerAt + 4];
     const stream = ((header[headerAt + 5] & 0x7f) << 24) | (header[headerAt + 6] << 16) | (header[headerAt + 7] << 8) |
       header[headerAt + 8];
-    const isTooLarge = length > this.#maxFrameSize;
-    const isGathered = type === DATA && (flags & PADDED) === 0 && !isTooLarge;
-    if (this.#dataStream !== 0 && (stream !== this.#dataStream || !isGathered)) {
-      this.#giveData(chunk, false);
-      if (this.isStopped) return at;
-    }
-    if (isTooLarge) this.#refuseSize(type, length);
+    if (length > this.#maxFrameSize) this.#refuseSize(type, length);
     if (this.unfinishedBlock !== 0) this.#requireContinuation(type, stream);
-    if (isGathered) {
+    if (type === DATA && (flags & PADDED) === 0) {
       // Its size is told now, so that the windows know it before parts of it come.
       this.#events.onDataFrame(stream, length, (flags & END_STREAM) !== 0);
     } else if (length <= chunk.length - at) {
@@ -126,8 +114,8 @@ export class FrameReader {
     this.#left -= end - at;
     const parts = this.#parts;
     if (parts === undefined) {
-      this.#gatherData(chunk, at, end);
-      if (this.#left === 0 && (this.#flags & END_STREAM) !== 0) this.#giveData(chunk, true);
+      const isLast = this.#left === 0 && (this.#flags & END_STREAM) !== 0;
+      if (end > at || isLast) this.#events.onData(this.#stream, chunk, at, end, isLast);
       return end;
     }
     parts.set(chunk.subarray(at, end), this.#partsLength);
@@ -137,22 +125,6 @@ export class FrameReader {
       this.#giveFrame(this.#type, this.#flags, this.#stream, parts, 0, parts.length);
     }
     return end;
-  }
-
-  #gatherData(chunk: Uint8Array, start: number, end: number): void {
-    if (this.#dataStream === 0) {
-      this.#dataStream = this.#stream;
-      this.#dataStart = this.#dataEnd = start;
-    } else {
-      chunk.copyWithin(this.#dataEnd, start, end);
-    }
-    this.#dataEnd += end - start;
-  }
-
-  #giveData(chunk: Uint8Array, isLast: boolean): void {
-    const stream = this.#dataStream;
-    this.#dataStream = 0;
-    this.#events.onData(stream, chunk, this.#dataStart, this.#dataEnd, isLast);
   }
 
   /** A whole frame, but for those of DATA that are not padded. */
