@@ -5,7 +5,6 @@ import type { HttpResponse } from "./response/http_response.ts";
 export class CallContext {
   readonly #context: Context = currentContext();
 
-  /** Calls a function in it. */
   run<T>(steps: () => T): T {
     let result: T;
     runIn(this.#context, { run: () => void (result = steps()) });
@@ -27,7 +26,6 @@ export interface CallOwner {
   onEnd(call: OwnedCall): void;
 }
 
-/** A call that its owner can end. */
 export interface OwnedCall extends LiveCall {
   abort(reason: unknown): void;
 }
@@ -35,7 +33,6 @@ export interface OwnedCall extends LiveCall {
 /** The caller of a call that was answered. */
 export const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
 
-/** A call that has not ended. */
 export interface LiveCall {
   /** The client is destroyed: ends it, whatever state it is in. */
   onDestroyed(): void;

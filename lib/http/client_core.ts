@@ -18,7 +18,6 @@ const TIMEOUTS_KEPT = 64;
 /** The state that all requests of a client share: its options, origins, timeouts and counts. */
 export class ClientCore implements OriginHost {
   readonly options: ResolvedOptions;
-  /** Whether no more requests are taken. */
   closed = false;
   destroyed = false;
   #reason: unknown = undefined;
@@ -87,7 +86,6 @@ export class ClientCore implements OriginHost {
     if (onEvent !== undefined) this.tell(() => onEvent(event), context);
   }
 
-  /** Calls a hook of the user's. */
   tell(hook: () => void, context: CallContext | undefined): void {
     try {
       if (context === undefined) hook();
@@ -123,7 +121,6 @@ export class ClientCore implements OriginHost {
     });
   }
 
-  /** Ends all requests and connections at once. */
   destroy(reason: unknown): void {
     this.closed = true;
     this.destroyed = true;

@@ -6,7 +6,6 @@ export interface Transport {
   readonly alpnProtocol: string | undefined;
   /** The server's address, as the system has it; undefined if unknown. */
   readonly remoteAddress: string | undefined;
-  /** The port there; undefined if unknown. */
   readonly remotePort?: number | undefined;
   /** Whether bytes that were written wait, so that whoever can should wait for onDrain. */
   readonly full: boolean;
@@ -90,7 +89,6 @@ export interface RequestBody {
   cancel(reason: unknown): void;
 }
 
-/** The start of a response. */
 export interface ResponseHead {
   /** 200 to 999, of which those above 599 mean no more than 5xx does; informational ones go to {@link ExchangeHandler.onInformational}. */
   readonly status: number;
@@ -125,7 +123,6 @@ export interface ExchangeHandler {
   onFail(error: HttpError, untouched: boolean): void;
 }
 
-/** A request under way on a connection. */
 export interface Exchange {
   /** The reader took so many bytes of what onData brought: room for as many more. */
   consumed(bytes: number): void;
@@ -138,7 +135,6 @@ export interface Connection {
   readonly protocol: "h2" | "http/1.1";
   /** How many more requests may be started now. 0 once it is closing. */
   readonly free: number;
-  /** Requests under way. */
   readonly active: number;
   /** Whether it was said that it takes no more requests (GOAWAY, `connection: close`, close(), destroy(), the socket's end). */
   readonly closing: boolean;

@@ -10,7 +10,6 @@ export const FIRST_SLAB = 8192;
  * write would have to be mapped by the system, and collected: an upload takes twice the CPU time.
  */
 export class SlabWriter {
-  /** How many bytes the transport was given. */
   written = 0;
   protected slab: Uint8Array = Buffer.allocUnsafeSlow(FIRST_SLAB);
   /** Of the slab, the bytes from `#start` to `at` are not written yet. */
@@ -44,13 +43,11 @@ export class SlabWriter {
     return end;
   }
 
-  /** Adds a short line of ASCII. */
   putLine(line: string): void {
     this.reserve(line.length);
     for (let i = 0; i < line.length; i++) this.slab[this.at++] = line.charCodeAt(i);
   }
 
-  /** Writes everything to the transport. */
   flush(): void {
     if (this.at === this.#start) return;
     const bytes = this.slab.subarray(this.#start, this.at);
@@ -87,7 +84,6 @@ export class SlabWriter {
     this.at = waiting.length;
   }
 
-  /** Copies bytes for which there is room. */
   protected copy(bytes: Uint8Array, start: number, end: number): void {
     const { slab } = this;
     let { at } = this;

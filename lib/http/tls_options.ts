@@ -120,7 +120,6 @@ export class TlsContext {
   readonly secureContext: SecureContext;
   readonly #sessions = new Map<string, KeptSession>();
 
-  /** The context of these options, made when first asked for. */
   static of(options: HttpTlsOptions): TlsContext {
     let context = TlsContext.#contexts.get(options);
     if (context === undefined) {
@@ -137,12 +136,10 @@ export class TlsContext {
     this.secureContext = createSecureContext(Object.fromEntries(given) as SecureContextOptions);
   }
 
-  /** The last session with a server. */
   kept(server: string): KeptSession | undefined {
     return this.#sessions.get(server);
   }
 
-  /** Keeps a session to resume. */
   keep(server: string, session: KeptSession): void {
     this.#sessions.delete(server); // the Map's order is that of use
     this.#sessions.set(server, session);
@@ -153,7 +150,6 @@ export class TlsContext {
     }
   }
 
-  /** Forgets the session with a server that fails. */
   forget(server: string): void {
     this.#sessions.delete(server);
   }

@@ -12,12 +12,10 @@ import type { AttemptBody } from "./attempt_body.ts";
 
 /** The owner of an attempt, told how it goes. Told of one end, unless it gave the attempt up or let it go. */
 export interface AttemptOwner {
-  /** In which functions of the user's are called. */
   readonly context: CallContext | undefined;
   onHead(head: ResponseHead): void;
   /** The last byte of the response has come, or its reader wants no more, or enough of what is discarded has come. */
   onReceived(): void;
-  /** There is no response. */
   onLost(error: HttpError, untouched: boolean): void;
   /** There is no whole response, and no other attempt will help: it was cut off, or came too late. */
   onBroken(reason: unknown): void;
@@ -56,14 +54,12 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #isDelivered = false;
   #isOver = false;
   #holds = false;
-  /** Whether a reader waits for bytes. */
   #isWanted = false;
   #discards = false;
   #discarded = 0;
   /** Whether the response was read from since {@link isUnread} was called. */
   #isRead = true;
 
-  /** @param owner The call, which is told of progress and outcome, never within {@link start}. */
   constructor(
     core: ClientCore,
     request: FetchRequest,
@@ -87,7 +83,6 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     if (this.#trace !== undefined) this.#traceBody(this.#trace);
   }
 
-  /** The rest of the response is wanted: it comes as {@link responseBody}. */
   receive(): ResponseBody {
     return this.responseBody = new ResponseBody(this);
   }

@@ -11,11 +11,8 @@ const PATIENCE = 1000;
 /** The most bytes of a piece whose progress is told. */
 const MOST = 64 * 1024;
 
-/** How a request's body is sent. */
 interface BodyTerms extends Pick<FetchRequest, "origin" | "expectsContinue" | "trailers"> {
-  /** In which functions of the user's are called. */
   readonly context: CallContext | undefined;
-  /** Told of each piece. */
   readonly onProgress: ((progress: HttpUploadProgress) => void) | undefined;
 }
 

@@ -6,11 +6,8 @@ import { createResponse, type HttpResponse } from "../response/http_response.ts"
 import type { ResponseBody } from "../response/response_body.ts";
 import { joinedField } from "../response/response_headers.ts";
 
-/** Settings for the response of one call. */
 interface ResponseTerms {
-  /** Whether content codings are undone. */
   readonly decompress: boolean;
-  /** Whether it is not the first response. */
   readonly redirected: boolean;
 }
 
@@ -52,7 +49,6 @@ function limit(body: ResponseBody, { url, origin, limits }: FetchRequest, { head
   if (announced > most) body.cancel(error());
 }
 
-/** Gives the URL of a response: without the fragment, as the standard has it. */
 function withoutFragment({ href }: URL): string {
   const hash = href.indexOf("#");
   return hash < 0 ? href : href.slice(0, hash);

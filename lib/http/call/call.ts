@@ -41,7 +41,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   nextTimed: Timed | undefined = undefined;
   #deadlines: DeadlineList | undefined = undefined;
   #total: Deadline | undefined = undefined;
-  /** The request's body, if one was opened. */
   #upload: AttemptBody | undefined = undefined;
   #attempt: Attempt | undefined = undefined;
   #head: ResponseHead | undefined = undefined;
@@ -77,7 +76,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     else settling.then((body) => this.#onSettled(body), (error) => this.#fail(error));
   }
 
-  /** Ends the call with a reason, in whatever state it is. */
   abort(reason: unknown): void {
     this.#fail(reason);
   }
@@ -106,7 +104,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#fail(error);
   }
 
-  /** It was in the queue for too long. */
   onExpired(): void {
     const ms = this.#request.limits.queueTimeout;
     this.#fail(
@@ -158,7 +155,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#fail(reason);
   }
 
-  /** Resolves the caller's promise with the response. */
   deliver(): void {
     if (this.#isOver) return; // aborted, or failed, in the same turn
     const terms = { decompress: this.#request.limits.decompress, redirected: this.#redirects > 0 };
@@ -294,7 +290,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     return { retries, idempotent };
   }
 
-  /** @param pause In ms. */
   #tryAgain(pause: number, error: HttpError | undefined, status: number | undefined): void {
     const { method, url, body } = this.#request;
     this.#attempt = undefined;
@@ -373,7 +368,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     return new HttpError(code, message, { origin: this.#request.origin });
   }
 
-  /** Tells hooks that the request is about to be sent. */
   #announce({ connection: { protocol }, transport }: PooledConnection): void {
     const { method, url } = this.#request;
     const now = performance.now();
@@ -391,7 +385,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   }
 }
 
-/** Whether responses of a status have no body (fetch: null body status). */
 function isNullBody(status: number): boolean {
   return status === 204 || status === 205 || status === 304;
 }

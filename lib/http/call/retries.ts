@@ -26,11 +26,8 @@ const FIRST_PAUSE_OF_STATUS = 500;
 /** Failures that may pass, after which an idempotent request is sent again. */
 const PASSING: ReadonlySet<string> = new Set(["CONNECTION_LOST", "CONNECTION_STALE", "REFUSED", "RESET"]);
 
-/** The facts that decide about another attempt. */
 export interface RetryTerms {
-  /** Attempts after the first. */
   readonly retries: number;
-  /** Whether the request may be acted on twice. */
   readonly idempotent: boolean;
 }
 

@@ -123,7 +123,6 @@ async function fetchLocally(core: ClientCore, request: FetchRequest): Promise<Ht
 class InterceptedCall implements CallOwner, LiveCall {
   readonly #core: ClientCore;
   readonly #request: HttpRequest;
-  /** The body of a Request, if that is what is to be sent. */
   readonly #content: RequestContent | undefined;
   readonly #interceptors: readonly HttpInterceptor[];
   #caller: Caller;
@@ -254,7 +253,6 @@ class InterceptedCall implements CallOwner, LiveCall {
   }
 }
 
-/** The origin of a URL; undefined if it cannot be parsed. */
 function originOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).origin : undefined;
 }

@@ -14,7 +14,6 @@ type ConnectStage =
   | "TLS with the proxy"
   | "the proxy's answer";
 
-/** How long an attempt may take, and who gives it up. */
 interface Terms {
   readonly timeout: number;
   readonly signal?: AbortSignal | undefined;
@@ -25,7 +24,6 @@ interface Terms {
  * wait for events of their socket; as that is destroyed with the attempt, none waits for longer.
  */
 export class ConnectAttempt {
-  /** The origin that the connection is for. */
   readonly origin: string;
   /** Set by the step that is under way. */
   stage: ConnectStage = "TCP";

@@ -4,16 +4,13 @@ import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { HttpTlsOptions } from "../tls_options.ts";
 import type { AllowedAddresses } from "./allowed_addresses.ts";
 
-/** The server to connect to. */
 export interface ConnectTarget {
-  /** Whether TLS is spoken. */
   readonly secure: boolean;
   /** A name or an address, as `URL.hostname` has it. */
   readonly host: string;
   readonly port: number;
 }
 
-/** How to connect. */
 export interface ConnectOptions {
   /** The client's TLS options, always the same object: its TLS context and the sessions to resume are cached under it. */
   readonly tls: HttpTlsOptions;
@@ -24,13 +21,10 @@ export interface ConnectOptions {
   readonly lookup?: LookupFunction | undefined;
   /** The addresses that the target may have; default: any. */
   readonly allowed?: AllowedAddresses | undefined;
-  /** Aborts the attempt. */
   readonly signal?: AbortSignal | undefined;
-  /** The proxy to connect through. */
   readonly via?: ProxyHop | undefined;
   /** A Unix socket to connect to instead of the target's host and port. */
   readonly socketPath?: string | undefined;
-  /** Makes connections in place of `node:net`. */
   readonly connect?: HttpConnectFunction | undefined;
 }
 
@@ -49,7 +43,6 @@ export interface ProxyHop {
 
 /** A server in words, for errors: an origin's, or its proxy. */
 export interface Peer {
-  /** The origin that the connection is for. */
   readonly origin: string;
   /** The server as the subject of a sentence. */
   readonly name: string;

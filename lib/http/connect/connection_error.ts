@@ -17,7 +17,6 @@ const meanings: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Explains a TLS error, and what can be done. */
 function explainTlsFailure(code: string, message: string, option: "tls" | "proxyTls"): string {
   const said = `${code} ${message.toUpperCase().replaceAll(" ", "_")}`;
   const known = meanings.find(([pattern]) => pattern.test(said));
@@ -109,7 +108,6 @@ export function toConnectionError(error: unknown, to: Peer | string): HttpError 
   return new HttpError(meaning, explain(meaning, Object(error) as SystemError, peer), { origin, cause: error });
 }
 
-/** A name where a sentence begins. */
 function sentence(name: string): string {
   return name.replace(/^the /, "The ");
 }

@@ -8,7 +8,6 @@ import type { Peer } from "./connect_options.ts";
 
 /** The address that a connection's first socket connects to. */
 export interface DialTarget {
-  /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
   readonly peer: Peer;
@@ -28,7 +27,6 @@ export function tcpOptions(
   return tcp;
 }
 
-/** Has an attempt told when a socket of `node:net` has looked its name up. */
 export function watchLookup(socket: Socket, attempt: ConnectAttempt): void {
   socket.on("lookup", (error) => {
     if (!error) attempt.stage = attempt.stage.includes("proxy") ? "TCP to the proxy" : "TCP";

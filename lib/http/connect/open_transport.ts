@@ -37,7 +37,6 @@ class Way {
   readonly #options: ConnectOptions;
   readonly #attempt: ConnectAttempt;
   readonly #peer: Peer;
-  /** Looks the target's name up. */
   readonly #lookup: LookupFunction | undefined;
   #bottom: Duplex | undefined = undefined;
 

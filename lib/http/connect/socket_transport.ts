@@ -55,11 +55,9 @@ export class GatheredReads {
   }
 }
 
-/** The layers of a transport's stream. */
 interface SocketLayers {
   /** The stream below all others, if TLS is spoken on one that was there; else the stream itself. */
   readonly bottom: Duplex;
-  /** The TLS handshake with the origin's server, if TLS is spoken. */
   readonly tls?: TlsAttempt;
   /** Whether it is the user's: it may go on to use the memory of the bytes that it gives, and of those that it takes. */
   readonly isForeign?: boolean;

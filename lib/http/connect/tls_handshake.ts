@@ -16,20 +16,16 @@ import { dialError, watchLookup } from "./dial.ts";
  */
 export type TlsBase = { readonly socket: Duplex } | TcpNetConnectOpts;
 
-/** A server that TLS is to be spoken with. */
 interface SecureTarget {
-  /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
   readonly peer: Peer;
-  /** The protocols that ALPN offers. */
   readonly alpn: readonly string[];
 }
 
 /** A socket on which TLS is being agreed on, and what is known of the server's certificate. */
 export class TlsAttempt {
   readonly socket: TLSSocket;
-  /** The options that the socket was opened with. */
   readonly settings: ConnectionOptions;
   /** The name or address that the certificate has to be for. */
   readonly expectedName: string;
@@ -159,7 +155,6 @@ interface Refusal {
   readonly certificate: PeerCertificate;
   readonly host: string;
   readonly time: "valid" | "expired" | "early";
-  /** The option that says how TLS is spoken with the server. */
   readonly option: "tls" | "proxyTls";
 }
 

@@ -11,9 +11,7 @@ import type { ConnectAttempt } from "./connect_attempt.ts";
 import { originPeer, type Peer } from "./connect_options.ts";
 import { toConnectionError } from "./connection_error.ts";
 
-/** A server that a proxy is to connect to. */
 interface TunnelTarget {
-  /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
   readonly proxy: ProxyServer;
@@ -59,7 +57,6 @@ class ProxyAnswer {
     return taken;
   }
 
-  /** Gives bytes back that {@link more} gave. */
   putBack(bytes: Uint8Array): void {
     this.#rest = bytes;
   }

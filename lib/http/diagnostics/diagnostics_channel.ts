@@ -14,7 +14,6 @@ let ofRequests: Readonly<Record<RequestStep, Channel>> | undefined;
 let allOfRequests: readonly Channel[] | undefined;
 let ofConnections: Readonly<Record<ConnectionStep, Channel>> | undefined;
 
-/** The channels of undici, under the names that tools know. */
 function requestChannels(): Readonly<Record<RequestStep, Channel>> {
   return ofRequests ??= {
     create: channel("undici:request:create"),
@@ -58,7 +57,6 @@ export function viewOf({ remoteAddress, remotePort, alpnProtocol }: Transport): 
   return { remoteAddress, remotePort, alpnProtocol };
 }
 
-/** Whether there are subscribers. */
 export function isWatched(): boolean {
   return isRequestWatched() || isConnectionWatched();
 }
@@ -101,7 +99,6 @@ export class RequestTrace {
     this.#publish("bodySent", {});
   }
 
-  /** The final response's head is there. */
   onHeaders({ status, statusText, headers }: ResponseHead): void {
     if (!requestChannels().headers.hasSubscribers) return;
     const response = { statusCode: status, statusText, headers: buffersOf(headers) };
@@ -115,7 +112,6 @@ export class RequestTrace {
     this.#publish("trailers", { trailers: buffersOf(trailers) });
   }
 
-  /** There is no response, or not all of it. */
   onError(reason: unknown): void {
     if (this.#view.completed) return;
     this.#view.completed = true;
@@ -130,7 +126,6 @@ export class RequestTrace {
   }
 }
 
-/** A request as subscribers see it. */
 class RequestView {
   readonly origin: string;
   readonly method: string;
@@ -191,7 +186,6 @@ function errorOf(reason: unknown): unknown {
   return new DOMException(`The request was aborted: ${String(reason)}`, "AbortError");
 }
 
-/** The server that a connection leads to. */
 interface Target {
   readonly origin: string;
   readonly secure: boolean;
@@ -204,7 +198,6 @@ export function openConnectionTrace(target: Target, servername: string | undefin
   return isConnectionWatched() ? new ConnectionTrace(target, servername) : undefined;
 }
 
-/** The making of a connection, as subscribers are told of it. */
 class ConnectionTrace {
   readonly #connectParams: object;
 

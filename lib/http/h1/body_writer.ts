@@ -51,7 +51,6 @@ export class BodyWriter {
     this.#read();
   }
 
-  /** The transport has room again. */
   onDrain(): void {
     if (!this.#waits || this.#over) return;
     this.#waits = false;

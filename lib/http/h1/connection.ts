@@ -19,7 +19,6 @@ import type { ParsedHead } from "./response_head.ts";
 import { ResponseReader, type ResponseSink } from "./response_reader.ts";
 import { afterPoll } from "../../runtime/mod.ts";
 
-/** How an HTTP/1.1 connection behaves. */
 export interface Http1Options extends PipelineOptions {
   /** Bytes of a response that may wait for their reader before the connection is no longer read from. */
   highWaterMark: number;
@@ -69,7 +68,6 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   #look: object | undefined = undefined;
   /** Whether the connection can carry more after the response that is being read. */
   #reusable = true;
-  /** For how long it may be idle. */
   #idleTimeout: number;
   #paused = false;
   #gathers = false;
@@ -278,7 +276,6 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     this.#idle.start(this.#idleTimeout);
   }
 
-  /** In which state the connection is, in case that it ends now. */
   #stateInWords(): string {
     if (this.#look !== undefined) return SPOKE;
     return this.#reader.begun ? CUT : UNANSWERED;

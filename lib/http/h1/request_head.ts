@@ -27,9 +27,7 @@ function take(size: number): Buffer {
 
 /** The additions to a request that a proxy forwards (RFC 9112 section 3.2.2). */
 export interface Forwarding {
-  /** Before the path. */
   readonly origin: string;
-  /** Field lines for the proxy alone. */
   readonly fields: string;
 }
 
@@ -68,7 +66,6 @@ function headText(
   return text + fieldLines(headers) + bodyFields(method, body);
 }
 
-/** Fields as HTTP/1.1 writes them, each with its line break. */
 export function fieldLines(fields: HeaderList = []): string {
   let lines = "";
   for (let i = 0; i < fields.length; i += 2) lines += `${fields[i]}: ${fields[i + 1]}\r\n`;

@@ -5,9 +5,7 @@ import { type Forwarding, writeRequestStart } from "./request_head.ts";
 
 /** The callbacks of an exchange to its connection. */
 export interface ExchangeHost {
-  /** The reader of a response took some of it. */
   onConsumed(exchange: Http1Exchange): void;
-  /** Nobody wants the response any more. */
   onCancel(exchange: Http1Exchange, reason: unknown): void;
 }
 
@@ -27,7 +25,6 @@ export class Http1Exchange implements Exchange {
   sent = false;
   /** Sends the body, unless that went out with the head. */
   writer: BodyWriter | undefined = undefined;
-  /** Nobody waits for its response any more. */
   cancelled = false;
   /** Bytes of the response that its reader has not taken yet. */
   unread = 0;
@@ -45,13 +42,11 @@ export class Http1Exchange implements Exchange {
     return this.sent && (this.writer === undefined || this.writer.sent);
   }
 
-  /** The rest of the body is not wanted. */
   stopBody(reason: unknown): void {
     if (this.writer !== undefined) this.writer.stop(reason);
     else if (!this.sent) this.body?.cancel(reason);
   }
 
-  /** The response, or the rest of it, will not come. */
   fail(error: HttpError): void {
     if (this.cancelled) return;
     this.stopBody(error);
@@ -68,7 +63,6 @@ export class Http1Exchange implements Exchange {
   }
 }
 
-/** How a pipeline behaves. */
 export interface PipelineOptions {
   /** Of the server, for errors. */
   readonly origin: string;

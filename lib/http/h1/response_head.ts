@@ -14,7 +14,6 @@ export interface ParsedHead {
   readonly headers: HeaderList;
   /** Bytes of the body as Content-Length has it; or CHUNKED, or UNTIL_CLOSE. Responses to HEAD, 204 and 304 have no body all the same. */
   readonly length: number;
-  /** Whether the server keeps the connection open after this response. */
   readonly keepsAlive: boolean;
   /** For how many ms, if it said so (`Keep-Alive: timeout`). */
   readonly keepAliveTimeout: number | undefined;

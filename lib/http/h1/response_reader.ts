@@ -37,7 +37,6 @@ export class ResponseReader {
   #toHead = false;
   /** A header section that came in pieces. */
   #section: HeaderSection | undefined = undefined;
-  /** Bytes of the body still to come, if their number is known. */
   #left = 0;
   #chunks: ChunkFraming | undefined = undefined;
 
@@ -51,7 +50,6 @@ export class ResponseReader {
     this.#toHead = method === "HEAD";
   }
 
-  /** Reads nothing more, whatever comes. */
   stop(): void {
     this.#stage = "stopped";
     this.#section = undefined;

@@ -73,11 +73,9 @@ const NOTHING = new Uint8Array(0);
 export interface BodySenderEvents {
   /** Something can be sent: the session calls {@link BodySender.pump} soon. */
   onReady(): void;
-  /** A frame of a body went out. */
   onProgress(): void;
   /** A body has ended, and fields follow it. */
   onTrailers(stream: Http2Stream, trailers: HeaderList): void;
-  /** The body broke. */
   onBodyFailed(stream: Http2Stream, error: HttpError): void;
 }
 

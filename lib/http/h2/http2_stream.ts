@@ -3,7 +3,6 @@ import { ConnectionFault, frameName, MAX_STREAM, STREAM_CLOSED } from "./protoco
 
 /** How a session is to be; times in ms, 0 for never. */
 export interface Http2Options {
-  /** For errors. */
   readonly origin: string;
   /** Requests at a time; the server's SETTINGS may allow fewer. */
   readonly maxConcurrentStreams: number;
@@ -13,7 +12,6 @@ export interface Http2Options {
   readonly maxHeaderSize: number;
   /** Silence with requests under way after which a PING is sent. */
   readonly pingInterval: number;
-  /** For its answer. */
   readonly pingTimeout: number;
   /** After which a session without requests is closed. */
   readonly idleTimeout: number;
@@ -27,7 +25,6 @@ export interface Http2Options {
 export interface Http2Session extends Connection {
   /** The limit in the server's SETTINGS; Infinity if they set none, and undefined before they came. */
   readonly peerMaxConcurrentStreams: number | undefined;
-  /** How many requests were started. */
   readonly streamsOpened: number;
 }
 
@@ -81,11 +78,8 @@ export class ClosedStreams {
   }
 }
 
-/** The callbacks of a stream to its session. */
 export interface StreamOwner {
-  /** There is room for more of the response. */
   onConsumed(stream: Http2Stream, bytes: number): void;
-  /** The caller gives it up. */
   onCancel(stream: Http2Stream, reason: unknown): void;
 }
 
@@ -106,7 +100,6 @@ export class Http2Stream implements Exchange {
   pieceAt = 0;
   /** Whether the body was asked for a piece, and has not answered. */
   isReading = false;
-  /** Whether it is in the sender's queue. */
   isQueued = false;
   /** Bytes that the server lets us send; negative if its SETTINGS lowered the window. */
   sendWindow = 0;
@@ -116,7 +109,6 @@ export class Http2Stream implements Exchange {
   /** Bytes that the reader took, and that no WINDOW_UPDATE has returned yet. */
   credit = 0;
 
-  /** Whether the final response's head came. */
   hasHead = false;
   /** Whether the response can have no body: to HEAD, 204, 304. */
   isBodiless: boolean;
@@ -163,11 +155,8 @@ const SLOTS = 64;
  * the CPU time of a busy session was spent on moving them). Ids follow each other, so that a slot is nearly always free.
  */
 export class StreamTable {
-  /** How many are under way. */
   size = 0;
-  /** How many were opened. */
   opened = 0;
-  /** The id of the next. */
   next: number;
   #slots: (Http2Stream | undefined)[] = emptySlots(SLOTS);
 
@@ -175,7 +164,6 @@ export class StreamTable {
     this.next = first;
   }
 
-  /** Whether there are no ids left. */
   get isExhausted(): boolean {
     return this.next > MAX_STREAM;
   }

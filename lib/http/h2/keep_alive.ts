@@ -5,9 +5,7 @@ const LATE = 1000;
 
 /** The callbacks of a {@link Liveness} to its session. */
 export interface LivenessEvents {
-  /** Whether requests are under way. */
   isBusy(): boolean;
-  /** A PING is due. */
   onPingDue(value: number): void;
   /** The server did not answer. */
   onStale(): void;
@@ -60,7 +58,6 @@ export class Liveness {
     this.#watch();
   }
 
-  /** The last request ended. */
   onIdle(): void {
     this.#idleSince = performance.now();
     this.#watch();

@@ -44,7 +44,6 @@ const FRAME_NAMES = [
   "CONTINUATION",
 ];
 
-/** A frame's type in words, for messages. */
 export function frameName(type: number): string {
   return FRAME_NAMES[type] ?? `type ${type}`;
 }
@@ -79,17 +78,14 @@ const ERROR_NAMES = [
   "HTTP_1_1_REQUIRED",
 ];
 
-/** An error code as the standard calls it; unknown ones in hexadecimal. */
 function errorName(code: number): string {
   return ERROR_NAMES[code] ?? `0x${code.toString(16)}`;
 }
 
 /** An error whose `code` is the name of an HTTP/2 error, for `cause`. */
 class Http2ErrorCause extends Error {
-  /** The error's name in the standard, such as `ENHANCE_YOUR_CALM`. */
   readonly code: string;
 
-  /** @param message What the code says, in words. */
   constructor(code: number, message: string) {
     super(message);
     this.code = errorName(code);

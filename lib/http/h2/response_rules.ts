@@ -10,7 +10,6 @@ const NOTHING = new Uint8Array(0);
 
 /** A field block that comes in several frames: HEADERS, then CONTINUATION. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.3} */
 export class FieldBlock {
-  /** Whether HEADERS had END_STREAM. */
   endsStream = false;
   bytes: Uint8Array = NOTHING;
   length = 0;
@@ -24,7 +23,6 @@ export class FieldBlock {
     this.#frameLimit = MOST_FRAMES + Math.ceil(limit / BYTES_OF_FRAME);
   }
 
-  /** Begins an empty block. */
   begin(endsStream: boolean): void {
     this.endsStream = endsStream;
     this.length = 0;
@@ -97,7 +95,6 @@ export function countData(stream: Http2Stream, bytes: number, endsStream: boolea
   return endsStream && stream.expected > 0 ? missing(stream) : "";
 }
 
-/** Returns the reason why a response must not end now; empty if it may. */
 export function checkEnd(stream: Http2Stream): string {
   return stream.expected > 0 ? missing(stream) : "";
 }
@@ -115,7 +112,6 @@ function contentLengthOf(headers: HeaderList): number {
   return found;
 }
 
-/** All that Content-Length says, for a message. */
 function contentLengthsOf(headers: HeaderList): string {
   return JSON.stringify(headers.filter((_, i) => i % 2 === 1 && headers[i - 1] === "content-length").join(", "));
 }

@@ -31,7 +31,6 @@ export function ourSettings(streamWindow: number, maxHeaderSize: number): number
 
 /** The server's SETTINGS, and the defaults until they come. */
 export class PeerSettings {
-  /** Whether SETTINGS came. */
   isKnown = false;
   headerTableSize = 4096;
   maxConcurrentStreams: number = Infinity;

@@ -51,7 +51,6 @@ export class SessionEnd {
     this.#lingering.start(LINGER);
   }
 
-  /** The socket is gone. */
   tellClosed(): void {
     this.#lingering.stop();
     this.tellNear();
@@ -63,7 +62,6 @@ export class SessionEnd {
 export class StreamEnds {
   /** Whether a request ended; for the session, which sets it back. */
   hasFreed = false;
-  /** Streams that were reset. */
   readonly closed: ClosedStreams = new ClosedStreams();
   readonly #streams: StreamTable;
   readonly #output: FrameWriter;
@@ -77,7 +75,6 @@ export class StreamEnds {
     this.#origin = origin;
   }
 
-  /** The response has come to its end. */
   complete(stream: Http2Stream, trailers: HeaderList | undefined): void {
     this.#remove(stream);
     if (stream.body !== undefined) {
@@ -96,7 +93,6 @@ export class StreamEnds {
     stream.body?.cancel(reason);
   }
 
-  /** The response breaks the rules, or our limits. */
   reject(stream: Http2Stream, code: number, message: string, isTooLarge: boolean): void {
     if (stream.isOver) return;
     this.#reset(stream, code);
@@ -109,7 +105,6 @@ export class StreamEnds {
     this.fail(stream, resetError(this.#origin, code, isUntouched), isUntouched);
   }
 
-  /** The body of the request broke. */
   breakOff(stream: Http2Stream, error: HttpError): void {
     this.#reset(stream, CANCEL);
     this.fail(stream, error, false);

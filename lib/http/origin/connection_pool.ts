@@ -11,7 +11,6 @@ export interface WaitingRequest {
   /** Neighbours in the list; only {@link RequestQueue} sets them. */
   previousWaiting: WaitingRequest | undefined;
   nextWaiting: WaitingRequest | undefined;
-  /** The room it waits in; undefined if it does not wait. */
   waitingAt: WaitingRoom | undefined;
   /** Whether it may share an HTTP/1.1 connection with others: it may be sent again, is of GET, HEAD or OPTIONS, and has no body. */
   readonly pipelinable: boolean;
@@ -19,11 +18,9 @@ export interface WaitingRequest {
   newerThan: number;
   /** There is room on a connection: the request is to start at once. */
   startOn(pooled: PooledConnection): void;
-  /** No connection could be made. */
   onNoConnection(error: unknown): void;
 }
 
-/** A place in which requests wait. */
 export interface WaitingRoom {
   withdraw(request: WaitingRequest): void;
 }
@@ -91,7 +88,6 @@ export class PooledConnection implements ConnectionOwner {
   connection!: Connection;
   /** After its end the connection takes no more requests. */
   age: Deadline | undefined = undefined;
-  /** Whether it stands among those that have room. */
   ready = false;
   /** Requests that somebody waits for. */
   #awaited = 0;
@@ -103,7 +99,6 @@ export class PooledConnection implements ConnectionOwner {
     this.transport = transport;
   }
 
-  /** Whether a request may be started now. */
   takes({ pipelinable, newerThan }: Pick<WaitingRequest, "pipelinable" | "newerThan">): boolean {
     const { free, active, protocol } = this.connection;
     return free > 0 && this.number > newerThan && (pipelinable || active === 0 || protocol === "h2");
@@ -117,7 +112,6 @@ export class PooledConnection implements ConnectionOwner {
     if (this.#awaited++ === 0) this.transport.hold(true);
   }
 
-  /** Nobody waits for a request any more. */
   release(): void {
     if (--this.#awaited === 0) this.transport.hold(false);
   }
@@ -158,14 +152,12 @@ export class ConnectionSet {
     this.open++;
   }
 
-  /** Notes that a connection has room again. */
   onReady(pooled: PooledConnection): void {
     if (pooled.ready || pooled.connection.free === 0) return;
     pooled.ready = true;
     this.#ready.push(pooled);
   }
 
-  /** Notes that a connection takes no more requests. */
   onClosing(pooled: PooledConnection): void {
     this.open--;
     if (!pooled.ready) return;
@@ -216,7 +208,6 @@ export class ConnectionSet {
     return false;
   }
 
-  /** Closes the sessions of HTTP/2 once their requests have ended. */
   closeSessions(): void {
     for (const { connection } of this.#all) {
       if (connection.protocol === "h2") connection.close();

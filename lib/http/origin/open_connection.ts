@@ -7,11 +7,9 @@ import { openHttp2Session } from "../h2/session.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
 
-/** The address of an origin's server, and the proxy on the way to it. */
 export interface Target {
   readonly origin: string;
   readonly secure: boolean;
-  /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
   /** Which its connections go by, and its requests. */

@@ -212,7 +212,6 @@ export class Origin implements ConnectionPool {
     return Math.ceil(this.#waiting.length / perSession) - this.#attempts.size;
   }
 
-  /** Opens a connection for a call, whose context is current. */
   #open(context: CallContext | undefined): void {
     const attempt = new AbortController();
     this.#attempts.add(attempt);

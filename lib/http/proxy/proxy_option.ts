@@ -7,7 +7,6 @@ import { ProxyServer } from "./proxy_server.ts";
 /** A host that is asked for directly, with those below it. */
 interface Exemption {
   readonly host: string;
-  /** Undefined: any. */
   readonly port: number | undefined;
 }
 
@@ -28,7 +27,6 @@ export class NoProxy {
     for (const entry of entries) this.#read(entry);
   }
 
-  /** @param host A name or an address, without brackets. */
   exempts(host: string, port: number): boolean {
     if (this.#exemptsAll) return true;
     const name = host.toLowerCase().replace(/\.$/, "");
@@ -87,7 +85,6 @@ export class EnvironmentProxies {
     this.#noProxy = new NoProxy(environment.no_proxy || environment.NO_PROXY || "");
   }
 
-  /** The proxy of an origin; undefined if there is none. */
   proxyOf(
     { secure, host, port }: { readonly secure: boolean; readonly host: string; readonly port: number },
   ): ProxyServer | undefined {
@@ -113,7 +110,6 @@ function read(environment: Variables, names: readonly string[]): ProxyServer | u
   return new ProxyServer(text.includes("://") ? text : `http://${text}`, `The environment's ${name}`);
 }
 
-/** The option `proxy`. */
 type ProxyOption = string | URL | ((origin: URL) => string | URL | null | undefined);
 
 /** A member for it, which does not look at what a URL says. */
@@ -124,10 +120,8 @@ export function proxyOption(): Member<ProxyOption, undefined> {
 }
 
 interface ProxiedOrigin {
-  /** Scheme, host and port. */
   readonly origin: string;
   readonly secure: boolean;
-  /** Without brackets. */
   readonly host: string;
   readonly port: number;
 }

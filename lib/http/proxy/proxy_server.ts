@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { isIP } from "node:net";
 
-/** The ports of proxies whose URLs name none. */
 const defaultPorts: Readonly<Record<string, number>> = {
   "http:": 80,
   "https:": 443,
@@ -15,11 +14,9 @@ const LONGEST_OF_SOCKS = 255;
 /** A proxy: where it is, what it speaks and, in private fields so that nothing prints them, the credentials it is shown. */
 export class ProxyServer {
   readonly protocol: "http" | "socks5";
-  /** Whether TLS is spoken with it. */
   readonly secure: boolean;
   /** Whether it looks names up itself, as all do but those of `socks5:`. */
   readonly resolves: boolean;
-  /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
   /** Scheme, host and port: all that may be shown of it. */
@@ -94,7 +91,6 @@ function noUrl(what: string): TypeError {
   return new TypeError(`${what} is no absolute URL: use one such as http://proxy.example:3128`);
 }
 
-/** Percent-decodes a part of the userinfo, as UTF-8. */
 function decoded(part: string, what: string): Buffer {
   try {
     return Buffer.from(decodeURIComponent(part));

@@ -44,7 +44,6 @@ export const requestOptions: SchemaOf<Pick<HttpRequestInit, OwnMember>> = /* @__
 /** Apart from the others: null stands for none here, as in the standard. */
 const abortSignal = /* @__PURE__ */ signal();
 
-/** The options of the client, as they are for one request. */
 type RequestLimits = Readonly<Pick<ResolvedOptions, Limit>>;
 
 /**
@@ -60,7 +59,6 @@ export function limitsOf(init: HttpRequestInit, defaults: RequestLimits): Reques
   return limits as RequestLimits;
 }
 
-/** Whether a request has a value of its own, be it one that is refused. */
 function hasLimits(init: HttpRequestInit): boolean {
   return init.timeout !== undefined || init.queueTimeout !== undefined || init.headersTimeout !== undefined ||
     init.bodyTimeout !== undefined || init.retries !== undefined || init.maxRetryAfter !== undefined ||
@@ -96,9 +94,7 @@ export interface FetchRequest extends RequestHead {
   readonly redirect: "follow" | "manual" | "error";
   readonly signal: AbortSignal | undefined;
   readonly idempotent: boolean;
-  /** Empty: none. */
   readonly integrity: string;
-  /** Whether the body waits for the server's 100 (Continue). */
   readonly expectsContinue: boolean;
   /** The client's options, but for those that the request has its own value of. */
   readonly limits: RequestLimits;

@@ -188,7 +188,6 @@ export class RequestContent implements BodySource {
   }
 }
 
-/** A body in memory. */
 class BytesBody implements BodySource {
   readonly #bytes: Uint8Array;
   readonly length: number;

@@ -49,13 +49,11 @@ const MOST_KNOWN = 1024;
 
 /** Header fields as they are read, one by one. */
 export class HeaderReader {
-  /** The fields to send. */
   readonly list: HeaderList = [];
   /** The value of `content-length`; undefined if there was none. */
   contentLength: number | undefined = undefined;
   /** Whether `connection` asks for the connection's end after the response. */
   closes = false;
-  /** Whether `expect: 100-continue` is among the fields. */
   expectsContinue = false;
   /** A bit for each kind that came. */
   #seen = 0;
@@ -63,7 +61,6 @@ export class HeaderReader {
   #connection = "";
   readonly #target: RequestTarget | undefined;
 
-  /** @param target What `host` has to name; undefined: anything, as it is dropped. */
   constructor(target: RequestTarget | undefined) {
     this.#target = target;
   }

@@ -47,9 +47,7 @@ export interface RequestTarget {
   readonly url: URL;
   readonly origin: string;
   readonly scheme: "http" | "https";
-  /** Host and port. */
   readonly authority: string;
-  /** Path and query. */
   readonly path: string;
 }
 

@@ -11,7 +11,6 @@ const OF_HEADS: ReadonlySet<string> = new Set(
     "proxy-authorization proxy-connection range set-cookie te trailer transfer-encoding upgrade").split(" "),
 );
 
-/** The option `trailers`. */
 export const trailersOption: Member<HttpRequestTrailers, undefined> = /* @__PURE__ */ member(
   "an object of texts, and of functions that return one",
   (value) =>

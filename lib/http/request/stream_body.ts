@@ -5,7 +5,6 @@ import { HttpError, takenBack } from "../http_error.ts";
 
 /** A request's body, opened for each attempt to send it. */
 export interface BodySource {
-  /** In bytes; undefined if nobody knows. */
   readonly length: number | undefined;
   /** Whether it can be opened more than once. */
   readonly replayable: boolean;
@@ -15,7 +14,6 @@ export interface BodySource {
   settle?(): Promise<BodySource>;
 }
 
-/** A body and what is in it. */
 export interface ExtractedBody {
   readonly source: BodySource;
   /** The content type that it has unless the headers name one. */
@@ -36,11 +34,9 @@ interface Puller {
   stop(reason: unknown): Promise<unknown>;
 }
 
-/** A body that comes from a stream or an async iterable, and can be sent once. */
 export class StreamBody implements BodySource, RequestBody {
   readonly bytes = undefined;
   readonly replayable = false;
-  /** In bytes; undefined if nobody knows. */
   readonly length: number | undefined;
   readonly #puller: Puller;
   #bytesRead = 0;
@@ -62,7 +58,6 @@ export class StreamBody implements BodySource, RequestBody {
     this.length = length;
   }
 
-  /** Whether a value is a stream or an async iterable. */
   static isReadable(value: object): value is Chunks {
     return typeof (value as Partial<ReadableStream>).getReader === "function" ||
       Symbol.asyncIterator in value || Symbol.iterator in value;

@@ -5,7 +5,6 @@ import { makeYoungObjects } from "../../runtime/mod.ts";
 const MOST_VIEWS = 4;
 /** The most bytes of a block, unless one chunk has more. */
 const MOST_BLOCK = 16 * 1024;
-/** The least bytes of a block. */
 const LEAST_BLOCK = 4 * 1024;
 
 /** The placeholder for a piece that was taken. */
@@ -24,7 +23,6 @@ export class ByteQueue {
   #areViews = false;
   /** The views whose memory may be given away. */
   #own: Set<Uint8Array> | undefined = undefined;
-  /** The index of the first piece that was not taken. */
   #first = 0;
   /** The block behind these, while there is room in it. */
   #tail: Uint8Array | undefined = undefined;
@@ -32,7 +30,6 @@ export class ByteQueue {
   #tailEnd = 0;
   #length = 0;
 
-  /** In bytes. */
   get length(): number {
     return this.#length;
   }
@@ -101,7 +98,6 @@ export class ByteQueue {
     return this.#pieces.length - this.#first === 1 && this.#tail === undefined ? this.take(Infinity)! : this.copyAll();
   }
 
-  /** All of it in one piece of memory of its own. */
   copyAll(): Uint8Array<ArrayBuffer> {
     const whole = freshBytes(this.#length);
     this.takeInto(whole);

@@ -31,11 +31,8 @@ export interface HttpResponse extends Response {
   clone(): HttpResponse;
 }
 
-/** The facts about its request that a response keeps. */
 interface ResponseInfo {
-  /** Without the fragment. */
   readonly url: string;
-  /** Whether it is not the first response. */
   readonly redirected: boolean;
 }
 

@@ -8,14 +8,12 @@ import { DecoderTable, DEFAULT_TABLE_SIZE, type Field, FIELD_OVERHEAD } from "./
 const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 
 interface StringLiteral {
-  /** Its bytes as code units. */
   readonly text: string;
   /** The same without white space at its ends. */
   readonly trimmed: string;
   /** Whether it is without CR, LF and NUL. */
   readonly clean: boolean;
   readonly huffman: boolean;
-  /** How many bytes it came in. */
   readonly wireLength: number;
   /** {@link kindOfName}, once it was used as a name. */
   nameKind: number;

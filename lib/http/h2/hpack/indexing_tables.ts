@@ -80,7 +80,6 @@ export interface Field {
   readonly nameKind: number;
   /** {@link kindOfField}. */
   readonly kind: number;
-  /** Bytes, with the overhead. */
   readonly size: number;
 }
 
@@ -159,7 +158,6 @@ const MOST_NAMES = 512;
 
 /** A field name, as the encoder knows it. */
 export class KnownName {
-  /** In lower case. */
   readonly name: string;
   /** The name's index in the static table; 0 if it is not there. */
   readonly staticIndex: number;
