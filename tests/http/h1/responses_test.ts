@@ -60,6 +60,14 @@ const responses: Record<string, [text: string, expected: Expected]> = {
     "HTTP/1.1 204 No Content\r\nA: b \r\n \t c\r\n\td\r\nE:\r\n f\r\n\r\n",
     { status: 204, headers: ["a", "b c d", "e", "f"] },
   ],
+  "with values that are folded over lines of nothing but space": [
+    "HTTP/1.1 204 No Content\r\nA: b\r\n \r\n\t \r\n c\r\nE:\r\n \r\n f \r\n \r\nG:\r\n \r\n \r\n\r\n",
+    { status: 204, headers: ["a", "b c", "e", "f", "g", ""] },
+  ],
+  "in chunks, which a folded field says": [
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n \r\n chunked\r\n \r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    { body: "hello" },
+  ],
   // Quadratic time would be 16 s here.
   "with a folded value that has a long run of spaces": [
     `HTTP/1.1 204 No Content\r\nA: b${" ".repeat(50_000)}c\r\n d\r\n\r\n`,
