@@ -31,18 +31,8 @@ export const DEFAULT_FRAME_SIZE = 16_384;
 /** The highest stream there can be. */
 export const MAX_STREAM: number = 2 ** 31 - 1;
 
-const FRAME_NAMES = [
-  "DATA",
-  "HEADERS",
-  "PRIORITY",
-  "RST_STREAM",
-  "SETTINGS",
-  "PUSH_PROMISE",
-  "PING",
-  "GOAWAY",
-  "WINDOW_UPDATE",
-  "CONTINUATION",
-];
+const FRAME_NAMES = "DATA HEADERS PRIORITY RST_STREAM SETTINGS PUSH_PROMISE PING GOAWAY WINDOW_UPDATE CONTINUATION"
+  .split(" ");
 
 export function frameName(type: number): string {
   return FRAME_NAMES[type] ?? `type ${type}`;
@@ -61,22 +51,10 @@ export const COMPRESSION_ERROR = 0x9;
 export const ENHANCE_YOUR_CALM = 0xb;
 export const HTTP_1_1_REQUIRED = 0xd;
 
-const ERROR_NAMES = [
-  "NO_ERROR",
-  "PROTOCOL_ERROR",
-  "INTERNAL_ERROR",
-  "FLOW_CONTROL_ERROR",
-  "SETTINGS_TIMEOUT",
-  "STREAM_CLOSED",
-  "FRAME_SIZE_ERROR",
-  "REFUSED_STREAM",
-  "CANCEL",
-  "COMPRESSION_ERROR",
-  "CONNECT_ERROR",
-  "ENHANCE_YOUR_CALM",
-  "INADEQUATE_SECURITY",
-  "HTTP_1_1_REQUIRED",
-];
+const ERROR_NAMES =
+  ("NO_ERROR PROTOCOL_ERROR INTERNAL_ERROR FLOW_CONTROL_ERROR SETTINGS_TIMEOUT STREAM_CLOSED FRAME_SIZE_ERROR " +
+    "REFUSED_STREAM CANCEL COMPRESSION_ERROR CONNECT_ERROR ENHANCE_YOUR_CALM INADEQUATE_SECURITY HTTP_1_1_REQUIRED")
+    .split(" ");
 
 function errorName(code: number): string {
   return ERROR_NAMES[code] ?? `0x${code.toString(16)}`;

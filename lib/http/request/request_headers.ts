@@ -1,50 +1,11 @@
 import type { HeaderList } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "../http_request.ts";
+import { hasField } from "../response/response_headers.ts";
 import type { RequestTarget } from "./request_target.ts";
 
-/** The kinds of fields, by how a client treats them. */
-const PLAIN = 0;
-const DROPPED = 1;
-const HOST = 2;
-const CONTENT_LENGTH = 3;
-const CONNECTION = 4;
-const TE = 5;
-const COOKIE = 6;
-const CONTENT_TYPE = 7;
-const ACCEPT = 8;
-const ACCEPT_ENCODING = 9;
-const USER_AGENT = 10;
-const RANGE = 11;
-const EXPECT = 12;
-const TRANSFER_ENCODING = 13;
-
-interface FieldName {
-  readonly name: string;
-  readonly kind: number;
-}
-
-const kinds = new Map<string, number>([
-  ["host", HOST],
-  ["content-length", CONTENT_LENGTH],
-  ["connection", CONNECTION],
-  ["te", TE],
-  ["cookie", COOKIE],
-  ["content-type", CONTENT_TYPE],
-  ["accept", ACCEPT],
-  ["accept-encoding", ACCEPT_ENCODING],
-  ["user-agent", USER_AGENT],
-  ["range", RANGE],
-  ["expect", EXPECT],
-  ["transfer-encoding", TRANSFER_ENCODING],
-  ["keep-alive", DROPPED],
-  ["proxy-connection", DROPPED],
-  ["upgrade", DROPPED],
-  ["http2-settings", DROPPED],
-]);
-
-/** Names that were checked, as they were given. */
-const known = new Map<string, FieldName>();
+/** Names that were checked, in lower case, by what was given. */
+const known = new Map<string, string>();
 const MOST_KNOWN = 1024;
 
 /** Header fields as they are read, one by one. */
@@ -55,8 +16,6 @@ export class HeaderReader {
   /** Whether `connection` asks for the connection's end after the response. */
   closes = false;
   expectsContinue = false;
-  /** A bit for each kind that came. */
-  #seen = 0;
   #cookieAt = -1;
   #connection = "";
   readonly #target: RequestTarget | undefined;
@@ -82,18 +41,14 @@ export class HeaderReader {
   addDefaults(contentType: string | undefined, decompress: boolean): void {
     const { list } = this;
     if (this.expectsContinue) list.push("expect", "100-continue");
-    if (contentType !== undefined && !this.#has(CONTENT_TYPE)) list.push("content-type", contentType);
-    if (!this.#has(ACCEPT)) list.push("accept", "*/*");
-    if (!this.#has(ACCEPT_ENCODING)) {
+    if (contentType !== undefined && !hasField(list, "content-type")) list.push("content-type", contentType);
+    if (!hasField(list, "accept")) list.push("accept", "*/*");
+    if (!hasField(list, "accept-encoding")) {
       // A part of an encoded body cannot be decoded: https://fetch.spec.whatwg.org/#concept-http-network-or-cache-fetch
-      if (this.#has(RANGE)) list.push("accept-encoding", "identity");
+      if (hasField(list, "range")) list.push("accept-encoding", "identity");
       else if (decompress) list.push("accept-encoding", "zstd, br, gzip");
     }
-    if (!this.#has(USER_AGENT)) list.push("user-agent", "millrace");
-  }
-
-  #has(kind: number): boolean {
-    return (this.#seen & (1 << kind)) !== 0;
+    if (!hasField(list, "user-agent")) list.push("user-agent", "millrace");
   }
 
   #readPair(pair: readonly [string, string]): void {
@@ -108,25 +63,34 @@ export class HeaderReader {
   }
 
   #read(givenName: string, givenValue: string): void {
-    const { name, kind } = known.get(givenName) ?? fieldName(givenName);
+    const name = checkedName(givenName);
     const value = checkedValue(name, givenValue);
-    if (kind === PLAIN) {
-      this.list.push(name, value);
-      return;
+    switch (name) {
+      case "host":
+        return this.#readHost(value);
+      case "content-length":
+        return this.#readLength(value);
+      case "connection":
+        this.#connection += `,${value}`;
+        return;
+      case "cookie":
+        return this.#readCookie(value);
+      case "expect":
+        return this.#readExpect(value);
+      case "transfer-encoding":
+        return this.#readTransferEncoding(value);
+      case "te":
+        // HTTP/2 has no other (RFC 9113 section 8.2.2), and of HTTP/1.1's codings none is undone here.
+        if (isListed("trailers", value) && !hasField(this.list, name)) this.list.push(name, "trailers");
+        return;
+      case "keep-alive":
+      case "proxy-connection":
+      case "upgrade":
+      case "http2-settings":
+        return;
+      default:
+        this.list.push(name, value);
     }
-    this.#readKnown(name, kind, value);
-    this.#seen |= 1 << kind;
-  }
-
-  #readKnown(name: string, kind: number, value: string): void {
-    if (kind === DROPPED) return;
-    if (kind === HOST) this.#readHost(value);
-    else if (kind === CONTENT_LENGTH) this.#readLength(value);
-    else if (kind === CONNECTION) this.#connection += `,${value}`;
-    else if (kind === COOKIE) this.#readCookie(value);
-    else if (kind === EXPECT) this.#readExpect(value);
-    else if (kind === TRANSFER_ENCODING) this.#readTransferEncoding(value);
-    else if (kind !== TE || value.toLowerCase() === "trailers") this.list.push(name, value);
   }
 
   /** Connections send the authority of the URL. */
@@ -192,10 +156,10 @@ export class HeaderReader {
 
 /** A field's name as it is sent. @throws {HttpError} INVALID_HEADER if it is none. */
 export function checkedName(given: string): string {
-  return (known.get(given) ?? fieldName(given)).name;
+  return known.get(given) ?? newName(given);
 }
 
-function fieldName(given: string): FieldName {
+function newName(given: string): string {
   const text = `${given}`;
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)) {
     throw new HttpError(
@@ -203,11 +167,10 @@ function fieldName(given: string): FieldName {
       `The header name ${JSON.stringify(text)} is no token: use letters, digits and hyphens`,
     );
   }
-  const name = text.toLowerCase();
-  const field = { name, kind: kinds.get(name) ?? PLAIN };
   if (known.size >= MOST_KNOWN) known.clear();
-  known.set(text, field);
-  return field;
+  const name = text.toLowerCase();
+  known.set(text, name);
+  return name;
 }
 
 /** A field's value as it is sent. @throws {HttpError} INVALID_HEADER if it cannot be. */
@@ -221,6 +184,10 @@ export function checkedValue(name: string, given: string): string {
     "INVALID_HEADER",
     `The header ${name} cannot be ${shown}: use latin1 without control characters`,
   );
+}
+
+function isListed(word: string, value: string): boolean {
+  return value.toLowerCase().split(",").some((item) => item.trim() === word);
 }
 
 /** Not by a regular expression: that would take quadratic time with much white space inside. */

@@ -164,7 +164,8 @@ test("fields of the connection are dropped, and those that Connection names", ()
     "X-Other": "3",
   };
   assert.deepEqual(given({ headers }), ["x-kept", "2"]);
-  assert.deepEqual(given({ headers: { te: "Trailers" } }), ["te", "Trailers"]);
+  assert.deepEqual(given({ headers: { te: "Trailers" } }), ["te", "trailers"]);
+  assert.deepEqual(given({ headers: [["TE", "gzip, trailers"], ["te", "trailers"]] }), ["te", "trailers"]);
 });
 
 test("the header host has to be that of the URL, and is left out of the list", () => {
