@@ -9,34 +9,6 @@ import { type ProxyChoice, proxyOption, readProxyOption } from "./proxy/proxy_op
 import { type HttpTlsOptions, tlsOption } from "./tls_options.ts";
 
 /**
- * The server that a connection is to be made to.
- *
- * @example Log each connection that is made
- * ```ts
- * import { HttpClient, type HttpConnectTarget } from "@millrace/streams/http";
- * import { connect } from "node:net";
- *
- * const log: string[] = [];
- * const dial = ({ hostname, port, origin }: HttpConnectTarget) => {
- *   log.push(origin);
- *   return connect({ host: hostname, port });
- * };
- * const client = new HttpClient({ connect: dial });
- * await (await client.fetch("https://api.example.com/users/1")).text();
- * console.log(log.length); // 1
- * await client.close();
- * ```
- */
-export interface HttpConnectTarget {
-  /** The origin that the connection is for. */
-  readonly origin: string;
-  /** The name or address of the origin's server, or of its proxy if there is one; IPv6 addresses without brackets. */
-  readonly hostname: string;
-  /** Its port. */
-  readonly port: number;
-}
-
-/**
  * A function that makes connections: byte streams on which the client then speaks TLS, with the proxy, and HTTP.
  *
  * Called for each connection, and once more if a certificate was refused, for the error's message: each time for another stream, of
@@ -56,7 +28,14 @@ export interface HttpConnectTarget {
  * ```
  */
 export type HttpConnectFunction = (
-  target: HttpConnectTarget,
+  target: {
+    /** The origin that the connection is for. */
+    readonly origin: string;
+    /** The name or address of the origin's server, or of its proxy if there is one; IPv6 addresses without brackets. */
+    readonly hostname: string;
+    /** Its port. */
+    readonly port: number;
+  },
   options: { readonly signal: AbortSignal },
 ) => Duplex | Promise<Duplex>;
 

@@ -47,25 +47,6 @@ export type HttpErrorCode =
   | "CLIENT_CLOSED";
 
 /**
- * The options of an {@link HttpError} besides its message.
- *
- * @example An error for a test of one's own
- * ```ts
- * import { HttpError, type HttpErrorOptions } from "@millrace/streams/http";
- *
- * const options: HttpErrorOptions = { origin: "https://mill.example", cause: new Error("the river is low") };
- * const error = new HttpError("CONNECTION_LOST", "The mill stands still", options);
- * console.log(error.code, error instanceof TypeError, (error.cause as Error).message); // CONNECTION_LOST true the river is low
- * ```
- */
-export interface HttpErrorOptions {
-  /** The origin that the request was for. Default: none, as for a URL that cannot be parsed. */
-  origin?: string | undefined;
-  /** The underlying error. Default: an Error with the same message and code, so that `error.cause.code` is there too. */
-  cause?: unknown;
-}
-
-/**
  * A request that failed, in the shape that users of fetch know: a `TypeError` with a `cause`. `code` is the same on every
  * runtime; `cause` is what the runtime said, with a code of its own (`ECONNREFUSED`, `CERT_HAS_EXPIRED`).
  *
@@ -94,9 +75,10 @@ export class HttpError extends TypeError {
    *
    * @param code The reason for the failure.
    * @param message The same in words.
-   * @param options The origin and the cause.
+   * @param options The origin that the request was for, if it got so far, and the underlying error. Without one, `cause` is an Error with
+   * the same message and code.
    */
-  constructor(code: HttpErrorCode, message: string, options: HttpErrorOptions = {}) {
+  constructor(code: HttpErrorCode, message: string, options: { origin?: string | undefined; cause?: unknown } = {}) {
     super(message, { cause: options.cause ?? Object.assign(new Error(message), { code }) });
     this.code = code;
     this.origin = options.origin;

@@ -1,35 +1,6 @@
 import type { HttpError } from "./http_error.ts";
 
 /**
- * Connections and requests at a moment.
- *
- * @example Wait until nothing is under way
- * ```ts
- * import { HttpClient, type HttpCounts } from "@millrace/streams/http";
- *
- * const isBusy = ({ active, queued, connecting }: HttpCounts): boolean => active + queued + connecting > 0;
- * const client = new HttpClient();
- * const pending = client.fetch("https://api.example.com/users/1");
- * console.log(isBusy(client.stats())); // true
- * await (await pending).text();
- * console.log(isBusy(client.stats())); // false
- * await client.close();
- * ```
- */
-export interface HttpCounts {
-  /** Connections that are open. */
-  connections: number;
-  /** Open connections that speak HTTP/2. */
-  sessions: number;
-  /** Connections that are being made. */
-  connecting: number;
-  /** Requests under way: sent, and not yet ended with the last byte of their response. */
-  active: number;
-  /** Requests that wait for a connection. */
-  queued: number;
-}
-
-/**
  * A client's current state and totals.
  *
  * @example Count what a burst took
@@ -43,7 +14,7 @@ export interface HttpCounts {
  * await client.close();
  * ```
  */
-export interface HttpClientStats extends HttpCounts {
+export interface HttpClientStats extends Omit<HttpOriginStats, "origin" | "proxy" | "protocol"> {
   /** Requests ever made, redirects and retries not counted. */
   requests: number;
   /** Attempts beyond a request's first. */
@@ -66,7 +37,17 @@ export interface HttpClientStats extends HttpCounts {
  * await client.close();
  * ```
  */
-export interface HttpOriginStats extends HttpCounts {
+export interface HttpOriginStats {
+  /** Connections that are open. */
+  connections: number;
+  /** Open connections that speak HTTP/2. */
+  sessions: number;
+  /** Connections that are being made. */
+  connecting: number;
+  /** Requests under way: sent, and not yet ended with the last byte of their response. */
+  active: number;
+  /** Requests that wait for a connection. */
+  queued: number;
   /** The origin: scheme, host and port. */
   origin: string;
   /** The proxy that its connections go by: scheme, host and port; undefined if there is none. An origin is listed once for each. */

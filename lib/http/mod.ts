@@ -18,7 +18,7 @@
  */
 export { HttpClient } from "./http_client.ts";
 export type { HttpAddressUse } from "./connect/allowed_addresses.ts";
-export type { HttpClientOptions, HttpConnectFunction, HttpConnectTarget } from "./http_client_options.ts";
+export type { HttpClientOptions, HttpConnectFunction } from "./http_client_options.ts";
 export type {
   HttpInterceptor,
   HttpNext,
@@ -29,6 +29,6 @@ export type {
   HttpUploadProgress,
 } from "./http_request.ts";
 export type { HttpResponse } from "./response/http_response.ts";
-export type { HttpClientEvent, HttpClientStats, HttpCounts, HttpOriginStats } from "./http_events.ts";
-export { HttpError, type HttpErrorCode, type HttpErrorOptions } from "./http_error.ts";
-export type { HttpTlsOptions, TlsData, TlsVersion } from "./tls_options.ts";
+export type { HttpClientEvent, HttpClientStats, HttpOriginStats } from "./http_events.ts";
+export { HttpError, type HttpErrorCode } from "./http_error.ts";
+export type { HttpTlsOptions } from "./tls_options.ts";

@@ -26,15 +26,15 @@ export interface HttpTlsOptions {
    *
    * @default those that the runtime trusts
    */
-  ca?: TlsData | readonly TlsData[];
+  ca?: string | Uint8Array | readonly (string | Uint8Array)[];
   /**
    * The client's certificate in PEM format, followed by those between it and its authority. Needs `key`.
    *
    * @default none
    */
-  cert?: TlsData;
+  cert?: string | Uint8Array;
   /** The private key of `cert` in PEM format. */
-  key?: TlsData;
+  key?: string | Uint8Array;
   /** The passphrase of `key` or `pfx`. */
   passphrase?: string;
   /** The client's certificate and key in PKCS #12 format, instead of `cert` and `key`. */
@@ -63,45 +63,18 @@ export interface HttpTlsOptions {
    *
    * @default the runtime's, "TLSv1.2"
    */
-  minVersion?: TlsVersion;
+  minVersion?: "TLSv1.2" | "TLSv1.3";
   /**
    * The newest version of TLS to speak.
    *
    * @default the runtime's, "TLSv1.3"
    */
-  maxVersion?: TlsVersion;
+  maxVersion?: "TLSv1.2" | "TLSv1.3";
 }
 
-/**
- * PEM text, or its bytes.
- *
- * @example From a file or from the environment
- * ```ts
- * import { HttpClient, type TlsData } from "@millrace/streams/http";
- * import process from "node:process";
- * import { rootCertificates } from "node:tls";
- *
- * const own = process.env.COMPANY_CA;
- * const ca: TlsData[] = own === undefined ? [...rootCertificates] : [...rootCertificates, own];
- * const client = new HttpClient({ tls: { ca } });
- * await client.close();
- * ```
- */
-export type TlsData = string | Uint8Array;
-
-/**
- * A version of TLS, as `node:tls` calls it.
- *
- * @example Nothing older than TLS 1.3
- * ```ts
- * import { HttpClient, type TlsVersion } from "@millrace/streams/http";
- *
- * const minVersion: TlsVersion = "TLSv1.3";
- * const client = new HttpClient({ tls: { minVersion } });
- * await client.close();
- * ```
- */
-export type TlsVersion = "TLSv1.2" | "TLSv1.3";
+/** PEM text, or its bytes. */
+type TlsData = string | Uint8Array;
+type TlsVersion = "TLSv1.2" | "TLSv1.3";
 
 /** How many servers' sessions are kept for one client, so that memory stays bounded with many origins. */
 const MAX_SESSIONS = 256;

@@ -2,7 +2,7 @@ import type { ClientCore } from "../client_core.ts";
 import { Deadline, type DeadlineList, type Timed, Timer } from "../../timers/mod.ts";
 import { openTrace, type RequestTrace } from "../diagnostics/diagnostics_channel.ts";
 import type { ResponseHead } from "../connection.ts";
-import { isPipelinable } from "../h1/request_pipeline.ts";
+import { isPipelinable } from "../h1/exchange.ts";
 import { wantsHttp1 } from "../h2/protocol.ts";
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
 import { ANSWERED, type CallContext, type Caller, type CallOwner, type OwnedCall } from "../calls.ts";

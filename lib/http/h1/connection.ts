@@ -11,15 +11,21 @@ import type {
   TransportEvents,
 } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
-import type { BodyWriter, BodyWriterEvents } from "./body_writer.ts";
-import { type ExchangeHost, Http1Exchange, type PipelineOptions, RequestPipeline } from "./request_pipeline.ts";
+import type { BodyWriter } from "./body_writer.ts";
+import { type ExchangeHost, Http1Exchange } from "./exchange.ts";
+import type { Forwarding } from "./request_head.ts";
 import { Timer } from "../../timers/mod.ts";
 import { ResponseFault } from "./header_section.ts";
 import type { ParsedHead } from "./response_head.ts";
 import { ResponseReader, type ResponseSink } from "./response_reader.ts";
 import { afterPoll } from "../../runtime/mod.ts";
 
-export interface Http1Options extends PipelineOptions {
+export interface Http1Options {
+  /** Of the server, for errors. */
+  readonly origin: string;
+  /** Most requests that are sent before the first of them is answered: GET, HEAD and OPTIONS without a body only. */
+  readonly pipelining: number;
+  readonly forwarding?: Forwarding | undefined;
   /** Bytes of a response that may wait for their reader before the connection is no longer read from. */
   highWaterMark: number;
   /** Most bytes of a response's head, and of its trailers. */
@@ -51,7 +57,7 @@ const SPOKE = "sent something that nobody had asked for, or closed the connectio
 const UNANSWERED = "closed the connection without an answer";
 const CUT = "closed the connection in the middle of its response";
 
-class Http1Connection implements Connection, TransportEvents, ResponseSink, ExchangeHost, BodyWriterEvents {
+class Http1Connection implements Connection, TransportEvents, ResponseSink, ExchangeHost {
   readonly protocol = "http/1.1";
   closing = false;
   restsUntil = 0;
@@ -61,7 +67,8 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   readonly #reader: ResponseReader;
   /** Due once the connection has been idle for long enough; a busy one sets no timer of the runtime a request. */
   readonly #idle: Timer;
-  readonly #pipeline: RequestPipeline;
+  /** The requests in the order of their responses. All are sent, or none is as long as the first waits for a look. */
+  readonly #exchanges: Http1Exchange[] = [];
   /** Whether it was made just now, and its first request need not wait for a look. */
   #isNew = true;
   /** The look at the socket that its first request waits for; undefined if none waits. */
@@ -82,7 +89,6 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     this.#options = options;
     this.#owner = owner;
     this.#idleTimeout = options.idleTimeout;
-    this.#pipeline = new RequestPipeline(transport, options, this);
     this.#reader = new ResponseReader(this, options.maxHeaderSize);
     this.#idle = new Timer(() => this.#finish(), { keepsAlive: false });
     queueMicrotask(() => this.#isNew = false);
@@ -92,11 +98,14 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   }
 
   get active(): number {
-    return this.#pipeline.length;
+    return this.#exchanges.length;
   }
 
   get free(): number {
-    return this.closing ? 0 : this.#pipeline.free;
+    const { length } = this.#exchanges;
+    if (this.closing) return 0;
+    // None follows a request that is not safe to send again.
+    return length === 0 || this.#exchanges[length - 1].pipelinable ? Math.max(0, this.#options.pipelining - length) : 0;
   }
 
   start(head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler): Exchange {
@@ -106,20 +115,20 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
       queueMicrotask(() => exchange.fail(error));
       return exchange;
     }
-    if (this.#pipeline.push(exchange) === 1) {
+    if (this.#exchanges.push(exchange) === 1) {
       this.#idle.setDue(Infinity);
       this.#transport.hold(true);
       if (this.#isNew) this.#reader.expect(head.method);
       else this.#beginLook();
       this.#isNew = false;
     }
-    if (this.#look === undefined) this.#pipeline.send();
+    if (this.#look === undefined) this.#send();
     return exchange;
   }
 
   close(): void {
     this.closing = true;
-    if (this.#pipeline.length === 0) this.#end();
+    if (this.#exchanges.length === 0) this.#end();
   }
 
   destroy(error: HttpError): void {
@@ -142,13 +151,13 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   }
 
   onDrain(): void {
-    this.#pipeline.first?.writer?.onDrain();
+    this.#exchanges[0]?.writer?.onDrain();
   }
 
   onEnd(): void {
     if (this.#ended) return;
     this.#leave();
-    if (this.#pipeline.length === 0) this.#finish();
+    if (this.#exchanges.length === 0) this.#finish();
     else if (!this.#reader.end()) this.#failAll(this.#lost(this.#stateInWords()));
   }
 
@@ -157,7 +166,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     // What is said after we let go of it has no meaning.
     if (error !== undefined && !this.#ended) this.#error ??= toConnectionError(error, this.#options.origin);
     this.#idle.stop();
-    if (this.#pipeline.length > 0) this.#failAll(this.#error ?? this.#lost(state));
+    if (this.#exchanges.length > 0) this.#failAll(this.#error ?? this.#lost(state));
     else this.#finish();
     this.#owner.onClosed(this, this.#error);
   }
@@ -165,11 +174,11 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   // What the response reader tells.
 
   onInformational({ status, headers }: ParsedHead): void {
-    this.#pipeline.first!.handler.onInformational(status, headers.slice());
+    this.#exchanges[0].handler.onInformational(status, headers.slice());
   }
 
   onResponseHead(head: ParsedHead): void {
-    const exchange = this.#pipeline.first!;
+    const exchange = this.#exchanges[0];
     const { status, statusText, headers, keepAliveTimeout } = head;
     if (keepAliveTimeout !== undefined) {
       this.#idleTimeout = Math.min(keepAliveTimeout - KEEP_ALIVE_MARGIN, this.#options.idleTimeout);
@@ -184,7 +193,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   }
 
   onResponseData(data: Uint8Array, isOwn: boolean): void {
-    const exchange = this.#pipeline.first!;
+    const exchange = this.#exchanges[0];
     exchange.unread += data.length;
     exchange.handler.onData(data, isOwn);
     if (exchange.unread > this.#options.highWaterMark && !this.#paused && !this.#ended) {
@@ -195,10 +204,10 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
 
   onResponseEnd(trailers: HeaderList | undefined, more: boolean): void {
     if (this.#gathers) this.#gather(false);
-    const exchange = this.#pipeline.shift();
-    if (this.#pipeline.length === 0) this.restsUntil = performance.now() + REST;
+    const exchange = this.#exchanges.shift()!;
+    if (this.#exchanges.length === 0) this.restsUntil = performance.now() + REST;
     if (this.#paused) this.#resume();
-    const next = this.#pipeline.first;
+    const next: Http1Exchange | undefined = this.#exchanges[0];
     if (!exchange.wholeRequestSent) this.#stopBody(exchange);
     // Nobody asked for what follows, or the server cannot have read what waits to be sent: it is out of step.
     if (more && next === undefined || exchange.body !== undefined && this.#transport.full) this.#leave();
@@ -207,50 +216,50 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     exchange.handler.onEnd(trailers);
     if (this.#ended) return;
     if (this.#reusable) this.#goOn();
-    else if (this.#pipeline.length > 0) this.#failAll(this.#lost(UNANSWERED));
+    else if (this.#exchanges.length > 0) this.#failAll(this.#lost(UNANSWERED));
     else this.#finish();
   }
 
   onSurplus(): void {
-    if (this.#pipeline.length > 0) this.#failAll(this.#lost(SPOKE));
+    if (this.#exchanges.length > 0) this.#failAll(this.#lost(SPOKE));
     else this.#finish();
   }
 
   // What exchanges and their bodies ask for.
 
   onConsumed(exchange: Http1Exchange): void {
-    if (!this.#paused || exchange !== this.#pipeline.first) return;
+    if (!this.#paused || exchange !== this.#exchanges[0]) return;
     if (exchange.unread <= this.#options.highWaterMark / 2) this.#resume();
   }
 
   onCancel(exchange: Http1Exchange, reason: unknown): void {
     if (exchange.cancelled) return;
     exchange.cancelled = true;
-    const index = this.#pipeline.indexOf(exchange);
+    const index = this.#exchanges.indexOf(exchange);
     if (index < 0) return;
     exchange.stopBody(reason);
     // Those before it still get their responses; the connection ends when its turn comes.
     if (exchange.sent && index > 0) return;
-    this.#pipeline.remove(index);
+    this.#exchanges.splice(index, 1);
     if (!exchange.sent) {
-      if (this.#pipeline.length === 0 && !this.#ended) this.#rest();
-      return queueMicrotask(() => this.closing && this.#pipeline.length === 0 ? this.#finish() : this.#tellFree());
+      if (this.#exchanges.length === 0 && !this.#ended) this.#rest();
+      return queueMicrotask(() => this.closing && this.#exchanges.length === 0 ? this.#finish() : this.#tellFree());
     }
-    if (this.#pipeline.length > 0) {
+    if (this.#exchanges.length > 0) {
       this.#error ??= this.#lost("was left, because a request before this one was given up");
     }
     this.#end();
   }
 
   onBodyFailed(writer: BodyWriter, error: HttpError): void {
-    if (this.#pipeline.first?.writer === writer) this.#failAll(error);
+    if (this.#exchanges[0]?.writer === writer) this.#failAll(error);
   }
 
   /** A response has ended, and the connection is as good as new. */
   #goOn(): void {
-    if (this.closing && this.#pipeline.length === 0) return this.#finish();
+    if (this.closing && this.#exchanges.length === 0) return this.#finish();
     this.#tellFree();
-    if (this.#pipeline.length > 0 || this.#ended) return;
+    if (this.#exchanges.length > 0 || this.#ended) return;
     if (this.#idleTimeout <= 0) return this.#finish();
     this.#rest();
   }
@@ -264,9 +273,16 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     afterPoll(() => {
       if (this.#look !== look) return;
       this.#look = undefined;
-      this.#reader.expect(this.#pipeline.first!.head.method);
-      this.#pipeline.send();
+      this.#reader.expect(this.#exchanges[0].head.method);
+      this.#send();
     });
+  }
+
+  #send(): void {
+    const { origin, forwarding } = this.#options;
+    for (const exchange of this.#exchanges) {
+      if (!exchange.sent) exchange.send(this.#transport, origin, forwarding);
+    }
   }
 
   /** No request is under way. */
@@ -320,7 +336,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   #failAll(error: HttpError, others: HttpError = error): void {
     this.#error ??= error;
     this.#end();
-    const failed = this.#pipeline.takeAll();
+    const failed = this.#exchanges.splice(0);
     for (let i = 0; i < failed.length; i++) failed[i].fail(i === 0 ? error : others);
     this.#tellClosing();
   }

@@ -2,7 +2,7 @@ import type { Deadline } from "../../timers/mod.ts";
 import type { CallContext } from "../calls.ts";
 import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
 import type { HttpError } from "../http_error.ts";
-import type { HttpCounts } from "../http_events.ts";
+import type { HttpOriginStats } from "../http_events.ts";
 
 /** A request that an origin finds a connection for. */
 export interface WaitingRequest {
@@ -223,7 +223,7 @@ export class ConnectionSet {
     for (const { connection } of [...this.#all]) connection.destroy(error);
   }
 
-  counts(): Pick<HttpCounts, "connections" | "sessions" | "active"> {
+  counts(): Pick<HttpOriginStats, "connections" | "sessions" | "active"> {
     const counts = { connections: this.#all.size, sessions: 0, active: 0 };
     for (const { connection } of this.#all) {
       counts.active += connection.active;

@@ -1,0 +1,78 @@
+import type { Exchange, ExchangeHandler, RequestBody, RequestHead, Transport } from "../connection.ts";
+import type { HttpError } from "../http_error.ts";
+import { BodyWriter, type BodyWriterEvents } from "./body_writer.ts";
+import { type Forwarding, writeRequestStart } from "./request_head.ts";
+
+/** The callbacks of an exchange to its connection. */
+export interface ExchangeHost extends BodyWriterEvents {
+  onConsumed(exchange: Http1Exchange): void;
+  onCancel(exchange: Http1Exchange, reason: unknown): void;
+}
+
+/** Whether others may follow a request before its response has come: it is safe to send again, and has no body. */
+export function isPipelinable({ method, closes }: Pick<RequestHead, "method" | "closes">, body: unknown): boolean {
+  return body === undefined && !closes && (method === "GET" || method === "HEAD" || method === "OPTIONS");
+}
+
+/** A request and its response on an HTTP/1.1 connection. */
+export class Http1Exchange implements Exchange {
+  readonly #host: ExchangeHost;
+  readonly head: RequestHead;
+  readonly body: RequestBody | undefined;
+  readonly handler: ExchangeHandler;
+  readonly pipelinable: boolean;
+  /** Whether something of it was given to the transport. */
+  sent = false;
+  /** Sends the body, unless that went out with the head. */
+  writer: BodyWriter | undefined = undefined;
+  cancelled = false;
+  /** Bytes of the response that its reader has not taken yet. */
+  unread = 0;
+
+  constructor(host: ExchangeHost, head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler) {
+    this.#host = host;
+    this.head = head;
+    this.body = body;
+    this.handler = handler;
+    this.pipelinable = isPipelinable(head, body);
+  }
+
+  /** Whether the server has, or will have, all of the request. */
+  get wholeRequestSent(): boolean {
+    return this.sent && (this.writer === undefined || this.writer.sent);
+  }
+
+  stopBody(reason: unknown): void {
+    if (this.writer !== undefined) this.writer.stop(reason);
+    else if (!this.sent) this.body?.cancel(reason);
+  }
+
+  fail(error: HttpError): void {
+    if (this.cancelled) return;
+    this.stopBody(error);
+    this.handler.onFail(error, !this.sent);
+  }
+
+  consumed(bytes: number): void {
+    this.unread -= bytes;
+    this.#host.onConsumed(this);
+  }
+
+  cancel(reason: unknown): void {
+    this.#host.onCancel(this, reason);
+  }
+
+  /** @param origin For errors. */
+  send(transport: Transport, origin: string, forwarding: Forwarding | undefined): void {
+    this.sent = true;
+    const { head, body } = this;
+    const { bytes, withBody } = writeRequestStart(head, body, forwarding);
+    if (body === undefined || withBody) return transport.write(bytes);
+    if (body.bytes !== undefined) {
+      transport.write(bytes);
+      return transport.write(body.bytes);
+    }
+    this.writer = new BodyWriter(transport, body, this.#host, origin);
+    this.writer.start(bytes);
+  }
+}
