@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { createHook } from "node:async_hooks";
 import type { Socket } from "node:net";
 import process from "node:process";
-import { after } from "node:test";
 import { HttpClient, type HttpClientOptions } from "../../lib/http/mod.ts";
 import { certificates } from "./certificates.ts";
 import { Listener, type ListenerOptions } from "./faults/listener.ts";
@@ -29,26 +28,17 @@ export interface Scene {
 
 /** Timers of ours that neither fired nor were cleared, those that do not keep the process alive too; Node only. */
 const timers = new Map<number, string>();
-/** Those of the watch for abandoned responses: one at a time for all clients, until a second after the last response. */
-const watches = new Set<number>();
 
 if (!process.versions.bun && !process.versions.deno) {
   createHook({
     init: (id, type) => {
       if (type !== "Timeout") return;
       const { stack = "" } = new Error();
-      if (stack.includes("/lib/http/response/unread_responses.ts")) watches.add(id);
-      else if (stack.includes("/lib/http/")) timers.set(id, stack);
+      if (stack.includes("/lib/http/")) timers.set(id, stack);
     },
-    destroy: (id) => {
-      timers.delete(id);
-      watches.delete(id);
-    },
+    destroy: (id) => void timers.delete(id),
   }).enable();
 }
-
-// Of all scenes at once: each would wait for a second.
-after(() => until(() => watches.size === 0, "the end of the watch for abandoned responses"));
 
 /** What keeps the process alive, as far as the runtime tells; of sockets, timers and look-ups. */
 function resources(): number {

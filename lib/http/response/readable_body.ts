@@ -1,7 +1,6 @@
 import type { ReadableStream } from "../../streams/mod.ts";
 import { ByteQueue } from "./byte_queue.ts";
 import { type BodyConsumer, ResponseBody } from "./response_body.ts";
-import { watchResponse, watchStream } from "./unread_responses.ts";
 
 /** The types that a whole body can be read as. */
 export type WholeKind = "text" | "json" | "bytes" | "arrayBuffer" | "blob" | "formData";
@@ -159,7 +158,7 @@ export class ReadableBody {
 
   /** Gives the body up if nobody knows its response any more. */
   watch(response: object): void {
-    if (!this.#body.isOver) watchResponse(response, this.#body);
+    watch(responses, response, this.#body);
   }
 
   /** Bytes to come are not about what the head's length and coding say. */
@@ -204,7 +203,7 @@ export class ReadableBody {
     const wasTaken = this.#body.isTaken;
     const stream = this.#body.makeStream();
     if (wasTaken) stream.getReader(); // somebody reads it as a whole
-    else if (!this.#body.isOver) watchStream(stream, this.#body);
+    else watch(streams, stream, this.#body);
     return stream;
   }
 
@@ -257,4 +256,27 @@ class NativeReader implements AsyncIterator<Uint8Array>, BodyConsumer {
 
 function unusable(action: string): TypeError {
   return new TypeError(`Cannot ${action} the body of the response: it is being read, or was read already`);
+}
+
+/** Bodies by their responses: one that was taken has a stream or another reader, which may live longer. */
+const responses = new FinalizationRegistry<ResponseBody>((body) => {
+  if (!body.isTaken) body.cancel(abandoned());
+});
+/** Bodies by the streams that read them. */
+const streams = new FinalizationRegistry<ResponseBody>((body) => body.cancel(abandoned()));
+
+/** Has a body cancelled once nobody can read it any more. One that is over is not kept, for it may lead to its stream. */
+function watch(registry: FinalizationRegistry<ResponseBody>, readable: object, body: ResponseBody): void {
+  if (body.isOver) return;
+  registry.register(readable, body, body);
+  body.onOver = forget;
+}
+
+function forget(body: ResponseBody): void {
+  responses.unregister(body);
+  streams.unregister(body);
+}
+
+function abandoned(): TypeError {
+  return new TypeError("Nobody can read the response any more: it was dropped before its end");
 }

@@ -96,11 +96,6 @@ export interface BodyConsumer {
   onReady(): void;
 }
 
-/** An observer that is told when a body is over. */
-export interface BodyObserver {
-  onOver(): void;
-}
-
 /**
  * The body of a response on its way from a connection to its reader. Bytes wait here until they are taken: as a whole without
  * a stream between, as a stream, or piece by piece.
@@ -126,8 +121,8 @@ export class ResponseBody {
   /** Whether content codings were undone, so that some fields of the head are not about these bytes. */
   isDecoded = false;
   #trailers: PromiseWithResolvers<Headers> | undefined = undefined;
-  /** Told when nothing more is to come. */
-  observer: BodyObserver | undefined = undefined;
+  /** Called when nothing more is to come. */
+  onOver: ((body: ResponseBody) => void) | undefined = undefined;
 
   constructor(control: BodyControl) {
     this.#control = control;
@@ -296,8 +291,8 @@ export class ResponseBody {
     this.#watcher?.onReady();
     this.#watcher = undefined;
     this.#settleTrailers();
-    this.observer?.onOver();
-    this.observer = undefined;
+    this.onOver?.(this);
+    this.onOver = undefined;
   }
 
   /** Only the first time counts. */
