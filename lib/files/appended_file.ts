@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import type { AtomicFileOptions } from "./atomic_file.ts";
 import { failing, fileFailure } from "./failure.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
-import { linkFlag, OpenFile, type Taker, writeFully } from "./open_file.ts";
+import { behind, linkFlag, OpenFile, type Taker, writeFully } from "./open_file.ts";
 import type { FileTarget } from "./output_file.ts";
 
 /** For how long a call under way is waited for, in ms. */
@@ -47,12 +47,8 @@ export class UnderWay implements Taker {
   finishNow(): void {
     if (this.#length > 0) this.#awaitCall();
     this.#isFinished = true;
-    let skipped = this.#written + this.#length;
     try {
-      for (const piece of this.#pieces) {
-        if (skipped < piece.length) this.#file.writeNow(piece.subarray(skipped));
-        skipped = Math.max(0, skipped - piece.length);
-      }
+      for (const piece of behind(this.#pieces, this.#written + this.#length)) this.#file.writeNow(piece);
     } catch (error) {
       this.#failure = { reason: error };
       throw error;
@@ -101,6 +97,7 @@ export type AppendedFileOptions = Pick<AtomicFileOptions, "followLinks" | "mode"
 export class AppendedFile implements FileTarget, ImmediateTarget {
   readonly maxFileSize: number = Infinity;
   readonly room: number = Infinity;
+  readonly takesBack = false; // others may have appended since
   readonly path: string;
   readonly #options: AppendedFileOptions;
   #file: OpenFile;

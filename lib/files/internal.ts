@@ -21,6 +21,8 @@ export {
   type Undone,
 } from "./created_file.ts";
 export { flushFolder, followedPlace, keepAttributes, pathOption, type Place, placeItself, takeName } from "./place.ts";
+export { attemptsOf } from "./series/rotating_file_writable.ts";
+export type { SeriesAttempts } from "./series/series_attempts.ts";
 export { rotationMembers } from "./series/rotation_options.ts";
 export { renameFile, renameFileNow } from "./rename.ts";
 export {

@@ -46,6 +46,8 @@ export interface ItemTarget {
 
 /** A target that does all of that at once, too, while a write of the other kind is under way. */
 export interface ImmediateTarget extends ItemTarget {
+  /** Whether nothing is left of a write that has failed, so that it may be made again. */
+  readonly takesBack: boolean;
   writeNow(pieces: readonly Uint8Array[], length: number): void;
   rotateNow(): void;
   reopen(): void;
@@ -57,13 +59,13 @@ export class ItemWriter {
   readonly #gathered: WriteBatch = new WriteBatch();
   /** Whether there ever was a command: chunks are not looked at otherwise. */
   #hasCommands = false;
-  /** Of the batch that is being written: what is not under way, but for the items from `#next` on. */
+  /** The chunks to be written that are not under way, but for the items from `#next` on. */
   #parts: (Item[] | FileCommand)[] = [];
   #items: Item[] = [];
   #next = 0;
-  /** Whether flushSync() has written the rest of that batch. */
+  /** Whether flushSync() has taken these. */
   #isTaken = false;
-  /** Why it could not write what it had taken out of the queue. */
+  /** Why it could not write what it had taken out of the queue, if a part of that may be written. */
   #failure: { readonly reason: unknown } | undefined = undefined;
 
   constructor(target: ItemTarget) {
@@ -78,7 +80,7 @@ export class ItemWriter {
     try {
       if (this.#failure !== undefined) throw this.#failure.reason;
       this.#isTaken = false;
-      this.#parts = this.#hasCommands ? partsOf(chunks) : [chunks as Item[]];
+      this.#parts = [...this.#parts, ...(this.#hasCommands ? partsOf(chunks) : [chunks as Item[]])];
       for (let part = this.#parts.shift(); part !== undefined; part = this.#parts.shift()) {
         if (part instanceof FileCommand) await this.#obey(part);
         else await this.#writeItems(part);
@@ -92,15 +94,16 @@ export class ItemWriter {
   /** Writes, at once, what is left of the batch that is being written, and then chunks. */
   writeNow(chunks: unknown[], target: ImmediateTarget): void {
     this.#isTaken = true;
-    const parts = [this.#items.slice(this.#next), ...this.#parts, ...partsOf(chunks)];
-    this.#items = this.#parts = [];
+    const parts = this.#parts = [this.#items.slice(this.#next), ...this.#parts, ...partsOf(chunks)];
+    this.#items = [];
     try {
-      for (const part of parts) {
-        if (!(part instanceof FileCommand)) writeItemsNow(checkedItems(part, target.maxFileSize), target);
+      for (; parts.length > 0; parts.shift()) {
+        const [part] = parts;
+        if (!(part instanceof FileCommand)) writeItemsNow(parts, target);
         else if (part.kind !== "flush") target[part.kind === "rotate" ? "rotateNow" : "reopen"]();
       }
     } catch (error) {
-      this.#failure = { reason: error };
+      if (!target.takesBack) this.#failure = { reason: error }; // else write() gets what is left
       throw error;
     }
   }
@@ -127,12 +130,19 @@ export class ItemWriter {
   }
 }
 
-function writeItemsNow(items: readonly Item[], target: ImmediateTarget): void {
+/** Writes the items that `parts` begins with, and leaves there what could not be written. */
+function writeItemsNow(parts: unknown[], target: ImmediateTarget): void {
   const gathered = new WriteBatch(); // the bytes of another one may be under way
-  for (let next = 0; next < items.length; next = gathered.next) {
-    gathered.fill(items, next, target.room);
-    target.writeNow(gathered.pieces, gathered.length);
-    if (gathered.isLimited) target.rotateNow();
+  const items = checkedItems(parts[0] as Item[], target.maxFileSize);
+  let next = 0;
+  try {
+    for (; next < items.length; next = gathered.next) {
+      gathered.fill(items, next, target.room);
+      target.writeNow(gathered.pieces, gathered.length);
+      if (gathered.isLimited) target.rotateNow();
+    }
+  } finally {
+    parts[0] = items.slice(next);
   }
 }
 

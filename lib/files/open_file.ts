@@ -265,17 +265,22 @@ export function linkFlag(followLinks: boolean | undefined): number {
 
 async function writeVector(file: Taker, pieces: readonly Uint8Array[]): Promise<void> {
   // A disk that fills up takes a part first, and refuses the rest.
-  let written = pieces.length > 1 && !(copiesVectors && areLarge(pieces)) ? await file.writev(pieces) : 0;
-  for (const piece of pieces) {
-    if (written < piece.length) await writePiece(file, piece, written);
-    written = Math.max(0, written - piece.length);
+  const written = pieces.length > 1 && !(copiesVectors && areLarge(pieces)) ? await file.writev(pieces) : 0;
+  for (const piece of behind(pieces, written)) {
+    for (let start = 0; start < piece.length;) start += await file.write(piece, start, piece.length - start);
   }
 }
 
-async function writePiece(file: Taker, piece: Uint8Array, from: number): Promise<void> {
-  for (let start = from; start < piece.length;) {
-    start += await file.write(piece, start, piece.length - start);
+/** Returns what is left of pieces behind their first `count` bytes. */
+export function behind(pieces: readonly Uint8Array[], count: number): readonly Uint8Array[] {
+  if (count === 0) return pieces;
+  const left: Uint8Array[] = [];
+  let skipped = count;
+  for (const piece of pieces) {
+    if (skipped < piece.length) left.push(piece.subarray(skipped));
+    skipped = Math.max(0, skipped - piece.length);
   }
+  return left;
 }
 
 function areLarge(pieces: readonly Uint8Array[]): boolean {

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { Writable } from "node:stream";
-import { rotationMembers } from "../files/internal.ts";
+import { attemptsOf, rotationMembers, type SeriesAttempts } from "../files/internal.ts";
 import { RotatingFileWritable, type RotationOptions } from "../files/mod.ts";
 import { requireOption, schema, type SchemaOf, text } from "../streams/internal.ts";
 import type { WritableStreamDefaultWriter } from "../streams/mod.ts";
@@ -44,6 +44,9 @@ export const logDestinationOptions: SchemaOf<
   return { ...members, name: text(name) };
 });
 
+/** Most bytes that wait for a write that is tried again: further lines are dropped. */
+const MOST_WAITING = 16 * 1024 * 1024;
+
 type Done = (error?: Error | null) => void;
 
 /**
@@ -64,6 +67,10 @@ export class LogDestination extends Writable {
   readonly #log: RotatingFileWritable;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array | string>;
   readonly #lines: WholeLines;
+  readonly #attempts: SeriesAttempts;
+  /** The flushes that wait. */
+  readonly #flushes: Set<(error: unknown) => void> = new Set();
+  #dropped = 0;
   /** The promise of the last write. */
   #batch: Promise<void> | undefined = undefined;
   /** Whether a `write()` has returned false, and `drain` is still to come. */
@@ -78,6 +85,9 @@ export class LogDestination extends Writable {
     this.#log = new RotatingFileWritable({ ...settings, directory, maxFileSize, append: true });
     this.#writer = this.#log.getWriter();
     this.#lines = new WholeLines(this.#log.maxFileSize);
+    this.#attempts = attemptsOf(this.#log);
+    this.#attempts.isPatient = true;
+    this.#attempts.onFailure = (error) => this.#flushes.forEach((reject) => reject(error));
     this.#writer.closed.catch((error) => this.destroy(error));
     flushOnExit(this);
   }
@@ -87,14 +97,22 @@ export class LogDestination extends Writable {
     return this.#log.files;
   }
 
+  /** How many lines were dropped, as 16 MiB waited for a disk that is full, or for a free descriptor. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
   /**
    * Waits until everything that was written so far is on the disk, but for the beginning of a line that has not ended.
    *
-   * @param callback Called then, or with what failed; without one, the promise is rejected.
+   * @param callback Called then, or with what failed; without one, the promise is rejected. What failed may be tried
+   * again after that.
    */
   flush(callback: ((error?: Error | null) => void) | undefined = undefined): Promise<void> {
     this.#takeCorked();
-    const flushed = this.#log.flush();
+    const { promise: flushed, resolve, reject } = Promise.withResolvers<void>();
+    this.#flushes.add(reject);
+    this.#log.flush().then(resolve, reject).finally(() => this.#flushes.delete(reject));
     return callback ? flushed.then(() => callback(), callback) : flushed;
   }
 
@@ -154,6 +172,7 @@ export class LogDestination extends Writable {
   /** @ignore */
   override _final(done: Done): void {
     this.#lines.end(this.#emit);
+    this.#attempts.isPatient = false;
     this.#writer.close().then(() => done(), done);
   }
 
@@ -161,15 +180,21 @@ export class LogDestination extends Writable {
   override _destroy(error: Error | null, done: Done): void {
     open.delete(this);
     if (this.writableFinished) return done(error);
+    let reason = error;
     try {
       this.flushSync();
-    } catch {
-      // It has failed already, or its end is wanted for another reason.
+    } catch (failure) {
+      // Else it has failed already, or there is nothing to be written.
+      if (this.#attempts.isFailing) reason ??= failure as Error;
     }
-    this.#writer.abort(error).then(() => done(error), () => done(error));
+    this.#writer.abort(reason).then(() => done(reason), () => done(reason));
   }
 
   readonly #emit = (piece: string | Uint8Array): void => {
+    if (this.#attempts.isFailing && this.#writer.desiredSize! < -MOST_WAITING) {
+      this.#dropped += linesOf(piece);
+      return;
+    }
     const written = this.#writer.write(piece);
     if (written === this.#batch) return; // all writes of a batch return the same promise
     this.#batch = written;
@@ -203,6 +228,14 @@ export class LogDestination extends Writable {
 /** Text as it is, and the bytes that text of another encoding than UTF-8 stands for. */
 function decoded(chunk: string | Uint8Array, encoding: BufferEncoding): string | Uint8Array {
   return typeof chunk !== "string" || /^utf-?8$/i.test(encoding) ? chunk : Buffer.from(chunk, encoding);
+}
+
+/** The number of line feeds. */
+function linesOf(piece: string | Uint8Array): number {
+  const text = typeof piece === "string" ? piece : Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+  let count = 0;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count++;
+  return count;
 }
 
 const open: Set<LogDestination> = new Set();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { pipeline } from "node:stream/promises";
@@ -16,7 +17,7 @@ import { run } from "../support/processes.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 import { root, runtime } from "../support/runtime.ts";
 import { within } from "../support/waits.ts";
-import { openFilesIn } from "../files/written.ts";
+import { cannotMount, onSmallDisk, openFilesIn } from "../files/written.ts";
 
 const target = fileURLToPath(new URL("../../lib/pino/mod.ts", import.meta.url));
 const name = "app.log";
@@ -186,6 +187,36 @@ test("what a log destination has accepted is written, in whatever way it ends", 
       assert.deepEqual(numbersIn(directory), upTo(count), `${way}, seed ${seed}`);
     }
   }));
+
+test(
+  "a log destination outlasts a disk that is full: it drops what passes its memory, and counts that",
+  { skip: cannotMount },
+  () =>
+    onSmallDisk(200, async (disk) => {
+      const filler = join(disk, "filler");
+      const warnings: Error[] = [];
+      const destination = await opened(join(disk, "logs"), {
+        maxFileSize: 30_000_000,
+        onWarning: (error) => warnings.push(error),
+      });
+      writeFileSync(filler, new Uint8Array(150_000));
+      const line = (i: number) => `${JSON.stringify({ i, text: "x".repeat(1000) })}\n`;
+      let count = 0;
+      for (; count < 100; count++) destination.write(line(count));
+      await assert.rejects(within(destination.flush(), "flush()"), { code: "ENOSPC" });
+      assert.throws(() => destination.flushSync(), { code: "ENOSPC" });
+      for (; count < 20_000; count++) destination.write(line(count));
+      assert.ok(destination.dropped > 0);
+      const kept = count - destination.dropped;
+      assert.ok(kept * 1000 > 16_000_000, `${kept} lines`);
+      rmSync(filler);
+      execFileSync("mount", ["-o", "remount,size=40m", disk], { stdio: "ignore" });
+      await closed(destination);
+      assert.deepEqual(numbersIn(join(disk, "logs")), upTo(kept));
+      assert.equal(warnings.length, 1);
+      assert.match(warnings[0].message, /no space is left on the device \(ENOSPC\); it is tried again/);
+    }),
+);
 
 test("a log destination that is full says so to those that write, and takes more after drain", () =>
   inFolder(async (folder) => {

@@ -23,14 +23,15 @@ const HEARTBEAT = 750;
  */
 export class ContinuedRotation implements SeriesWriter, LimitedSeries {
   readonly maxFileSize: number;
+  readonly takesBack = true;
   readonly limits: LimitedSeries["limits"];
   readonly record: SeriesRecord;
+  readonly attempts: SeriesAttempts;
   readonly #series: FileSeries;
   readonly #options: ContinuedSettings;
   readonly #lock: ProcessLock;
   readonly #upkeep: SeriesUpkeep;
   readonly #current: CurrentFile;
-  readonly #attempts: SeriesAttempts;
   /** Whether the series is this stream's, and its record read. */
   #isTaken = false;
   #isAbandoned = false;
@@ -39,14 +40,14 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries {
     this.#series = series;
     this.#options = options;
     this.maxFileSize = maxFileSize;
-    const { maxFiles, maxTotalSize, maxAge } = options;
+    const { maxFiles, maxTotalSize, maxAge, retry: { attempts, delay = 1000 } = { attempts: 0 } } = options;
     this.limits = { maxFiles, maxTotalSize, maxAge };
     const { directory, name } = series;
-    this.#lock = lockOf(directory, name!);
+    this.#lock = lockOf(directory, name!, attempts && attempts * delay);
     this.record = new SeriesRecord(directory, `.${name}.millrace`, this.#lock);
     this.#upkeep = new SeriesUpkeep(this, options.compress, options.onWarning);
     this.#current = new CurrentFile(series, maxFileSize, this.record, this.#lock, () => this.#upkeep.look());
-    this.#attempts = new SeriesAttempts(this.#current, options.retry);
+    this.attempts = new SeriesAttempts(this.#current, options.retry, options.onWarning);
   }
 
   get directory(): string {
@@ -82,7 +83,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries {
 
   /** Takes the series, at once where it can be, and opens its last file if that goes on. */
   async start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void> {
-    if (this.#options.retry !== undefined) controller.signal.addEventListener("abort", () => this.giveUp());
+    controller.signal.addEventListener("abort", () => this.giveUp());
     this.#current.makeDirectory();
     const waiting = this.#lock.take();
     dropped.register(this, this.#lock, this);
@@ -101,7 +102,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries {
 
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
     if (this.#isDue()) this.rotateNow();
-    await this.#attempts.write(pieces, length);
+    await this.attempts.write(pieces, length);
   }
 
   rotate(): Promise<void> {
@@ -131,11 +132,11 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries {
       const reason = `it is not known yet whether another process writes the series ${this.#series.name}`;
       throw refusal(this.directory, reason);
     }
-    this.#attempts.settleNow();
+    this.attempts.settleNow();
   }
 
   writeNow(pieces: readonly Uint8Array[], length: number): void {
-    this.#attempts.writeNow(pieces, length);
+    this.attempts.writeNow(pieces, length);
   }
 
   flushNow(): void {
@@ -157,7 +158,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries {
 
   async discard(): Promise<void> {
     this.giveUp();
-    if (!this.#attempts.isBusy) this.#current.noteEnd();
+    if (!this.attempts.isBusy) this.#current.noteEnd();
     await this.#current.discard();
     await this.#upkeep.stop();
     this.#leave();
@@ -168,7 +169,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries {
     this.#isAbandoned = true;
     this.#current.abandon();
     this.#upkeep.giveUp();
-    this.#attempts.giveUp();
+    this.attempts.giveUp();
   }
 
   abandon(): void {
@@ -194,16 +195,17 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries {
 const dropped = new FinalizationRegistry<ProcessLock>((lock) => lock.release());
 
 /** Makes the lock of a series, without a reference to its stream: that may be dropped. */
-function lockOf(directory: string, name: string): ProcessLock {
+function lockOf(directory: string, name: string, waitFor: number): ProcessLock {
   return new ProcessLock({
     directory,
     name,
     subject: `the series ${name}`,
     heartbeat: HEARTBEAT,
     expiry: 4 * HEARTBEAT,
+    waitFor,
     busy({ processId, isInThisProcess }) {
       const who = isInThisProcess ? "another stream of this process" : `the process ${processId}`;
-      const wayOut = "close that one first, or write another series: pass another name or directory";
+      const wayOut = "close that one first, wait for it by retry, or pass another name or directory";
       return refusal(directory, `${who} writes the series ${name}: ${wayOut}`);
     },
   });

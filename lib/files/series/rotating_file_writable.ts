@@ -5,11 +5,15 @@ import { drainBatches, schema, writePastLock } from "../../streams/internal.ts";
 import { ContinuedRotation, openSeries } from "./continued_rotation.ts";
 import { rotationMembers, type RotationOptions, type RotationSchema } from "./rotation_options.ts";
 import type { SeriesWriter } from "./rotation.ts";
+import type { SeriesAttempts } from "./series_attempts.ts";
 
 export const rotatingFileOptions: RotationSchema = /* @__PURE__ */ schema(
   "RotatingFileWritable",
   () => rotationMembers("part.txt"),
 );
+
+/** The attempts of a stream with `append` to write. */
+export let attemptsOf: (stream: RotatingFileWritable) => SeriesAttempts;
 
 /**
  * Writes chunks of bytes or text to a series of files of limited size. A chunk is never split between two files, and
@@ -150,6 +154,10 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
   #request(kind: FileCommand["kind"]): Promise<void> {
     this.#items.expectCommand();
     return writePastLock(this, new FileCommand(kind));
+  }
+
+  static {
+    attemptsOf = (stream) => stream.#continued("append").attempts;
   }
 
   #continued(method: string): ContinuedRotation {

@@ -105,15 +105,15 @@ export interface RotationOptions {
    */
   compress?: SeriesFormat;
   /**
-   * How often, and after how many ms, a write that failed is tried again before the stream fails, as on a disk that is
-   * full. Meanwhile further writes wait.
+   * How often, and after how many ms, a write that failed is tried again before the stream fails. Meanwhile further
+   * writes wait, and `onWarning` is called once. For as long, a series that another stream writes is waited for.
    *
-   * @default not at all
+   * @default 60 times a second apart what passes: `EMFILE`, `ENFILE`, `ENOSPC`, `EDQUOT` and `EIO`
    */
   retry?: RetryOptions;
   /**
-   * Called when a file could not be compressed or removed. It stays as it is, and is tried again with the next file.
-   * What this throws is a warning of the process.
+   * Called when a file could not be compressed or removed, which is tried again with the next file, and when a write is
+   * tried again. What this throws is a warning of the process.
    *
    * @default `process.emitWarning()`
    */

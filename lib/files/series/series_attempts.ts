@@ -1,13 +1,20 @@
 import type { RetryOptions } from "../../batch/mod.ts";
 import { Pause } from "../../timers/mod.ts";
-import { codeOf } from "../failure.ts";
-import { type OpenFile, writeFully } from "../open_file.ts";
 import { UnderWay } from "../appended_file.ts";
+import { codeOf, warn } from "../failure.ts";
+import { behind, type OpenFile, writeFully } from "../open_file.ts";
 import type { CurrentFile } from "./current_file.ts";
 
 /** How often a write is begun anew because its file was removed under it. */
 const MOST_REMOVALS = 3;
 const REMOVED = "it was removed each time it was written to";
+
+/** Codes of a disk that is full: what it took of a write stays, and the rest follows. */
+const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT"];
+/** Codes of what passes: no descriptor is free, the disk is full, or falters. */
+const PASSING: readonly unknown[] = [...FULL, "EMFILE", "ENFILE", "EIO"];
+/** How often what passes is tried again, and after how many ms, unless `retry` says otherwise. */
+const PATIENCE: RetryOptions = { attempts: 60, delay: 1000 };
 
 /** Bytes that are being written. */
 interface Flight {
@@ -15,26 +22,42 @@ interface Flight {
   readonly length: number;
   /** The system's write; undefined while a failed attempt is about to be repeated. */
   underWay: UnderWay | undefined;
+  /** The file that has taken a part of the bytes before it was full. */
+  begun: OpenFile | undefined;
   /** Whether flushSync() has seen to them. */
   isSettled: boolean;
 }
 
 /**
  * Writes to the current file of a series, until they have succeeded or been tried often enough. Bytes that were written
- * to a file that is gone by then are written to the next one; those of a write that failed are cut off again.
+ * to a file that is gone by then are written to the next one; those of a write that has failed for good are cut off.
  */
 export class SeriesAttempts {
   readonly #current: CurrentFile;
-  readonly #attempts: number;
-  readonly #delay: number;
+  readonly #retry: RetryOptions | undefined;
+  readonly #onWarning: ((error: Error) => void) | undefined;
   #flight: Flight | undefined = undefined;
   #isGivenUp = false;
   readonly #pause: Pause = new Pause();
+  /** Whether the last attempt has failed, and another one follows. */
+  isFailing = false;
+  /** Whether what passes is tried again without end, unless `retry` says otherwise. */
+  isPatient = false;
+  /** Called with the reason of each attempt that fails, and is to be repeated. */
+  onFailure: ((error: unknown) => void) | undefined = undefined;
 
-  constructor(current: CurrentFile, { attempts, delay = 1000 }: RetryOptions = { attempts: 0 }) {
+  /**
+   * @param retry Which failures are repeated: all, so often; or, where it is undefined, those that pass.
+   * @param onWarning Called with the first failure of those that are repeated.
+   */
+  constructor(
+    current: CurrentFile,
+    retry: RetryOptions | undefined,
+    onWarning: ((error: Error) => void) | undefined,
+  ) {
     this.#current = current;
-    this.#attempts = attempts;
-    this.#delay = delay;
+    this.#retry = retry;
+    this.#onWarning = onWarning;
   }
 
   /** Whether a write is under way. */
@@ -43,23 +66,26 @@ export class SeriesAttempts {
   }
 
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
-    const flight: Flight = { pieces, length, underWay: undefined, isSettled: false };
+    const flight: Flight = { pieces, length, underWay: undefined, begun: undefined, isSettled: false };
     this.#flight = flight;
+    const { attempts, delay = 1000 } = this.#retry ?? PATIENCE;
     try {
-      for (let attempt = 0; !await this.#isWritten(flight, attempt >= this.#attempts); attempt++) {
-        if (!flight.isSettled && !this.#isGivenUp) await this.#pause.wait(this.#delay);
+      for (let left = attempts; !await this.#isWritten(flight, left > 0); left--) {
+        if (this.#retry === undefined && this.isPatient) left = attempts + 1;
+        if (!flight.isSettled && !this.#isGivenUp) await this.#pause.wait(delay);
       }
     } finally {
       this.#flight = undefined;
+      this.isFailing = false;
     }
   }
 
-  writeNow(pieces: readonly Uint8Array[], length: number): void {
+  writeNow(pieces: readonly Uint8Array[], length: number, begun: OpenFile | undefined = undefined): void {
     const current = this.#current;
     for (let left = MOST_REMOVALS; left > 0; left--) {
       const file = current.open();
       try {
-        for (const piece of pieces) file.writeNow(piece);
+        for (const piece of this.#rest(pieces, length, file === begun)) file.writeNow(piece);
       } catch (error) {
         current.cut(file);
         current.fail("write", error);
@@ -79,8 +105,10 @@ export class SeriesAttempts {
     } catch (error) {
       current.fail("flush", error);
     }
-    if (flight.underWay !== undefined && current.isInPlace(current.file!)) current.add(flight.length);
-    else this.writeNow(flight.pieces, flight.length);
+    const { pieces, length, begun } = flight;
+    flight.begun = undefined;
+    if (flight.underWay !== undefined && current.isInPlace(current.file!)) current.add(length);
+    else this.writeNow(pieces, length, begun);
     flight.isSettled = true;
     this.#pause.end();
   }
@@ -88,11 +116,19 @@ export class SeriesAttempts {
   /** Tries nothing again. */
   giveUp(): void {
     this.#isGivenUp = true;
+    const begun = this.#flight?.begun;
+    if (begun !== undefined) this.#current.cut(begun);
     this.#pause.end();
   }
 
+  /** The bytes that the file does not have yet. */
+  #rest(pieces: readonly Uint8Array[], length: number, isBegun: boolean): readonly Uint8Array[] {
+    const { file, size } = this.#current;
+    return isBegun ? behind(pieces, Math.min(length, file!.size() - size)) : pieces;
+  }
+
   /** Makes an attempt to write; returns whether all is written, or else is to be tried again. */
-  async #isWritten(flight: Flight, isLast: boolean): Promise<boolean> {
+  async #isWritten(flight: Flight, mayRepeat: boolean): Promise<boolean> {
     const current = this.#current;
     for (let left = MOST_REMOVALS; left > 0; left--) {
       if (flight.isSettled) return true; // in the pause before
@@ -100,21 +136,36 @@ export class SeriesAttempts {
       let file: OpenFile | undefined;
       try {
         file = current.open();
-        const underWay = flight.underWay = new UnderWay(file, flight.pieces);
-        if (flight.length > 0) await writeFully(underWay, flight.pieces).catch((error) => current.fail("write", error));
+        const pieces = this.#rest(flight.pieces, flight.length, file === flight.begun);
+        const underWay = flight.underWay = new UnderWay(file, pieces);
+        if (flight.length > 0) await writeFully(underWay, pieces).catch((error) => current.fail("write", error));
+        if (flight.isSettled) return true;
+        if (!current.isInPlace(file)) continue;
+        current.add(flight.length);
+        return true;
       } catch (error) {
         if (flight.isSettled) return true;
         flight.underWay = undefined;
-        if (file !== undefined) current.cut(file);
-        if (isLast || codeOf(error) === "EBUSY") throw error;
+        const repeats = mayRepeat && !this.#isGivenUp && this.#mayPass(error);
+        flight.begun = repeats && FULL.includes(codeOf(error)) ? file : undefined;
+        if (file !== undefined && flight.begun === undefined) current.cut(file);
+        if (!repeats) throw error;
+        this.#tell(error as Error);
         return false;
-      }
-      if (flight.isSettled) return true;
-      if (current.isInPlace(file)) {
-        current.add(flight.length);
-        return true;
       }
     }
     return current.fail("write", new Error(REMOVED));
+  }
+
+  #mayPass(error: unknown): boolean {
+    return this.#retry === undefined ? PASSING.includes(codeOf(error)) : codeOf(error) !== "EBUSY";
+  }
+
+  #tell(error: Error): void {
+    this.onFailure?.(error);
+    if (this.isFailing) return;
+    this.isFailing = true;
+    const message = `${error.message}; it is tried again, and what is written meanwhile waits`;
+    warn(this.#onWarning, Object.assign(new Error(message, { cause: error }), { code: codeOf(error) }));
   }
 }

@@ -275,7 +275,7 @@ test("a series has one writer at a time, and is free when that is closed, aborte
       await assert.rejects(write, {
         code: "EBUSY",
         message: `Cannot write to ${directory}: another stream of this process writes the series app.log: close that ` +
-          "one first, or write another series: pass another name or directory",
+          "one first, wait for it by retry, or pass another name or directory",
       });
       await second.closed.catch(() => {});
       await open(directory, { name: "other.log" }).close();
@@ -283,6 +283,21 @@ test("a series has one writer at a time, and is free when that is closed, aborte
       await written(directory, []);
     }
     assert.deepEqual(await readdir(directory), []);
+  }));
+
+test("with retry a series waits for the stream that writes it, as where a program is started before the last one ends", () =>
+  inFolder(async (directory) => {
+    const first = open(directory, { maxFileSize: 100 });
+    const writer = first.getWriter();
+    await writer.write("1\n");
+    const second = open(directory, { maxFileSize: 100, retry: { attempts: 1000, delay: 100 } }).getWriter();
+    const write = second.write("2\n");
+    await assert.rejects(open(directory, { retry: { attempts: 2, delay: 10 } }).flush(), { code: "EBUSY" });
+    await writer.write("3\n");
+    await writer.close();
+    await within(write, "the second stream");
+    await second.close();
+    assert.deepEqual([...(await textsOf(directory)).values()], ["1\n3\n2\n"]);
   }));
 
 test("a lock of another machine is waited for while it may be held, and removed when it is not", () =>
@@ -325,7 +340,7 @@ test(
     onSmallDisk(200, async (disk) => {
       const directory = join(disk, "logs");
       const line = `${"z".repeat(999)}\n`;
-      const log = open(directory, { maxFileSize: 100_000 });
+      const log = open(directory, { maxFileSize: 100_000, retry: { attempts: 0 } });
       const writer = log.getWriter();
       writer.closed.catch(() => {});
       let told = 0;
