@@ -71,6 +71,8 @@ export class LogDestination extends Writable {
   /** The flushes that wait. */
   readonly #flushes: Set<(error: unknown) => void> = new Set();
   #dropped = 0;
+  /** The last piece of text that was written. */
+  #last: string | Uint8Array = "\n";
   /** The promise of the last write. */
   #batch: Promise<void> | undefined = undefined;
   /** Whether a `write()` has returned false, and `drain` is still to come. */
@@ -151,7 +153,7 @@ export class LogDestination extends Writable {
     return false;
   }
 
-  /** Writes what was written so far, and closes the file without ending a line. */
+  /** Writes what was written so far, ends the last line, and closes the file. */
   override destroy(error?: Error): this {
     if (!this.destroyed) this.#takeCorked(); // a Writable drops what it holds
     return super.destroy(error);
@@ -171,7 +173,7 @@ export class LogDestination extends Writable {
 
   /** @ignore */
   override _final(done: Done): void {
-    this.#lines.end(this.#emit);
+    this.#endLine();
     this.#attempts.isPatient = false;
     this.#writer.close().then(() => done(), done);
   }
@@ -182,6 +184,7 @@ export class LogDestination extends Writable {
     if (this.writableFinished) return done(error);
     let reason = error;
     try {
+      this.#endLine();
       this.flushSync();
     } catch (failure) {
       // Else it has failed already, or there is nothing to be written.
@@ -195,6 +198,7 @@ export class LogDestination extends Writable {
       this.#dropped += linesOf(piece);
       return;
     }
+    this.#last = piece;
     const written = this.#writer.write(piece);
     if (written === this.#batch) return; // all writes of a batch return the same promise
     this.#batch = written;
@@ -215,6 +219,12 @@ export class LogDestination extends Writable {
       if (!this.destroyed) this.emit("drain");
     };
     this.#writer.ready.then(drain, drain);
+  }
+
+  /** Ends a line that has begun: the next stream goes on in the file. */
+  #endLine(): void {
+    this.#lines.end(this.#emit);
+    if (![10, "\n"].includes(this.#last.at(-1)!)) this.#emit("\n");
   }
 
   /** Takes what the Writable holds between `cork()` and `uncork()`. */

@@ -112,7 +112,7 @@ test("a log destination decodes text of the encoding that it is told", () =>
     destination.write("\n\0", "utf16le");
     destination.uncork();
     await closed(destination);
-    assert.deepEqual(textsIn(folder), ["äbé€\n\0\0\0"]);
+    assert.deepEqual(textsIn(folder), ["äbé€\n\0\0\0\n"]);
   }));
 
 test("a log destination takes a long line in small pieces, in time that grows with its length alone", () =>
@@ -141,17 +141,24 @@ test("a log destination tells when it has no room, and flushSync() writes what i
     assert.equal(textsIn(folder).join("").slice(-14), "held back\na\nb\n");
   }));
 
-test("a log destination that is destroyed keeps what was written, and lets go of the series", () =>
+test("a log destination that ends keeps what was written, ends its last line, and lets go of the series", () =>
   inFolder(async (folder) => {
     const destination = await opened(folder);
     destination.write("1\n2\nhalf");
     const close = once(destination, "close");
     destination.destroy();
     await within(close, "close");
-    assert.deepEqual(textsIn(folder), ["1\n2\nhalf"]);
-    const next = await opened(folder);
-    next.write("3\n");
-    await closed(next);
+    assert.deepEqual(textsIn(folder), ["1\n2\nhalf\n"]);
+    for (const end of ["end", "flushSync", "destroy"] as const) {
+      const next = await opened(folder);
+      next.write(`3\nhalf by ${end}`);
+      if (end === "flushSync") next.flushSync();
+      if (end === "destroy") next.destroy();
+      else next.end();
+      await within(once(next, "close"), "close");
+    }
+    const halves = "3\nhalf by end\n3\nhalf by flushSync\n3\nhalf by destroy\n";
+    assert.deepEqual(textsIn(folder), [`1\n2\nhalf\n${halves}`]);
     assert.deepEqual(openFilesIn(`${folder}/`), []);
   }));
 

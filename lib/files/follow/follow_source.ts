@@ -6,6 +6,8 @@ import { fileFailure, warn } from "../failure.ts";
 export interface FollowedFile {
   /** Tells it from other files, also from one of the same name. */
   readonly id: string;
+  /** Whether what follows was not written behind what was read last: the file was cut, or begun anew. */
+  isBroken: boolean;
   /** Reads the next bytes; undefined if there are none now. */
   read(): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** Whether there is anything in it. */
@@ -17,6 +19,8 @@ export interface FollowedFile {
 export interface Trail {
   /** The path or the series, for messages. */
   readonly path: string;
+  /** Whether a line ends with its file. */
+  readonly endsLines: boolean;
   /** Opens the file to begin with; undefined if there is none yet. */
   first(): Promise<FollowedFile | undefined>;
   /** Opens the file that came after `newest`, or any if there was none; undefined if there is none yet. */
@@ -30,6 +34,8 @@ export interface FollowSourceOptions {
   readonly onWarning: ((error: Error) => void) | undefined;
   readonly signal: AbortSignal | undefined;
 }
+
+const LINE_FEED = 10;
 
 /** Files that are opened ahead of being read, at most. */
 const MOST_AHEAD = 16;
@@ -49,6 +55,8 @@ export class FollowSource {
   /** The message of the last warning; undefined if there was nothing to warn of since. */
   #warning: string | undefined = undefined;
   #hasEnded = false;
+  /** The last byte that was read; a line feed if there was none. */
+  #last = LINE_FEED;
   readonly #pause: Pause = new Pause();
   #onAbort: (() => void) | undefined = undefined;
 
@@ -80,7 +88,12 @@ export class FollowSource {
   async pull(controller: ReadableByteStreamController): Promise<void> {
     try {
       const bytes = await this.#next();
-      if (bytes !== undefined && !this.#hasEnded) controller.enqueue(bytes);
+      if (bytes === undefined || this.#hasEnded) return;
+      const [file] = this.#files;
+      if (file.isBroken && this.#last !== LINE_FEED) controller.enqueue(Uint8Array.of(LINE_FEED));
+      file.isBroken = false;
+      this.#last = bytes[bytes.length - 1];
+      controller.enqueue(bytes);
     } catch (error) {
       if (this.#hasEnded) return;
       await this.cancel().catch(() => {}); // the first error tells more
@@ -105,8 +118,11 @@ export class FollowSource {
       const bytes = await this.#files[0]?.read();
       if (bytes !== undefined) return bytes;
       if (this.#hasEnded) return undefined;
-      if (hasFollower) await this.#files.shift()!.close();
-      else if (!await this.#look() && !this.#hasEnded) await this.#pause.wait(interval);
+      if (hasFollower) {
+        const [, next] = this.#files;
+        next.isBroken = this.#trail.endsLines || this.#files[0].isBroken;
+        await this.#files.shift()!.close();
+      } else if (!await this.#look() && !this.#hasEnded) await this.#pause.wait(interval);
     }
     return undefined;
   }

@@ -8,6 +8,7 @@ import { GrowingFile, PackedFile, unlessMissing } from "./growing_file.ts";
 /** The files of a series, in the order of their numbers, be they compressed or not. */
 export class FollowedSeries implements Trail {
   readonly path: string;
+  readonly endsLines = false; // a line that is longer than a file goes on in the next one
   readonly #series: FileSeries;
   readonly #start: "beginning" | "end";
   /** The number of the newest file. */

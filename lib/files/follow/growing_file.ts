@@ -19,8 +19,13 @@ export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined>
 
 /** Bytes of one read. */
 const READ_SIZE = 256 * 1024;
-/** Bytes before the place of reading that each read compares: others there mean that the file was written anew. */
+/**
+ * Bytes at the beginning and before the place of reading that each read compares: others there mean that the file was
+ * written anew.
+ */
 const PROOF_SIZE = 64;
+
+const NOTHING: Uint8Array = new Uint8Array(0);
 
 /** A file that another program appends to. */
 export class GrowingFile implements FollowedFile {
@@ -31,7 +36,12 @@ export class GrowingFile implements FollowedFile {
   /** The place of the next byte. */
   #position = 0;
   /** The last bytes before it. */
-  #proof: Uint8Array = new Uint8Array(0);
+  #proof: Uint8Array = NOTHING;
+  /** The first bytes of the file; those of a series, which begins no file anew, are not compared. */
+  #head: Uint8Array = NOTHING;
+  /** When the file was last changed as its beginning was compared, in ms since 1970. */
+  #comparedAt = 0;
+  isBroken = false;
   /** Memory for the next read. */
   #memory: Uint8Array<ArrayBuffer> | undefined = undefined;
 
@@ -60,23 +70,34 @@ export class GrowingFile implements FollowedFile {
   async #begin(position: number): Promise<void> {
     const proof = new Uint8Array(Math.min(position, PROOF_SIZE));
     const length = await this.#file.readAt(proof, position - proof.length);
-    if (length < proof.length) return; // it was cut meanwhile
+    const head = proof.slice();
+    if (await this.#file.readAt(head, 0) < head.length || length < head.length) return; // it was cut meanwhile
     this.#position = position;
     this.#proof = proof;
+    this.#head = head;
   }
 
   async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
     // Not `new Uint8Array(READ_SIZE)`, which writes zeros first where the memory was used before.
     const bytes = this.#memory ??= new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
     const known = this.#proof.length;
+    const { mtimeMs } = this.#file.status();
     const length = await this.#file.readAt(bytes, this.#position - known);
     if (length < known) {
       this.#lose(this.#beginsAnew ? 0 : this.#file.size());
       return this.#position === 0 && length > 0 ? await this.read() : undefined;
     }
-    if (this.#beginsAnew && Buffer.compare(this.#proof, bytes.subarray(0, this.#proof.length)) !== 0) {
-      this.#lose(0);
-      return await this.read();
+    if (this.#beginsAnew) {
+      let isSame = Buffer.compare(this.#proof, bytes.subarray(0, known)) === 0;
+      if (isSame && (length > known || mtimeMs !== this.#comparedAt)) {
+        const head = new Uint8Array(this.#head.length);
+        isSame = await this.#file.readAt(head, 0) === head.length && Buffer.compare(this.#head, head) === 0;
+        this.#comparedAt = mtimeMs;
+      }
+      if (!isSame) {
+        this.#lose(0);
+        return await this.read();
+      }
     }
     return length === known ? undefined : this.#taken(bytes, known, length);
   }
@@ -91,12 +112,15 @@ export class GrowingFile implements FollowedFile {
 
   #lose(position: number): void {
     const lost = Math.max(0, this.#position - position);
+    this.isBroken ||= lost > 0;
     this.#position = Math.min(position, this.#position);
     this.#proof = this.#proof.subarray(0, Math.max(0, this.#proof.length - lost));
+    this.#head = this.#head.subarray(0, position);
   }
 
   /** Returns the bytes that were read behind the proof, copied if they are few. */
   #taken(bytes: Uint8Array<ArrayBuffer>, known: number, length: number): Uint8Array<ArrayBuffer> {
+    if (this.#position <= PROOF_SIZE) this.#head = bytes.slice(0, Math.min(PROOF_SIZE, length));
     this.#position += length - known;
     this.#proof = bytes.slice(Math.max(0, length - PROOF_SIZE), length);
     if (length < READ_SIZE / 4) return bytes.slice(known, length);
@@ -120,6 +144,7 @@ const MOST_WINDOW = 2 ** 27;
 /** A file that is complete, and was compressed before it was read. */
 export class PackedFile implements FollowedFile {
   readonly id: string;
+  isBroken = false;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
 
   private constructor(path: string, reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>) {
@@ -150,6 +175,7 @@ export class PackedFile implements FollowedFile {
 
 export class NamedFile implements Trail {
   readonly path: string;
+  readonly endsLines = true;
   readonly #start: number | "end";
 
   constructor(path: string, start: number | "end") {

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { appendFileSync, closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { fileFailure } from "../failure.ts";
 import { makeDirectorySync } from "../make_directory.ts";
@@ -80,8 +80,19 @@ export class CurrentFile {
       } else if (i === entries.length - 1 && entry.number === last && isWhole(path, Number(status.size), entry)) {
         this.#adopt(this.#openAgain(path), entry.number, entry.opened ?? Number(status.mtimeMs));
       } else {
-        this.#record.noteIfPossible(entry.number, { file: proofOfComplete(status) });
+        this.#endLine(path, entry);
+        this.#record.noteIfPossible(entry.number, { file: proofOfComplete(provenFile(path, entry.file) ?? status) });
       }
+    }
+  }
+
+  /** Ends half a line that a killed process left, so that a reader of the series does not join it with the next one. */
+  #endLine(path: string, entry: SeriesEntry): void {
+    try {
+      const status = provenFile(path, entry.file)!;
+      if (!isWhole(path, Number(status.size), entry)) appendFileSync(path, "\n");
+    } catch {
+      // The disk is full: half of a line stays the end of its file.
     }
   }
 

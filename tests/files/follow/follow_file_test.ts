@@ -173,6 +173,46 @@ test("followFile() notices a truncated file that has grown beyond its place sinc
     }
   }));
 
+test("followFile() reads a file anew whose beginning is another, though its end and its size are the same", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    const rest = "GET /health 200\n".repeat(10);
+    await writeFile(path, `started at 1\n${rest}`);
+    for (const [start, more] of [["end", ""], ["beginning", ""], ["end", rest], ["beginning", rest]] as const) {
+      await following(path, { start }, async (followed) => {
+        if (start !== "end") await followed.read();
+        const before = followed.text;
+        for (let i = 2; i < 4; i++) {
+          const text = `started at ${i}\n${rest}${more}`;
+          await pause(20); // the file system's clock has to tell one from the other
+          await writeFile(path, text);
+          followed.text = before;
+          assert.equal(await followed.reach(before.length + text.length), before + text);
+        }
+      });
+      await writeFile(path, `started at 1\n${rest}`);
+    }
+  }));
+
+test("followFile() joins no half line with what comes after it, wherever a file was cut, replaced or begun anew", () =>
+  inFolder(async (folder) => {
+    for (let seed = 1; seed <= tries(8); seed++) {
+      const below = randomNumbers(seed);
+      const path = join(folder, `${seed}.log`);
+      await writeFile(path, "");
+      await following(path, { start: "beginning", interval: 1 }, async (followed) => {
+        let expected = "";
+        for (let step = 0; step < 20; step++) {
+          const text = `${step} is whole\n${step} is ${below(2) === 0 ? "half" : `${"h".repeat(below(300))}\n`}`;
+          if (below(2) === 0) await rename(path, `${path}.${step}`);
+          await writeFile(path, text);
+          expected += expected === "" || expected.endsWith("\n") ? text : `\n${text}`;
+          assert.equal(await followed.reach(expected.length), expected, `seed ${seed}`);
+        }
+      });
+    }
+  }));
+
 test("followFile() goes on with all files that came while their reader was slow", () =>
   inFolder(async (folder) => {
     const path = join(folder, "app.log");
@@ -183,7 +223,7 @@ test("followFile() goes on with all files that came while their reader was slow"
       for (let i = 1; i <= 3; i++) {
         await rename(path, `${path}.${i}`);
         await writeFile(path, `${i}`);
-        expected += i;
+        expected += `\n${i}`; // a line ends with its file
         await pause(5);
         await followed.read(); // a piece of the first file, or of the rest
       }

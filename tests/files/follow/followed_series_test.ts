@@ -59,7 +59,7 @@ test("followFile() goes on behind files of a series that were removed before it 
     assert.deepEqual(openFilesIn(folder), []);
   }));
 
-test("followFile() takes back nothing where a series has cut off what a failed write left", () =>
+test("followFile() joins no half line with the next one where a series has cut off what a failed write left", () =>
   inFolder(async (folder) => {
     const file = join(folder, "app-00001.log");
     await writeFile(file, "line 0\nline 1\nhal");
@@ -69,9 +69,26 @@ test("followFile() takes back nothing where a series has cut off what a failed w
     await followed.reach(17);
     await truncate(file, 14);
     const rest = followed.read();
-    await pause(15);
+    await pause(50);
     await appendFile(file, "half a line\n");
-    assert.equal(await rest, "half a line\n");
+    assert.equal(await rest + await followed.read(), "\nhalf a line\n");
+    await followed.cancel();
+  }));
+
+test("followFile() reads each whole line of a series whose writers were killed within a line", () =>
+  inFolder(async (folder) => {
+    let expected = "";
+    for (let i = 1; i < 8; i++) {
+      await write(folder, {}, [`line ${i}\n`]);
+      const last = (await readdir(folder)).filter((found) => found.startsWith("app-")).sort().at(-1)!;
+      const torn = i % 2 === 0 ? "" : `{"torn ${i}`;
+      await appendFile(join(folder, last), torn);
+      expected += `line ${i}\n${torn && `${torn}\n`}`;
+    }
+    await write(folder, {}, ["the last\n"]);
+    expected += "the last\n";
+    const followed = new Following(await followFile(join(folder, name), { series: true, start: "beginning" }));
+    assert.equal(await followed.reach(expected.length), expected);
     await followed.cancel();
   }));
 

@@ -94,7 +94,7 @@ test("a file that ends with half a line is not continued, unless a stream was cl
     await written(directory, ["half"]);
     assert.deepEqual(await written(directory, [" line"]), { "app-00001.log": "half line" });
     await writeFile(join(directory, "app-00001.log"), "x", { flag: "a" }); // as of a process that was killed
-    assert.deepEqual(await written(directory, ["\n"]), { "app-00001.log": "half linex", "app-00002.log": "\n" });
+    assert.deepEqual(await written(directory, ["\n"]), { "app-00001.log": "half linex\n", "app-00002.log": "\n" });
   }));
 
 test("rotate(), flush() and reopen() take their turn behind what was written, though the stream is locked", () =>
