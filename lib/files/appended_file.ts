@@ -96,6 +96,7 @@ export type AppendedFileOptions = Pick<AtomicFileOptions, "followLinks" | "mode"
 /** A file that goes on behind what is in it, which others may do at the same time. */
 export class AppendedFile implements FileTarget, ImmediateTarget {
   readonly maxFileSize: number = Infinity;
+  readonly cutsLines = false;
   readonly room: number = Infinity;
   readonly takesBack = false; // others may have appended since
   readonly path: string;

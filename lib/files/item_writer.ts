@@ -30,8 +30,10 @@ type Item = Uint8Array | string;
 
 /** A file, or a series of them, that items are written to. */
 export interface ItemTarget {
-  /** Most bytes of an item. */
+  /** Most bytes of a file. */
   readonly maxFileSize: number;
+  /** Whether a line that is larger than a file is cut rather than refused. */
+  readonly cutsLines: boolean;
   /** Bytes that the file of the next write has room for. */
   readonly room: number;
   /** Appends bytes to the open file, or to a new one; there must be room for them. */
@@ -118,7 +120,7 @@ export class ItemWriter {
   async #writeItems(items: Item[]): Promise<void> {
     const target = this.#target;
     const gathered = this.#gathered;
-    this.#items = checkedItems(items, target.maxFileSize);
+    this.#items = checkedItems(items, target);
     for (this.#next = 0; this.#next < this.#items.length && !this.#isTaken;) {
       gathered.fill(this.#items, this.#next, target.room);
       this.#next = gathered.next;
@@ -133,7 +135,7 @@ export class ItemWriter {
 /** Writes the items that `parts` begins with, and leaves there what could not be written. */
 function writeItemsNow(parts: unknown[], target: ImmediateTarget): void {
   const gathered = new WriteBatch(); // the bytes of another one may be under way
-  const items = checkedItems(parts[0] as Item[], target.maxFileSize);
+  const items = checkedItems(parts[0] as Item[], target);
   let next = 0;
   try {
     for (; next < items.length; next = gathered.next) {

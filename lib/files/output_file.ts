@@ -83,6 +83,7 @@ class PlainFile implements OutputFile {
 /** A file that is written from its beginning, as what a stream writes to. */
 export class WholeFile implements FileTarget {
   readonly maxFileSize: number = Infinity;
+  readonly cutsLines = false;
   readonly room: number = Infinity;
   readonly path: string;
   readonly #file: OutputFile;

@@ -5,6 +5,7 @@ import { MAX_PIECES } from "./open_file.ts";
 /** Most bytes of UTF-8 for a unit of a string. */
 export const UTF8_WIDTH = 3;
 
+const LINE_FEED = 10;
 const encoder = new TextEncoder();
 
 /** Returns the size of a chunk in the queue: its bytes, or about as many. Never throws: a sink would not be told. */
@@ -14,21 +15,37 @@ export function sizeOfItem(item: Uint8Array | string): number {
 }
 
 /**
- * Chunks as text and bytes alone: other views become bytes.
+ * Chunks as text and bytes alone: other views become bytes, and chunks that are larger than a file its lines, as many at
+ * a time as a file holds.
  *
  * @throws {TypeError} if one is neither.
- * @throws {RangeError} if one is larger than a file may be.
+ * @throws {RangeError} if a line is larger than a file may be, unless it is cut.
  */
-export function checkedItems(items: readonly unknown[], maxSize: number): (Uint8Array | string)[] {
-  return items.map((item) => {
-    if (typeof item === "string") {
-      if (item.length * UTF8_WIDTH > maxSize) requireSize(encoder.encode(item).length, maxSize);
-      return item;
+export function checkedItems(
+  items: readonly unknown[],
+  { maxFileSize, cutsLines }: { readonly maxFileSize: number; readonly cutsLines: boolean },
+): (Uint8Array | string)[] {
+  const checked: (Uint8Array | string)[] = [];
+  for (const item of items) {
+    if (typeof item === "string" && item.length * UTF8_WIDTH <= maxFileSize) {
+      checked.push(item);
+      continue;
     }
-    const bytes = toBytes(item);
-    if (bytes.length > maxSize) requireSize(bytes.length, maxSize);
-    return bytes;
-  });
+    let rest = typeof item === "string" ? encoder.encode(item) : toBytes(item);
+    for (; rest.length > maxFileSize; rest = rest.subarray(checked.at(-1)!.length)) {
+      const length = rest.lastIndexOf(LINE_FEED, maxFileSize - 1) + 1;
+      if (length === 0 && !cutsLines) requireSize(rest.indexOf(LINE_FEED) + 1 || rest.length, maxFileSize);
+      checked.push(rest.subarray(0, length || characterEnd(rest, maxFileSize)));
+    }
+    checked.push(rest);
+  }
+  return checked;
+}
+
+/** The end of the last character of UTF-8 that ends within `length` bytes; `length` if that is none. */
+function characterEnd(bytes: Uint8Array, length: number): number {
+  for (let end = length; end > 0 && end > length - 4; end--) if ((bytes[end] & 0xc0) !== 0x80) return end;
+  return length;
 }
 
 function toBytes(item: unknown): Uint8Array {
@@ -37,10 +54,10 @@ function toBytes(item: unknown): Uint8Array {
   throw withoutFrames(new TypeError(words), toBytes);
 }
 
-/** @throws {RangeError} if an item of `size` bytes is larger than a file may be. */
+/** @throws {RangeError} if a line of `size` bytes is larger than a file may be. */
 export function requireSize(size: number, maxSize: number): void {
   if (size <= maxSize) return;
-  throw new RangeError(`Cannot write a chunk of ${size} bytes: maxFileSize is ${maxSize}, and no chunk is split`);
+  throw new RangeError(`Cannot write a chunk of ${size} bytes: maxFileSize is ${maxSize}, and no line is split`);
 }
 
 /** Bytes of a batch, and of the buffer that small items are gathered in. A quarter takes a third more time. */

@@ -124,7 +124,7 @@ test("RotatingFileWritable refuses an item larger than a file before it writes a
       const rest = await Promise.allSettled([writer.write("1"), writer.write("234"), writer.write(item)]);
       for (const outcome of rest) {
         const { name, message } = (outcome as PromiseRejectedResult).reason;
-        const words = "Cannot write a chunk of 6 bytes: maxFileSize is 5, and no chunk is split";
+        const words = "Cannot write a chunk of 6 bytes: maxFileSize is 5, and no line is split";
         assert.deepEqual([name, message], ["RangeError", words]);
       }
       assert.deepEqual(contents(directory), { "part-00001.txt": "ok" });

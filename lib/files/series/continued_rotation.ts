@@ -23,6 +23,7 @@ const HEARTBEAT = 750;
  */
 export class ContinuedRotation implements SeriesWriter, LimitedSeries {
   readonly maxFileSize: number;
+  readonly cutsLines = true;
   readonly takesBack = true;
   readonly limits: LimitedSeries["limits"];
   readonly record: SeriesRecord;

@@ -16,8 +16,8 @@ export const rotatingFileOptions: RotationSchema = /* @__PURE__ */ schema(
 export let attemptsOf: (stream: RotatingFileWritable) => SeriesAttempts;
 
 /**
- * Writes chunks of bytes or text to a series of files of limited size. A chunk is never split between two files, and
- * text is written as UTF-8.
+ * Writes chunks of bytes or text to a series of files of limited size; text is written as UTF-8. A chunk goes into one
+ * file: one that is larger than a file is split behind its lines, and a line that is larger is refused, or cut with `append`.
  *
  * Chunks that queue up are written together. The promise of a `write()` is fulfilled when the system has the chunk's
  * bytes. A write that fails errors the stream: the file that was being written keeps what it has, unless `atomic` is

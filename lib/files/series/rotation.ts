@@ -20,6 +20,7 @@ export interface SeriesWriter extends ItemTarget {
 /** Writes a series that begins with its first file. */
 export class Rotation implements SeriesWriter {
   readonly maxFileSize: number;
+  readonly cutsLines = false;
   readonly files: string[] = [];
   room: number;
   readonly #series: FileSeries;

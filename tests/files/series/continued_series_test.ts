@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test, { mock } from "node:test";
 import { NumberFileWriter, RotatingFileWritable, type RotationOptions } from "../../../lib/files/mod.ts";
 import { inFolder } from "../../support/folders.ts";
+import { tries } from "../../support/long_run.ts";
+import { randomNumbers } from "../../support/random_numbers.ts";
 import { pause, within } from "../../support/waits.ts";
 import { cannotMount, contents, onSmallDisk, openFilesIn } from "../written.ts";
 import { shown, textsOf } from "./written_series.ts";
@@ -165,11 +168,38 @@ test("flushSync() does what was asked for before it, and tells what cannot be wr
     log.flushSync();
     assert.deepEqual(Object.fromEntries(await textsOf(directory)), { "app-00001.log": "1\n", "app-00002.log": "2\n" });
     await rotated;
-    const failing = writer.write("longer than any file\n");
-    assert.throws(() => log.flushSync(), RangeError);
-    await assert.rejects(failing, RangeError);
-    await assert.rejects(writer.closed, RangeError);
+    const failing = writer.write(5 as never);
+    assert.throws(() => log.flushSync(), TypeError);
+    await assert.rejects(failing, TypeError);
+    await assert.rejects(writer.closed, TypeError);
     assert.deepEqual(openFilesIn(directory), []);
+  }));
+
+test("a chunk of any size goes into files that end with whole lines, as far as these fit, and ends no series", () =>
+  inFolder(async (folder) => {
+    for (let seed = 1; seed <= tries(60); seed++) {
+      const below = randomNumbers(seed);
+      const directory = join(folder, String(seed));
+      const maxFileSize = 20 + below(200);
+      const longest = maxFileSize + (seed % 3 === 0 ? 300 : -1);
+      const log = open(directory, { maxFileSize, append: seed % 2 === 0 || longest > maxFileSize });
+      const writer = log.getWriter();
+      const chunks = Array.from({ length: 8 }, () => {
+        const lines = Array.from({ length: 1 + below(20) }, () => `${"xé€😀"[below(2)].repeat(below(longest) / 2)}\n`);
+        return below(2) === 0 ? lines.join("") : new TextEncoder().encode(lines.join(""));
+      });
+      for (const chunk of chunks) {
+        writer.write(chunk).catch(() => {}); // told by close()
+        if (below(8) === 0 && seed % 2 === 0) log.flushSync();
+      }
+      await writer.close();
+      const texts = [...(await textsOf(directory)).values()];
+      assert.equal(texts.join(""), await new Blob(chunks).text(), `seed ${seed}`);
+      for (const text of texts) {
+        assert.ok(Buffer.byteLength(text) <= maxFileSize);
+        assert.ok(longest > maxFileSize || text.endsWith("\n"));
+      }
+    }
   }));
 
 test("a file ends with its interval, also after a restart, and not twice if the clock is set back a little", () =>
