@@ -10,6 +10,7 @@ import {
   flushFolder,
   followedPlace,
   keepAttributes,
+  type NameOptions,
   type Place,
   placeItself,
   requireReplaceable,
@@ -112,8 +113,17 @@ type Settings = ReturnType<typeof atomicFileOptions>;
  */
 export let openAtomicFileAt: (place: Place, options: AtomicFileOptions) => Promise<AtomicFile>;
 
-/** Commits a file, and notes in `made` what undoes that: also if it fails, since it may have its name all the same. */
-export let commitUndoably: (file: AtomicFile, made: Undoable[]) => Promise<void>;
+/**
+ * Commits a file, and notes in `made`, if it is given, what undoes that: also if it fails, since it may have its name all
+ * the same.
+ *
+ * @param check As of {@linkcode NameOptions}.
+ */
+export let commitFile: (
+  file: AtomicFile,
+  made: Undoable[] | undefined,
+  check: NameOptions["check"],
+) => Promise<void>;
 
 /**
  * A file that appears under its name only when it is complete: written under a temporary name in the same folder,
@@ -187,7 +197,7 @@ export class AtomicFile {
 
   static {
     openAtomicFileAt = (place, options) => AtomicFile.#openAt(place, atomicFileOptions(options));
-    commitUndoably = (file, made) => file.#commit(made);
+    commitFile = (file, made, check) => file.#commit(made, check);
   }
 
   /** Bytes written so far. */
@@ -281,13 +291,14 @@ export class AtomicFile {
     await this.#commit();
   }
 
-  async #commit(made?: Undoable[]): Promise<void> {
+  async #commit(made?: Undoable[], check?: NameOptions["check"]): Promise<void> {
     if (this.#state === "open") await this.end();
     if (this.#state !== "ended") throw this.#misuse();
     const { replace, flush, atOnce } = this.#settings;
     try {
-      if (made === undefined) await takeName(this.#temporary, this.#place.path, { replace, atOnce });
-      else await CreatedFile.take(this.#temporary, this.#place.path, { replace, atOnce }, made);
+      const options = { replace, atOnce, check };
+      if (made === undefined) await takeName(this.#temporary, this.#place.path, options);
+      else await CreatedFile.take(this.#temporary, this.#place.path, options, made);
     } catch (error) {
       await this.discard();
       throw fileFailure("complete", this.#place.path, error);

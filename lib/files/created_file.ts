@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync, unlinkSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { codeOf } from "./failure.ts";
-import { takeName } from "./place.ts";
+import { type NameOptions, takeName } from "./place.ts";
 import { whileRefused } from "./rename.ts";
 
 /**
@@ -108,7 +108,7 @@ export class CreatedFile implements Undoable {
   static async take(
     from: string,
     to: string,
-    { replace, atOnce }: { replace: boolean; atOnce: boolean },
+    { replace, atOnce, check }: NameOptions,
     made: Undoable[],
   ): Promise<void> {
     // Before it has the name: after that another file may have it.
@@ -120,7 +120,7 @@ export class CreatedFile implements Undoable {
       if (!replace || (error as { code?: unknown }).code !== "EEXIST") throw error;
     }
     created.replaced = true;
-    await takeName(from, to, { replace: true, atOnce });
+    await takeName(from, to, { replace: true, atOnce, check });
   }
 
   async undo(): Promise<Undone> {

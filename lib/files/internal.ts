@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { commitUndoably, openAtomicFileAt, writeAtomically } from "./atomic_file.ts";
+export { commitFile, openAtomicFileAt, writeAtomically } from "./atomic_file.ts";
 export { OpenFile, writeFully } from "./open_file.ts";
 export { fileFailure, reasonOf } from "./failure.ts";
 export { makeDirectory, makeDirectorySync } from "./make_directory.ts";
@@ -20,7 +20,16 @@ export {
   undoAll,
   type Undone,
 } from "./created_file.ts";
-export { flushFolder, followedPlace, keepAttributes, pathOption, type Place, placeItself, takeName } from "./place.ts";
+export {
+  flushFolder,
+  followedPlace,
+  keepAttributes,
+  type NameOptions,
+  pathOption,
+  type Place,
+  placeItself,
+  takeName,
+} from "./place.ts";
 export { attemptsOf } from "./series/rotating_file_writable.ts";
 export type { SeriesAttempts } from "./series/series_attempts.ts";
 export { rotationMembers } from "./series/rotation_options.ts";

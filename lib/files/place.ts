@@ -119,20 +119,30 @@ export async function flushFolder(path: string): Promise<void> {
   }
 }
 
+/** How a complete file takes its name. */
+export interface NameOptions {
+  /**
+   * Whether a file that has the name is replaced. If not, and the file system has no links, one that appears at the very
+   * moment is replaced all the same.
+   */
+  readonly replace: boolean;
+  /** Whether calls are made synchronously. */
+  readonly atOnce: boolean;
+  /**
+   * Called with the status of what is to be replaced, in the turn of the event loop that replaces it: nothing of this
+   * process comes between. What it throws refuses the name.
+   */
+  readonly check?: ((status: Stats | undefined) => void) | undefined;
+}
+
 /**
  * Gives the temporary file `from` the name `to`, in the same folder.
  *
- * @param options.replace Whether a file that has the name is replaced. If not, and the file system has no links, one
- * that appears at the very moment is replaced all the same.
- * @param options.atOnce Whether calls are made synchronously.
  * @throws {Error} what the file system says, with its `code`: `EEXIST` of a name that is taken.
  */
-export async function takeName(
-  from: string,
-  to: string,
-  { replace, atOnce }: { replace: boolean; atOnce: boolean },
-): Promise<void> {
-  if (replace) return await renameFile(from, to, { atOnce });
+export async function takeName(from: string, to: string, { replace, atOnce, check }: NameOptions): Promise<void> {
+  const before = check && (() => check(lstatSync(to, { throwIfNoEntry: false })));
+  if (replace) return await renameFile(from, to, { atOnce: atOnce || check !== undefined, before });
   try {
     await (atOnce ? linkSync(from, to) : link(from, to)); // never replaces anything
   } catch (error) {

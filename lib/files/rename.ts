@@ -79,14 +79,19 @@ export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
  * is tried again for some seconds there, and a read-only file is made writable first.
  *
  * @param options.atOnce Whether calls are made synchronously; pauses between them never are.
+ * @param options.before Called before each attempt, in its turn of the event loop; what it throws is told.
  * @throws {Error} what the file system says, with its `code`.
  */
 export async function renameFile(
   from: string,
   to: string,
-  { atOnce = false, ...patience }: Patience & { readonly atOnce?: boolean } = {},
+  { atOnce = false, before, ...patience }: Patience & {
+    readonly atOnce?: boolean;
+    readonly before?: (() => void) | undefined;
+  } = {},
 ): Promise<void> {
   await whileRefused(async () => {
+    before?.();
     try {
       if (atOnce) renameSync(from, to);
       else await rename(from, to);

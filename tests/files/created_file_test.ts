@@ -13,7 +13,7 @@ import {
   undoAll,
   type Undone,
 } from "../../lib/files/created_file.ts";
-import { commitUndoably } from "../../lib/files/atomic_file.ts";
+import { commitFile } from "../../lib/files/atomic_file.ts";
 import { AtomicFile, temporaryPath } from "../../lib/files/mod.ts";
 import { inFolder } from "../support/folders.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
@@ -149,7 +149,7 @@ const takes: Readonly<Record<string, Take>> = {
     const file = await AtomicFile.open(join(folder, NAME), { replace, flush: false });
     try {
       await file.write(new TextEncoder().encode(OURS));
-      await commitUndoably(file, made);
+      await commitFile(file, made, undefined);
     } finally {
       await file.discard();
     }

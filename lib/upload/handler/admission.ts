@@ -10,7 +10,7 @@ import { type Settings, typeOf } from "./settings.ts";
 import { headersOf, type Incoming } from "./incoming.ts";
 import { essenceOf } from "../../semantics/mod.ts";
 import { decodePath, pathBelow, requireName, shown } from "./naming.ts";
-import { requireConditions } from "./storage.ts";
+import { type Place, requireConditions } from "./storage.ts";
 import { Refusal } from "./problem.ts";
 
 /** The methods that are answered, as a value of `Allow`. */
@@ -21,7 +21,7 @@ export interface Admitted {
   /** The known details of the upload. */
   readonly info: UploadInfo;
   /** The file to store the body as; undefined if it is a form. */
-  readonly file: { readonly name: string; readonly isThere: boolean } | undefined;
+  readonly file: { readonly name: string; readonly found: Place | undefined } | undefined;
 }
 
 /** Sees whether a request is to be taken, by its header and the names of files alone; throws if not. */
@@ -44,7 +44,7 @@ export async function admit(settings: Settings, request: Incoming): Promise<Admi
   if (isForm) return { info, file: undefined };
   const name = await nameOf(settings, info);
   if (name === undefined) throw new Refusal("NOT_FOUND", "There is no place for this file");
-  return { info, file: { name, isThere: await requirePlace(settings, name, request) } };
+  return { info, file: { name, found: await requirePlace(settings, name, request) } };
 }
 
 /** The name that a file gets; undefined if it is refused. Throws if no file can be called so, or none should. */
@@ -91,14 +91,14 @@ function requireBody({ save }: Settings, { method, source }: Incoming, isForm: b
   if (isForm) boundaryOf(source, undefined, save.decode ?? false);
 }
 
-/** Whether there is a file of that name, which may be replaced. Of a PUT `request` the conditions must hold. */
+/** The file of that name, which may be replaced, if there is one. Of a PUT `request` the conditions must hold. */
 export async function requirePlace(
   { storage, save }: Settings,
   name: string,
   request?: Pick<Incoming, "method" | "source">,
-): Promise<boolean> {
+): Promise<Place | undefined> {
   const status = await storage.look(name);
   if (request?.method === "PUT") requireConditions(request.source, status);
-  if (status === undefined || save.overwrite) return status !== undefined;
+  if (status === undefined || save.overwrite) return status;
   throw nameTaken(name);
 }

@@ -10,7 +10,7 @@ import type { CompletedUpload, UploadInfo } from "./handler_options.ts";
 import type { Settings } from "./settings.ts";
 import { essenceOf } from "../../semantics/mod.ts";
 import { encodePath } from "./naming.ts";
-import { conditionFailed, wantsNone } from "./storage.ts";
+import { conditionFailed, conditionIn, wantsNone } from "./storage.ts";
 
 /** A stored file, as the answer describes it. */
 interface StoredFile {
@@ -37,22 +37,28 @@ export async function receive(
 ): Promise<Answer> {
   const options = counting(settings.save, counter);
   if (admitted.file === undefined) return await receiveForm(settings, request, admitted, body, options);
-  const { name, isThere } = admitted.file;
+  const { name, found } = admitted.file;
   const { storage } = settings;
   const { contentType } = admitted.info;
-  const isConditional = request.method === "PUT" && wantsNone(request.source);
+  const condition = request.method === "PUT" ? conditionIn(request.source) : undefined;
   try {
-    const overwrite = options.overwrite === true && !isConditional;
-    const destination = storage.destination(name, { overwrite, contentType });
-    const saved = await storeBody(body, destination, { ...options, overwrite });
+    const overwrite = options.overwrite === true && !(condition && wantsNone(request.source));
+    const isConditional = overwrite && condition !== undefined;
+    const destination = storage.destination(name, {
+      overwrite,
+      contentType,
+      ...(isConditional && { only: { found } }),
+    });
+    const claim = isConditional ? storage.claim(request.source, found) : undefined;
+    const saved = await storeBody(body, destination, { ...options, overwrite, claim });
     const { bytes, digest } = saved;
     const file = { name, bytes, digest, contentType };
     await settings.onComplete?.(completed(file, saved.path, admitted.info));
-    return stored(settings, request, [file], {}, isThere ? 200 : 201);
+    return stored(settings, request, [file], {}, found ? 200 : 201);
   } catch (failure) {
     const error = storage.explained(failure, name);
     // Somebody else was faster.
-    if (isConditional && (error as UploadError).code === "EXISTS") throw conditionFailed("If-None-Match", error);
+    if (condition && (error as UploadError).code === "EXISTS") throw conditionFailed(condition, error);
     throw error;
   }
 }
@@ -101,7 +107,7 @@ export async function storeParts(
       : newName(settings, filename, contentType);
     if (name === undefined) return undefined;
     requireExtension(settings, filename);
-    const isThere = await requirePlace(settings, name);
+    const isThere = await requirePlace(settings, name) !== undefined;
     if (names.includes(name)) {
       throw new UploadError("EXISTS", `Two files of the form would have the name ${JSON.stringify(name)}`);
     }

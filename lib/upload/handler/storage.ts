@@ -1,6 +1,6 @@
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { makeDirectorySync, reasonOf, removeAbandonedOnce } from "../../files/internal.ts";
+import { makeDirectorySync, ProcessLock, reasonOf, removeAbandonedOnce } from "../../files/internal.ts";
 import type { S3Bucket } from "../../s3/mod.ts";
 import { ifMatchHolds, ifNoneMatchLists, ifUnmodifiedSinceHolds } from "../../semantics/mod.ts";
 import { fieldOf } from "../body/body_source.ts";
@@ -8,7 +8,8 @@ import { nameTaken, UploadError } from "../body/upload_error.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
 import { BucketSessions } from "../session/bucket_sessions.ts";
 import { DiskSessions } from "../session/disk_sessions.ts";
-import { type SessionStorage, storableType } from "../session/session_storage.ts";
+import { SESSIONS, type SessionStorage, storableType } from "../session/session_storage.ts";
+import type { Claim } from "../sink/claim.ts";
 import { CreatedObject, MARK } from "../sink/created_object.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import type { Incoming } from "./incoming.ts";
@@ -27,6 +28,8 @@ interface PlaceOptions {
   readonly contentType: string;
   /** Whether it may have to be taken away again. Default: false. */
   readonly isUndoable?: boolean;
+  /** The file, or none, that it may replace and no other. Default: any. */
+  readonly only?: { readonly found: Place | undefined };
 }
 
 export interface Storage {
@@ -37,6 +40,12 @@ export interface Storage {
    */
   look(name: string): Place | undefined | Promise<Place | undefined>;
   destination(name: string, options: PlaceOptions): BodyDestination;
+  /**
+   * The conditions of a PUT, to be checked again when its file takes the name; undefined where the store does that.
+   *
+   * @param found The file that they held for before the body was received; undefined if that is not known.
+   */
+  claim(source: Incoming["source"], found?: Place): Claim | undefined;
   /** Returns the error that tells the sender of a failure; the failure itself if it is not the storage's. */
   explained(error: unknown, name: string): unknown;
   sessions(): SessionStorage;
@@ -96,6 +105,12 @@ export function requireConditions(source: Incoming["source"], status: Place | un
   if (status && wantsNone(source, status.etag)) throw conditionFailed("If-None-Match");
 }
 
+/** The field by which a request has conditions for what it replaces; undefined if it has none. */
+export function conditionIn(source: Incoming["source"]): string | undefined {
+  return ["If-Match", "If-Unmodified-Since", "If-None-Match"]
+    .find((name) => fieldOf(source, name.toLowerCase()) !== undefined);
+}
+
 /** Whether the file must not be there, or not with that entity tag. */
 export function wantsNone(source: Incoming["source"], etag?: string): boolean {
   const field = fieldOf(source, "if-none-match");
@@ -106,6 +121,11 @@ export function wantsNone(source: Incoming["source"], etag?: string): boolean {
 export function conditionFailed(field: string, cause?: unknown): Refusal {
   return new Refusal("PRECONDITION_FAILED", `The condition of ${field} does not hold`, {}, cause);
 }
+
+/** The folder, in that of sessions, of the lock for names that are taken under conditions. */
+const LOCKS = ".names";
+/** How long that is waited for, in ms: another process has it for some calls of the file system. */
+const MOST_WAIT = 10_000;
 
 /** Files in a folder. */
 export class DiskStorage implements Storage {
@@ -130,6 +150,30 @@ export class DiskStorage implements Storage {
 
   destination(name: string): BodyDestination {
     return name;
+  }
+
+  claim(source: Incoming["source"], found?: Place): Claim {
+    const directory = join(this.#directory, SESSIONS, LOCKS);
+    return {
+      lock() {
+        makeDirectorySync(directory);
+        const busy = (): Refusal =>
+          new Refusal("BUSY", "Another process stores a file: try again", { "Retry-After": "1" });
+        return new ProcessLock({
+          directory,
+          subject: "the names of files",
+          waitFor: MOST_WAIT,
+          mayLackFile: true,
+          busy,
+        });
+      },
+      check(status) {
+        requireConditions(source, status);
+        // A date of HTTP has no parts of a second.
+        const isAnother = found !== undefined && status !== undefined && status.mtimeMs !== found.mtimeMs;
+        if (conditionIn(source) === "If-Unmodified-Since" && isAnother) throw conditionFailed("If-Unmodified-Since");
+      },
+    };
   }
 
   explained(error: unknown): unknown {
@@ -158,10 +202,16 @@ export class BucketStorage implements Storage {
     }
   }
 
-  destination(name: string, { overwrite, contentType, isUndoable }: PlaceOptions): BodyDestination {
+  claim(): undefined {
+    return undefined;
+  }
+
+  destination(name: string, { overwrite, contentType, isUndoable, only }: PlaceOptions): BodyDestination {
     const created = isUndoable ? new CreatedObject(this.#bucket, name) : undefined;
+    const ifMatch = only?.found?.etag;
     const stream = this.#bucket.writable(name, {
-      overwrite,
+      overwrite: overwrite && !(only && ifMatch === undefined),
+      ...(ifMatch !== undefined && { ifMatch }),
       contentType: storableType(contentType),
       ...(created && { metadata: { [MARK]: created.mark } }),
     });
@@ -175,7 +225,8 @@ export class BucketStorage implements Storage {
       return new UploadError("BAD_NAME", `${JSON.stringify(name)} can be no name here`, { cause: error });
     }
     if (kind !== "S3Error") return error;
-    if (status === 412) return nameTaken(name, error);
+    // The last two are of `If-Match` for an object that is gone, and of one that is being replaced.
+    if (status === 412 || code === "NoSuchKey" || code === "ConditionalRequestConflict") return nameTaken(name, error);
     const isAnswered = typeof status === "number" && status >= 300 && status < 500 && status !== 429;
     if (isAnswered && code !== "NoSuchUpload") return error;
     return new Refusal("BUSY", "The storage cannot be reached: try again", { "Retry-After": "1" }, error);

@@ -16,6 +16,7 @@ import {
   identityIn,
   isLockName,
   keepAttributes,
+  type NameOptions,
   OpenFile,
   type ProcessLock,
   renameFile,
@@ -24,6 +25,7 @@ import {
   writeFully,
 } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
+import { takeClaimed } from "../sink/claim.ts";
 import { containedPath } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
 import { parseRecord, type SessionHold, type SessionRecord, SESSIONS, type StoreOptions } from "./session_storage.ts";
@@ -154,11 +156,16 @@ export class DiskHold implements SessionHold {
   async store(name: string, options: StoreOptions): Promise<string> {
     await this.settle();
     const path = containedPath(name, this.#directory);
-    await this.#takeName(name, path, options);
+    await takeClaimed(options.claim, (check) => this.#takeName(name, path, options, check));
     return path;
   }
 
-  async #takeName(name: string, path: string, { overwrite, part = DATA, made }: StoreOptions): Promise<void> {
+  async #takeName(
+    name: string,
+    path: string,
+    { overwrite, part = DATA, made }: StoreOptions,
+    check: NameOptions["check"],
+  ): Promise<void> {
     const source = join(this.#folder, part);
     const data = lstatSync(source, { bigint: true, throwIfNoEntry: false });
     if (data === undefined) return; // it was stored before this process began
@@ -180,8 +187,9 @@ export class DiskHold implements SessionHold {
       } finally {
         await file.close();
       }
-      if (made === undefined) await takeName(source, path, { replace: overwrite, atOnce: false });
-      else await CreatedFile.take(source, path, { replace: overwrite, atOnce: false }, made);
+      const taking = { replace: overwrite, atOnce: false, check };
+      if (made === undefined) await takeName(source, path, taking);
+      else await CreatedFile.take(source, path, taking, made);
       if (flush) await flushFolder(dirname(path));
     } catch (error) {
       throw storageFailure("complete", path, JSON.stringify(name), error);

@@ -1,5 +1,6 @@
 import type { Undoable } from "../../files/internal.ts";
 import type { DigestAlgorithm } from "../../semantics/mod.ts";
+import type { Claim } from "../sink/claim.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 
 /** The folder of sessions in the one for uploads: no upload may have a name that begins so. */
@@ -122,6 +123,8 @@ export interface StoreOptions {
   readonly part?: string;
   /** Whether a file had the name when the data was complete; of one that was stored before a kill. Default: true. */
   readonly isThere?: boolean;
+  /** The conditions for the name, of files on a disk. Default: none. */
+  readonly claim?: Claim | undefined;
   /** Takes note of what undoes it, also if it fails. Default: it will not be undone. */
   readonly made?: Undoable[];
 }

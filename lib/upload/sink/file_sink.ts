@@ -1,7 +1,7 @@
 import { constants, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import {
-  commitUndoably,
+  commitFile,
   fileFailure,
   followedPlace,
   openAtomicFileAt,
@@ -17,6 +17,7 @@ import { AtomicFile } from "../../files/mod.ts";
 import { writesAtOnce } from "../../runtime/mod.ts";
 import { leftError, UploadError, type UploadErrorCode } from "../body/upload_error.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
+import { type Claim, takeClaimed } from "./claim.ts";
 
 /** The destination of a body. One call at a time. */
 export interface BodySink {
@@ -52,7 +53,11 @@ export function takesStreams(sink: BodySink): sink is StreamTaker {
   return "writeStream" in sink;
 }
 
-type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | "flush">;
+/** How a file is stored. */
+export type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | "flush"> & {
+  /** The conditions for its name. Default: none. */
+  readonly claim?: Claim | undefined;
+};
 
 /**
  * Opens a file that appears under its name when it is committed; or what is there already, if that is no file that
@@ -66,7 +71,9 @@ export async function openFileSink(path: string, name: string, options: FileOpti
   try {
     const place = options.root === undefined ? followed(path, options) : unfollowed(path);
     const file = await openFile(place, options);
-    return file instanceof AtomicFile ? new AtomicFileSink(path, name, file) : new FileSink(path, name, file);
+    return file instanceof AtomicFile
+      ? new AtomicFileSink(path, name, file, options.claim)
+      : new FileSink(path, name, file);
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === "ENAMETOOLONG" && options.root !== undefined) {
@@ -148,15 +155,18 @@ class FileSink implements BodySink {
 
 class AtomicFileSink extends FileSink implements StreamTaker {
   readonly #file: AtomicFile;
+  readonly #claim: Claim | undefined;
 
-  constructor(path: string, name: string, file: AtomicFile) {
+  constructor(path: string, name: string, file: AtomicFile, claim: Claim | undefined) {
     super(path, name, file);
     this.#file = file;
+    this.#claim = claim;
   }
 
   override async commit(made?: Undoable[]): Promise<void> {
-    if (made === undefined) return await super.commit();
-    await commitUndoably(this.#file, made).catch((error) => this.fail("complete", error));
+    await takeClaimed(this.#claim, async (check) => {
+      await commitFile(this.#file, made, check).catch((error) => this.fail("complete", error));
+    });
   }
 
   writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {

@@ -3,7 +3,7 @@ import { RotatingFileWritable } from "../../files/mod.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
 import { containedPath, shownName } from "./contained_path.ts";
 import { createdBy } from "./created_object.ts";
-import { type BodySink, openFileSink, storageFailure } from "./file_sink.ts";
+import { type BodySink, type FileOptions, openFileSink, storageFailure } from "./file_sink.ts";
 
 /** Writes to a stream that is another's, in batches, as long as a signal lets it. One call at a time. */
 export class StreamWriter<T> {
@@ -184,7 +184,7 @@ export type BodyDestination = string | URL | WritableStream<Uint8Array>;
  */
 export async function openSink(
   destination: BodyDestination,
-  options: Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | "flush" | "signal">,
+  options: FileOptions & Pick<SaveBodyOptions, "signal">,
 ): Promise<BodySink> {
   if (destination instanceof RotatingFileWritable) return await openRotatingSink(destination, options.signal);
   if (isWritableStream(destination)) return await openStreamSink(destination, options.signal);

@@ -1,6 +1,6 @@
 import { announcedOf, Digester } from "../body/announced.ts";
 import type { BodyReader, BodySource } from "../body/body_source.ts";
-import { type BodySink, takesStreams } from "./file_sink.ts";
+import { type BodySink, type FileOptions, takesStreams } from "./file_sink.ts";
 import { formatDigest } from "../../semantics/mod.ts";
 import { type BodyDestination, openSink } from "./open_sink.ts";
 import { receiveBody } from "../body/receive_body.ts";
@@ -64,7 +64,7 @@ export async function saveBody(
 export async function storeBody(
   source: BodySource,
   destination: BodyDestination,
-  options: SaveBodyOptions & InnerOptions,
+  options: SaveBodyOptions & InnerOptions & Pick<FileOptions, "claim">,
 ): Promise<SavedBody> {
   const { digest: algorithm, signal } = options;
   signal?.throwIfAborted();

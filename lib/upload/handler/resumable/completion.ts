@@ -8,7 +8,7 @@ import { digestsOf } from "../../session/sessions.ts";
 import { storeBody } from "../../sink/save_body.ts";
 import type { Answer } from "../incoming.ts";
 import { completed, stored, storeParts } from "../reception.ts";
-import { conditionFailed, requireConditions, wantsNone } from "../storage.ts";
+import { conditionFailed, conditionIn, requireConditions, wantsNone } from "../storage.ts";
 import { type Digests, type Exchange, infoOf, isFinal, requestOf } from "./exchange.ts";
 
 /**
@@ -91,18 +91,20 @@ async function placeAll(
 ): Promise<(string | undefined)[]> {
   const { storage, save } = exchange.settings;
   const { isForm, method } = hold.record;
-  const isConditional = !isForm && method === "PUT" && wantsNone(requestOf(hold.record, null));
-  const overwrite = save.overwrite === true && !isConditional;
+  const source = requestOf(hold.record, null);
+  const condition = !isForm && method === "PUT" ? conditionIn(source) : undefined;
+  const overwrite = save.overwrite === true && !(condition && wantsNone(source));
+  const claim = condition && overwrite ? storage.claim(source) : undefined;
   const paths: (string | undefined)[] = [];
   try {
     for (const { name, part, isThere } of files) {
-      paths.push(await hold.store(name, { overwrite, part, isThere, made }));
+      paths.push(await hold.store(name, { overwrite, part, isThere, made, claim }));
     }
   } catch (failure) {
     const error = storage.explained(failure, files[paths.length]!.name);
     // After any other failure it is tried again, with those that have their names.
     if (made !== undefined && isFinal(error)) await undoAll(made);
-    if (isConditional && (error as UploadError).code === "EXISTS") throw conditionFailed("If-None-Match", error);
+    if (condition && (error as UploadError).code === "EXISTS") throw conditionFailed(condition, error);
     throw error;
   }
   return paths;
