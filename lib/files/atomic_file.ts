@@ -113,18 +113,13 @@ type Settings = ReturnType<typeof atomicFileOptions>;
  */
 export let openAtomicFileAt: (place: Place, options: AtomicFileOptions) => Promise<AtomicFile>;
 
-/**
- * Commits a file, and notes in `made`, if it is given, what undoes that: also if it fails, since it may have its name all
- * the same.
- *
- * @param check As of {@linkcode NameOptions}.
- */
-export let commitFile: (
-  file: AtomicFile,
-  made: Undoable[] | undefined,
-  check: NameOptions["check"],
-) => Promise<void>;
+interface CommitOptions extends Pick<NameOptions, "before" | "path"> {
+  /** Takes note of what undoes it: also if it fails, since the file may have its name all the same. */
+  readonly made?: Undoable[] | undefined;
+}
 
+/** As {@linkcode AtomicFile.commit}, with options. */
+export let commitFile: (file: AtomicFile, options: CommitOptions) => Promise<void>;
 /**
  * A file that appears under its name only when it is complete: written under a temporary name in the same folder,
  * flushed to the disk, renamed.
@@ -197,7 +192,7 @@ export class AtomicFile {
 
   static {
     openAtomicFileAt = (place, options) => AtomicFile.#openAt(place, atomicFileOptions(options));
-    commitFile = (file, made, check) => file.#commit(made, check);
+    commitFile = (file, options) => file.#commit(options);
   }
 
   /** Bytes written so far. */
@@ -291,12 +286,12 @@ export class AtomicFile {
     await this.#commit();
   }
 
-  async #commit(made?: Undoable[], check?: NameOptions["check"]): Promise<void> {
+  async #commit({ made, ...naming }: CommitOptions = {}): Promise<void> {
     if (this.#state === "open") await this.end();
     if (this.#state !== "ended") throw this.#misuse();
     const { replace, flush, atOnce } = this.#settings;
     try {
-      const options = { replace, atOnce, check };
+      const options = { replace, atOnce, ...naming };
       if (made === undefined) await takeName(this.#temporary, this.#place.path, options);
       else await CreatedFile.take(this.#temporary, this.#place.path, options, made);
     } catch (error) {

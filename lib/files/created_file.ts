@@ -108,19 +108,19 @@ export class CreatedFile implements Undoable {
   static async take(
     from: string,
     to: string,
-    { replace, atOnce, check }: NameOptions,
+    { replace, atOnce, before, path = to }: NameOptions,
     made: Undoable[],
   ): Promise<void> {
     // Before it has the name: after that another file may have it.
-    const created = new CreatedFile(to, identityIn(await lstat(from, { bigint: true })));
+    const created = new CreatedFile(path, identityIn(await lstat(from, { bigint: true })));
     made.push(created);
     try {
-      return await takeName(from, to, { replace: false, atOnce });
+      return await takeName(from, to, { replace: false, atOnce, before });
     } catch (error) {
       if (!replace || (error as { code?: unknown }).code !== "EEXIST") throw error;
     }
     created.replaced = true;
-    await takeName(from, to, { replace: true, atOnce, check });
+    await takeName(from, to, { replace: true, atOnce, before });
   }
 
   async undo(): Promise<Undone> {

@@ -6,6 +6,7 @@
 export { commitFile, openAtomicFileAt, writeAtomically } from "./atomic_file.ts";
 export { OpenFile, writeFully } from "./open_file.ts";
 export { fileFailure, reasonOf } from "./failure.ts";
+export { HeldFolder } from "./held_folder.ts";
 export { makeDirectory, makeDirectorySync } from "./make_directory.ts";
 export { openOutputFile, type OutputFile, type OutputFileOptions } from "./output_file.ts";
 export { copyToTemporary } from "./copy_file_atomic.ts";

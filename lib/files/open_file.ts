@@ -116,6 +116,11 @@ export class OpenFile {
     return fs.fstatSync(this.#opened(), { bigint: true });
   }
 
+  /** The path by which Linux shows the open file to its process. */
+  get ownPath(): string {
+    return `/proc/self/fd/${this.#opened()}`;
+  }
+
   /** The place behind the last byte that was written; undefined where only Linux could tell. */
   position(): number | undefined {
     if (process.platform !== "linux" || !isPermitted("systemFiles")) return undefined;

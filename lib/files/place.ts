@@ -129,10 +129,12 @@ export interface NameOptions {
   /** Whether calls are made synchronously. */
   readonly atOnce: boolean;
   /**
-   * Called with the status of what is to be replaced, in the turn of the event loop that replaces it: nothing of this
-   * process comes between. What it throws refuses the name.
+   * Called before each attempt, in the turn of the event loop that makes it: nothing of this process comes between. What
+   * it throws refuses the name.
    */
-  readonly check?: ((status: Stats | undefined) => void) | undefined;
+  readonly before?: (() => void) | undefined;
+  /** The path by which the file can be taken away again. Default: that by which it got its name. */
+  readonly path?: string | undefined;
 }
 
 /**
@@ -140,15 +142,17 @@ export interface NameOptions {
  *
  * @throws {Error} what the file system says, with its `code`: `EEXIST` of a name that is taken.
  */
-export async function takeName(from: string, to: string, { replace, atOnce, check }: NameOptions): Promise<void> {
-  const before = check && (() => check(lstatSync(to, { throwIfNoEntry: false })));
-  if (replace) return await renameFile(from, to, { atOnce: atOnce || check !== undefined, before });
+export async function takeName(from: string, to: string, options: NameOptions): Promise<void> {
+  const { replace, before } = options;
+  const atOnce = options.atOnce || before !== undefined;
+  if (replace) return await renameFile(from, to, { atOnce, before });
+  before?.();
   try {
     await (atOnce ? linkSync(from, to) : link(from, to)); // never replaces anything
   } catch (error) {
     if ((error as { code?: unknown }).code === "EEXIST") throw error;
     if (await lstat(to).then(() => true, () => false)) throw taken(from, to);
-    return await renameFile(from, to, { atOnce });
+    return await renameFile(from, to, { atOnce, before });
   }
   await whileRefused(() => atOnce ? unlinkSync(from) : unlink(from)).catch(() => {}); // the file has its name
 }

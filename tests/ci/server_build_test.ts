@@ -63,7 +63,6 @@ const builtins: Readonly<Record<string, Readonly<Record<keyof typeof runtimes, r
   "./http": ofStreams,
   "./install": {
     node: [
-      "Buffer",
       "ReadableStream",
       "Response",
       "node:async_hooks",

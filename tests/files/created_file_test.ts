@@ -149,7 +149,7 @@ const takes: Readonly<Record<string, Take>> = {
     const file = await AtomicFile.open(join(folder, NAME), { replace, flush: false });
     try {
       await file.write(new TextEncoder().encode(OURS));
-      await commitFile(file, made, undefined);
+      await commitFile(file, { made });
     } finally {
       await file.discard();
     }

@@ -25,8 +25,8 @@ import {
   writeFully,
 } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
-import { takeClaimed } from "../sink/claim.ts";
-import { containedPath } from "../sink/contained_path.ts";
+import { takePlace } from "../sink/claim.ts";
+import { type ContainedPlace, containedPlace } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
 import { parseRecord, type SessionHold, type SessionRecord, SESSIONS, type StoreOptions } from "./session_storage.ts";
 
@@ -155,27 +155,31 @@ export class DiskHold implements SessionHold {
 
   async store(name: string, options: StoreOptions): Promise<string> {
     await this.settle();
-    const path = containedPath(name, this.#directory);
-    await takeClaimed(options.claim, (check) => this.#takeName(name, path, options, check));
-    return path;
+    const place = containedPlace(name, this.#directory);
+    try {
+      await takePlace(place, options.claim, (before) => this.#takeName(name, place, options, before));
+      return place.path;
+    } finally {
+      place.release();
+    }
   }
 
   async #takeName(
     name: string,
-    path: string,
+    { path, reached }: ContainedPlace,
     { overwrite, part = DATA, made }: StoreOptions,
-    check: NameOptions["check"],
+    before: NameOptions["before"],
   ): Promise<void> {
     const source = join(this.#folder, part);
     const data = lstatSync(source, { bigint: true, throwIfNoEntry: false });
     if (data === undefined) return; // it was stored before this process began
-    const there = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    const there = lstatSync(reached, { bigint: true, throwIfNoEntry: false });
     if (there !== undefined && there.ino === data.ino && there.dev === data.dev) {
       made?.push(new CreatedFile(path, identityIn(there))); // a second name replaces nothing
       unlinkSync(source); // killed between its two names
       return;
     }
-    const place = statusOf(path);
+    const place = statusOf(reached);
     const { mode, flush = false } = this.#options;
     this.#lock.requireHeld();
     try {
@@ -187,10 +191,10 @@ export class DiskHold implements SessionHold {
       } finally {
         await file.close();
       }
-      const taking = { replace: overwrite, atOnce: false, check };
-      if (made === undefined) await takeName(source, path, taking);
-      else await CreatedFile.take(source, path, taking, made);
-      if (flush) await flushFolder(dirname(path));
+      const taking = { replace: overwrite, atOnce: false, before, path };
+      if (made === undefined) await takeName(source, reached, taking);
+      else await CreatedFile.take(source, reached, taking, made);
+      if (flush) await flushFolder(dirname(reached));
     } catch (error) {
       throw storageFailure("complete", path, JSON.stringify(name), error);
     }

@@ -1,30 +1,34 @@
+import { lstatSync, type Stats } from "node:fs";
 import type { NameOptions, ProcessLock } from "../../files/internal.ts";
+import type { ContainedPlace } from "./contained_path.ts";
 
 /** The conditions of a sender for the name of its file: they must hold when the file takes it. */
 export interface Claim {
   /** Makes the lock that other processes with conditions have in turn. */
   lock(): ProcessLock;
   /** Called with the status of what has the name, just before it is replaced. @throws {unknown} if it must not be. */
-  readonly check: NonNullable<NameOptions["check"]>;
+  check(status: Stats | undefined): void;
 }
 
 /**
- * Has a file take its name while the conditions for that hold.
+ * Has a file take its name: in its root, and while the conditions for that hold.
  *
- * @throws {unknown} what `check()` threw, as it is; what `take()` is rejected with.
+ * @throws {unknown} what the checks threw, as it is; what `take()` is rejected with.
  */
-export async function takeClaimed(
+export async function takePlace(
+  { reached, verify }: ContainedPlace,
   claim: Claim | undefined,
-  take: (check: NameOptions["check"]) => Promise<void>,
+  take: (before: NameOptions["before"]) => Promise<void>,
 ): Promise<void> {
-  if (claim === undefined) return await take(undefined);
-  const lock = claim.lock();
+  if (claim === undefined && verify === undefined) return await take(undefined);
+  const lock = claim?.lock();
   let refusal: { readonly error: unknown } | undefined;
   try {
-    await lock.take();
-    await take((status) => {
+    await lock?.take();
+    await take(() => {
       try {
-        claim.check(status);
+        verify?.();
+        claim?.check(lstatSync(reached, { throwIfNoEntry: false }));
       } catch (error) {
         refusal = { error };
         throw error;
@@ -33,6 +37,6 @@ export async function takeClaimed(
   } catch (error) {
     throw refusal === undefined ? error : refusal.error;
   } finally {
-    lock.release();
+    lock?.release();
   }
 }

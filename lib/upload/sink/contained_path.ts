@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { fileFailure } from "../../files/internal.ts";
+import { fileFailure, HeldFolder } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
 import { UploadError } from "../body/upload_error.ts";
 
@@ -13,8 +13,6 @@ function isWindows(): boolean {
 /**
  * The absolute path of a file to write: with a root, relative to it and in it, wherever links on the way lead. The last
  * part may be a link: the file is to take its place.
- *
- * Anyone who may create links in the root can still lead a file out of it, between this check and its opening.
  *
  * @throws {UploadError} `OUTSIDE_ROOT` if it leaves the root, `BAD_NAME` if no file can be called so, or none should.
  * @throws {TypeError} if an argument is no path, or, without a root, the destination is one of a folder.
@@ -29,6 +27,51 @@ export function containedPath(destination: string | URL, root: string | URL | un
   if (dirname(path) !== folder) requireInside(folder, dirname(path), name);
   if (isWindows()) requireOwnNames(folder, path, name);
   return path;
+}
+
+/** The place of a file to write, in its root for as long as it is held. */
+export interface ContainedPlace {
+  /** The absolute path. */
+  readonly path: string;
+  /** A path to the same: through its open folder where that can be held, whatever links lead elsewhere by now. */
+  readonly reached: string;
+  /** Looks anew where links lead, if that is all that can be done. @throws {UploadError} `OUTSIDE_ROOT`. */
+  readonly verify: (() => void) | undefined;
+  /** Ends the hold of the folder. Once. */
+  release(): void;
+}
+
+/**
+ * The place at {@linkcode containedPath}. With a root, its folder is held open where the system has paths through open
+ * folders; elsewhere, `verify()` is to be called once the file is open, and again just before it gets its name.
+ *
+ * @throws as of {@linkcode containedPath}.
+ */
+export function containedPlace(destination: string | URL, root: string | URL | undefined): ContainedPlace {
+  const path = containedPath(destination, root);
+  const folder = root === undefined ? undefined : resolve(requirePlain("root", root));
+  const parent = dirname(path);
+  if (folder === undefined || parent === folder) return { path, reached: path, verify: undefined, release() {} };
+  const name = shownName(path, folder);
+  const held = heldFolder(parent, path);
+  if (held === undefined) {
+    return { path, reached: path, verify: () => requireInside(folder, parent, name), release() {} };
+  }
+  try {
+    requireBelow(realRoot(folder), held.realPath, name);
+  } catch (error) {
+    held.release();
+    throw error;
+  }
+  return { path, reached: join(held.path, basename(path)), verify: undefined, release: () => held.release() };
+}
+
+function heldFolder(folder: string, path: string): HeldFolder | undefined {
+  try {
+    return HeldFolder.open(folder);
+  } catch (error) {
+    throw fileFailure("create", path, error);
+  }
 }
 
 function plainPath(destination: string | URL): string {
@@ -85,12 +128,9 @@ function requireWindowsName(parts: readonly string[], name: string): void {
 /** Links on the way may lead anywhere: the folders that are there must be in the root in truth. */
 function requireInside(folder: string, parent: string, name: string): void {
   const real = realRoot(folder);
-  const prefix = real.endsWith(sep) ? real : real + sep;
   for (let path = parent; path !== folder; path = dirname(path)) {
     const found = realFolder(path, name);
-    if (found === undefined) continue;
-    if (!found.startsWith(prefix) && found !== real) throw outside(name);
-    return;
+    if (found !== undefined) return requireBelow(real, found, name);
   }
 }
 
@@ -103,6 +143,12 @@ function requireOwnNames(folder: string, path: string, name: string): void {
     if (real.toLowerCase() === basename(each).toLowerCase()) continue;
     throw refused("BAD_NAME", name, "it is the short name of another file");
   }
+}
+
+/** @throws {UploadError} `OUTSIDE_ROOT` unless the real path `found` is that of the root, or below it. */
+function requireBelow(real: string, found: string, name: string): void {
+  const prefix = real.endsWith(sep) ? real : real + sep;
+  if (!found.startsWith(prefix) && found !== real) throw outside(name);
 }
 
 function realRoot(folder: string): string {

@@ -17,7 +17,8 @@ import { AtomicFile } from "../../files/mod.ts";
 import { writesAtOnce } from "../../runtime/mod.ts";
 import { leftError, UploadError, type UploadErrorCode } from "../body/upload_error.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
-import { type Claim, takeClaimed } from "./claim.ts";
+import { type Claim, takePlace } from "./claim.ts";
+import type { ContainedPlace } from "./contained_path.ts";
 
 /** The destination of a body. One call at a time. */
 export interface BodySink {
@@ -63,23 +64,32 @@ export type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | 
  * Opens a file that appears under its name when it is committed; or what is there already, if that is no file that
  * could be replaced.
  *
+ * @param contained Is released with the file, or if that cannot be opened.
  * @param name The file's name in errors that the sender may see.
  * @throws {UploadError} `EXISTS` if there is a file that must not be replaced, `BAD_NAME` if its name is too long.
  * @throws {Error} what the file system says otherwise, with its `code`.
  */
-export async function openFileSink(path: string, name: string, options: FileOptions): Promise<BodySink> {
+export async function openFileSink(contained: ContainedPlace, name: string, options: FileOptions): Promise<BodySink> {
+  const { path, reached, verify } = contained;
+  let sink: AtomicFileSink | undefined;
   try {
-    const place = options.root === undefined ? followed(path, options) : unfollowed(path);
+    const place = options.root === undefined ? followed(path, options) : unfollowed(reached);
     const file = await openFile(place, options);
-    return file instanceof AtomicFile
-      ? new AtomicFileSink(path, name, file, options.claim)
-      : new FileSink(path, name, file);
+    removeAbandonedOnce(dirname(options.root === undefined ? place.path : path));
+    if (!(file instanceof AtomicFile)) return new FileSink(path, name, file);
+    sink = new AtomicFileSink(contained, name, file, options.claim);
+    verify?.();
+    return sink;
   } catch (error) {
+    await sink?.discard();
+    if (error instanceof UploadError) throw error;
     const { code } = error as { code?: unknown };
     if (code === "ENAMETOOLONG" && options.root !== undefined) {
       throw new UploadError("BAD_NAME", `Cannot save ${name}: the name is too long`, { cause: error });
     }
     throw storageFailure("create", path, name, error);
+  } finally {
+    if (sink === undefined) contained.release();
   }
 }
 
@@ -90,14 +100,12 @@ async function openFile(place: Place, options: FileOptions): Promise<OutputFile>
   const { overwrite = false, flush = false } = options;
   if (status && !overwrite) throw systemError("EEXIST", "file already exists");
   const { mode } = options;
-  const file = await openAtomicFileAt(place, {
+  return await openAtomicFileAt(place, {
     replace: overwrite,
     flush,
     atOnce: writesAtOnce,
     ...(mode !== undefined && { mode }),
   });
-  removeAbandonedOnce(dirname(path));
-  return file;
 }
 
 /** Returns the place that links lead to. A dangling link counts as a file unless `overwrite` is set. */
@@ -154,19 +162,34 @@ class FileSink implements BodySink {
 }
 
 class AtomicFileSink extends FileSink implements StreamTaker {
+  readonly #place: ContainedPlace;
   readonly #file: AtomicFile;
   readonly #claim: Claim | undefined;
+  #isReleased = false;
 
-  constructor(path: string, name: string, file: AtomicFile, claim: Claim | undefined) {
-    super(path, name, file);
+  constructor(place: ContainedPlace, name: string, file: AtomicFile, claim: Claim | undefined) {
+    super(place.path, name, file);
+    this.#place = place;
     this.#file = file;
     this.#claim = claim;
   }
 
   override async commit(made?: Undoable[]): Promise<void> {
-    await takeClaimed(this.#claim, async (check) => {
-      await commitFile(this.#file, made, check).catch((error) => this.fail("complete", error));
+    await takePlace(this.#place, this.#claim, async (before) => {
+      const options = { made, before, path: this.#place.path };
+      await commitFile(this.#file, options).catch((error) => this.fail("complete", error));
     });
+    this.#release();
+  }
+
+  override async discard(): Promise<void> {
+    await super.discard();
+    this.#release();
+  }
+
+  #release(): void {
+    if (!this.#isReleased) this.#place.release();
+    this.#isReleased = true;
   }
 
   writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {

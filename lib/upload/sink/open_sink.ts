@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { RotatingFileWritable } from "../../files/mod.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
-import { containedPath, shownName } from "./contained_path.ts";
+import { containedPlace, shownName } from "./contained_path.ts";
 import { createdBy } from "./created_object.ts";
 import { type BodySink, type FileOptions, openFileSink, storageFailure } from "./file_sink.ts";
 
@@ -189,10 +189,10 @@ export async function openSink(
   if (destination instanceof RotatingFileWritable) return await openRotatingSink(destination, options.signal);
   if (isWritableStream(destination)) return await openStreamSink(destination, options.signal);
   if (typeof destination !== "string" && !(destination instanceof URL)) throw notADestination(destination);
-  const path = containedPath(destination, options.root);
+  const place = containedPlace(destination, options.root);
   const root = typeof options.root === "object" ? fileURLToPath(options.root) : options.root;
-  const given = typeof destination === "string" ? destination : path;
-  return await openFileSink(path, shownName(given, root), options);
+  const given = typeof destination === "string" ? destination : place.path;
+  return await openFileSink(place, shownName(given, root), options);
 }
 
 function isWritableStream(destination: unknown): destination is WritableStream<Uint8Array> {
