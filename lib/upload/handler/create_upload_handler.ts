@@ -100,9 +100,9 @@ async function fetchTo(all: Settings, request: Request, server: unknown): Promis
   const ownsChunks = isFromBunServer(request, server);
   const settings = ownsChunks ? { ...all, save: { ...all.save, ownsChunks } } : all;
   const incoming: Incoming = { method: request.method, target: request.url, mount: "", source: request };
-  const handled = await handleUpload(settings, incoming, () => {
+  const handled = (await handleUpload(settings, incoming, () => {
     if (request.bodyUsed || request.body?.locked) throw alreadyRead();
     return request;
-  });
+  }))!;
   return handled.answer.status < 300 ? responseOf(handled.answer) : await lingeringResponse(handled, request);
 }

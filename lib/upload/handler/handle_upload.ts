@@ -1,3 +1,4 @@
+import { fieldOf } from "../body/body_source.ts";
 import { admit, ALLOWED } from "./admission.ts";
 import { type Answer, type Incoming, type OpenBody, pathOf, tell } from "./incoming.ts";
 import type { Settings } from "./settings.ts";
@@ -16,14 +17,16 @@ export interface Handled {
 /**
  * Does what a request asks for, and tells the log. Never rejects.
  *
- * @param inform Sends interim responses, where that can be done.
+ * @param options.inform Sends interim responses, where that can be done.
+ * @param options.onOther Called in place of an answer and the log for what may be another handler's: the path looks like
+ * that of a session, and there is none.
  */
 export async function handleUpload(
   settings: Settings,
   request: Incoming,
   openBody: OpenBody,
-  inform?: Inform,
-): Promise<Handled> {
+  { inform, onOther }: { readonly inform?: Inform | undefined; readonly onOther?: (() => void) | undefined } = {},
+): Promise<Handled | undefined> {
   const start = performance.now();
   const counter = { bytes: 0 };
   const { method } = request;
@@ -41,12 +44,22 @@ export async function handleUpload(
     }
     const { sessions } = settings;
     const outcome = sessions && await answerResumable({ settings, sessions, request, openBody, counter, inform });
+    if (onOther !== undefined && outcome?.error !== undefined && isOfOther(request, outcome.answer)) {
+      return void onOther();
+    }
     if (outcome !== undefined) return finish(outcome.answer, outcome.error);
     const admitted = await admit(settings, request);
     return finish(await receive(settings, request, admitted, openBody(), counter));
   } catch (error) {
     return finish(problemAnswer(refusalOf(error, settings.save)), error ?? new Error("it failed without an error"));
   }
+}
+
+/** Whether a request that speaks no protocol of uploads is for no session, or is refused before that is looked at. */
+function isOfOther({ source }: Incoming, { status }: Answer): boolean {
+  const isSpoken = ["tus-resumable", "upload-draft-interop-version", "upload-offset", "upload-complete"]
+    .some((name) => fieldOf(source, name) !== undefined);
+  return !isSpoken && [403, 404, 415].includes(status);
 }
 
 function optionsAnswer(settings: Settings): Answer {

@@ -28,7 +28,7 @@ export function answerNode(
   const incoming = incomingOf(settings, req);
   const isOurs = pathBelow(incoming.target, settings.basePath) !== undefined && ALLOWED.includes(incoming.method);
   if (next && !isOurs && !isForSession(settings, incoming)) return next();
-  void respond(settings, incoming, req, res, () => {});
+  void respond(settings, incoming, req, res, () => {}, isOurs ? undefined : next);
 }
 
 /** Answers a request whose sender waits to be asked for the body: it is asked only if the body is welcome. */
@@ -42,16 +42,17 @@ async function respond(
   req: IncomingMessage,
   res: ServerResponse,
   welcome: () => void,
+  next?: Next,
 ): Promise<void> {
   // Who leaves between two steps of ours makes an error that nobody else may listen to.
   req.on("error", () => {});
   res.on("error", () => {});
-  const { answer } = await handleUpload(settings, incoming, () => {
+  const handled = await handleUpload(settings, incoming, () => {
     if (req.readableDidRead || req.readableEnded) throw hasLeft(req) ? leftError(req.errored) : alreadyRead();
     welcome();
     return req;
-  }, (status, fields) => writeInformation(res, status, fields));
-  if (!res.destroyed && !res.headersSent) send(answer, req, res);
+  }, { inform: (status, fields) => writeInformation(res, status, fields), onOther: next && (() => next()) });
+  if (handled !== undefined && !res.destroyed && !res.headersSent) send(handled.answer, req, res);
 }
 
 function send({ status, fields, body }: Answer, req: IncomingMessage, res: ServerResponse): void {

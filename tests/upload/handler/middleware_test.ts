@@ -78,6 +78,27 @@ test("in a chain, other methods and paths go on, and are not logged", () =>
     assert.deepEqual(logged, ["201 "]);
   }, { basePath: "/files" }));
 
+test("in a chain, only the names of sessions that exist are taken for theirs", () =>
+  chained((chain, handler) => {
+    chain.use("/", handler.node).use("/", (request, response) => response.end(`next: ${request.method}`));
+  }, async ({ url, logged }) => {
+    const name = "9e107d9d372bb6826bd81d3542a419d6";
+    for (const headers of [{ accept: "*/*" }, { "sec-fetch-site": "cross-site" }] as HeadersInit[]) {
+      for (const method of ["GET", "DELETE", "PATCH"]) {
+        assert.equal(await (await fetch(`${url}/${name}`, { method, headers })).text(), `next: ${method}`);
+      }
+      assert.equal((await fetch(`${url}/${name}`, { method: "HEAD", headers })).status, 200);
+    }
+    assert.deepEqual(logged, []);
+    const tus = { "tus-resumable": "1.0.0" };
+    assert.equal((await fetch(`${url}/${name}`, { method: "HEAD", headers: tus })).status, 404);
+    const created = await fetch(url, { method: "POST", headers: { ...tus, "upload-length": "5" } });
+    const session = new URL(created.headers.get("location")!, url);
+    assert.equal((await fetch(session, { method: "HEAD", headers: tus })).headers.get("upload-offset"), "0");
+    assert.equal((await fetch(session, { method: "DELETE", headers: tus })).status, 204);
+    assert.equal(await (await fetch(session)).text(), "next: GET");
+  }, { resumable: true }));
+
 test("in a chain, behind a body parser, an upload is answered with 500, and the log says what to do", () =>
   chained((chain, handler) => chain.use("/", parseBody).use("/", handler.node), async ({ url, folder, logged }) => {
     const response = await put(`${url}/note`);
