@@ -1,38 +1,58 @@
-import { objectStream } from "./object_readable.ts";
-import { copySource, headObject, putObject } from "./request/objects.ts";
+import { copySource, findObject, headObject, putObject } from "./request/objects.ts";
 import { bytesBody } from "./request/signed_request.ts";
 import type { Store } from "./request/store.ts";
 import { S3Error } from "./s3_error.ts";
 import { conditionsOf, fieldsOf, type S3Object, type S3PutOptions, type S3Stored } from "./s3_object.ts";
+import { objectStream } from "./object_readable.ts";
 import { GatheredPart } from "./upload/gathered_part.ts";
 import { abortUpload, completeUpload, copyPart, createUpload, putPart, type StoredPart } from "./upload/multipart.ts";
-import { LEAST_SIZE, MOST_PARTS, type UploadContext } from "./upload/object_upload.ts";
+import { LEAST_SIZE, partSizeFor, type UploadContext } from "./upload/object_upload.ts";
 
-/** Most bytes that one request copies. */
+/** Most bytes that one request copies, and of a part. */
 const MOST = 5 * 2 ** 30;
-/** Bytes of the parts of larger objects. */
+/** Bytes of the parts of a copy of more. */
 const PART = 2 ** 30;
+/** How many parts objects of different sizes are joined by, while none is larger than {@linkcode PART}. */
+const JOINED_PARTS = 256;
+/** How many parts are copied at a time. */
+const AT_ONCE = 4;
 
-/** Copies an object within the bucket, without its bytes coming here. */
-export async function copyObject(store: Store, from: string, to: string, options: S3PutOptions): Promise<S3Stored> {
-  const source = await headObject(store, from, options.signal);
-  if (source === undefined) {
-    const message = `Cannot copy ${JSON.stringify(from)} in the bucket ${store.bucket}: there is no such object`;
-    throw new S3Error("NotFound", message, { status: 404, key: from });
-  }
-  return source.size <= MOST
-    ? await copyWhole(store, source, to, options)
-    : await copyParts(store, source, to, options);
-}
+type Fields = Readonly<Record<string, string>>;
+type JoinedObject = Pick<S3Object, "key" | "size" | "etag">;
 
-async function copyWhole(
-  store: Store,
-  source: Pick<S3Object, "key" | "size" | "etag">,
+/** Copies an object within the bucket, without its bytes coming here. Fields stay unless `options` replace them. */
+export async function copyObject(
+  context: UploadContext,
+  from: string,
   to: string,
   options: S3PutOptions,
 ): Promise<S3Stored> {
-  const fields = fieldsOf(options);
-  const isAsItIs = Object.keys(fields).length === 0;
+  const { store } = context;
+  const found = await findObject(store, from, options.signal);
+  if (found === undefined) {
+    const message = `Cannot copy ${JSON.stringify(from)} in the bucket ${store.bucket}: there is no such object`;
+    throw new S3Error("NotFound", message, { status: 404, key: from });
+  }
+  const { object, fields } = found;
+  const replaced = fieldsOf(options);
+  const isAsItIs = options.metadata === undefined && Object.keys(replaced).length === 0;
+  const kept = Object.entries(fields).filter(([name]) => {
+    return options.metadata === undefined || !name.startsWith("x-amz-meta-");
+  });
+  const all = { ...Object.fromEntries(kept), ...replaced };
+  return object.size <= MOST
+    ? await copyWhole(store, object, to, isAsItIs ? undefined : all, options)
+    : await storeParts(context, partsOf([object], PART), to, all, options);
+}
+
+/** @param fields The fields of the copy. Default: those of the object. */
+async function copyWhole(
+  store: Store,
+  source: JoinedObject,
+  to: string,
+  fields: Fields | undefined,
+  options: S3PutOptions,
+): Promise<S3Stored> {
   let isRepeated = false;
   try {
     return await store.send({
@@ -44,7 +64,7 @@ async function copyWhole(
         ...conditionsOf(options),
         "x-amz-copy-source": copySource(store, source.key),
         "x-amz-copy-source-if-match": source.etag,
-        "x-amz-metadata-directive": isAsItIs ? "COPY" : "REPLACE",
+        "x-amz-metadata-directive": fields === undefined ? "COPY" : "REPLACE",
       },
       isSlow: true,
       signal: options.signal,
@@ -63,30 +83,10 @@ async function copyWhole(
   }
 }
 
-async function copyParts(store: Store, source: S3Object, to: string, options: S3PutOptions): Promise<S3Stored> {
-  const { key, size, etag, contentType, metadata } = source;
-  const fields = {
-    ...options,
-    contentType: options.contentType ?? contentType,
-    metadata: options.metadata ?? metadata,
-  };
-  const upload = { key: to, uploadId: await createUpload(store, to, fields) };
-  try {
-    const parts: StoredPart[] = [];
-    for (let start = 0; start < size; start += PART) {
-      const range = { key, etag, start, end: Math.min(size, start + PART) };
-      parts.push(await copyPart(store, upload, parts.length + 1, range, options.signal));
-    }
-    return await completeUpload(store, upload, parts, options);
-  } catch (error) {
-    await abortUpload(store, upload).catch(() => {}); // the first failure is the one to tell
-    throw error;
-  }
-}
-
-type JoinedObject = Pick<S3Object, "key" | "size" | "etag">;
-
-/** Makes an object of others, in their order. The store copies what is large enough for a part; the rest passes through. */
+/**
+ * Makes an object of others, in their order. The parts have one size, as R2 asks for: those within one object the store
+ * copies; the bytes of others pass through.
+ */
 export async function joinObjects(
   context: UploadContext,
   sources: readonly JoinedObject[],
@@ -94,15 +94,77 @@ export async function joinObjects(
   options: S3PutOptions,
 ): Promise<S3Stored> {
   const { store } = context;
-  const parts = partsOf(sources.filter(({ size }) => size > 0));
-  if (parts.length === 0) return await putObject(store, to, bytesBody(new Uint8Array()), options);
-  const [first] = parts;
-  if (parts.length === 1 && first.length === 1) return await copyWhole(store, first[0], to, options);
-  if (parts.length > MOST_PARTS) throw new RangeError(`${parts.length} parts are more than an object may have`);
-  const upload = { key: to, uploadId: await createUpload(store, to, options) };
+  const filled = sources.filter(({ size }) => size > 0);
+  const [first, ...others] = filled;
+  if (first === undefined) return await putObject(store, to, bytesBody(new Uint8Array()), options);
+  const fields = fieldsOf(options);
+  if (others.length === 0 && first.size <= MOST) return await copyWhole(store, first, to, fields, options);
+  return await storeParts(context, partsOf(filled, sizeFor(filled)), to, fields, options);
+}
+
+/** The size of parts: that of the objects if it will do, so that no bytes pass through. */
+function sizeFor(sources: readonly JoinedObject[]): number {
+  const [{ size }] = sources;
+  const last = sources.at(-1)!;
+  const isEven = sources.every((source) => source.size === size || source === last) && last.size <= size;
+  if (isEven && sources.length > 1 && size >= LEAST_SIZE && size <= MOST) return size;
+  const total = sources.reduce((sum, source) => sum + source.size, 0);
+  return sources.length === 1 ? PART : Math.min(PART, partSizeFor(total, JOINED_PARTS));
+}
+
+/** Bytes of an object. */
+interface Range {
+  readonly key: string;
+  readonly etag: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The ranges that make each part. */
+function partsOf(sources: readonly JoinedObject[], most: number): Range[][] {
+  const parts: Range[][] = [];
+  let room = 0;
+  for (const { key, etag, size } of sources) {
+    for (let start = 0; start < size;) {
+      if (room === 0) {
+        parts.push([]);
+        room = most;
+      }
+      const end = Math.min(size, start + room);
+      parts.at(-1)!.push({ key, etag, start, end });
+      room -= end - start;
+      start = end;
+    }
+  }
+  return parts;
+}
+
+async function storeParts(
+  context: UploadContext,
+  parts: readonly (readonly Range[])[],
+  to: string,
+  fields: Fields,
+  options: S3PutOptions,
+): Promise<S3Stored> {
+  const { store } = context;
+  const { signal } = options;
+  const upload = { key: to, uploadId: await createUpload(store, to, fields, signal) };
   try {
     const stored: StoredPart[] = [];
-    for (const part of parts) stored.push(await storePart(context, upload, stored.length + 1, part, options.signal));
+    let next = 0;
+    const work = async (): Promise<void> => {
+      while (next < parts.length) {
+        const index = next++;
+        try {
+          stored[index] = await storePart(context, upload, index + 1, parts[index], signal);
+        } catch (error) {
+          next = parts.length; // the others end, too
+          throw error;
+        }
+      }
+    };
+    const done = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+    for (const each of done) if (each.status === "rejected") throw each.reason;
     return await completeUpload(store, upload, stored, options);
   } catch (error) {
     await abortUpload(store, upload).catch(() => {}); // the first failure is the one to tell
@@ -110,37 +172,19 @@ export async function joinObjects(
   }
 }
 
-/** Which objects make each part: as few as a part needs. */
-function partsOf(sources: readonly JoinedObject[]): JoinedObject[][] {
-  const parts: JoinedObject[][] = [];
-  let size = LEAST_SIZE;
-  for (const source of sources) {
-    if (size >= LEAST_SIZE) {
-      parts.push([]);
-      size = 0;
-    }
-    parts.at(-1)!.push(source);
-    size += source.size;
-  }
-  return parts;
-}
-
 async function storePart(
   { store, storage }: UploadContext,
   upload: { readonly key: string; readonly uploadId: string },
   number: number,
-  sources: readonly JoinedObject[],
+  ranges: readonly Range[],
   signal: AbortSignal | undefined,
 ): Promise<StoredPart> {
-  const [{ key, size, etag }] = sources;
-  if (sources.length === 1 && size >= LEAST_SIZE) {
-    return await copyPart(store, upload, number, { key, etag, start: 0, end: size }, signal);
-  }
+  if (ranges.length === 1) return await copyPart(store, upload, number, ranges[0], signal);
   const part = new GatheredPart(number, storage, store.partChecksum);
   try {
-    for (const source of sources) {
-      const options = { ifMatch: source.etag, ...(signal && { signal }) };
-      for await (const piece of objectStream(store, source.key, options)) await part.append(piece);
+    for (const { key, etag, start, end } of ranges) {
+      const options = { range: { start, end }, ifMatch: etag, ...(signal && { signal }) };
+      for await (const piece of objectStream(store, key, options)) await part.append(piece);
     }
     return await putPart(store, upload, number, part, signal);
   } finally {

@@ -165,16 +165,17 @@ export class S3Bucket {
   /**
    * Copies an object within the bucket; its bytes do not come here.
    *
-   * @param options How the copy is stored. Default: as the object is.
+   * @param options How the copy is stored. Default: as the object is, in all that is not given.
    * @throws {S3Error} `NotFound` if it is missing.
    */
   async copy(from: string, to: string, options: S3PutOptions = {}): Promise<S3Stored> {
-    return await copyObject(this.#store, from, to, settingsOf(copyOptions, options));
+    return await copyObject(this.#context, from, to, settingsOf(copyOptions, options));
   }
 
   /**
-   * Makes an object of others, in their order, as `list()` and `head()` tell them. The store copies those of 5 MiB and
-   * more; what is smaller passes through here.
+   * Makes an object of others, in their order, as `list()` and `head()` tell them. It is made in parts of one size, each
+   * of which the store copies where it is within one object; the bytes where two meet pass through here. Objects of one
+   * size, from 5 MiB to 5 GiB, need no bytes to pass.
    *
    * @param options How the object is stored. Default: without a type or metadata.
    * @throws {S3Error} `PreconditionFailed` if one of them is another by now.
@@ -203,7 +204,7 @@ export class S3Bucket {
 
   /**
    * Makes a stream that stores an object of any length when it is closed. What fits into one part is sent in one request;
-   * larger ones go in parts of 8 MiB, and larger ones after each 1000, several at a time, each sent again by itself. When
+   * larger ones go in parts of one size, 8 MiB or what `size` asks for, several at a time, each sent again by itself. When
    * the stream is aborted or a part fails for good, nothing of it is left, if the store can be reached.
    *
    * @throws {TypeError | RangeError} if an option is not what it should be.
@@ -219,7 +220,7 @@ export class S3Bucket {
    * Close it with the options that it was begun with.
    *
    * @param uploadId The `uploadId` of that stream.
-   * @returns the stream. A last part that is too small to have others behind it is sent again.
+   * @returns the stream. A last part that is smaller than the first is sent again.
    * @throws {S3Error} `NoSuchUpload` if it was completed, aborted or removed.
    */
   async resume(key: string, uploadId: string, options: S3WritableOptions = {}): Promise<S3Writable> {
@@ -228,7 +229,7 @@ export class S3Bucket {
       throw new TypeError(`uploadId must be the name of an upload, not ${described(uploadId)}`);
     }
     const { parts, checksum } = await listParts(this.#store, { key, uploadId }, settings.signal);
-    const isLastSmall = (parts.at(-1)?.size ?? Infinity) < LEAST_SIZE;
+    const isLastSmall = (parts.at(-1)?.size ?? Infinity) < Math.max(LEAST_SIZE, parts[0]?.size ?? 0);
     return this.#writable(key, settings, { uploadId, parts: isLastSmall ? parts.slice(0, -1) : parts, checksum });
   }
 

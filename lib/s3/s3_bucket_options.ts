@@ -52,7 +52,10 @@ export interface S3Credentials {
  * ```
  */
 export interface S3BucketOptions {
-  /** The store's URL, without the bucket: `https://s3.eu-central-1.amazonaws.com`, `http://127.0.0.1:3900`. */
+  /**
+   * The store's URL, without the bucket: `https://s3.eu-central-1.amazonaws.com`, `http://127.0.0.1:3900`. It may have a
+   * path, which is signed with requests: `https://id.supabase.co/storage/v1/s3`.
+   */
   endpoint: string | URL;
   /** The bucket's name. */
   bucket: string;
@@ -145,13 +148,18 @@ export const s3Credentials: SchemaOf<S3Credentials> = /* @__PURE__ */ schema(
   () => ({ accessKeyId: secret(text()), secretAccessKey: secret(text()), sessionToken: secret(text()) }),
 );
 
-/** Checks credentials. Other members are left out: those of AWS have a time at which they expire, for instance. */
+/** Names of members that may be misspelt: a token that is left out makes every request fail. */
+const ALIKE = /key|secret|token/i;
+
+/** Checks credentials. Members of other names are left out: those of AWS have a time at which they expire, for instance. */
 export function checkCredentials(given: unknown, path = "credentials"): S3Credentials {
   if (typeof given !== "object" || given === null) {
     throw new TypeError(`${path} must be an object with accessKeyId and secretAccessKey`); // what is given may be a key
   }
   const { accessKeyId, secretAccessKey, sessionToken } = given as Partial<S3Credentials>;
-  const checked = s3Credentials({ accessKeyId, secretAccessKey, sessionToken }, `${path}.`);
+  const alike = Object.entries(given).filter(([name]) => ALIKE.test(name));
+  const members = { ...Object.fromEntries(alike), accessKeyId, secretAccessKey, sessionToken };
+  const checked = s3Credentials(members, `${path}.`);
   return {
     accessKeyId: requireOption(s3Credentials, checked, "accessKeyId", `${path}.`),
     secretAccessKey: requireOption(s3Credentials, checked, "secretAccessKey", `${path}.`),
@@ -165,8 +173,8 @@ export function endpointOf(endpoint: string | URL): string {
     throw new TypeError("endpoint must be a URL without a user: credentials tell the keys");
   }
   const url = URL.parse(String(endpoint));
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.pathname !== "/") {
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
     throw new TypeError(`endpoint must be a URL such as https://s3.example.com, not ${described(endpoint)}`);
   }
-  return url.origin;
+  return url.origin + url.pathname.replace(/\/+$/, "");
 }

@@ -1,6 +1,7 @@
 import { fieldValue } from "../semantics/mod.ts";
 import {
   bool,
+  integer,
   type Member,
   number,
   quoted,
@@ -125,6 +126,13 @@ export interface S3PutOptions {
  */
 export interface S3WritableOptions extends S3PutOptions {
   /**
+   * How many bytes will be written, by which the size of parts is planned. Without it, those of objects of more than
+   * 62.5 GiB grow, which R2 does not take.
+   *
+   * @default unknown
+   */
+  size?: number;
+  /**
    * How many parts of it are sent at a time.
    *
    * @default 4
@@ -156,7 +164,8 @@ function putMembers(): SchemaOf<S3PutOptions, "overwrite">["members"] {
 }
 
 function checkedMetadata(given: unknown, path: string): Readonly<Record<string, string>> {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+  // A Map, or Headers, has no members: nothing would be kept.
+  if (typeof given !== "object" || given === null || Array.isArray(given) || Symbol.iterator in given) {
     throw wrongType(path, "an object of names and texts", given);
   }
   for (const [name, value] of Object.entries(given)) {
@@ -173,7 +182,7 @@ export const joinOptions: SchemaOf<S3PutOptions, "overwrite"> = /* @__PURE__ */ 
 type WritableSchema = SchemaOf<S3WritableOptions, "overwrite" | "concurrency">;
 
 function writableMembers(): WritableSchema["members"] {
-  return { ...putMembers(), concurrency: number(1, Infinity, 4) };
+  return { ...putMembers(), size: integer(0, Infinity), concurrency: number(1, Infinity, 4) };
 }
 
 export const writableOptions: WritableSchema = /* @__PURE__ */ schema("writable()", writableMembers);

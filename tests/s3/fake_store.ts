@@ -41,21 +41,56 @@ export interface Asked {
   readonly key: string;
 }
 
+/** The rules of a store beside those that all have: sizes and numbers of parts, and of what one request copies. */
+export interface Rules {
+  /** All parts but the last have one size, and the last has no more. */
+  readonly hasEqualParts?: boolean;
+  /** Conditions of requests that store something are not looked at: of all of them, or of those of uploads in parts. */
+  readonly ignoresConditions?: "all" | "parts";
+  /** The checksum that a copied part is told to have is the one of the whole object, made of those of its parts. */
+  readonly tellsComposite?: boolean;
+  /** What is missing is forbidden: the keys lack the right to list the bucket. */
+  readonly hidesMissing?: boolean;
+  /** Entity tags of objects that came in parts say nothing of these. */
+  readonly hasOpaqueTags?: boolean;
+  /** Requests to remove several objects are refused. */
+  readonly lacksDeleteObjects?: boolean;
+  /** Most bytes of all objects and parts; what removes needs none. */
+  readonly quota?: number;
+}
+
+/** Stores by what their documentation says. */
+export const stores: Readonly<Record<"AWS" | "R2" | "B2" | "GCS" | "versitygw", Rules>> = {
+  AWS: {},
+  R2: { hasEqualParts: true },
+  B2: { ignoresConditions: "all" },
+  GCS: { ignoresConditions: "parts", hasOpaqueTags: true, lacksDeleteObjects: true },
+  versitygw: { tellsComposite: true },
+};
+
 /** An object of the store. */
 export interface Kept {
   readonly bytes: Uint8Array;
+  /** Its size, if it is sparse: there are no bytes then, so that tests of large objects need no memory. */
+  readonly size?: number;
   readonly etag: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly modified: Date;
 }
 
+interface Part {
+  readonly bytes: Uint8Array;
+  /** Its size, if it is sparse. */
+  readonly size?: number;
+  readonly etag: string;
+  readonly sums: Readonly<Record<string, string>>;
+  readonly told?: string;
+}
+
 interface Upload {
   readonly key: string;
   readonly fields: Record<string, string>;
-  readonly parts: Map<
-    number,
-    { bytes: Uint8Array; etag: string; sums: Readonly<Record<string, string>>; told?: string }
-  >;
+  readonly parts: Map<number, Part>;
   readonly initiated: Date;
 }
 
@@ -64,6 +99,11 @@ const SECRET = "secret";
 const BUCKET = "films";
 /** Least bytes of a part but the last. */
 const LEAST = 5 * 2 ** 20;
+const MOST_PARTS = 10_000;
+/** Most bytes of a part, an object that comes in one request, and a copy. */
+const MOST = 5 * 2 ** 30;
+/** What copies have more bytes than is sparse. */
+const SPARSE = 512 * 2 ** 20;
 
 /** A store in memory that speaks as much of S3 as is asked of it, sees that signatures are right, and fails when told. */
 export class FakeStore {
@@ -76,6 +116,10 @@ export class FakeStore {
   most = 0;
   /** Objects or parts of a page. */
   page = 1000;
+  /** What it refuses, and does otherwise than others. */
+  rules: Rules = {};
+  /** Bytes of bodies that it received. */
+  received = 0;
   /** What becomes of the condition of a request to delete: stores know it, pay no heed to it, or refuse it. */
   deletesIfMatch: "known" | "ignored" | "refused" = "known";
   #fault: (asked: Asked) => Fault | undefined = () => undefined;
@@ -120,7 +164,8 @@ export class FakeStore {
     this.most = Math.max(this.most, ++this.#underWay);
     res.on("close", () => this.#underWay--);
     const url = new URL(req.url!, "http://store");
-    const key = decodeURIComponent(req.url!.split("?")[0]).slice(`/${BUCKET}/`.length);
+    const path = decodeURIComponent(req.url!.split("?")[0]);
+    const key = path.slice(path.indexOf(`/${BUCKET}`) + `/${BUCKET}/`.length);
     const operation = operationOf(req.method!, key, url.searchParams, req);
     const fault = this.#fault({ index: this.asked.length, operation, key });
     this.asked.push(`${operation} ${key}`.trim());
@@ -128,6 +173,7 @@ export class FakeStore {
     if (fault === "reset") return void req.socket.destroy();
     const body = await bodyOf(req).catch(() => undefined);
     if (body === undefined) return;
+    this.received += body.length;
     if (typeof fault === "object" && "before" in fault) await fault.before;
     if (typeof fault === "object" && "status" in fault) {
       return answer(res, fault.status, fault.fields ?? {}, errorOf(fault.code ?? "InternalError"));
@@ -168,10 +214,16 @@ export class FakeStore {
   #carryOut(operation: string, key: string, url: URL, req: IncomingMessage, body: Buffer): Outcome {
     const query = url.searchParams;
     const upload = this.uploads.get(query.get("uploadId") ?? "");
+    const { quota = Infinity } = this.rules;
+    if (quota !== Infinity && req.method === "PUT" && this.#used() + body.length > quota) {
+      return failure(403, "QuotaExceeded");
+    }
     switch (operation) {
-      case "PutObject":
-        if (req.headers["if-none-match"] === "*" && this.objects.has(key)) return failure(412, "PreconditionFailed");
+      case "PutObject": {
+        const refused = this.#refusedBy(req, key, "all");
+        if (refused !== undefined) return refused;
         return this.#keep(key, body, fieldsOf(req), `"${md5(body).toString("hex")}"`);
+      }
       case "GetObject":
       case "HeadObject":
         return this.#read(key, req);
@@ -180,13 +232,20 @@ export class FakeStore {
       case "CopyObject": {
         const source = this.objects.get(sourceOf(req));
         if (source === undefined) return failure(404, "NoSuchKey");
-        if (req.headers["if-none-match"] === "*" && this.objects.has(key)) return failure(412, "PreconditionFailed");
+        if (sizeOf(source) > MOST) return failure(400, "InvalidRequest");
+        const refused = this.#refusedBy(req, key, "all");
+        if (refused !== undefined) return refused;
         const isOther = req.headers["x-amz-metadata-directive"] === "REPLACE";
-        this.#keep(key, source.bytes, isOther ? fieldsOf(req) : source.fields, source.etag);
+        this.#keep(key, source.bytes, isOther ? fieldsOf(req) : source.fields, source.etag, source.size);
         return document("CopyObjectResult", `<ETag>${source.etag}</ETag>`);
       }
       case "ListObjects":
         return this.#list(query);
+      case "DeleteObjects":
+        if (this.rules.lacksDeleteObjects) return failure(501, "NotImplemented");
+        if (req.headers["content-md5"] !== md5(body).toString("base64")) return failure(400, "InvalidDigest");
+        for (const [, key] of body.toString().matchAll(/<Key>(.*?)<\/Key>/g)) this.objects.delete(key);
+        return document("DeleteResult", "");
       case "CreateUpload": {
         const id = `upload-${++this.#ids}`;
         this.uploads.set(id, { key, fields: fieldsOf(req), parts: new Map(), initiated: new Date() });
@@ -195,7 +254,9 @@ export class FakeStore {
       case "ListUploads":
         return document(
           "ListMultipartUploadsResult",
-          [...this.uploads].map(([id, { key, initiated }]) =>
+          [...this.uploads].filter(([, { key }]) => key.startsWith(query.get("prefix") ?? "")).map((
+            [id, { key, initiated }],
+          ) =>
             `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${initiated.toISOString()}</Initiated></Upload>`
           ).join("") + "<IsTruncated>false</IsTruncated>",
         );
@@ -205,12 +266,26 @@ export class FakeStore {
       case "PutPart":
       case "CopyPart": {
         const [, from, to] = /(\d+)-(\d+)/.exec(String(req.headers["x-amz-copy-source-range"])) ?? [];
-        const bytes = operation === "PutPart"
-          ? body
-          : this.objects.get(sourceOf(req))!.bytes.slice(Number(from), Number(to) + 1);
-        const part = { bytes, etag: `"${md5(bytes).toString("hex")}"`, sums: sumsOf(upload, bytes), ...toldSum(req) };
-        upload.parts.set(Number(query.get("partNumber")), part);
-        if (operation === "CopyPart") return document("CopyPartResult", `<ETag>${part.etag}</ETag>`);
+        const source = operation === "PutPart" ? undefined : this.objects.get(sourceOf(req))!;
+        const size = source === undefined ? body.length : Number(to) + 1 - Number(from);
+        const number = Number(query.get("partNumber"));
+        if (number > MOST_PARTS) return failure(400, "InvalidArgument");
+        if (size > MOST) return failure(400, "InvalidRequest");
+        const isSparse = source?.size !== undefined;
+        const bytes = isSparse ? new Uint8Array() : source?.bytes.slice(Number(from), Number(to) + 1) ?? body;
+        const part = {
+          bytes,
+          ...(isSparse && { size }),
+          etag: `"${md5(bytes).toString("hex")}"`,
+          sums: sumsOf(upload, bytes),
+          ...toldSum(req),
+        };
+        upload.parts.set(number, part);
+        if (operation === "CopyPart") {
+          const composite = /-\d+"$/.test(source!.etag) ? `<ChecksumCRC32>3ivdEg==-1</ChecksumCRC32>` : "";
+          const told = this.rules.tellsComposite ? composite : "";
+          return document("CopyPartResult", `<ETag>${part.etag}</ETag>${told}`);
+        }
         const sums = Object.entries(part.sums).map(([kind, sum]) => [`x-amz-checksum-${kind.toLowerCase()}`, sum]);
         return { status: 200, fields: { etag: part.etag, ...Object.fromEntries(sums) as Record<string, string> } };
       }
@@ -235,30 +310,59 @@ export class FakeStore {
     return { status: 204 };
   }
 
-  #keep(key: string, bytes: Uint8Array, fields: Readonly<Record<string, string>>, etag: string): Outcome {
-    this.objects.set(key, { bytes: bytes.slice(), etag, fields, modified: new Date() });
+  /** The refusal of a request whose conditions do not hold. */
+  #refusedBy({ headers }: IncomingMessage, key: string, kind: "all" | "parts"): Outcome | undefined {
+    const { ignoresConditions } = this.rules;
+    if (ignoresConditions === "all" || ignoresConditions === kind) return undefined;
+    const there = this.objects.get(key);
+    const { "if-match": ifMatch, "if-none-match": ifNoneMatch } = headers;
+    if (ifNoneMatch === "*" && there !== undefined) return failure(412, "PreconditionFailed");
+    if (ifMatch === undefined || there?.etag === ifMatch) return undefined;
+    return there === undefined ? failure(404, "NoSuchKey") : failure(412, "PreconditionFailed");
+  }
+
+  /** Bytes of all objects and parts. */
+  #used(): number {
+    let used = 0;
+    for (const object of this.objects.values()) used += sizeOf(object);
+    for (const { parts } of this.uploads.values()) for (const part of parts.values()) used += sizeOf(part);
+    return used;
+  }
+
+  #keep(
+    key: string,
+    bytes: Uint8Array,
+    fields: Readonly<Record<string, string>>,
+    etag: string,
+    size?: number,
+  ): Outcome {
+    const sparse = size === undefined ? {} : { size };
+    this.objects.set(key, { bytes: bytes.slice(), ...sparse, etag, fields, modified: new Date() });
     const sum = fields["x-amz-checksum-sha256"];
     return { status: 200, fields: { etag, ...(sum !== undefined && { "x-amz-checksum-sha256": sum }) } };
   }
 
   #read(key: string, req: IncomingMessage): Outcome {
     const object = this.objects.get(key);
-    if (object === undefined) return failure(404, "NoSuchKey");
+    if (object === undefined) {
+      return this.rules.hidesMissing ? failure(403, "AccessDenied") : failure(404, "NoSuchKey");
+    }
     const { bytes, etag, fields, modified } = object;
     if (req.headers["if-match"] !== undefined && req.headers["if-match"] !== etag) {
       return failure(412, "PreconditionFailed");
     }
     const told = { ...fields, etag, "last-modified": modified.toUTCString() };
-    if (req.method === "HEAD") return { status: 200, fields: { ...told, "content-length": String(bytes.length) } };
+    if (req.method === "HEAD") return { status: 200, fields: { ...told, "content-length": String(sizeOf(object)) } };
     const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? "") ?? [];
     if (from === undefined) return { status: 200, fields: told, bytes: Buffer.from(bytes) };
-    if (Number(from) >= bytes.length) return failure(416, "InvalidRange");
-    const end = to === "" ? bytes.length : Math.min(bytes.length, Number(to) + 1);
-    const range = `bytes ${from}-${end - 1}/${bytes.length}`;
+    const size = sizeOf(object);
+    if (Number(from) >= size) return failure(416, "InvalidRange");
+    const end = to === "" ? size : Math.min(size, Number(to) + 1);
+    const range = `bytes ${from}-${end - 1}/${size}`;
     return {
       status: 206,
       fields: { ...told, "content-range": range },
-      bytes: Buffer.from(bytes.slice(Number(from), end)),
+      bytes: object.size === undefined ? Buffer.from(bytes.slice(Number(from), end)) : Buffer.alloc(end - Number(from)),
     };
   }
 
@@ -266,11 +370,11 @@ export class FakeStore {
     const keys = [...this.objects.keys()].filter((key) => key.startsWith(query.get("prefix") ?? "")).sort();
     const start = Number(query.get("continuation-token") ?? 0);
     const page = keys.slice(start, start + this.page).map((key) => {
-      const { bytes, etag, modified } = this.objects.get(key)!;
+      const { etag, modified } = this.objects.get(key)!;
       const time = `<LastModified>${modified.toISOString()}</LastModified>`;
-      return `<Contents><Key>${
-        encodeURIComponent(key).replaceAll("%20", "+")
-      }</Key>${time}<ETag>${etag}</ETag><Size>${bytes.length}</Size></Contents>`;
+      return `<Contents><Key>${encodeURIComponent(key).replaceAll("%20", "+")}</Key>${time}<ETag>${etag}</ETag><Size>${
+        sizeOf(this.objects.get(key)!)
+      }</Size></Contents>`;
     });
     const isCut = start + this.page < keys.length;
     const next = isCut ? `<NextContinuationToken>${start + this.page}</NextContinuationToken>` : "";
@@ -281,21 +385,58 @@ export class FakeStore {
   }
 
   #complete(id: string, upload: Upload, req: IncomingMessage, text: string): Outcome {
-    if (req.headers["if-none-match"] === "*" && this.objects.has(upload.key)) return failure(412, "PreconditionFailed");
-    const named = [...text.matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>(.*?)<\/ETag>/g)];
-    const parts = named.map(([, number, etag]) => {
+    const refused = this.#refusedBy(req, upload.key, "parts");
+    if (refused !== undefined) return refused;
+    const named = [...text.matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>(.*?)<\/ETag>(.*?)<\/Part>/g)];
+    const parts: Part[] = [];
+    for (const [, number, etag, sums] of named) {
       const part = upload.parts.get(Number(number));
-      return part?.etag === etag.replaceAll("&quot;", '"') ? part : undefined;
-    });
-    if (parts.length === 0 || parts.includes(undefined)) return failure(400, "InvalidPart");
-    if (parts.slice(0, -1).some((part) => part!.bytes.length < LEAST)) return failure(400, "EntityTooSmall");
-    const joined = Buffer.concat(parts.map((part) => part!.bytes));
-    const hash = md5(Buffer.concat(parts.map((part) => md5(part!.bytes))));
-    const etag = `"${hash.toString("hex")}-${parts.length}"`;
+      if (part?.etag !== etag.replaceAll("&quot;", '"')) return failure(400, "InvalidPart");
+      for (const [, kind, sum] of sums.matchAll(/<Checksum(\w+)>(.*?)</g)) {
+        if (part.sums[kind] !== sum) return failure(400, "InvalidArgument");
+      }
+      parts.push(part);
+    }
+    const sizes = parts.map(sizeOf);
+    const [first] = sizes;
+    const last = sizes.pop();
+    if (first === undefined || last === undefined || parts.length > MOST_PARTS) return failure(400, "InvalidPart");
+    if (sizes.some((size) => size < LEAST)) return failure(400, "EntityTooSmall");
+    const isUneven = sizes.some((size) => size !== first) || last > first;
+    if (this.rules.hasEqualParts && isUneven) return failure(400, "InvalidPart");
+    const size = sizes.reduce((sum, size) => sum + size, last);
+    const isSparse = size > SPARSE || parts.some((part) => part.size !== undefined);
+    const joined = isSparse ? new Uint8Array() : Buffer.concat(parts.map(({ bytes }) => bytes));
+    const hash = md5(Buffer.concat(parts.map(({ etag }) => Buffer.from(etag.slice(1, -1), "hex"))));
+    const etag = this.rules.hasOpaqueTags ? `"${id}"` : `"${hash.toString("hex")}-${parts.length}"`;
     this.uploads.delete(id);
-    this.#keep(upload.key, joined, upload.fields, etag);
+    this.#keep(upload.key, joined, upload.fields, etag, isSparse ? size : undefined);
     return document("CompleteMultipartUploadResult", `<ETag>${etag}</ETag>`);
   }
+
+  /** An upload in parts of which some are there, sparse. */
+  sparseUpload(key: string, sizes: readonly number[]): string {
+    const id = `upload-${++this.#ids}`;
+    const parts = sizes.map((size, index): [number, Part] => {
+      return [index + 1, {
+        bytes: new Uint8Array(),
+        size,
+        etag: `"${md5(new Uint8Array()).toString("hex")}"`,
+        sums: {},
+      }];
+    });
+    this.uploads.set(id, {
+      key,
+      fields: { "x-amz-checksum-algorithm": "CRC32" },
+      parts: new Map(parts),
+      initiated: new Date(),
+    });
+    return id;
+  }
+}
+
+function sizeOf({ bytes, size = bytes.length }: Pick<Kept, "bytes" | "size">): number {
+  return size;
 }
 
 interface Outcome {
@@ -307,6 +448,7 @@ interface Outcome {
 
 function operationOf(method: string, key: string, query: URLSearchParams, req: IncomingMessage): string {
   const isCopy = req.headers["x-amz-copy-source"] !== undefined;
+  if (key === "" && query.has("delete")) return "DeleteObjects";
   if (key === "") return query.has("uploads") ? "ListUploads" : "ListObjects";
   if (method === "PUT") {
     if (query.has("partNumber")) return isCopy ? "CopyPart" : "PutPart";
@@ -323,9 +465,10 @@ function listed(upload: Upload, query: URLSearchParams, most: number): Outcome {
   const parts = [...upload.parts].filter(([number]) => number > marker).sort(([a], [b]) => a - b);
   const page = parts.slice(0, most);
   const isCut = page.length < parts.length;
-  const list = page.map(([number, { bytes, etag, sums }]) => {
+  const list = page.map(([number, part]) => {
+    const { etag, sums } = part;
     const told = Object.entries(sums).map(([kind, sum]) => `<Checksum${kind}>${sum}</Checksum${kind}>`).join("");
-    return `<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag><Size>${bytes.length}</Size>${told}</Part>`;
+    return `<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag><Size>${sizeOf(part)}</Size>${told}</Part>`;
   });
   const next = isCut ? `<NextPartNumberMarker>${page.at(-1)![0]}</NextPartNumberMarker>` : "";
   const kind = upload.fields["x-amz-checksum-algorithm"];
@@ -390,7 +533,7 @@ function answer(
 
 function fieldsOf(req: IncomingMessage): Record<string, string> {
   const kept = Object.entries(req.headers).filter(([name]) =>
-    /^(?:content-type|cache-control|content-encoding|x-amz-meta-.*|x-amz-checksum-sha256|x-amz-checksum-algorithm)$/
+    /^(?:content-type|cache-control|content-disposition|content-encoding|content-language|expires|x-amz-meta-.*|x-amz-checksum-sha256|x-amz-checksum-algorithm)$/
       .test(name)
   );
   return Object.fromEntries(kept) as Record<string, string>;

@@ -271,7 +271,7 @@ for (
     const parts: Headers[] = [];
     const answers = {
       GET: `<ListPartsResult><Part><PartNumber>1</PartNumber><Size>${8 * MIB}</Size><ETag>1</ETag>` +
-        "<ChecksumCRC32>AAAA</ChecksumCRC32></Part></ListPartsResult>",
+        "<ChecksumCRC32>AAAAAA==</ChecksumCRC32></Part></ListPartsResult>",
       PUT: "",
       DELETE: "",
     };

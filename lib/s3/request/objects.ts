@@ -1,9 +1,10 @@
+import { createHash } from "node:crypto";
 import type { S3Error } from "../s3_error.ts";
 import { conditionsOf, fieldsOf, type S3Object, type S3PutOptions, type S3Stored } from "../s3_object.ts";
 import { brokenFailure, isMissing } from "./failures.ts";
-import { checksumField, encoded, type SentBody, sha256Checksum } from "./signed_request.ts";
+import { bytesBody, checksumField, encoded, type SentBody, sha256Checksum } from "./signed_request.ts";
 import type { Store, StoreAnswer, StoreRequest } from "./store.ts";
-import { type Answered, naturalNumber } from "./xml.ts";
+import { type Answered, escaped, naturalNumber } from "./xml.ts";
 
 type Query = Readonly<Record<string, string>>;
 
@@ -100,6 +101,19 @@ export async function putObject(
 }
 
 export async function headObject(store: Store, key: string, signal?: AbortSignal): Promise<S3Object | undefined> {
+  return (await findObject(store, key, signal))?.object;
+}
+
+/** Fields that an object is stored with. */
+const STORED = /^(?:cache-control|content-(?:disposition|encoding|language|type)|expires|x-amz-meta-.+)$/;
+
+/** An object, and the fields that a copy of it has as well. */
+interface FoundObject {
+  readonly object: S3Object;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+export async function findObject(store: Store, key: string, signal?: AbortSignal): Promise<FoundObject | undefined> {
   try {
     return await store.send({
       method: "HEAD",
@@ -107,7 +121,10 @@ export async function headObject(store: Store, key: string, signal?: AbortSignal
       key,
       headers: store.checksums ? { "x-amz-checksum-mode": "ENABLED" } : {},
       signal,
-    }, (answer) => Promise.resolve(objectOf(key, answer)));
+    }, (answer) => {
+      const fields = Object.fromEntries([...answer.response.headers].filter(([name]) => STORED.test(name)));
+      return Promise.resolve({ object: objectOf(key, answer), fields });
+    });
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
@@ -161,6 +178,25 @@ export async function deleteObject(
     });
   } catch (error) {
     if (!isMissing(error)) throw error;
+  }
+}
+
+/** Most keys that one request removes. */
+const MOST_KEYS = 1000;
+
+/** Removes objects that are there, many by one request, or, where a store does not know that, each by its own. */
+export async function deleteObjects(store: Store, keys: readonly string[]): Promise<void> {
+  for (let start = 0; start < keys.length; start += MOST_KEYS) {
+    const some = keys.slice(start, start + MOST_KEYS);
+    const list = some.map((key) => `<Object><Key>${escaped(key)}</Key></Object>`).join("");
+    const bytes = new TextEncoder().encode(`<Delete><Quiet>true</Quiet>${list}</Delete>`);
+    const body = bytesBody(bytes);
+    const headers = { "content-md5": createHash("md5").update(bytes).digest("base64") };
+    const request = { method: "POST", action: "delete objects", query: { delete: "" }, headers, body } as const;
+    const left = some.length === 1 ? some : await store.send(request, async (answer) => {
+      return (await answer.document("DeleteResult")).all("Error").map((each) => each.required("Key"));
+    }).catch(() => some);
+    await Promise.all(left.map((key) => deleteObject(store, key)));
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
-import { conditionsOf, fieldsOf, type S3PutOptions, type S3Stored } from "../s3_object.ts";
+import { conditionsOf, type S3PutOptions, type S3Stored } from "../s3_object.ts";
 import {
   bytesBody,
   type CheckedBody,
@@ -32,12 +32,16 @@ interface BegunUpload {
  * Begins an upload in parts; resolves to its id. Aborted while the store is asked, it waits for the answer: without the
  * id, nobody could remove the upload.
  */
-export async function createUpload(store: Store, key: string, options: S3PutOptions): Promise<string> {
+export async function createUpload(
+  store: Store,
+  key: string,
+  fields: Readonly<Record<string, string>>,
+  signal?: AbortSignal,
+): Promise<string> {
   const headers = {
-    ...fieldsOf(options),
+    ...fields,
     ...(store.checksums && { "x-amz-checksum-algorithm": store.partChecksum }),
   };
-  const { signal } = options;
   signal?.throwIfAborted();
   const uploadId = await store.send(
     { method: "POST", action: "begin", key, query: { uploads: "" }, headers, signal, isFinished: true },
@@ -54,7 +58,8 @@ export async function createUpload(store: Store, key: string, options: S3PutOpti
   return uploadId;
 }
 
-const CHECKSUMS: readonly ChecksumKind[] = ["CRC32", "SHA256"];
+/** The kinds of checksums, and what each looks like: another is that of an object of parts, or none. */
+const CHECKSUMS = new Map<ChecksumKind, RegExp>([["CRC32", /^[\w+/]{6}==$/], ["SHA256", /^[\w+/]{43}=$/]]);
 
 /** Sends a part. Its checksum must be of the kind that the upload was begun with. */
 export async function putPart(
@@ -132,7 +137,7 @@ export async function listParts(
     signal,
     entries: (page) => {
       const algorithm = page.text("ChecksumAlgorithm");
-      checksum ??= CHECKSUMS.find((kind) => kind === algorithm);
+      checksum ??= [...CHECKSUMS.keys()].find((kind) => kind === algorithm);
       return page.all("Part").map((part) => ({
         number: part.size("PartNumber"),
         size: part.size("Size"),
@@ -221,11 +226,11 @@ export async function abortUpload(store: Store, { key, uploadId }: BegunUpload, 
   }
 }
 
-/** The checksum that an entry of an answer tells, if it does. */
+/** The checksum of a part that an entry of an answer tells, if it does: it is told when the upload is completed. */
 function toldChecksum(entry: Answered): Checksum | undefined {
-  for (const kind of CHECKSUMS) {
+  for (const [kind, form] of CHECKSUMS) {
     const base64 = entry.text(`Checksum${kind}`);
-    if (base64) return { kind, base64 };
+    if (base64 !== undefined && form.test(base64)) return { kind, base64 };
   }
   return undefined;
 }

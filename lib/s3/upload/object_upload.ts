@@ -1,21 +1,31 @@
+import { fieldsOf, type S3Stored, type S3WritableSettings } from "../s3_object.ts";
 import { putObject } from "../request/objects.ts";
 import type { ChecksumKind } from "../request/signed_request.ts";
 import type { Store } from "../request/store.ts";
 import { S3Error } from "../s3_error.ts";
-import type { S3Stored, S3WritableSettings } from "../s3_object.ts";
 import { GatheredPart, type Storage } from "./gathered_part.ts";
 import { abortUpload, completeUpload, createUpload, putPart, type StoredPart, type StoredParts } from "./multipart.ts";
 
+const MIB = 2 ** 20;
 /** Most parts of an upload. */
-export const MOST_PARTS = 10_000;
-export const FIRST_SIZE: number = 8 * 1024 * 1024;
+const MOST_PARTS = 10_000;
+const FIRST_SIZE = 8 * MIB;
 /** Least bytes of any part but the last. */
-export const LEAST_SIZE: number = 5 * 1024 * 1024;
-/** How many parts have one size: the next ones have twice as much, so that 10,000 make 8 TiB, where 5 are allowed. */
+export const LEAST_SIZE: number = 5 * MIB;
+/** How many parts have one size, as R2 asks for of all. */
+const EVEN_PARTS = 8000;
+/** How many more have one size behind them, and how many times as much each of these has as one before. */
 const RUN = 1000;
+const GROWTH = 16;
 
-function partSize(number: number): number {
-  return FIRST_SIZE * 2 ** Math.floor((number - 1) / RUN);
+/** The size of parts by which no more than `parts` make an object: as little as an upload should have at a time. */
+export function partSizeFor(size: number, parts: number = EVEN_PARTS): number {
+  return Math.max(FIRST_SIZE, Math.ceil(size / parts / MIB) * MIB);
+}
+
+/** The size of a part. Those of uploads that get longer than was planned grow, so that 10,000 make 2 TiB or more. */
+function partSize(number: number, first: number): number {
+  return first * GROWTH ** Math.max(0, Math.ceil((number - EVEN_PARTS) / RUN));
 }
 
 /** A semaphore: a number of places, for which callers wait in turn. */
@@ -67,6 +77,10 @@ export interface UploadContext {
 
 export interface Resumed extends StoredParts {
   readonly uploadId: string;
+  /** How many parts there are before them. */
+  readonly skipped?: number;
+  /** The size of a part. Default: that of the first. */
+  readonly partSize?: number;
 }
 
 /**
@@ -80,9 +94,13 @@ export class ObjectUpload {
   readonly #context: UploadContext;
   readonly #options: S3WritableSettings;
   readonly #controller = new AbortController();
+  /** The size of parts. */
+  readonly partSize: number;
+  /** How many parts there are before {@linkcode #parts}. */
+  readonly #skipped: number;
   readonly #parts: StoredPart[];
   readonly #sending = new Set<Promise<void>>();
-  readonly #checksum: ChecksumKind;
+  readonly checksum: ChecksumKind;
   #part: GatheredPart;
   #wake: () => void = () => {};
   /** The step that is under way; it never rejects. */
@@ -96,8 +114,10 @@ export class ObjectUpload {
     this.#options = options;
     this.uploadId = resumed?.uploadId;
     this.#parts = [...resumed?.parts ?? []];
-    this.#checksum = resumed?.checksum ?? context.store.partChecksum;
-    this.#part = this.#newPart(this.#parts.length + 1);
+    this.#skipped = resumed?.skipped ?? 0;
+    this.partSize = resumed?.partSize ?? resumed?.parts[0]?.size ?? partSizeFor(options.size ?? 0);
+    this.checksum = resumed?.checksum ?? context.store.partChecksum;
+    this.#part = this.#newPart(this.#skipped + this.#parts.length + 1);
     // What fails is told by the next call.
     this.#controller.signal.addEventListener("abort", () => this.#wake(), { once: true });
   }
@@ -109,6 +129,18 @@ export class ObjectUpload {
     return offset;
   }
 
+  /** How many parts the store has, from the first on, without a gap. */
+  get stored(): number {
+    let count = 0;
+    while (this.#parts[count] !== undefined) count++;
+    return this.#skipped + count;
+  }
+
+  /** The part that is gathered. */
+  get rest(): GatheredPart {
+    return this.#part;
+  }
+
   /** Aborted when it fails, with the reason. */
   get signal(): AbortSignal {
     return this.#controller.signal;
@@ -117,7 +149,7 @@ export class ObjectUpload {
   async write(bytes: Uint8Array): Promise<void> {
     for (let start = 0; start < bytes.length;) {
       this.signal.throwIfAborted();
-      const room = partSize(this.#part.number) - this.#part.length;
+      const room = partSize(this.#part.number, this.partSize) - this.#part.length;
       const piece = bytes.subarray(start, start + room);
       await this.#guarded(() => this.#part.append(piece));
       start += piece.length;
@@ -134,10 +166,7 @@ export class ObjectUpload {
       if (this.uploadId === undefined) {
         stored = await putObject(store, this.key, this.#part, options);
       } else {
-        // Parts there must be.
-        if (this.#part.length > 0 || this.#part.number === 1) await this.#send();
-        while (this.#sending.size > 0) await this.#oneOf(this.#sending);
-        this.signal.throwIfAborted();
+        await this.#settle(true);
         stored = await completeUpload(store, { key: this.key, uploadId: this.uploadId }, this.#parts, options);
       }
       this.#isCompleted = true;
@@ -146,10 +175,30 @@ export class ObjectUpload {
     });
   }
 
+  /** Waits until the store has the parts that are under way; with `isLast`, what is gathered is the last one. */
+  async settle(isLast: boolean): Promise<void> {
+    await this.#guarded(() => this.#settle(isLast));
+  }
+
   /** Ends the upload, and what the store has of it. Resolves when that is gone. */
   fail(reason: unknown): Promise<void> {
     if (this.#isCompleted) return Promise.resolve();
     return this.#failed ??= this.#abort(reason);
+  }
+
+  /** Lets another go on with the upload: what the store has of it stays. Never rejects. */
+  async leave(reason: unknown): Promise<void> {
+    this.#controller.abort(reason);
+    await this.#step;
+    await Promise.allSettled(this.#sending);
+    await this.#part.discard().catch(() => {}); // it was given up
+  }
+
+  async #settle(isLast: boolean): Promise<void> {
+    // Parts there must be.
+    if (isLast && (this.#part.length > 0 || this.#part.number === 1)) await this.#send();
+    while (this.#sending.size > 0) await this.#oneOf(this.#sending);
+    this.signal.throwIfAborted();
   }
 
   async #abort(reason: unknown): Promise<void> {
@@ -177,7 +226,7 @@ export class ObjectUpload {
   /** Sends the part that was gathered, in the background, once there is a place for it. */
   async #send(): Promise<void> {
     const part = this.#part;
-    if (part.number >= MOST_PARTS && part.length === partSize(part.number)) {
+    if (part.number >= MOST_PARTS && part.length === partSize(part.number, this.partSize)) {
       const message = `Cannot store ${JSON.stringify(this.key)}: it has too many parts`;
       throw new S3Error("EntityTooLarge", message, { key: this.key });
     }
@@ -186,7 +235,7 @@ export class ObjectUpload {
     while (this.#sending.size >= concurrency) await this.#oneOf(this.#sending);
     await permits.acquire(this.signal);
     try {
-      this.uploadId ??= await createUpload(store, this.key, { ...this.#options, signal: this.signal });
+      this.uploadId ??= await createUpload(store, this.key, fieldsOf(this.#options), this.signal);
     } catch (error) {
       permits.release();
       throw error;
@@ -194,7 +243,7 @@ export class ObjectUpload {
     this.#part = this.#newPart(part.number + 1);
     const upload = { key: this.key, uploadId: this.uploadId };
     const sending = putPart(store, upload, part.number, part, this.signal)
-      .then((stored) => void (this.#parts[part.number - 1] = stored), (error) => {
+      .then((stored) => void (this.#parts[part.number - this.#skipped - 1] = stored), (error) => {
         this.#controller.abort(error); // the next call tells it, and aborts the upload
       })
       .finally(() => part.discard())
@@ -215,6 +264,6 @@ export class ObjectUpload {
   }
 
   #newPart(number: number): GatheredPart {
-    return new GatheredPart(number, this.#context.storage, this.#checksum);
+    return new GatheredPart(number, this.#context.storage, this.checksum);
   }
 }

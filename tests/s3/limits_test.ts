@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { S3Bucket, type S3PutOptions } from "../../lib/s3/mod.ts";
+import { isLong } from "../support/long_run.ts";
+import { type FakeStore, stores } from "./fake_store.ts";
+import { bytesOf, digestOf, streamOf, withStore } from "./scene.ts";
+
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+
+/** An object without bytes. */
+function sparse(store: FakeStore, key: string, size: number, fields: Record<string, string> = {}): void {
+  store.objects.set(key, { bytes: new Uint8Array(), size, etag: `"${key}"`, fields, modified: new Date() });
+}
+
+/** A store that refuses what any does; each by itself at length. */
+const strictest = Object.assign({}, ...Object.values(stores));
+for (const [name, rules] of Object.entries(isLong ? stores : { "all of them": strictest })) {
+  test(`${name}: objects of every size at a limit are stored, written and joined`, () =>
+    withStore(async (store) => {
+      store.rules = rules;
+      const bucket = store.bucket({ retries: 0 });
+      const whole = bytesOf(16 * MIB + 1);
+      for (const size of [0, 1, 5 * MIB - 1, 5 * MIB, 8 * MIB, 8 * MIB + 1, 16 * MIB, 16 * MIB + 1]) {
+        const bytes = whole.subarray(0, size);
+        await streamOf(bytes, 4 * MIB).pipeTo(bucket.writable("a"));
+        assert.equal(digestOf(store.objects.get("a")!.bytes), digestOf(bytes), `${size}`);
+      }
+      // Objects that came in parts themselves, of sizes that do not fit.
+      for (const key of ["b", "c"]) await streamOf(whole.subarray(0, 9 * MIB), 4 * MIB).pipeTo(bucket.writable(key));
+      await bucket.put("d", whole.subarray(0, 6 * MIB));
+      await bucket.put("e", "x");
+      const sources = await Promise.all(["e", "b", "d", "c"].map((key) => bucket.head(key)));
+      assert.equal((await bucket.join(sources as never, "all")).size, 24 * MIB + 1);
+      const parts = [new Uint8Array([120]), whole.subarray(0, 9 * MIB), whole.subarray(0, 6 * MIB)];
+      const expected = new Blob([...parts, whole.subarray(0, 9 * MIB)] as never);
+      assert.equal(digestOf(store.objects.get("all")!.bytes), digestOf(await expected.bytes()));
+      assert.equal(store.uploads.size, 0);
+    }));
+
+  test(`${name}: objects of more than one request may copy are copied and joined, and others that grow by thousands of parts`, () =>
+    withStore(async (store) => {
+      store.rules = rules;
+      const bucket = store.bucket({ retries: 0 });
+      sparse(store, "big", 6 * GIB);
+      await bucket.put("small", bytesOf(6 * MIB));
+      const [big, small] = await Promise.all(["big", "small"].map((key) => bucket.head(key)));
+      assert.equal((await bucket.join([big!], "to")).size, 6 * GIB);
+      assert.equal((await bucket.join([big!, { ...big!, size: 5 * MIB }], "to")).size, 6 * GIB + 5 * MIB);
+      assert.equal((await bucket.join([big!, small!], "to")).size, 6 * GIB + 6 * MIB);
+      assert.equal((await bucket.copy("big", "to")).size, 6 * GIB);
+      for (const count of isLong ? [999, 1000, 1001, 7999] : [1000]) {
+        const upload = store.sparseUpload("film", Array(count).fill(8 * MIB));
+        const film = await bucket.resume("film", upload);
+        await streamOf(bytesOf(8 * MIB + 1), 4 * MIB).pipeTo(film);
+        assert.equal(film.stored!.size, (count + 1) * 8 * MIB + 1);
+      }
+      assert.equal(store.uploads.size, 0);
+    }));
+}
+
+test("writable() plans the size of parts by the size of the object, so that 10,000 are enough for any", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    await streamOf(bytesOf(17 * MIB), 4 * MIB).pipeTo(bucket.writable("a", { size: 80_000 * MIB }));
+    assert.equal(store.asked.filter((asked) => asked.startsWith("PutPart")).length, 2, "parts of 10 MiB");
+    await streamOf(bytesOf(17 * MIB), 4 * MIB).pipeTo(bucket.writable("b", { size: 5 * 2 ** 40 }));
+    assert.equal(store.asked.at(-1), "PutObject b", "parts of 656 MiB");
+  }));
+
+const kept = {
+  "content-type": "text/css",
+  "cache-control": "max-age=5",
+  "content-disposition": "attachment",
+  "content-encoding": "gzip",
+  "content-language": "de",
+  "x-amz-meta-a": "b",
+};
+
+const copies: readonly (readonly [string, S3PutOptions, Readonly<Record<string, string>>])[] = [
+  ["nothing", {}, kept],
+  ["the type", { contentType: "text/html" }, { ...kept, "content-type": "text/html" }],
+  ["a field", { cacheControl: "no-store" }, { ...kept, "cache-control": "no-store" }],
+];
+
+test("a copy keeps what is not replaced, whatever the size", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    const { "x-amz-meta-a": _meta, ...others } = kept;
+    const all = [...copies, ["metadata", { metadata: { c: "d" } }, { ...others, "x-amz-meta-c": "d" }], [
+      "metadata by none",
+      { metadata: {} },
+      others,
+    ]] as typeof copies;
+    for (const size of [MIB, 6 * GIB]) {
+      sparse(store, "from", size, kept);
+      for (const [title, options, expected] of all) {
+        await bucket.copy("from", "to", options);
+        const { "x-amz-checksum-algorithm": _sum, ...fields } = store.objects.get("to")!.fields;
+        assert.deepEqual(fields, expected, `${title} of ${size}`);
+      }
+    }
+  }));
+
+test("metadata that has no members, and members of credentials that look misspelt, are refused", () => {
+  const options = { endpoint: "https://s3.example.com", bucket: "b" };
+  const keys = { accessKeyId: "a", secretAccessKey: "b" };
+  const bucket = new S3Bucket({ ...options, credentials: keys });
+  for (const metadata of [new Map([["a", "b"]]), new Headers({ a: "b" }), ["a"]]) {
+    assert.throws(
+      () => bucket.writable("a", { metadata: metadata as never }),
+      /^TypeError: metadata must be an object/,
+    );
+  }
+  for (const name of ["sesionToken", "SessionToken", "secretKey"]) {
+    const credentials = { ...keys, [name]: "s3cr3t" };
+    assert.throws(() => bucketOf(credentials), (error: Error) => {
+      return error instanceof TypeError && error.message.includes(name) && !error.message.includes("s3cr3t");
+    });
+  }
+  bucketOf({ ...keys, sessionToken: "c", expiration: new Date(), accountId: "1", $source: {} });
+  function bucketOf(credentials: object): S3Bucket {
+    return new S3Bucket({ ...options, credentials: credentials as typeof keys });
+  }
+});
+
+test("the endpoint of a store may have a path, which is signed", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket({ endpoint: `${store.endpoint}/storage/v1/s3/` });
+    await bucket.put("a/b", "text");
+    assert.equal(await new Response(bucket.readable("a/b")).text(), "text");
+    const [listed] = await Array.fromAsync(bucket.list({ prefix: "a/" }));
+    assert.equal(listed.key, "a/b");
+    assert.equal(await (await fetch(await bucket.presign("a/b"))).text(), "text");
+  }));
