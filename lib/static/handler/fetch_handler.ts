@@ -78,6 +78,8 @@ function askedBy({ method, url, headers }: Request): Asked {
 }
 
 function send(site: Site, request: Request, answer: Answer): Response | Promise<Response> {
+  const successor = site.successorOf(answer);
+  if (successor) return successor.then(() => fetchFrom(site, request));
   if (request.method === "HEAD") return new Response(null, answer.init());
   return answer.file ? fromFile(site, request, answer, answer.file) : answer.response();
 }

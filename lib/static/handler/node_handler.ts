@@ -111,7 +111,9 @@ export function answerNode(site: Site, req: MountedRequest, res: ServerResponse,
   const asked = askedBy(req, site.basePath);
   const answer = next ? site.respondInChain(asked) : site.respond(asked);
   if (answer === undefined) return next!();
-  send(site, req, res, answer, next);
+  const successor = site.successorOf(answer);
+  if (!successor) return send(site, req, res, answer, next);
+  successor.then(() => answerNode(site, req, res, next)).catch(next ?? (() => res.destroy()));
 }
 
 function askedBy(req: MountedRequest, basePath: string): Asked {

@@ -1,4 +1,5 @@
-import { TurnSlicer } from "../../timers/mod.ts";
+import { lstatSync } from "node:fs";
+import { endsWithin, TurnSlicer } from "../../timers/mod.ts";
 import type { Answer } from "../answer/answer.ts";
 import type { Settings } from "../answer/settings.ts";
 import type { Variant } from "../answer/variant.ts";
@@ -10,6 +11,9 @@ import { type FolderAnswers, Table } from "./table.ts";
 
 const MESSAGE = "has changed, but was answered as immutable: clients that have it keep it for up to a year. " +
   "Give it another name when its content changes, or set immutable to false, or to a pattern of what never changes";
+
+/** How long requests for a replaced file wait for the scan that follows its first one, in ms. */
+const PATIENCE = 5000;
 
 /** Warns of each file that `former` answered as immutable and that has other bytes in `table`. */
 export async function warnOfChanged(former: Table, table: Table, warn: Warn): Promise<void> {
@@ -59,6 +63,8 @@ export class Site {
   #watch: FolderWatch | undefined;
   readonly #succession = new Succession(this.#served());
   #isClosed = false;
+  /** The wait of requests for replaced files, until another table answers or the time is over. */
+  #heir: { readonly until: number; readonly comes: PromiseWithResolvers<void> } | undefined;
   readonly #sending = new Set<Promise<unknown>>();
 
   private constructor(directory: string, settings: Settings) {
@@ -108,9 +114,24 @@ export class Site {
     resource.hasChanged = true;
     if (resource.isFormer) return;
     this.#doubted.add(path);
+    if (lstatSync(identity.file, { throwIfNoEntry: false })?.isFile()) {
+      this.#heir ??= { until: performance.now() + PATIENCE, comes: Promise.withResolvers() };
+    }
     this.#settings.warn(path, "is not what was scanned: the folder is scanned anew once it is at rest");
     this.#succession.begin();
   };
+
+  /** Waits for the next table if that may have what `answer` lacks; undefined if `answer` is the one to send. */
+  successorOf({ status }: Answer): Promise<unknown> | undefined {
+    if (status !== 503 || !this.#heir) return undefined;
+    const left = this.#heir.until - performance.now();
+    return left > 0 ? endsWithin(this.#heir.comes.promise, left) : undefined;
+  }
+
+  #endWaits(): void {
+    this.#heir?.comes.resolve();
+    this.#heir = undefined;
+  }
 
   /** Waits for `sending` when it is closed. */
   track(sending: Promise<unknown>): void {
@@ -138,6 +159,7 @@ export class Site {
     this.#isClosed = true;
     this.#closed ??= this.#table?.folder;
     this.#table = undefined;
+    this.#endWaits();
     this.#watch?.close();
     await Promise.all([this.#succession.stop(), this.#scanning, ...this.#sending]);
   }
@@ -220,6 +242,7 @@ export class Site {
     await warnOfChanged(former, table, this.#settings.warn);
     if (this.#isClosed) return false;
     this.#table = table;
+    this.#endWaits();
     table.retireFormers();
     this.#watch?.renew();
     this.#prove(table);
