@@ -47,7 +47,14 @@ export interface PrecompressPlugin {
 interface ViteHooks extends PrecompressPlugin {
   applyToEnvironment(environment: { readonly config: { readonly consumer: string } }): boolean;
   config(): { readonly worker: { readonly plugins: () => Hooks[] } };
-  configResolved(config: { readonly root: string; readonly logger: { info(text: string): void } }): void;
+  configResolved(config: ViteConfig): void;
+}
+
+/** The part of Vite's configuration that counts here. */
+interface ViteConfig {
+  readonly root: string;
+  readonly logger: { info(text: string): void };
+  readonly build?: { readonly lib?: unknown };
 }
 
 /** The hooks of all three. */
@@ -68,7 +75,7 @@ interface Hooks {
 /**
  * Returns a plugin that compresses the output folder once a build has written all of it, and tells the manifest which
  * names have a hash, so that the static handler need not guess. In Vite only what browsers load is compressed: nothing
- * for development, nothing that is built for servers. Watching builds are not compressed.
+ * for development, nothing that is built for servers or as a library. Watching builds are not compressed.
  *
  * A build fails where a file cannot be compressed. In Rollup and Rolldown it happens in `bundle.close()`.
  *
@@ -91,12 +98,17 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
   /** Names of workers' files, which Vite builds on their own and adds to the bundle as they are. */
   const workers = new Map<string, boolean>();
   let tool: Tool | undefined;
+  let isLibrary = false;
   const plugin: ViteHooks & Hooks = {
     name: "millrace:precompress",
     apply: "build",
     applyToEnvironment: ({ config }) => config.consumer === "client",
     config: () => ({ worker: { plugins: () => [workerPlugin(workers)] } }),
-    configResolved({ root, logger }) {
+    configResolved({ root, logger, build }) {
+      isLibrary = Boolean(build?.lib);
+      if (isLibrary) {
+        logger.info("millrace:precompress leaves libraries to the sites that serve them (build.lib is set)");
+      }
       tool = { root, option: "build.outDir", print: (text) => logger.info(text) };
     },
     writeBundle(written, bundle) {
@@ -112,7 +124,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       sequential: true,
       async handler(error) {
         // What a failed build wrote is no part of the next one.
-        if (error !== undefined || this.meta.watchMode) return void output.takeFolders();
+        if (error !== undefined || isLibrary || this.meta.watchMode) return void output.takeFolders();
         const ownTool: Tool = { root: process.cwd(), option: "output.dir", print: (text) => this.info(text) };
         await compressOutput(output, checked, tool ?? ownTool);
       },

@@ -196,7 +196,10 @@ function summary(report: PrecompressReport, action: PrecompressArguments["action
   ];
   if (report.copied.length > 0) parts.push(`${report.copied.length} ${isRun ? "copied" : "to copy"}`);
   if (report.removed.length > 0) parts.push(`${report.removed.length} ${isRun ? "removed" : "to remove"}`);
-  if (report.found.length > 0) parts.push(`${counted(report.found.length, "variant")} of others`);
+  if (report.found.length > 0) {
+    const names = report.found.slice(0, 3).map(printable).join(", ") + (report.found.length > 3 ? ", …" : "");
+    parts.push(`${counted(report.found.length, "variant")} of others (${names})`);
+  }
   if (report.dotfiles > 0) parts.push(`${counted(report.dotfiles, "dotfile")} skipped`);
   if (report.problems.length > 0) parts.push(counted(report.problems.length, "problem"));
   const { cache, siteDictionary } = report;

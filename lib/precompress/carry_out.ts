@@ -1,11 +1,11 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { copyToTemporary, removeTemporary } from "../files/internal.ts";
 import { temporaryPath } from "../files/mod.ts";
 import { readContent } from "./content.ts";
 import type { Context } from "./context.ts";
 import type { Job, Outcome } from "./job.ts";
-import { type DeltaFormat, deltasOf, extensions, isDelta, isSiteDelta, type VariantFormat } from "./formats.ts";
-import { inTheWay } from "./plan_file.ts";
+import { type DeltaFormat, deltasOf, extensions, isDelta, type VariantFormat } from "./formats.ts";
+import { dictionaryOf } from "./plan_file.ts";
 import type { Copy, Plan, PlannedVariant, Work } from "./plan.ts";
 import { CHANGED } from "./problem.ts";
 import { type Made, recordExtra, recordOf, recordSettled, recordWork } from "./record_work.ts";
@@ -89,25 +89,22 @@ async function take(
   { format, settings, replacesAny, isBeside, theirs }: PlannedVariant,
   { temporary }: Job,
   work: Work,
-  { ledger, target }: Context,
+  { ledger, target, trialIn }: Context,
 ): Promise<VariantRecord> {
   const { file } = work;
   const path = variantPath(file.path, format);
-  if (theirs && (outcome.state !== "kept" || outcome.sha256 !== theirs.sha256)) {
-    if (theirs.isForm) return { state: "found", settings, size: theirs.size, sha256: theirs.sha256 };
-    if (outcome.state === "kept") throw inTheWay(file.path);
-    return { state: "unworthy", settings };
-  }
+  if (theirs && (outcome.state !== "kept" || outcome.sha256 !== theirs.sha256)) return theirs;
   if (outcome.state === "unworthy") {
     const occupant = isBeside ? undefined : await target.look(path);
-    if (occupant?.kind === "file" && occupant.isOurs && await target.remove(path)) ledger.removed.push(path);
+    const isLeft = occupant?.kind === "file" && occupant.isOurs;
+    if (isLeft && (trialIn || await target.remove(path))) ledger.removed.push(path);
     return { state: "unworthy", settings };
   }
   const variant: VariantRecord = { state: "kept", settings, size: outcome.size, sha256: outcome.sha256 };
   const entry = { path: file.path, record: recordOf(work, ledger), made: { format, variant } };
-  const isNew = await target.put(path, { temporary, sha256: outcome.sha256, entry, replacesAny });
+  const isNew = trialIn ? !theirs : await target.put(path, { temporary, sha256: outcome.sha256, entry, replacesAny });
   if (isNew || !theirs) ledger.compressed.add(file.path);
-  if (!isNew) await target.align(path, file);
+  if (!isNew && !trialIn) await target.align(path, file);
   return variant;
 }
 
@@ -115,7 +112,7 @@ async function take(
 async function fallBack(
   format: VariantFormat | DeltaFormat,
   { file, sha256 }: Work,
-  { ledger, target }: Context,
+  { ledger, target, trialIn }: Context,
 ): Promise<VariantRecord | undefined> {
   const path = variantPath(file.path, format);
   const occupant = await target.look(path);
@@ -123,18 +120,19 @@ async function fallBack(
   const before = target.provenance.records.get(file.path);
   const known = before?.sha256 === sha256 ? before.variants[format] : undefined;
   if (known?.sha256 === occupant.sha256) return known;
-  if (await target.remove(path)) ledger.removed.push(path);
+  if (trialIn || await target.remove(path)) ledger.removed.push(path);
   return undefined;
 }
 
 function jobFor({ format }: PlannedVariant, { work, level, limit }: Making, context: Context): Job {
-  const { places, target } = context;
+  const { places, target, trialIn } = context;
   const { file, sha256 } = work;
-  const dictionary = isDelta(format) ? dictionaryFor(format, work, context) : undefined;
+  const path = variantPath(file.path, format);
+  const dictionary = isDelta(format) ? dictionaryOf(format, work, context) : undefined;
   return {
     path: file.path,
     source: join(work.folder ?? places.source, file.path),
-    temporary: temporaryPath(join(target.folder, variantPath(file.path, format))),
+    temporary: temporaryPath(trialIn ? join(trialIn, basename(path)) : join(target.folder, path)),
     format,
     level,
     ...(dictionary && { dictionary: dictionary.file, dictionarySha256: dictionary.sha256 }),
@@ -145,15 +143,6 @@ function jobFor({ format }: PlannedVariant, { work, level, limit }: Making, cont
     limit,
     keepsAny: context.cache !== undefined,
   };
-}
-
-function dictionaryFor(
-  format: DeltaFormat,
-  { dictionary }: Work,
-  { places, siteDictionary }: Context,
-): { readonly file: string; readonly sha256: string } {
-  if (isSiteDelta(format)) return siteDictionary!;
-  return { file: join(places.previous!, dictionary!.path), sha256: dictionary!.sha256 };
 }
 
 const formats = Object.keys(extensions) as (VariantFormat | DeltaFormat)[];
@@ -222,7 +211,7 @@ async function makeCopy(copy: Copy, { ledger, places, settings, target }: Contex
 }
 
 /** Enough files at a time to keep the pool busy, whatever the number of files. */
-async function carryOutAll(works: readonly Work[], context: Context): Promise<void> {
+export async function carryOutAll(works: readonly Work[], context: Context): Promise<void> {
   const waiting = works.values();
   const lanes = Array.from({ length: 2 * context.settings.jobs + 2 }, async () => {
     for (const work of waiting) await carryOut(work, context);

@@ -32,6 +32,8 @@ export interface Context {
   readonly ledger: Ledger;
   readonly pool: Pool;
   readonly progress: ProgressMeter;
+  /** The folder that variants are made in of which none is put in its place, in a dry run. */
+  readonly trialIn?: string;
 }
 
 /**

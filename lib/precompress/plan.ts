@@ -1,4 +1,3 @@
-import type { OccupantFile } from "./occupant.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, FileRecord, VariantRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
@@ -14,8 +13,8 @@ export interface PlannedVariant {
   readonly replacesAny: boolean;
   /** Whether the copy of another file has the place, unless the variant takes it. */
   readonly isBeside?: boolean;
-  /** Somebody else's file in its place, which stays: it may turn out to have the very bytes. */
-  readonly theirs?: OccupantFile & { readonly isForm: boolean };
+  /** Another form of the file, of no run, in its place: used as it is, unless it turns out to have the very bytes. */
+  readonly theirs?: VariantRecord;
 }
 
 /** The variants that a file should have. */

@@ -1,11 +1,20 @@
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { DecompressionStream } from "../codecs/mod.ts";
 import { openFileReadable } from "../files/mod.ts";
 import { type Content, isCompressedByName, LARGE_FILE, readContent } from "./content.ts";
 import type { Context, LeftAlone } from "./context.ts";
 import { FOLDER_IN_THE_WAY, isAlike, type OccupantFile } from "./occupant.ts";
-import { type DeltaFormat, deltasOf, extensions, isDelta, isSiteDelta, type VariantFormat } from "./formats.ts";
+import {
+  codecOf,
+  type DeltaFormat,
+  deltasOf,
+  extensions,
+  isDelta,
+  isSiteDelta,
+  type VariantFormat,
+} from "./formats.ts";
 import { areSettled, type Plan, type PlannedVariant } from "./plan.ts";
 import { CHANGED } from "./problem.ts";
 import type { DictionaryRecord, VariantRecord } from "./records.ts";
@@ -14,21 +23,34 @@ import { NOT_AS_WRITTEN } from "./target.ts";
 import { type TreeFiles, variantPath, withoutHash } from "./tree_files.ts";
 import type { FoundFile, Tree } from "./walk.ts";
 
-/** Whether a file is a compressed form of that content. A delta counts as none: to read it takes its dictionary. */
-export async function isFormOf(
+/** Whether a file is a compressed form of that content; of a delta, by the dictionary that a run has for it. */
+async function isFormOf(
   path: string,
   format: VariantFormat | DeltaFormat,
-  of: { readonly size: number; readonly sha256: string },
+  original: Original,
+  context: Context,
 ): Promise<boolean> {
-  if (isDelta(format)) return false;
+  const of = original.content;
   try {
+    const dictionary = isDelta(format) ? await readFile(dictionaryOf(format, original, context).file) : undefined;
+    const options = { maxSize: of.size, ...(dictionary && { dictionary }) };
     const hash = createHash("sha256");
-    const content = (await openFileReadable(path)).pipeThrough(new DecompressionStream(format, { maxSize: of.size }));
+    const content = (await openFileReadable(path)).pipeThrough(new DecompressionStream(codecOf(format), options));
     for await (const chunk of content as unknown as AsyncIterable<Uint8Array>) hash.update(chunk);
     return hash.digest("hex") === of.sha256;
   } catch {
     return false; // unreadable, corrupt, or more than the content
   }
+}
+
+/** The dictionary of a delta: the previous version of its file, or the dictionary of the site. */
+export function dictionaryOf(
+  format: DeltaFormat,
+  { dictionary }: Pick<Original, "dictionary">,
+  { places, siteDictionary }: Context,
+): { readonly file: string; readonly sha256: string } {
+  if (isSiteDelta(format)) return siteDictionary!;
+  return { file: join(places.previous!, dictionary!.path), sha256: dictionary!.sha256 };
 }
 
 /** A file that variants are planned of. */
@@ -97,19 +119,20 @@ async function besideTheirs(
   format: VariantFormat | DeltaFormat,
   { settings, usable }: { readonly settings: string; readonly usable: VariantRecord | undefined },
   original: Original,
-  { ledger, target }: Context,
+  context: Context,
 ): Promise<PlannedVariant | undefined> {
-  const { file, content } = original;
+  const { ledger, target } = context;
+  const { file } = original;
   const path = variantPath(file.path, format);
   const found: VariantRecord = { state: "found", settings, size: occupant.size, sha256: occupant.sha256 };
   const planned = { format, settings, replacesAny: false };
   if (usable?.state === "found" && usable.sha256 === occupant.sha256) return { ...planned, record: usable };
-  const isForm = await isFormOf(join(target.folder, path), format, content);
-  if (isForm && (occupant.isLink || usable?.state === "unworthy")) return { ...planned, record: found };
-  // Whether a delta is one cannot be told before it is made.
-  if (isForm || isDelta(format) && !occupant.isLink) return { ...planned, theirs: { ...occupant, isForm } };
-  ledger.fail(path, inTheWay(file.path), original);
-  return undefined;
+  if (!await isFormOf(join(target.folder, path), format, original, context)) {
+    ledger.fail(path, inTheWay(file.path), original);
+    return undefined;
+  }
+  const isFinal = occupant.isLink || usable?.state === "unworthy";
+  return { ...planned, ...(isFinal ? { record: found } : { theirs: found }) };
 }
 
 /** A variant for which there is a file in the tree that is copied: it takes part in the copy. */
@@ -118,11 +141,11 @@ async function besideOriginal(
   format: VariantFormat | DeltaFormat,
   settings: string,
   original: Original,
-  { ledger, places }: Context,
+  context: Context,
 ): Promise<PlannedVariant | undefined> {
-  const full = join(places.source, beside.path);
-  if (!await isFormOf(full, format, original.content)) {
-    ledger.fail(beside.path, inTheWay(original.file.path), original);
+  const full = join(context.places.source, beside.path);
+  if (!await isFormOf(full, format, original, context)) {
+    context.ledger.fail(beside.path, inTheWay(original.file.path), original);
     return undefined;
   }
   const { size, sha256 } = await readContent(full);
@@ -134,7 +157,7 @@ function areSame(a: VariantRecord | undefined, b: VariantRecord | undefined): bo
 }
 
 /** The problem of a file that has the place of a variant. */
-export function inTheWay(path: string): Error {
+function inTheWay(path: string): Error {
   return new Error(`it is in the way and not made from ${basename(path)}: remove it, exclude that, or use --force`);
 }
 

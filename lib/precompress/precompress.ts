@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { Turn } from "../files/internal.ts";
+import { temporaryDirectory, Turn } from "../files/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
-import { act } from "./carry_out.ts";
+import { act, carryOutAll } from "./carry_out.ts";
 import { Cache, openStore } from "./cache/cache.ts";
 import { type Context, Ledger } from "./context.ts";
 import { immutabilityOf, requireMatch, type Selection, selectionOf, toldBy } from "./selection.ts";
@@ -140,7 +140,7 @@ async function run(tree: Tree, files: TreeFiles, context: Context, signal?: Abor
   const { ledger, settings, target } = context;
   for (const { path, message } of tree.problems) ledger.fail(path, new Error(message));
   const plan = await planAll(tree, files, context, signal);
-  if (settings.dryRun) return reportPlan(plan, context);
+  if (settings.dryRun) return await reportPlan(plan, context);
   if (!plan.isEmpty) await target.begin();
   try {
     await act(plan, context, signal);
@@ -181,19 +181,32 @@ async function planAll(tree: Tree, files: TreeFiles, context: Context, signal?: 
     signal?.throwIfAborted();
     await planExtra(file, plan, context);
   }
+  for (const path of files.beside.keys()) {
+    // Of a run whose manifest is lost, and of no use without the folder of `previous`.
+    if (/\.dc[bz]$/.test(path) && !plan.decided.has(await target.placeOf(path))) ledger.found.push(path);
+  }
   await planStale(tree, plan, context);
   return plan;
 }
 
 /** Notes a plan in the ledger as if it had been carried out. */
-function reportPlan(plan: Plan, context: Context): void {
-  const { ledger } = context;
+async function reportPlan(plan: Plan, context: Context): Promise<void> {
+  const { ledger, pool } = context;
   for (const path of plan.stale) ledger.removed.push(path);
   if (plan.newDictionary) ledger.compressed.add(plan.newDictionary.file.path);
   for (const { file } of plan.copies) ledger.copied.push(file.path);
-  for (const work of plan.works) {
-    if (!work.isSettled) ledger.compressed.add(work.file.path);
-    recordSettled(work, context);
+  const open = plan.works.filter(({ isSettled }) => !isSettled);
+  for (const work of plan.works) if (work.isSettled) recordSettled(work, context);
+  // After the manifest was lost, only the bytes that a run would make tell what it would put there.
+  if (!plan.newDictionary && open.some(({ variants }) => variants.some(({ theirs }) => theirs !== undefined))) {
+    await using folder = await temporaryDirectory();
+    pool.prepare(open.length, Infinity);
+    await carryOutAll(open, { ...context, trialIn: folder.path });
+  } else {
+    for (const work of open) {
+      ledger.compressed.add(work.file.path);
+      recordSettled(work, context);
+    }
   }
   for (const extra of plan.extras) recordExtra(extra, context);
 }

@@ -76,11 +76,17 @@ export function passingRefusals(): ReadonlySet<string> {
 const refusals: ReadonlySet<string> = new Set(["EACCES", "EBUSY", "EPERM"]);
 const none: ReadonlySet<string> = new Set();
 
-/** On Node, the place of the process's compile cache, with which a worker starts in half of the time. */
-function compileCache(): Record<string, string> {
-  if ("Deno" in globalThis) return {}; // it would ask for permission to read the variable, and has no such cache
-  const folder = process.env.NODE_COMPILE_CACHE;
-  return folder ? { NODE_COMPILE_CACHE: folder } : {};
+/**
+ * The environment of workers: on Node, the place of the compile cache, with which one starts in half of the time, and the
+ * loader of Yarn's Plug'n'Play, without which none finds its module.
+ */
+function workerEnvironment(): Record<string, string> {
+  if ("Deno" in globalThis) return {}; // it would ask for permission to read the variables, and has no such cache
+  const { NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env;
+  return {
+    ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
+    ...(NODE_OPTIONS && "pnp" in process.versions && { NODE_OPTIONS }),
+  };
 }
 
 /** A function that does a job of a worker, and posts what comes of it. */
@@ -201,13 +207,13 @@ function isMissingModule({ code, message }: Error & { code?: unknown }): boolean
  * Starts a worker thread on the module at `url`, which uses `parentPort` of `node:worker_threads`.
  *
  * Deno starts such workers from files only; a module from elsewhere (a package imported from JSR has an https URL) is
- * imported by a one-line module in a data URL. The environment is empty but for the compile cache: Deno would ask for all
- * of it to copy it, and Deno 2.4 cannot share it.
+ * imported by a one-line module in a data URL. The environment is empty but for what Node needs: Deno would ask for all of
+ * it to copy it, and Deno 2.4 cannot share it.
  */
 function startWorker(url: URL): Worker {
   const isFile = url.protocol === "file:";
   const program = `data:text/javascript,${encodeURIComponent(`import ${JSON.stringify(url.href)};`)}`;
   // Node's workers inherit --input-type, and refuse to start with it.
   const isTyped = process.execArgv.some((word) => word.startsWith("--input-type"));
-  return new Worker(isFile ? url : new URL(program), { env: compileCache(), ...(isTyped && { execArgv: [] }) });
+  return new Worker(isFile ? url : new URL(program), { env: workerEnvironment(), ...(isTyped && { execArgv: [] }) });
 }

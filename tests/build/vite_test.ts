@@ -135,6 +135,13 @@ test("nothing is compressed of what Vite builds for servers, nor while it serves
     assert.ok(existsSync(join(root, "dist/index.html")) && !existsSync(join(root, "dist/.millrace.json")));
   }));
 
+test("a library is left to the sites that serve it, which is told", () =>
+  inProject(async (root) => {
+    const printed = await build(root, { build: { lib: { entry: "src/main.js", formats: ["es"], fileName: "a" } } });
+    assert.ok(!(await listed(join(root, "dist"))).some((path) => /\.(?:br|gz|zst|millrace\.json)$/.test(path)));
+    assert.match(printed, /leaves libraries to the sites that serve them/);
+  }));
+
 test("environments for browsers are compressed, each in its folder, and others are not", () =>
   inProject(async (root) => {
     const { logger } = keeping();

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { build, stop } from "esbuild";
 import { inFolder } from "../support/folders.ts";
 import { run } from "../support/processes.ts";
-import { root } from "../support/runtime.ts";
+import { root, runtime } from "../support/runtime.ts";
 
 const program = `
   import { RotatingFileWritable } from "./lib/files/mod.ts";
@@ -50,3 +50,17 @@ for (const format of ["esm", "cjs"] as const) {
       assert.equal(logs.filter((name) => name.endsWith(".log")).length, 1, logs.join());
     }));
 }
+
+test("workers have the loader of Yarn's Plug'n'Play", { skip: runtime !== "node" }, () =>
+  inFolder(async (folder) => {
+    const loader = `process.versions.pnp = "3"; require("node:fs").appendFileSync(__dirname + "/log",
+      require("node:worker_threads").isMainThread ? "program " : "worker ");`;
+    await writeFile(join(folder, "loader.cjs"), loader);
+    await mkdir(join(folder, "site"));
+    await writeFile(join(folder, "site/a.js"), "a line of code;\n".repeat(100));
+    const cli = join(root, "lib/cli/cli.ts");
+    const NODE_OPTIONS = `--require=${join(folder, "loader.cjs")} --max-old-space-size=500`;
+    const { code, stderr } = await run(process.execPath, [cli, "site"], folder, { NODE_OPTIONS });
+    assert.equal(code, 0, stderr);
+    assert.match(await readFile(join(folder, "log"), "utf8"), /^program (?:worker )+$/);
+  }));

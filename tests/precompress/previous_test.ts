@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { decompress } from "../../lib/codecs/mod.ts";
-import { precompress, readManifest } from "../../lib/precompress/mod.ts";
+import { manifestName, precompress, readManifest } from "../../lib/precompress/mod.ts";
 import { withoutHash } from "../../lib/precompress/tree_files.ts";
 import { concatenated, sourceText } from "../support/bytes.ts";
 import { inFolder, listed, writeTree } from "../support/folders.ts";
@@ -64,4 +64,21 @@ test("a delta that saves little over the plain variant is not kept", () =>
     const { variants } = (await readManifest(join(folder, "after")))!.files["a.js"]!;
     assert.equal(variants.dcb!.state, "unworthy");
     assert.equal(variants.dcz!.state, "unworthy");
+  }));
+
+test("after a lost manifest a dry run says what the run does, and deltas of the former run are used or named", () =>
+  inFolder(async (folder) => {
+    const [previous, site] = [join(folder, "former"), join(folder, "site")];
+    await writeTree(previous, { "a.js": sourceText(9000, 1), "b.js": sourceText(9000, 2) });
+    await writeTree(site, { "a.js": sourceText(9100, 1), "b.js": sourceText(9000, 3) }); // no delta of b.js is worth it
+    const options = { formats: ["zstd"], levels: { zstd: 3 } } as const;
+    await precompress(site, { ...options, previous });
+    for (const after of [{ ...options, previous }, options]) {
+      await rm(join(site, manifestName));
+      const planned = await precompress(site, { ...after, dryRun: true });
+      const made = await precompress(site, after);
+      assert.deepEqual({ ...planned, elapsedMs: 0, types: [] }, { ...made, elapsedMs: 0, types: [] });
+      assert.deepEqual([made.compressed, made.unchanged, made.problems], [[], 2, []]);
+      assert.deepEqual(made.found, "previous" in after ? [] : ["a.js.dcz"]);
+    }
   }));

@@ -32,7 +32,7 @@ export function contentOf(hash: string): Uint8Array<ArrayBuffer> | undefined {
 export const codecsReady: Promise<void> = ready();
 
 const made = new Map<string, Uint8Array>();
-/** By format and hash of a compressed form: the hash of its content. */
+/** By format and hash of a compressed form, and of its dictionary: the hash of its content. */
 const forms = new Map<string, string>();
 
 /** The variant that a run makes of a content; always the same bytes. */
@@ -49,7 +49,7 @@ export function variantOf(
       key,
       variant = compressSync(content, { format: codecOf(format), level, ...(dictionary && { dictionary }) }),
     );
-    if (!dictionary) forms.set(`${format} ${hashOf(variant)}`, hashOf(content));
+    forms.set(`${format} ${hashOf(variant)} ${dictionary && hashOf(dictionary)}`, hashOf(content));
   }
   return variant;
 }
@@ -63,11 +63,15 @@ export function formBy(content: Uint8Array<ArrayBuffer>, extension: ".br" | ".gz
 }
 
 for (const content of contents) {
-  forms.set(`brotli ${hashOf(formBy(content, ".br"))}`, hashOf(content));
-  forms.set(`gzip ${hashOf(formBy(content, ".gz"))}`, hashOf(content));
+  forms.set(`brotli ${hashOf(formBy(content, ".br"))} undefined`, hashOf(content));
+  forms.set(`gzip ${hashOf(formBy(content, ".gz"))} undefined`, hashOf(content));
 }
 
 /** The hash of the content that a compressed form holds, if it is one of that format. */
-export function contentOfForm(hash: string, format: VariantFormat | DeltaFormat): string | undefined {
-  return forms.get(`${format} ${hash}`);
+export function contentOfForm(
+  hash: string,
+  format: VariantFormat | DeltaFormat,
+  dictionary?: Uint8Array,
+): string | undefined {
+  return forms.get(`${format} ${hash} ${dictionary && hashOf(dictionary)}`);
 }

@@ -148,7 +148,7 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
       const delta = deltas[format];
       if (!delta || !dictionary || dictionary.length < 1024) continue;
       const bytes = variantOf(content, delta, options.levels[format], dictionary);
-      expectVariant(file, delta, bytes, Math.floor((plain ?? file.size) * 0.9));
+      expectVariant(file, delta, bytes, Math.floor((plain ?? file.size) * 0.9), dictionary);
     }
   }
 
@@ -158,6 +158,7 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
     format: VariantFormat | DeltaFormat,
     bytes: Uint8Array,
     limit: number,
+    dictionary?: Uint8Array,
   ): number | undefined {
     const isKept = bytes.length <= limit;
     const entry: Entry = { kind: "file", hash: hashOf(bytes), mode: file.mode, mtimeMs: file.mtimeMs };
@@ -166,7 +167,7 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
     const isDelta = format.startsWith("dc");
     const beneath = beside.get(path);
     if (copies && beneath && !force) {
-      if (!isDelta && contentOfForm(beneath.hash, format) === file.hash) return beneath.size;
+      if (contentOfForm(beneath.hash, format, dictionary) === file.hash) return beneath.size;
       told.add(path);
       return undefined;
     }
@@ -193,7 +194,7 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
       if (isKept) files.set(place, entry);
       return isKept ? bytes.length : undefined;
     }
-    const isForm = !isDelta && status?.kind === "file" && contentOfForm(status.hash, format) === file.hash;
+    const isForm = status?.kind === "file" && contentOfForm(status.hash, format, dictionary) === file.hash;
     if (isForm) return lstatSync(join(world, target)).size;
     if (isKept || !isDelta) {
       // A link may lead to what a run makes: what it finds there depends on when it looks.
