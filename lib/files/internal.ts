@@ -43,5 +43,5 @@ export {
   type TemporaryDirectory,
   temporaryDirectory,
 } from "./temporary.ts";
-export { isLockName, LockLostError, ProcessLock, type ProcessLockOptions } from "./process_lock.ts";
+export { isLockName, type LockedBy, LockLostError, ProcessLock, type ProcessLockOptions } from "./process_lock.ts";
 export { Turn } from "./turn.ts";

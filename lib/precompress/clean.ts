@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { removeTemporary, Turn } from "../files/internal.ts";
 import { bool, schema, type SchemaOf } from "../streams/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
+import { afterOthers } from "./journal.ts";
 import { manifestName } from "./manifest.ts";
 import { explain, type Problem } from "./problem.ts";
 import { Target } from "./target.ts";
@@ -78,7 +79,7 @@ export async function cleanPrecompressed(directory: string, options: CleanOption
   const folder = await realpath(directory);
   const turn = await Turn.take(folder); // behind other runs of this process
   try {
-    return await clean(folder, temporaries, followLinks);
+    return await afterOthers(() => clean(folder, temporaries, followLinks));
   } finally {
     turn!.end();
   }

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { lstat, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import { ProcessLock, processSpace } from "../files/internal.ts";
+import { type LockedBy, ProcessLock, processSpace } from "../files/internal.ts";
 import { isProcessAlive } from "../runtime/mod.ts";
 import { checkedRecord, checkedVariant, isBelowFolder, isFormat, journalName } from "./manifest.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
@@ -13,8 +13,10 @@ import { cannotWrite } from "./problem.ts";
 const FIRST_WORDS = ['\n{"copied":', '\n{"space":'];
 /** A journal of an earlier version that was not touched for so long belongs to a run that was killed, in ms. */
 const LONGEST_SILENCE = 30_000;
-/** How long a run waits for one that is about to end, in ms. */
-const WAIT = 1000;
+/** How long a run waits for another before it says so, and in all, in ms. */
+const WAITS = [1000, 600_000];
+/** How often a run is planned anew because others changed its folder meanwhile. */
+const MOST_PLANS = 10;
 
 /** A file that is about to get its name: a copy, or a variant of the file at `path`. */
 export interface JournalEntry {
@@ -103,18 +105,27 @@ export class Journal {
    * @param options.copied Whether the files themselves are copied there.
    * @param options.toRemove Whether the run only removes, which needs no room on the disk.
    * @param options.expected How long the journal was when the run was planned; undefined if there was none.
-   * @throws {Error} if another run is under way, or was since, or the folder cannot be written to.
+   * @param options.waits How long other runs are waited for, in ms: before a warning, and in all.
+   * @throws {FolderChangedError} if another run has ended since.
+   * @throws {Error} if another run is under way all the time, or the folder cannot be written to.
+   * @throws {unknown} the reason of `signal` once it is aborted.
    */
   static async open(
     folder: string,
-    { copied, toRemove, expected }: { copied: boolean; toRemove: boolean; expected: number | undefined },
+    { copied, toRemove, expected, signal, waits = WAITS }: {
+      readonly copied: boolean;
+      readonly toRemove: boolean;
+      readonly expected: number | undefined;
+      readonly signal?: AbortSignal | undefined;
+      readonly waits?: readonly number[];
+    },
   ): Promise<Journal> {
     const path = join(folder, journalName);
-    const lock = await lockedFolder(folder);
+    const lock = await lockedFolder(folder, waits, signal);
     try {
       const found = await readJournal(folder);
-      if (found?.isHeld) throw atWork(folder);
-      if (found?.length !== expected) throw changedMeanwhile(folder);
+      if (found?.isHeld) throw atWork(folder, "version 0.2");
+      if (found?.length !== expected) throw new FolderChangedError(folder);
       const journal = new Journal(path, lock, openJournal(folder, path, found !== undefined));
       try {
         // A line end first: the last line may have been torn.
@@ -173,20 +184,33 @@ export class Journal {
   }
 }
 
-/** Takes the lock of a folder that runs write to. */
-async function lockedFolder(folder: string): Promise<ProcessLock> {
-  const lock = new ProcessLock({
-    directory: folder,
-    subject: `the folder ${folder}`,
-    waitFor: WAIT,
-    busy: () => atWork(folder),
-  });
+/** Takes the lock of a folder that runs write to, with a warning if that takes long. */
+async function lockedFolder(
+  folder: string,
+  [waitFor, ...longer]: readonly number[],
+  signal: AbortSignal | undefined,
+): Promise<ProcessLock> {
+  signal?.throwIfAborted();
+  let holder: LockedBy | undefined;
+  const busy = (by: LockedBy): Error => atWork(folder, `process ${(holder = by).processId}`);
+  const lock = new ProcessLock({ directory: folder, subject: `the folder ${folder}`, waitFor, busy });
+  const stop = (): void => lock.release();
+  signal?.addEventListener("abort", stop);
   try {
     await lock.take();
+    signal?.throwIfAborted();
+    return lock;
   } catch (error) {
-    throw (error as { code?: unknown }).code === undefined ? error : cannotWrite(folder, error);
+    signal?.throwIfAborted();
+    if (holder === undefined) {
+      throw (error as { code?: unknown }).code === undefined ? error : cannotWrite(folder, error);
+    }
+    if (longer.length === 0) throw error;
+    process.emitWarning(`process ${holder.processId} is at work in ${folder}: its end is waited for`);
+  } finally {
+    signal?.removeEventListener("abort", stop);
   }
-  return lock;
+  return await lockedFolder(folder, longer, signal);
 }
 
 /** Opens a journal that is there, or begins one; returns its descriptor. */
@@ -195,7 +219,7 @@ function openJournal(folder: string, path: string, isThere: boolean): number {
   try {
     return openSync(path, isThere ? O_APPEND | O_WRONLY | O_NOFOLLOW : "ax");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw changedMeanwhile(folder);
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw new FolderChangedError(folder);
     throw cannotWrite(folder, error);
   }
 }
@@ -204,13 +228,26 @@ function notOurs(path: string): Error {
   return new Error(`${path} is in the way of a run's journal, and none: remove it and run again`);
 }
 
-function atWork(folder: string): Error {
-  return new Error(`another run is at work in ${folder}: wait for it, or remove ${journalName} if there is none`);
+function atWork(folder: string, holder: string): Error {
+  return new Error(`another run, of ${holder}, is at work in ${folder}: wait for its end, or end it`);
 }
 
-/** Says that what a run was planned for is not there any more. */
-export function changedMeanwhile(folder: string): Error {
-  return new Error(`another run changed ${folder} meanwhile: run again`);
+/** The failure of a run that was planned for what is not there any more. */
+export class FolderChangedError extends Error {
+  constructor(folder: string) {
+    super(`another run changed ${folder} meanwhile: run again`);
+  }
+}
+
+/** Plans and does a run, again if another process changed its folder before it had the lock. */
+export async function afterOthers<T>(run: () => Promise<T>): Promise<T> {
+  for (let plans = 1;; plans++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof FolderChangedError) || plans === MOST_PLANS) throw error;
+    }
+  }
 }
 
 /** Whether the process of a journal that was touched lately may still be at work. */

@@ -6,6 +6,7 @@ import { temporaryDirectory, Turn } from "../files/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { act, carryOutAll } from "./carry_out.ts";
 import { Cache, openStore } from "./cache/cache.ts";
+import { afterOthers } from "./journal.ts";
 import { type Context, Ledger } from "./context.ts";
 import { immutabilityOf, requireMatch, type Selection, selectionOf, toldBy } from "./selection.ts";
 import { type PrecompressOptions, precompressOptions, type Settings, settingsOf } from "./options.ts";
@@ -60,7 +61,7 @@ export async function precompressInDetail(directory: string, options: Precompres
   // Behind other runs of this process; one that only looks changes nothing, and waits for none.
   const turn = settings.dryRun ? undefined : await Turn.take(places.target, { signal });
   try {
-    return await precompressIn(places, { directory, settings, selection, told, started });
+    return await afterOthers(() => precompressIn(places, { directory, settings, selection, told, started }));
   } finally {
     turn?.end();
   }
@@ -141,7 +142,7 @@ async function run(tree: Tree, files: TreeFiles, context: Context, signal?: Abor
   for (const { path, message } of tree.problems) ledger.fail(path, new Error(message));
   const plan = await planAll(tree, files, context, signal);
   if (settings.dryRun) return await reportPlan(plan, context);
-  if (!plan.isEmpty) await target.begin();
+  if (!plan.isEmpty) await target.begin({ signal });
   try {
     await act(plan, context, signal);
   } catch (error) {
@@ -149,7 +150,7 @@ async function run(tree: Tree, files: TreeFiles, context: Context, signal?: Abor
     throw error;
   }
   dropGone(plan, context);
-  if (plan.isEmpty && target.isNews(ledger.records)) await target.begin();
+  if (plan.isEmpty && target.isNews(ledger.records)) await target.begin({ signal });
   await target.end(ledger.records).catch((error) => ledger.fail(manifestName, error));
   ledger.cache = await context.cache?.end();
 }

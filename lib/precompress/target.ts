@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdir, realpath, rmdir, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { flushFolder, identityOf, makeDirectory, removeIfSame, takeName } from "../files/internal.ts";
-import { changedMeanwhile, type FoundJournal, Journal, type JournalEntry, readJournal } from "./journal.ts";
+import { FolderChangedError, type FoundJournal, Journal, type JournalEntry, readJournal } from "./journal.ts";
 import { manifestName, manifestText, parseManifest, readManifestText, writeManifest } from "./manifest.ts";
 import type { FileRecord, Manifest } from "./records.ts";
 import { isSameButForCase, obstacle, type Occupant, occupantAt, type RealPlace, RealPlaces } from "./occupant.ts";
@@ -137,17 +137,20 @@ export class Target {
    * Takes the folder for this run; to be called before anything is changed in it.
    *
    * @param options.toRemove Whether the run only removes files, for which a full disk need have no room.
-   * @throws {Error} if another run is under way, or was since, or it cannot be written to.
+   * @throws {FolderChangedError} if another run has ended since.
+   * @throws {Error} if another run is under way, or it cannot be written to.
    */
-  async begin({ toRemove = false }: { readonly toRemove?: boolean } = {}): Promise<void> {
+  async begin(
+    { toRemove = false, signal }: { readonly toRemove?: boolean; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<void> {
     await makeDirectory(this.folder).catch((error) => {
       throw cannotWrite(this.folder, error);
     });
     const expected = this.journal?.length;
-    this.#writing = await Journal.open(this.folder, { copied: this.isCopy, toRemove, expected });
+    this.#writing = await Journal.open(this.folder, { copied: this.isCopy, toRemove, expected, signal });
     if (await readManifestText(this.folder) === this.#text) return;
     this.#writing.leave();
-    throw changedMeanwhile(this.folder);
+    throw new FolderChangedError(this.folder);
   }
 
   /** Makes the folder that `path` is in, and those above it. */
