@@ -4,6 +4,7 @@ import process from "node:process";
 /** The system's codes in words. */
 const meanings: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
+  EBUSY: "it is in use, or a mount point, which no other file replaces",
   EDQUOT: "the user's disk quota is used up",
   EEXIST: "there is a file of that name already",
   EFBIG: "the file would be larger than the file system or the process may make it",

@@ -78,7 +78,8 @@ export const csvDecoderStreamOptions: SchemaOf<
  *
  * Text may be cut into chunks anywhere. Records end with LF, CRLF or CR; the last one needs no end. Fields in quotes may
  * hold separators, line ends and, doubled, quotes. A quote within a field that does not begin with one is a character
- * as any. Spaces belong to fields. Empty lines and a byte order mark at the start are skipped. The type `T` of records is
+ * as any. Spaces belong to fields. Empty lines and a byte order mark at the start are skipped; one of UTF-16 has bytes
+ * decoded as such. A first line `sep=;`, as Excel has it, names the separator unless the option does. The type `T` of records is
  * not checked: name it where `headers` makes them objects.
  *
  * @example Records as arrays
@@ -117,6 +118,9 @@ export class CsvDecoderStream<T = string[]> extends TransformStream<string | Arr
    * @throws {RangeError} if `maxRecordLength` is not a number of bytes.
    */
   constructor(options: CsvDecoderStreamOptions = {}) {
-    super(new CsvReader<T>(csvDecoderStreamOptions(options)));
+    const settings = csvDecoderStreamOptions(options);
+    super(
+      new CsvReader<T>({ ...settings, separator: options.separator === undefined ? undefined : settings.separator }),
+    );
   }
 }

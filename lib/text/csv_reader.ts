@@ -10,15 +10,20 @@ const QUOTE = 34;
 const UNIT = 3;
 
 export interface CsvReaderOptions extends CsvRecordsOptions {
-  /** The character between two fields. */
-  readonly separator: string;
+  /** The character between two fields. Default: the one that the first line names, or a comma. */
+  readonly separator: string | undefined;
   /** The most bytes of a record, its line end not counted. */
   readonly maxRecordLength: number;
 }
 
 /** Makes records of CSV, in one pass over the text of each chunk. */
 export class CsvReader<T> extends RecordReader<T> {
-  readonly #separator: number;
+  #separator: number;
+  /** Whether a first line may name the separator, as Excel has it. */
+  #mayNameSeparator: boolean;
+  #hasBegun = false;
+  /** For bytes of UTF-16, which their byte order mark tells. */
+  #utf16: TextDecoder | undefined = undefined;
   readonly #maxRecordLength: number;
   readonly #text: CompleteLines;
   readonly #records: CsvRecords<T>;
@@ -39,7 +44,8 @@ export class CsvReader<T> extends RecordReader<T> {
 
   constructor({ separator, maxRecordLength, ...options }: CsvReaderOptions) {
     super();
-    this.#separator = separator.charCodeAt(0);
+    this.#mayNameSeparator = separator === undefined;
+    this.#separator = (separator ?? ",").charCodeAt(0);
     this.#maxRecordLength = maxRecordLength;
     this.#records = new CsvRecords(options);
     this.#text = new CompleteLines({
@@ -55,18 +61,35 @@ export class CsvReader<T> extends RecordReader<T> {
   }
 
   add(piece: string | Uint8Array): void {
-    this.#text.add(piece);
+    if (!this.#hasBegun && piece.length > 0) {
+      this.#hasBegun = true;
+      if (piece[0] === 0xff) this.#utf16 = new TextDecoder("utf-16le");
+      else if (piece[0] === 0xfe) this.#utf16 = new TextDecoder("utf-16be");
+    }
+    const isDecoded = this.#utf16 === undefined || typeof piece === "string";
+    this.#text.add(isDecoded ? piece : this.#utf16!.decode(piece, { stream: true }));
   }
 
   flush(): void {
+    if (this.#utf16 !== undefined) this.#text.add(this.#utf16.decode());
     const text = this.#text.end();
     if (text !== "" || this.#parts !== undefined) this.#read(`${text}\n`);
     if (this.#parts !== undefined) throw new SyntaxError(`${this.#records.place}: a quoted field has no end`);
   }
 
   /** Reads a text that ends where a line does, and enqueues its records. */
-  #read(text: string): void {
+  #read(given: string): void {
     const values: T[] = [];
+    let text = given;
+    if (this.#mayNameSeparator) {
+      this.#mayNameSeparator = false;
+      const [line, separator] = /^sep=([,;\t|])(?:\r\n?|\n)/.exec(text) ?? [""];
+      if (separator !== undefined) {
+        this.#separator = separator.charCodeAt(0);
+        this.#records.line++;
+        text = text.slice(line.length);
+      }
+    }
     try {
       this.#readInto(values, text);
     } finally {

@@ -149,7 +149,10 @@ export class CsvRecords<T> {
   /** Adds the first record, or one that has another number of fields. */
   #addOther(fields: string[], values: T[]): void {
     if (this.#isHeaderNext) {
-      this.#setNames(checkedNames(fields, this.place));
+      // Lines of some programs end with several separators.
+      const unnamed = fields.indexOf("");
+      const names = fields.map((name, i) => name === "" && i > unnamed ? `_${i + 1}` : name);
+      this.#setNames(checkedNames(names, this.place));
       this.#isHeaderNext = false;
       return;
     }
@@ -165,7 +168,9 @@ export class CsvRecords<T> {
     if (policy === "skip") return undefined;
     if (policy === "fill") return filled(fields, columns);
     if (policy === "throw") {
-      throw new SyntaxError(`${this.place}: ${fields.length} fields, but there must be ${columns}`);
+      const spaced = fields.findIndex((field) => /^ +"/.test(field)) + 1;
+      const cause = spaced > 0 ? `; field ${spaced} has a space before its quote, which is none then` : "";
+      throw new SyntaxError(`${this.place}: ${fields.length} fields, but there must be ${columns}${cause}`);
     }
     const mismatch: CsvMismatch = { record: this.added + 1, line: this.line, fields, columns };
     const used: unknown = policy(mismatch);

@@ -7,6 +7,7 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { AtomicFile, type AtomicFileOptions, copyFileAtomic, openFileWritable } from "../../lib/files/mod.ts";
 import { inFolder } from "../support/folders.ts";
+import { cannotMount } from "./written.ts";
 
 type Options = Pick<AtomicFileOptions, "mode" | "followLinks">;
 
@@ -117,6 +118,28 @@ for (const [name, replace] of Object.entries(ways)) {
       assert.ok((await lstat("/dev/null")).isCharacterDevice());
       assert.deepEqual((await readdir(folder)).filter((name) => name !== "source").sort(), ["folder", "null", "pipe"]);
     }));
+
+  test(
+    `${name} tells that a file is mounted alone, and leaves it as it is`,
+    { skip: cannotMount },
+    () =>
+      inFolder(async (folder) => {
+        const path = join(folder, "file");
+        await writeFile(join(folder, "other"), "mounted");
+        await writeFile(path, "old");
+        execFileSync("mount", ["--bind", join(folder, "other"), path], { stdio: "ignore" });
+        try {
+          await assert.rejects(replace(path, folder), {
+            code: "EBUSY",
+            message: /it is in use, or a mount point, which/,
+          });
+          assert.equal(await readFile(path, "utf8"), "mounted");
+          assert.deepEqual((await readdir(folder)).filter((name) => name.startsWith(".")), []);
+        } finally {
+          execFileSync("umount", [path]);
+        }
+      }),
+  );
 
   test(`${name} takes a file: URL`, () =>
     inFolder(async (folder) => {

@@ -252,3 +252,28 @@ test("CsvDecoderStream says what its options may be", () => {
     message: "maxRecordLength -1 is out of range: use a number of bytes from 0",
   });
 });
+
+test("CsvDecoderStream reads what spreadsheets write: UTF-16, a line for the separator, and separators at the ends", async () => {
+  const text = "id,note\r\n1,caf\u00e9 \u{1f600}\r\n";
+  const bytes = (order: "le" | "be") => {
+    const units = Array.from(`\ufeff${text}`.split(""), (unit) => unit.charCodeAt(0));
+    return Uint8Array.from(units.flatMap((u) => order === "le" ? [u & 255, u >> 8] : [u >> 8, u & 255]));
+  };
+  for (const order of ["le", "be"] as const) {
+    for (const chunks of [[bytes(order)], bytewise(bytes(order)), ["", bytes(order)]]) {
+      assert.deepEqual(plain(await records(chunks)), [["id", "note"], ["1", "caf\u00e9 \u{1f600}"]], order);
+    }
+  }
+  for (const end of ["\n", "\r\n", "\r"]) {
+    for (const separator of [";", "\t", "|", ","]) {
+      const named = `sep=${separator}${end}a${separator}b${end}`;
+      for (const chunks of chunkings(named)) assert.deepEqual(plain(await records(chunks)), [["a", "b"]], named);
+    }
+  }
+  assert.deepEqual(plain(await records(["sep=;\na\n"], { separator: "," })), [["sep=;"], ["a"]]);
+  assert.deepEqual(await records(["a,b,,\n1,2,,4\n"], { headers: true }), [{ a: "1", b: "2", "": "", _4: "4" }]);
+  await assert.rejects(records(['1,2\n1, "2,3"\n']), {
+    message:
+      "record 2, line 2: 3 fields, but there must be 2; field 2 has a space before its quote, which is none then",
+  });
+});

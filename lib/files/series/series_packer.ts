@@ -89,6 +89,8 @@ export class SeriesPacker {
   readonly #format: SeriesFormat | undefined;
   readonly #thread = new CompressWorkerThread();
   #isStopped = false;
+  /** When no further file is begun any more, in ms since the process began. */
+  lastBegin: number = Infinity;
 
   /** @param format The format; without one, only what earlier streams began is brought to its end. */
   constructor(series: PackedSeries, format: SeriesFormat | undefined) {
@@ -99,7 +101,7 @@ export class SeriesPacker {
   /** Compresses all files that are complete and are not yet. */
   async pack(): Promise<void> {
     for (const entry of this.#series.record.entries) {
-      if (this.#isStopped) return;
+      if (this.#isStopped || performance.now() > this.lastBegin) return;
       if (entry.isPacked || entry.file.size === undefined || entry.number === this.#series.openNumber) continue;
       if (entry.packed !== undefined && await this.#complete(entry, entry.packed)) continue;
       if (entry.temporary !== undefined) await requireRemoved(this.#pathOfTemporary(entry.temporary));

@@ -39,6 +39,9 @@ function sizeOf({ file, packed, isPacked }: SeriesEntry): number {
   return isPacked ? packed!.size : file.size!;
 }
 
+/** For how long files are begun to be compressed once the stream closes, in ms. */
+const LONGEST = 1000;
+
 /** Removes and compresses the files of a series that are due, one after the other, beside the writing. */
 export class SeriesUpkeep {
   readonly #series: LimitedSeries;
@@ -81,8 +84,9 @@ export class SeriesUpkeep {
     });
   }
 
-  /** Waits until nothing is due. */
+  /** Waits until nothing is due, or the file is compressed that is so after a second: the next stream goes on there. */
   async idle(): Promise<void> {
+    this.#packer.lastBegin = performance.now() + LONGEST;
     await this.#underWay;
   }
 

@@ -277,6 +277,23 @@ test("complete files are compressed, with their time and permissions, and those 
     assert.equal(packed.mode, mode);
   }));
 
+test("close() does not wait until all old files are compressed, and the next stream goes on there", () =>
+  inFolder(async (directory) => {
+    await written(directory, Array.from({ length: 9 }, (_, i) => `${i}2345678\n`));
+    let clock = 0;
+    const later = mock.method(performance, "now", () => clock += 400);
+    try {
+      await written(directory, [], { compress: "gzip" });
+    } finally {
+      later.mock.restore();
+    }
+    const packed = shown(directory).filter((name) => name.endsWith(".gz")).length;
+    assert.ok(packed < 8, `${packed} files`);
+    await written(directory, [], { compress: "gzip" });
+    assert.equal(shown(directory).filter((name) => name.endsWith(".gz")).length, 8);
+    assert.equal([...(await textsOf(directory)).values()].join("").length, 81);
+  }));
+
 test("a file that cannot be compressed stays, and that is told", () =>
   inFolder(async (directory) => {
     const warnings: Error[] = [];
