@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import process from "node:process";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import test from "node:test";
+import { pathToFileURL } from "node:url";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
+import { inFolder } from "../support/folders.ts";
 import { cannotServePostgres, PostgresServer } from "../support/postgres_server.ts";
 import { root, runtime } from "../support/runtime.ts";
 import { makeProject, needsDatabase, readBlocks, runBlock } from "../docs/blocks.ts";
@@ -24,6 +28,17 @@ test("rows that are written one by one are in Postgres, by COPY", { skip: cannot
     await server.stop();
   }
 });
+
+test("the recipe for SQLite tells that its disk is full", () =>
+  inFolder(async (folder) => {
+    const { code } = readBlocks(["lib/batch/sinks.md"], root).find(({ code }) => code.includes("node:sqlite"))!;
+    const recipe = code.replace("const insert", 'database.exec("pragma max_page_count = 20");\nconst insert')
+      .replace('"@millrace/streams/batch"', JSON.stringify(new URL("../../lib/batch/mod.ts", import.meta.url).href))
+      .replace('"events.db"', '":memory:"');
+    const path = join(folder, "recipe.ts");
+    await writeFile(path, recipe);
+    await assert.rejects(import(pathToFileURL(path).href), { message: /database or disk is full/ });
+  }));
 
 /** The same by the other client, with a batch that fails, and one whose rows are told. */
 async function copyByPg(url: string): Promise<void> {
