@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import test from "node:test";
 import { decompress } from "../../../lib/codecs/mod.ts";
 import { ask, type Comparison, each } from "./same_tree.ts";
@@ -52,5 +54,24 @@ export function testDeltas({ name, skip, same }: Comparison): void {
       }
       assert.deepEqual(Buffer.from(ours.body), Buffer.from(theirs.body));
     });
+  });
+
+  test(`${name} and ours send no delta that the client refuses`, { skip }, async () => {
+    const { script, dictionary } = same().tree;
+    const fields = { "Available-Dictionary": dictionary };
+    for (const [encoding, format] of [["br, dcb;q=0, dcz", "dcz"], ["br, dcz; q=0.0, dcb;q=0.000", "br"]] as const) {
+      each(await same().ask([ask(script, encoding, fields)]), (theirs, ours) => {
+        for (const { headers } of [theirs, ours]) assert.equal(headers.get("content-encoding"), format, encoding);
+      });
+    }
+  });
+
+  test(`${name} names no coding of a delta that is gone, though the list has it`, { skip }, async () => {
+    const { folder, script, dictionary } = same().tree;
+    await Promise.all(["dcb", "dcz"].map((format) => rm(join(folder, `${script}.${format}`))));
+    const [{ theirs }] = await same().ask([ask(script, "br, dcb, dcz", { "Available-Dictionary": dictionary })]);
+    assert.equal(theirs.headers.get("content-encoding"), "br");
+    const plain = await decompress(theirs.body, { format: "brotli" });
+    assert.deepEqual(Buffer.from(plain), Buffer.from(await same().original(script)));
   });
 }

@@ -23,4 +23,13 @@ export function testPaths({ name, skip, same }: Comparison): void {
       assert.ok(ours.status >= 400 && theirs.status >= 400);
     });
   });
+
+  test(`${name} and ours let no answer be kept that a name with a hash is missing`, { skip }, async () => {
+    each(await same().ask([ask("/assets/app-00000000.js", "br, dcb, dcz")]), (theirs, ours) => {
+      for (const { status, headers } of [theirs, ours]) {
+        assert.equal(status, 404);
+        assert.doesNotMatch(headers.get("cache-control") ?? "", /immutable|max-age=[1-9]/);
+      }
+    });
+  });
 }
