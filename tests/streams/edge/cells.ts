@@ -1,4 +1,4 @@
-import { unhandled } from "./known.ts";
+import { undecided, unhandled } from "./known.ts";
 import { native as nativeClasses, ours as ourClasses } from "../drop_in_implementations.ts";
 import { TextDecoderStream } from "../../../lib/streams/encoding/text_decoder_stream.ts";
 import { TextEncoderStream } from "../../../lib/streams/encoding/text_encoder_stream.ts";
@@ -132,7 +132,7 @@ export function cellsOf<Stream>(kinds: Kinds<Stream>, states: States<Stream>, pl
       })
     )
   );
-  return cells.filter(({ name }) => !unhandled.test(name));
+  return cells.filter(({ name }) => !unhandled.test(name) && !("Deno" in globalThis && undecided.test(name)));
 }
 
 /** The state of a stream to which nothing has happened. */

@@ -5,7 +5,7 @@ const without = (mask: RegExp) => (native: string, ours: string) => native.repla
 /** Cells in which ours differ from the runtime's own streams, each with the reason. */
 export const known: readonly Difference[] = [
   {
-    cells: /^(a native pipeTo|structuredClone\(\)).*(clos|pipe that has ended)/,
+    cells: /^(a native pipeTo|structuredClone\(\), written to).*(clos|pipe that has ended)/,
     on: ["browser"],
     reason: "the browser finds that a writable stream of ours has closed as it writes",
   },
@@ -76,3 +76,7 @@ export const known: readonly Difference[] = [
 /** Cells in which the runtime's own code leaves a rejection or an error event of its own without a listener. */
 export const unhandled: RegExp =
   /^(pipeline|compose|Readable\.compose).*(writable end locked|aborted|end cancelled|a writer|a pipe under way|that fails)/;
+
+/** Cells that Deno itself answers in two ways: not at all, once anything has loaded `node:worker_threads`. */
+export const undecided: RegExp =
+  /^structuredClone\(\), written to.*(clos|abort|errored|fails|failed|has ended|written, released)/;

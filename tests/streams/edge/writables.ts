@@ -153,7 +153,7 @@ export const writablePlaces: Places<Watched> = {
         native.ReadableStream.prototype.pipeTo.call(new native.ReadableStream({ start: (c) => c.close() }), it.stream),
       it,
     ),
-  "structuredClone()": (it) => () =>
+  "structuredClone(), written to": (it) => () =>
     outcomeFromOutside(async () => {
       const copy = structuredClone(it.stream, { transfer: [it.stream as never] });
       const writer = copy.getWriter();
