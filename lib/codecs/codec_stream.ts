@@ -98,9 +98,14 @@ class Pump {
       const bytes = requireBytes(chunk, "chunk");
       if (isEnd) this.#watch.end?.();
       else if (bytes.length === 0) return;
-      this.#watch.input?.(bytes.length);
-      const session = this.#session ??= await this.#open();
-      for (const piece of session.run(bytes, operation, PIECES)) {
+      const { length } = bytes; // of now: the buffer may go while the codec is loaded
+      this.#watch.input?.(length);
+      if (this.#session === undefined) {
+        const module = await this.#codecs.load(this.#parameters.family);
+        this.#throwIfEnded();
+        this.#session = new Session(module, this.#parameters);
+      }
+      for (const piece of this.#session.run(bytes, length, operation, PIECES)) {
         this.#watch.output?.(piece.length);
         if (!this.#isWanted && !(isEnd && this.#reader.desiredSize === 0)) await this.#nextRead();
         this.#isWanted = false;
@@ -132,12 +137,6 @@ class Pump {
     this.#ended = { reason };
     this.#session?.close();
     this.#resume?.();
-  }
-
-  async #open(): Promise<Session> {
-    const module = await this.#codecs.load(this.#parameters.family);
-    this.#throwIfEnded();
-    return new Session(module, this.#parameters);
   }
 
   async #nextRead(): Promise<void> {

@@ -44,20 +44,28 @@ export function releaseIdleCodecs(): void {
 /** The most bytes that are encoded in one turn of the event loop, or in one call: some 3 ms. */
 export const MOST_AT_ONCE: number = 256 * 1024;
 
-/**
- * Cuts a chunk into pieces that one turn of the event loop has time for.
- *
- * @throws {TypeError} at a piece before which the chunk's buffer was transferred or made smaller.
- */
-export function piecesOf(chunk: Uint8Array): Iterator<Uint8Array, undefined> & Iterable<Uint8Array> {
-  const { length } = chunk; // of now, not of when the first piece is asked for
-  return (function* () {
-    for (let start = 0; start < length; start += MOST_AT_ONCE) {
-      if (chunk.length < length) throw new TypeError("a chunk's buffer was transferred before all of it was read");
-      yield chunk.subarray(start, start + MOST_AT_ONCE);
+/** A chunk that waits, in memory of whoever gave it. */
+export class WaitingChunk implements Iterable<Uint8Array> {
+  readonly #bytes: Uint8Array;
+  readonly length: number;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.length = bytes.length; // of now, not of when the bytes are asked for
+  }
+
+  /** Its bytes; throws a TypeError if its buffer was transferred or made smaller meanwhile. */
+  get bytes(): Uint8Array {
+    if (this.#bytes.length >= this.length) return this.#bytes;
+    throw new TypeError("a chunk's buffer was transferred before all of it was read");
+  }
+
+  /** Cuts it into pieces that one turn of the event loop has time for. */
+  *[Symbol.iterator](): Generator<Uint8Array, undefined> {
+    for (let start = 0; start < this.length; start += MOST_AT_ONCE) {
+      yield this.bytes.subarray(start, start + MOST_AT_ONCE);
     }
-    return undefined;
-  })();
+  }
 }
 
 /** An encoder of one body. */

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { OutgoingHttpHeader, ServerResponse } from "node:http";
 import { types } from "node:util";
-import { bytesOfView, described } from "../streams/internal.ts";
+import { bytesOf as bytesOfChunk, described } from "../streams/internal.ts";
 import type { ResponseFields } from "./policy.ts";
 
 /** The fields of a response of `node:http` or `node:http2`. */
@@ -42,12 +42,15 @@ export function argumentsOf(
   };
 }
 
-/** The bytes of a text, a view or a buffer, of which runtimes and protocols take some; undefined for anything else. */
+/**
+ * The bytes of a text, a view or a buffer, of which runtimes and protocols take some; undefined for anything else.
+ *
+ * @throws {TypeError} if a buffer is detached, which Node takes for an empty one.
+ */
 export function bytesOf(chunk: unknown, encoding: unknown): Uint8Array | undefined {
-  if (types.isUint8Array(chunk)) return chunk; // of any realm
-  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
-  if (types.isAnyArrayBuffer(chunk)) return new Uint8Array(chunk);
-  if (typeof chunk !== "string" || (encoding && !Buffer.isEncoding(encoding as string))) return undefined;
+  if (types.isUint8Array(chunk) && chunk.length > 0) return chunk; // of any realm
+  if (typeof chunk !== "string") return bytesOfChunk(chunk);
+  if (encoding && !Buffer.isEncoding(encoding as string)) return undefined;
   return Buffer.from(chunk, (encoding || "utf8") as BufferEncoding);
 }
 

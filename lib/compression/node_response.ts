@@ -2,7 +2,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import process from "node:process";
 import { atEndOfTurn } from "../streams/internal.ts";
-import { type BodyEncoder, encodeWhole, MOST_AT_ONCE, openBodyEncoder, piecesOf, unlessItFails } from "./encoding.ts";
+import {
+  type BodyEncoder,
+  encodeWhole,
+  MOST_AT_ONCE,
+  openBodyEncoder,
+  unlessItFails,
+  WaitingChunk,
+} from "./encoding.ts";
 import { argumentsOf, bytesOf, holdHead, NodeFields, refusal, setHeaders, type Written } from "./node_arguments.ts";
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded } from "./policy.ts";
@@ -199,7 +206,7 @@ class NodeResponse {
     if (this.#encoding === undefined || this.#isEnded || this.#isClosed) return this.#withHead(inPlain);
     this.#implyHead();
     if (bytes.length > MOST_AT_ONCE || this.#queue.length > 0) {
-      this.#enqueue({ pieces: piecesOf(bytes), written, isLast: false });
+      this.#enqueue({ pieces: new WaitingChunk(bytes), written, isLast: false });
       return false;
     }
     try {
@@ -227,7 +234,7 @@ class NodeResponse {
     if (this.#whole !== undefined) return this.#withHead(() => this.#plain.end(this.#whole, undefined, written));
     this.#implyHead();
     if (bytes.length > MOST_AT_ONCE || this.#queue.length > 0) {
-      this.#enqueue({ pieces: piecesOf(bytes), written, isLast: true });
+      this.#enqueue({ pieces: new WaitingChunk(bytes), written, isLast: true });
       // As it would be without the queue.
       Object.defineProperty(this.#res, "writableEnded", { value: true, configurable: true });
       return this.#res;

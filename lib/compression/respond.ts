@@ -1,12 +1,12 @@
-import { atEndOfTurn, bytesOfView, described, joinBytes } from "../streams/internal.ts";
+import { atEndOfTurn, bytesOf, described, joinBytes } from "../streams/internal.ts";
 import {
   type BodyEncoder,
   encodeWhole,
   LazyEncoder,
   MOST_AT_ONCE,
   openBodyEncoder,
-  piecesOf,
   unlessItFails,
+  WaitingChunk,
 } from "./encoding.ts";
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded, type ResponseFields } from "./policy.ts";
@@ -15,7 +15,7 @@ import { chooseCoding, type Encoding, markEncoded, type ResponseFields } from ".
 export interface BodySource {
   readonly reader: ReadableStreamDefaultReader<Uint8Array>;
   /** Chunks that came before. */
-  readonly begun: readonly Uint8Array[];
+  readonly begun: readonly WaitingChunk[];
   /** A read that is under way. */
   readonly reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
 }
@@ -56,10 +56,10 @@ export function encodedBody(source: BodySource, encoder: BodyEncoder): ReadableS
 /**
  * Returns the bytes of a chunk. Servers send strings, too.
  *
- * @throws {TypeError} if it has none.
+ * @throws {TypeError} if it has none, or its buffer is detached.
  */
 export function chunkBytes(chunk: unknown): Uint8Array {
-  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
+  if (ArrayBuffer.isView(chunk)) return bytesOf(chunk)!;
   if (typeof chunk === "string") return new TextEncoder().encode(chunk);
   throw new TypeError(`a response's body must give bytes, not ${described(chunk)}`);
 }
@@ -68,7 +68,7 @@ export function chunkBytes(chunk: unknown): Uint8Array {
 export function plainBody({ reader, begun, reading }: BodySource): ReadableStream<Uint8Array> {
   let under = reading;
   return new globalThis.ReadableStream<Uint8Array>({
-    start: (controller) => begun.forEach((chunk) => controller.enqueue(chunk)),
+    start: (controller) => begun.forEach(({ bytes }) => controller.enqueue(bytes)),
     async pull(controller): Promise<void> {
       const { done, value } = await (under ?? reader.read());
       under = undefined;
@@ -82,10 +82,10 @@ export function plainBody({ reader, begun, reading }: BodySource): ReadableStrea
 class EncodedBody {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #encoder: BodyEncoder;
-  readonly #begun: Uint8Array[];
+  readonly #begun: WaitingChunk[];
   #reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
   /** The rest of the chunk that is being encoded. */
-  #pieces: Iterator<Uint8Array, undefined> = piecesOf(new Uint8Array(0));
+  #pieces: Iterator<Uint8Array, undefined> = [].values();
   /** The bytes that were encoded since the event loop had a turn. */
   #inTurn = 0;
   /** Whether the encoder holds something that was not put out. */
@@ -139,14 +139,14 @@ class EncodedBody {
     if (this.#isCancelled) return true;
     if (read === PAUSED) return this.#put(controller, this.#flush());
     this.#reading = undefined;
-    if (!read.done) return this.#take(chunkBytes(read.value));
+    if (!read.done) return this.#take(new WaitingChunk(chunkBytes(read.value)));
     this.#put(controller, this.#encoder.finish());
     controller.close();
     return true;
   }
 
-  #take(chunk: Uint8Array): boolean {
-    this.#pieces = piecesOf(chunk);
+  #take(chunk: WaitingChunk): boolean {
+    this.#pieces = chunk[Symbol.iterator]();
     return false;
   }
 
@@ -292,18 +292,19 @@ function headOnly(encoding: Encoding, fields: HeaderFields, response: Response):
 
 /** Reads what is there of a body without waiting for more: all of it, or its beginning. */
 async function begin(reader: BodySource["reader"]): Promise<Uint8Array | BodySource> {
-  const begun: Uint8Array[] = [];
+  const begun: WaitingChunk[] = [];
   let length = 0;
   while (length < MOST_AT_ONCE) {
     const reading = reader.read();
     const read = await inThisTurn(reading).catch((): typeof PAUSED => PAUSED); // whoever reads the body on has the error
     if (read === PAUSED) return { reader, begun, reading };
-    if (read.done) return begun.length === 1 ? begun[0] : joinBytes(begun, length);
-    const isChunk = ArrayBuffer.isView(read.value) || typeof read.value === "string";
-    if (!isChunk) return { reader, begun, reading }; // as above
-    const bytes = chunkBytes(read.value);
-    begun.push(bytes);
-    length += bytes.length;
+    try {
+      if (read.done) return begun.length === 1 ? begun[0].bytes : joinBytes(begun.map(({ bytes }) => bytes), length);
+      begun.push(new WaitingChunk(chunkBytes(read.value)));
+    } catch {
+      return { reader, begun, reading }; // as above
+    }
+    length += begun.at(-1)!.length;
   }
   return { reader, begun, reading: undefined };
 }

@@ -566,6 +566,21 @@ test("a response is cut off when a chunk's buffer is transferred before all of i
   await assert.rejects(get(served, { accepted: "gzip" }));
 });
 
+test("a chunk whose buffer is detached is refused, and the response can go on", async () => {
+  const served = await protocols["http/1.1"](compressed((_, res) => {
+    html(res);
+    for (const chunk of [new Uint8Array(100), Buffer.from(new ArrayBuffer(100)), new ArrayBuffer(100)]) {
+      const buffer = chunk instanceof ArrayBuffer ? chunk : chunk.buffer;
+      structuredClone(buffer, { transfer: [buffer] });
+      for (const put of [() => res.write(chunk), () => res.end(chunk)]) {
+        assert.throws(put, { name: "TypeError", message: /is detached/ });
+      }
+    }
+    res.end(PAGE);
+  }));
+  for (const accepted of CODINGS) assert.equal(await textOfGot(await get(served, { accepted })), PAGE);
+});
+
 test("bytes of another realm are bytes", async () => {
   const { runInNewContext } = await import("node:vm");
   const served = await protocols["http/1.1"](compressed((_, res) => {
