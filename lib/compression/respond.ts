@@ -250,7 +250,7 @@ export async function compressReady(settings: Settings, request: Request, respon
   if (encoding === undefined) return fields.giveTo(response);
   if (request.method === "HEAD") return headOnly(encoding, fields, response);
   const source = await begin(response.body!.getReader());
-  if (source instanceof Uint8Array) return whole(settings, encoding, fields, response, source);
+  if (source instanceof WaitingChunk) return whole(settings, encoding, fields, response, source.bytes);
   return stream(settings, encoding, fields, response, source);
 }
 
@@ -291,7 +291,7 @@ function headOnly(encoding: Encoding, fields: HeaderFields, response: Response):
 }
 
 /** Reads what is there of a body without waiting for more: all of it, or its beginning. */
-async function begin(reader: BodySource["reader"]): Promise<Uint8Array | BodySource> {
+async function begin(reader: BodySource["reader"]): Promise<WaitingChunk | BodySource> {
   const begun: WaitingChunk[] = [];
   let length = 0;
   while (length < MOST_AT_ONCE) {
@@ -299,7 +299,8 @@ async function begin(reader: BodySource["reader"]): Promise<Uint8Array | BodySou
     const read = await inThisTurn(reading).catch((): typeof PAUSED => PAUSED); // whoever reads the body on has the error
     if (read === PAUSED) return { reader, begun, reading };
     try {
-      if (read.done) return begun.length === 1 ? begun[0].bytes : joinBytes(begun.map(({ bytes }) => bytes), length);
+      if (read.done && begun.length === 1) return begun[0];
+      if (read.done) return new WaitingChunk(joinBytes(begun.map(({ bytes }) => bytes), length));
       begun.push(new WaitingChunk(chunkBytes(read.value)));
     } catch {
       return { reader, begun, reading }; // as above
