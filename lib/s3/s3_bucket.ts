@@ -57,6 +57,9 @@ export const removeOptions: SchemaOf<
   signal: signal(),
 }));
 
+/** The state that uploads of a bucket share, for those that outlive a stream. */
+export let contextOf: (bucket: S3Bucket) => UploadContext;
+
 /**
  * A bucket of a store that speaks the S3 protocol: objects as streams, in constant memory.
  *
@@ -87,6 +90,10 @@ export class S3Bucket {
   readonly name: string;
   readonly #store: Store;
   readonly #context: UploadContext;
+
+  static {
+    contextOf = (bucket) => bucket.#context;
+  }
 
   /**
    * Makes a bucket. It asks the store for nothing.

@@ -195,7 +195,10 @@ export async function deleteObjects(store: Store, keys: readonly string[]): Prom
     const request = { method: "POST", action: "delete objects", query: { delete: "" }, headers, body } as const;
     const left = some.length === 1 ? some : await store.send(request, async (answer) => {
       return (await answer.document("DeleteResult")).all("Error").map((each) => each.required("Key"));
-    }).catch(() => some);
+    }).catch((error) => {
+      if ([400, 404, 405, NOT_IMPLEMENTED].includes((error as S3Error).status ?? 0)) return some;
+      throw error;
+    });
     await Promise.all(left.map((key) => deleteObject(store, key)));
   }
 }

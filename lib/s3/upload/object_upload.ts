@@ -129,11 +129,11 @@ export class ObjectUpload {
     return offset;
   }
 
-  /** How many parts the store has, from the first on, without a gap. */
-  get stored(): number {
-    let count = 0;
-    while (this.#parts[count] !== undefined) count++;
-    return this.#skipped + count;
+  /** How many parts the store has without a gap, and the bytes of those that it got here. */
+  get stored(): { readonly count: number; readonly size: number } {
+    let [count, size] = [0, 0];
+    for (; this.#parts[count] !== undefined; count++) size += this.#parts[count]!.size;
+    return { count: this.#skipped + count, size };
   }
 
   /** The part that is gathered. */

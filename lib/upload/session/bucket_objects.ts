@@ -1,14 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { S3Bucket, S3Object } from "../../s3/mod.ts";
-import { parseRecord, type SessionRecord, SESSIONS } from "./session_storage.ts";
+import { type SessionRecord, SESSIONS } from "./session_storage.ts";
 
-/** How many objects are removed at a time. */
-const REMOVED_AT_ONCE = 8;
-
-/** The state of a session whose upload is not stored. */
-const OPEN = "/state.json";
-/** The state of a session whose upload is stored. By their names they are told from the others, which count. */
-const STORED = "/stored.json";
+/** How many bytes of small objects a handler remembers, so that senders of small pieces have each read once at most. */
+const REMEMBERED = 8 * 2 ** 20;
+/** The order of the states of a record: a later one counts, whatever comes of an earlier one. */
+const RANKS: Readonly<Record<SessionRecord["state"], number>> = { open: 1, storing: 2, stored: 3 };
+const STORED = /^record-3-/;
 
 /** The beginning of the keys of a session's objects. */
 export function folderOf(id: string): string {
@@ -19,36 +17,13 @@ export function sessionOf(key: string): string {
   return key.split("/")[1];
 }
 
-/** The claim behind another, or the first one: a number, and what no other claim has. */
-export function claimAfter(last: string | undefined): string {
-  const number = last === undefined ? 1 : Number.parseInt(last, 10) + 1;
-  return `${String(number).padStart(8, "0")}-${randomUUID().slice(0, 8)}`;
+function nameIn(key: string): string {
+  return key.split("/").slice(2).join("/");
 }
 
-export function claimKey(id: string, claim: string): string {
-  return `${folderOf(id)}claims/${claim}`;
-}
-
-/** The beginning of the keys of what a holder has written. */
-export function holdFolder(id: string, claim: string): string {
-  return `${folderOf(id)}${claim}/`;
-}
-
-export function stateKey(id: string, claim: string, isStored: boolean): string {
-  return `${folderOf(id)}${claim}${isStored ? STORED : OPEN}`;
-}
-
-export function isState(key: string): boolean {
-  return key.endsWith(OPEN) || isStoredState(key);
-}
-
-/** Whether a key is that of the state of an upload that is stored. */
-export function isStoredState(key: string): boolean {
-  return key.endsWith(STORED);
-}
-
-export function pieceKey(folder: string, index: number): string {
-  return `${folder}${String(index).padStart(8, "0")}`;
+/** The key of the data, once it is one object. */
+export function dataKey(id: string): string {
+  return `${folderOf(id)}data`;
 }
 
 /** The key of a file that is made of the data of a session. Whoever makes it, it is the same. */
@@ -56,84 +31,171 @@ export function stagedKey(id: string, part: string): string {
   return `${folderOf(id)}stage/${part}`;
 }
 
-/** The claims of a session, in their order. */
-export async function claimsOf(bucket: S3Bucket, id: string): Promise<string[]> {
-  const prefix = claimKey(id, "");
-  return (await listed(bucket, prefix)).map(({ key }) => key.slice(prefix.length)).sort();
+export function recordKey(id: string, { state }: SessionRecord, time: number): string {
+  return `${folderOf(id)}record-${RANKS[state]}-${time}`;
+}
+
+/** Whether a key is that of the record of an upload that is stored. */
+export function isStoredRecord(key: string): boolean {
+  return STORED.test(nameIn(key));
+}
+
+/** The parts that the upload of a session's data has in the store, without a gap. */
+export interface Parts {
+  readonly key: string;
+  readonly count: number;
+  /** How many bytes all but the last have. */
+  readonly size: number;
+  /** How many bytes they have together. */
+  readonly end: number;
+}
+
+export function partsNote(id: string, { count, size, end }: Omit<Parts, "key">, time: number): Parts {
+  return { key: `${folderOf(id)}parts-${end}-${size}-${count}-${time}-${unique()}`, count, size, end };
+}
+
+/** Bytes of the data behind all parts. */
+export interface Piece {
+  readonly key: string;
+  readonly etag: string;
+  /** The place of its first byte in the data, and the one behind its last. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export function pieceKey(id: string, start: number, end: number, time: number): string {
+  return `${folderOf(id)}piece-${start}-${end}-${time}-${unique()}`;
+}
+
+/** Tells objects apart that two servers make of the same. */
+function unique(): string {
+  return randomUUID().slice(0, 8);
+}
+
+/** The state of a session. */
+export interface State {
+  /** The key of the record that counts; undefined if there is none. */
+  readonly record: string | undefined;
+  readonly parts: Parts | undefined;
+  /** The pieces that make the data behind the parts; of one that begins before the end of another, the rest counts. */
+  readonly pieces: readonly Piece[];
+  /** The data as one object, once it is whole and is that. */
+  readonly data: Pick<S3Object, "key" | "size" | "etag"> | undefined;
+  /** When the session was changed last, in ms since 1970, by the clocks of servers. */
+  readonly touched: number;
+  /** The keys of what counts no more. */
+  readonly spent: readonly string[];
+}
+
+/** The numbers in the name of an object of that kind; undefined if it is of another. */
+function numbersIn(key: string, kind: string): number[] | undefined {
+  const name = nameIn(key);
+  return name.startsWith(`${kind}-`) ? name.split("-").slice(1).map(Number) : undefined;
+}
+
+/**
+ * Finds out the state of a session by the names of its objects. Each says which bytes it has, and none is changed: of
+ * two servers that write the same upload, neither takes anything from the other.
+ */
+export function stateOf(objects: readonly S3Object[]): State {
+  let record: { key: string; rank: number; time: number } | undefined;
+  let parts: Parts | undefined;
+  let data: S3Object | undefined;
+  let touched = -Infinity;
+  const pieces: Piece[] = [];
+  const keys = new Set<string>();
+  for (const object of objects) {
+    const { key, etag } = object;
+    const noted = numbersIn(key, "record");
+    const counted = numbersIn(key, "parts");
+    const piece = numbersIn(key, "piece");
+    if (noted !== undefined) {
+      const [rank, time] = noted;
+      touched = Math.max(touched, time);
+      keys.add(key);
+      const isLater = record === undefined || rank > record.rank || (rank === record.rank && time > record.time);
+      if (isLater) record = { key, rank, time };
+    } else if (counted !== undefined) {
+      const [end, size, count, time] = counted;
+      touched = Math.max(touched, time);
+      keys.add(key);
+      if (end > (parts?.end ?? 0)) parts = { key, count, size, end };
+    } else if (piece !== undefined) {
+      const [start, end, time] = piece;
+      touched = Math.max(touched, time);
+      keys.add(key);
+      pieces.push({ key, etag, start, end });
+    } else if (key === dataKey(sessionOf(key))) data = object;
+  }
+  const chain = chainOf(pieces, parts?.end ?? 0);
+  const offset = offsetOf({ data, parts, pieces: chain });
+  for (const { key } of [...chain, ...pieces.filter(({ end }) => end > offset)]) keys.delete(key);
+  if (record !== undefined) keys.delete(record.key);
+  if (parts !== undefined) keys.delete(parts.key);
+  return { record: record?.key, parts, pieces: chain, data, touched, spent: [...keys] };
+}
+
+/** The pieces that go on the farthest from a byte on, without a gap. */
+function chainOf(pieces: readonly Piece[], start: number): Piece[] {
+  const chain: Piece[] = [];
+  let end = start;
+  let best: Piece | undefined;
+  for (const piece of pieces.toSorted((a, b) => a.start - b.start)) {
+    if (best !== undefined && piece.start > end) {
+      chain.push(best);
+      end = best.end;
+      best = undefined;
+    }
+    if (piece.start > end) break;
+    if (piece.end > (best?.end ?? end)) best = piece;
+  }
+  return best === undefined ? chain : [...chain, best];
+}
+
+/** How many bytes a session has. */
+export function offsetOf({ data, parts, pieces }: Pick<State, "data" | "parts" | "pieces">): number {
+  return data?.size ?? pieces.at(-1)?.end ?? parts?.end ?? 0;
 }
 
 /** All objects whose keys begin so. */
 export async function listed(bucket: S3Bucket, prefix: string): Promise<S3Object[]> {
-  const objects: S3Object[] = [];
-  for await (const object of bucket.list({ prefix })) objects.push(object);
-  return objects;
+  return await Array.fromAsync(bucket.list({ prefix }));
 }
 
-export async function removeAll(bucket: S3Bucket, objects: readonly Pick<S3Object, "key">[]): Promise<void> {
-  for (let i = 0; i < objects.length; i += REMOVED_AT_ONCE) {
-    await Promise.all(objects.slice(i, i + REMOVED_AT_ONCE).map(({ key }) => bucket.delete(key)));
+/** Bytes of small objects, which are never changed: the last ones that were stored or read are remembered. */
+export class SmallObjects {
+  readonly #bucket: S3Bucket;
+  readonly #remembered = new Map<string, Uint8Array>();
+  #size = 0;
+
+  constructor(bucket: S3Bucket) {
+    this.#bucket = bucket;
   }
-}
 
-/** Removes the objects of a session: claims last, so that whoever comes meanwhile finds it incomplete. */
-export async function removeSession(bucket: S3Bucket, id: string): Promise<void> {
-  const objects = await listed(bucket, folderOf(id));
-  const claims = claimKey(id, "");
-  await removeAll(bucket, objects.filter(({ key }) => !key.startsWith(claims)));
-  await removeAll(bucket, objects.filter(({ key }) => key.startsWith(claims)));
-}
-
-/** When the last of objects was stored, in ms since 1970. */
-export function touchedAt(objects: readonly S3Object[]): number {
-  return objects.reduce((last, { lastModified }) => Math.max(last, lastModified.getTime()), -Infinity);
-}
-
-/** A piece of the data of a session. */
-export type Piece = Pick<S3Object, "key" | "size" | "etag">;
-
-/** The state of a session, as its last holder noted it. */
-export interface State {
-  readonly record: SessionRecord;
-  /** The pieces that make the data. */
-  readonly pieces: readonly Piece[];
-  /** The number of the next piece of that holder: those from it on, without a gap, are data too. */
-  readonly next: number;
-  /** When the session was changed last, in ms since 1970. */
-  readonly touched: number;
-}
-
-/** Returns what the last holder that noted a state has noted and stored since; undefined while that is changed. */
-export async function stateIn(bucket: S3Bucket, objects: readonly S3Object[]): Promise<State | undefined> {
-  const key = objects.map(({ key }) => key).filter(isState).sort().at(-1);
-  if (key === undefined) return undefined;
-  const text = await new Response(bucket.readable(key)).text().catch((error) => {
-    if ((error as { status?: unknown }).status === 404) return "";
-    throw error;
-  });
-  const state = parseState(text);
-  if (state === undefined) return undefined;
-  const folder = key.slice(0, key.lastIndexOf("/") + 1);
-  const found = new Map(objects.map((object) => [object.key, object]));
-  const pieces: Piece[] = [...state.pieces];
-  if (pieces.some((piece) => !found.has(piece.key))) return undefined; // it is being removed
-  let { next, touched } = state;
-  for (
-    let piece = found.get(pieceKey(folder, next));
-    piece !== undefined;
-    piece = found.get(pieceKey(folder, ++next))
-  ) {
-    pieces.push({ key: piece.key, size: piece.size, etag: piece.etag });
-    touched = Math.max(touched, piece.lastModified.getTime());
+  async put(key: string, text: string): Promise<void> {
+    await this.#bucket.put(key, text);
+    this.remember(key, new TextEncoder().encode(text));
   }
-  return { record: state.record, pieces, next: 0, touched };
-}
 
-function parseState(text: string): State | undefined {
-  try {
-    const { record, pieces, next, touched } = JSON.parse(text) as State;
-    const parsed = parseRecord(JSON.stringify(record));
-    return parsed && Array.isArray(pieces) ? { record: parsed, pieces, next, touched } : undefined;
-  } catch {
-    return undefined;
+  /** @throws {S3Error} with the status 404 if it was removed meanwhile. */
+  async read(key: string): Promise<Uint8Array> {
+    const bytes = this.#remembered.get(key) ?? await new Response(this.#bucket.readable(key)).bytes();
+    this.remember(key, bytes);
+    return bytes;
+  }
+
+  async readText(key: string): Promise<string> {
+    return new TextDecoder().decode(await this.read(key));
+  }
+
+  remember(key: string, bytes: Uint8Array): void {
+    this.#size += bytes.length - (this.#remembered.get(key)?.length ?? 0);
+    this.#remembered.delete(key); // so that it is the last one
+    this.#remembered.set(key, bytes);
+    for (const [first, { length }] of this.#remembered) {
+      if (this.#size <= REMEMBERED) return;
+      this.#remembered.delete(first);
+      this.#size -= length;
+    }
   }
 }

@@ -1,201 +1,159 @@
-import { randomUUID } from "node:crypto";
-import { LockLostError } from "../../files/internal.ts";
-import type { S3Bucket } from "../../s3/mod.ts";
+import {
+  abortUpload,
+  type ChecksumKind,
+  completeUpload,
+  contextOf,
+  deleteObjects,
+  GatheredPart,
+  listParts,
+  listUploads,
+  ObjectUpload,
+  partSizeFor,
+  putObject,
+  type UploadContext,
+  writableOptions,
+} from "../../s3/internal.ts";
+import type { S3Bucket, S3Object } from "../../s3/mod.ts";
 import { nameTaken, type UploadError } from "../body/upload_error.ts";
 import { CreatedObject, MARK } from "../sink/created_object.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import {
-  claimKey,
-  claimsOf,
+  dataKey,
   folderOf,
-  holdFolder,
+  isStoredRecord,
   listed,
+  offsetOf,
+  type Parts,
+  partsNote,
   type Piece,
   pieceKey,
-  removeAll,
-  removeSession,
+  recordKey,
+  type SmallObjects,
   stagedKey,
   type State,
-  stateKey,
 } from "./bucket_objects.ts";
 import { type SessionHold, type SessionRecord, storableType, type StoreOptions } from "./session_storage.ts";
 
-/** Bytes of the first pieces of data; after each run of pieces they are twice as large, as parts of an object are. */
-const PIECE = 8 * 1024 * 1024;
-const RUN = 1000;
+/** How many pieces are joined to one, before another is added. */
+const MOST_PIECES = 900;
+/** How many pieces are read at a time, if they are as small. */
+const READ_AT_ONCE = 16;
+const SMALL = 128 * 1024;
+/** How many parts are stored before that is noted, in the midst of a request. */
+const UNNOTED_PARTS = 8;
 
-interface OpenPiece {
-  readonly key: string;
-  readonly most: number;
-  readonly stream: ReturnType<S3Bucket["writable"]>;
-  readonly writer: WritableStreamDefaultWriter<Uint8Array>;
-  size: number;
+/** The upload in parts that has the data, as it is noted. */
+interface BegunUpload {
+  readonly uploadId: string;
+  readonly checksum: ChecksumKind;
 }
 
-/** Writes data into objects of a size, several of which are on their way to the store at a time. */
-class PieceWriter {
-  readonly #bucket: S3Bucket;
-  readonly #folder: string;
-  #open: OpenPiece | undefined = undefined;
-  /** Pieces that are on their way, in order. */
-  readonly #underWay: Promise<Piece>[] = [];
-  /** The number of the next piece; none is used twice. */
-  next: number;
-  /** Bytes that were written and are not stored yet. */
-  pending = 0;
-
-  constructor(bucket: S3Bucket, folder: string, next: number) {
-    this.#bucket = bucket;
-    this.#folder = folder;
-    this.next = next;
-  }
-
-  get underWay(): number {
-    return this.#underWay.length;
-  }
-
-  /** @param before How many pieces there are already. */
-  async write(bytes: Uint8Array, before: number): Promise<void> {
-    for (let start = 0; start < bytes.length;) {
-      const open = this.#open ??= this.#begin(before);
-      const part = bytes.subarray(start, start + open.most - open.size);
-      await open.writer.write(part);
-      open.size += part.length;
-      this.pending += part.length;
-      start += part.length;
-      if (open.size === open.most) this.finish();
-    }
-  }
-
-  /** Sends the piece that is written. */
-  finish(): void {
-    const open = this.#open;
-    if (open === undefined) return;
-    this.#open = undefined;
-    const { key, size, stream, writer } = open;
-    // Of a stream that has failed, close() does not tell why.
-    const stored = writer.close().catch(() => writer.closed).then(() => ({ key, size, etag: stream.stored!.etag }));
-    stored.catch(() => {}); // told by whoever waits for it
-    this.#underWay.push(stored);
-  }
-
-  /** Waits until the oldest of the pieces under way is stored. */
-  async oldest(): Promise<Piece> {
-    const piece = await this.#underWay[0];
-    this.#underWay.shift();
-    this.pending -= piece.size;
-    return piece;
-  }
-
-  /** Drops what is not stored. Never rejects. */
-  async drop(reason: unknown): Promise<void> {
-    await this.#open?.writer.abort(reason).catch(() => {}); // there is nothing of it
-    this.#open = undefined;
-    await Promise.allSettled(this.#underWay);
-    this.#underWay.length = 0;
-    this.pending = 0;
-  }
-
-  #begin(before: number): OpenPiece {
-    const count = before + this.#underWay.length;
-    const key = pieceKey(this.#folder, this.next++);
-    const stream = this.#bucket.writable(key);
-    const writer = stream.getWriter();
-    writer.closed.catch(() => {}); // told by writes, and by close()
-    return { key, most: PIECE * 2 ** Math.floor(count / RUN), stream, writer, size: 0 };
-  }
-}
-
-/** How many pieces are on their way to the store at a time. */
-const UNDER_WAY = 2;
-
+/**
+ * A session whose data is an upload in parts of one size, and pieces behind them: bytes that no part can be made of yet.
+ * A request that appends less than a part stores one piece.
+ */
 export class BucketHold implements SessionHold {
   readonly id: string;
-  readonly #claim: string;
   readonly #bucket: S3Bucket;
-  readonly #writer: PieceWriter;
+  readonly #context: UploadContext;
+  readonly #small: SmallObjects;
   record: SessionRecord;
+  #recordKey: string | undefined;
   touched: number;
-  #pieces: Piece[];
-  #isDirty = false;
-  /** Whether the number of a piece was used in vain, so that what comes behind it must be noted. */
-  #hasGap = false;
+  #parts: Parts | undefined;
+  #pieces: readonly Piece[];
+  #data: Pick<S3Object, "key" | "size" | "etag"> | undefined;
+  /** The keys of what counts no more. */
+  #spent: string[];
+  /** How many bytes count, and how many there are with those that were appended since. */
+  #kept: number;
+  #end: number;
+  /** Bytes that were appended, while no part can be made of them and the pieces. */
+  #pending: GatheredPart | undefined = undefined;
+  /** The upload in parts, once one can be made: it has the bytes of all pieces, too. */
+  #upload: ObjectUpload | undefined = undefined;
+  /** How many bytes the parts had when it was opened. */
+  #base = 0;
+  #isDoubted = false;
 
-  constructor(bucket: S3Bucket, id: string, claim: string, { record, pieces, next, touched }: State) {
+  constructor(bucket: S3Bucket, small: SmallObjects, id: string, record: SessionRecord, state: State) {
     this.id = id;
     this.#bucket = bucket;
-    this.#claim = claim;
-    this.#writer = new PieceWriter(bucket, holdFolder(id, claim), next);
+    this.#context = contextOf(bucket);
+    this.#small = small;
     this.record = record;
-    this.#pieces = [...pieces];
-    this.touched = touched;
+    this.#recordKey = state.record;
+    this.touched = Math.max(0, state.touched);
+    this.#parts = state.parts;
+    this.#pieces = state.pieces;
+    this.#data = state.data;
+    this.#spent = [...state.spent];
+    this.#kept = this.#end = offsetOf(state);
   }
 
   get offset(): number {
-    if (this.record.state === "stored") return this.record.bytes ?? 0;
-    return this.#pieces.reduce((sum, { size }) => sum + size, this.#writer.pending);
+    return this.record.state === "stored" ? this.record.bytes ?? 0 : this.#end;
   }
 
   async save(record: SessionRecord): Promise<void> {
     await this.settle();
-    this.touched = Date.now();
-    await this.note(record);
-  }
-
-  /** Notes the state, beside the claim. */
-  async note(record: SessionRecord = this.record): Promise<void> {
-    const isStored = record.state === "stored"; // what data there was, the record tells
-    const { touched } = this;
-    const state: State = { record, pieces: isStored ? [] : this.#pieces, next: this.#writer.next, touched };
-    await this.#bucket.put(stateKey(this.id, this.#claim, isStored), JSON.stringify(state));
+    const key = recordKey(this.id, record, this.#now());
+    await this.#small.put(key, JSON.stringify(record));
+    const past = this.#recordKey;
     this.record = record;
-    this.#hasGap = false;
+    this.#recordKey = key;
+    if (past !== undefined) await this.#bucket.delete(past).catch(() => {}); // it counts no more, and goes with the session
   }
 
   /** The bytes outlive the process once {@linkcode settle} has resolved. */
   async append(pieces: readonly Uint8Array[]): Promise<void> {
-    if (this.#hasGap) await this.save(this.record);
-    this.#isDirty = true;
-    for (const piece of pieces) await this.#writer.write(piece, this.#pieces.length);
-    if (this.#writer.underWay > UNDER_WAY) await this.#keepOldest();
-  }
-
-  async settle(): Promise<void> {
-    if (!this.#isDirty) return;
+    if (this.#data !== undefined) throw new Error(`The upload ${this.id} is whole: nothing can be appended`);
     try {
-      this.#writer.finish();
-      while (this.#writer.underWay > 0) await this.#keepOldest();
+      for (const piece of pieces) {
+        const upload = this.#upload ?? await this.#openFor(piece.length);
+        if (upload !== undefined) await upload.write(piece);
+        else await (this.#pending ??= this.#gathered()).append(piece);
+        this.#end += piece.length;
+      }
+      const upload = this.#isDoubted ? undefined : this.#upload;
+      const unnoted = (upload?.stored.count ?? 0) - (this.#parts?.count ?? 0);
+      if (unnoted >= UNNOTED_PARTS) await this.#noteParts(upload!);
     } catch (error) {
       await this.#drop(error);
       throw error;
     }
-    this.#isDirty = false;
-    await this.#requireHeld();
+  }
+
+  async settle(): Promise<void> {
+    if (this.#end === this.#kept || this.#isDoubted) return;
+    try {
+      await this.#keep();
+    } catch (error) {
+      await this.#drop(error);
+      throw error;
+    }
+  }
+
+  doubt(): Promise<void> {
+    this.#isDoubted = true;
+    return Promise.resolve();
+  }
+
+  async vouch(): Promise<void> {
+    this.#isDoubted = false;
+    await this.settle();
   }
 
   async truncate(offset: number): Promise<void> {
-    await this.settle();
-    let end = 0;
-    const kept: Piece[] = [];
-    const dropped: Piece[] = [];
-    for (const piece of this.#pieces) {
-      const start = end;
-      end += piece.size;
-      if (end <= offset) kept.push(piece);
-      else dropped.push(piece);
-      if (start >= offset || end <= offset) continue;
-      const range = { start: 0, end: offset - start };
-      const rest = await new Response(this.#bucket.readable(piece.key, { range, ifMatch: piece.etag })).bytes();
-      kept.push(await this.#bucket.put(`${holdFolder(this.id, this.#claim)}cut-${randomUUID()}`, rest));
-    }
-    this.#pieces = kept;
-    await this.save(this.record);
-    await removeAll(this.#bucket, dropped);
+    if (offset < this.#kept) throw new RangeError(`Bytes of the upload ${this.id} that count cannot be dropped`);
+    this.#isDoubted = true; // the parts that were sent count no more
+    await this.#drop(undefined);
+    this.#isDoubted = false;
   }
 
   async *read(): AsyncGenerator<Uint8Array> {
-    await this.settle();
-    for (const { key, etag } of this.#pieces) yield* this.#bucket.readable(key, { ifMatch: etag });
+    const data = await this.#seal();
+    if (data !== undefined) yield* this.#bucket.readable(data.key, { ifMatch: data.etag });
   }
 
   staged(part: string, contentType: string): BodyDestination {
@@ -203,19 +161,15 @@ export class BucketHold implements SessionHold {
   }
 
   async clearStage(): Promise<void> {
-    await removeAll(this.#bucket, await listed(this.#bucket, stagedKey(this.id, "")));
+    await this.#remove(({ key }) => key.startsWith(stagedKey(this.id, "")));
   }
 
   async dropData(): Promise<void> {
-    this.#pieces = [];
-    const kept = [claimKey(this.id, ""), stateKey(this.id, this.#claim, true)];
-    const objects = await listed(this.#bucket, folderOf(this.id));
-    await removeAll(this.#bucket, objects.filter(({ key }) => !kept.some((prefix) => key.startsWith(prefix))));
+    await this.#remove(({ key }) => !isStoredRecord(key));
   }
 
   async store(name: string, { overwrite, part, isThere = true, made }: StoreOptions): Promise<undefined> {
     await this.settle();
-    await this.#requireHeld();
     const mark = part === undefined ? this.id : `${this.id}/${part}`;
     const there = await this.#bucket.head(name);
     const isOurs = there?.metadata?.[MARK] === mark; // it was stored before a kill
@@ -235,10 +189,18 @@ export class BucketHold implements SessionHold {
   }
 
   async remove(): Promise<void> {
+    const hasUpload = this.#parts !== undefined || this.#upload !== undefined;
     await this.#drop(new Error("the upload is removed"));
-    await this.#requireHeld();
-    await removeSession(this.#bucket, this.id);
+    await this.#remove(() => true);
+    const { store } = this.#context;
+    if (hasUpload) {
+      for await (const upload of listUploads(store, folderOf(this.id))) {
+        await abortUpload(store, upload);
+      }
+    }
+    this.#parts = this.#data = undefined;
     this.#pieces = [];
+    this.#kept = this.#end = 0;
   }
 
   async release(): Promise<void> {
@@ -248,11 +210,13 @@ export class BucketHold implements SessionHold {
 
   async #join(name: string, mark: string, { overwrite, part }: StoreOptions): Promise<void> {
     const staged = part === undefined ? undefined : await this.#bucket.head(stagedKey(this.id, part));
-    const pieces = part === undefined ? this.#pieces : staged && [staged];
-    if (pieces === undefined) throw new Error(`The file ${part} of the upload ${this.id} is not there any more`);
+    const data = part === undefined ? await this.#seal() : staged;
+    if (part !== undefined && staged === undefined) {
+      throw new Error(`The file ${part} of the upload ${this.id} is not there any more`);
+    }
     const contentType = staged?.contentType ?? storableType(this.record.contentType);
     try {
-      await this.#bucket.join(pieces, name, { contentType, metadata: { [MARK]: mark }, overwrite });
+      await this.#bucket.join(data ? [data] : [], name, { contentType, metadata: { [MARK]: mark }, overwrite });
     } catch (error) {
       if ((error as { status?: unknown }).status !== 412 || overwrite) throw error;
       // An attempt whose answer was lost may have stored it.
@@ -260,22 +224,160 @@ export class BucketHold implements SessionHold {
     }
   }
 
-  /** Waits until the oldest of the pieces under way is stored. */
-  async #keepOldest(): Promise<void> {
-    this.#pieces.push(await this.#writer.oldest());
-    this.touched = Date.now();
+  get #pieceKeys(): string[] {
+    return this.#pieces.map(({ key }) => key);
   }
 
-  /** Drops what is not stored. Never rejects. */
+  /** A time for a name, by which a later one is told from an earlier. */
+  #now(): number {
+    return this.touched = Math.max(Date.now(), this.touched + 1);
+  }
+
+  #gathered(): GatheredPart {
+    return new GatheredPart(0, this.#context.storage, "SHA256");
+  }
+
+  /** The upload in parts, if a part can be made of what there is and so many bytes more. */
+  async #openFor(length: number): Promise<ObjectUpload | undefined> {
+    const size = this.#parts?.size ?? partSizeFor(this.record.length ?? 0);
+    const isFilled = this.#end - (this.#parts?.end ?? 0) + length >= size;
+    return isFilled || this.#pieces.length >= MOST_PIECES ? await this.#open() : undefined;
+  }
+
+  /** Goes on with the upload in parts, or begins one, with the bytes behind its parts. */
+  async #open(): Promise<ObjectUpload> {
+    const { length, contentType } = this.record;
+    const options = writableOptions({ size: length, contentType: storableType(contentType) });
+    const parts = this.#parts;
+    let start = this.#base = parts?.end ?? 0;
+    const begun = parts && { ...await this.#begun(parts), skipped: parts.count, partSize: parts.size, parts: [] };
+    const upload = this.#upload = new ObjectUpload(dataKey(this.id), this.#context, options, begun);
+    for (let i = 0; i < this.#pieces.length; i += READ_AT_ONCE) {
+      const some = this.#pieces.slice(i, i + READ_AT_ONCE);
+      const isSmall = ({ start, end }: Piece): boolean => end - start <= SMALL;
+      const read = await Promise.all(some.map((piece) => isSmall(piece) ? this.#small.read(piece.key) : undefined));
+      for (const [index, { key, etag: ifMatch, start: from, end }] of some.entries()) {
+        const range = { start: start - from, end: end - from };
+        const small = read[index]?.subarray(range.start);
+        if (small !== undefined) await upload.write(small);
+        else for await (const chunk of this.#bucket.readable(key, { range, ifMatch })) await upload.write(chunk);
+        start = end;
+      }
+    }
+    const pending = this.#pending;
+    if (pending === undefined) return upload;
+    for await (const chunk of pending.open()) await upload.write(chunk);
+    this.#pending = undefined;
+    await pending.discard();
+    return upload;
+  }
+
+  async #begun({ key }: Parts): Promise<BegunUpload> {
+    return JSON.parse(await this.#small.readText(key)) as BegunUpload;
+  }
+
+  /** Makes what was appended count. */
+  async #keep(): Promise<void> {
+    const isWhole = this.record.length === this.#end;
+    const upload = this.#upload ?? (isWhole && this.#parts !== undefined ? await this.#open() : undefined);
+    // The last bytes of a whole upload are its last part, if it has others.
+    const isLast = isWhole && upload?.uploadId !== undefined;
+    await upload?.settle(isLast);
+    if (upload !== undefined) await this.#noteParts(upload);
+    const rest = upload?.rest ?? this.#pending;
+    if (rest !== undefined && rest.length > 0) await this.#putPiece(rest);
+    this.#kept = this.#end;
+    await this.#clean();
+  }
+
+  /** Notes how many parts there are: the pieces before their end count no more. */
+  async #noteParts({ uploadId, checksum, partSize, stored }: ObjectUpload): Promise<void> {
+    if (stored.count === (this.#parts?.count ?? 0)) return;
+    const parts = partsNote(
+      this.id,
+      { count: stored.count, size: partSize, end: this.#base + stored.size },
+      this.#now(),
+    );
+    await this.#small.put(parts.key, JSON.stringify({ uploadId, checksum }));
+    this.#spent = [...this.#spent, ...this.#parts === undefined ? [] : [this.#parts.key], ...this.#pieceKeys];
+    this.#parts = parts;
+    this.#pieces = [];
+    this.#kept = parts.end;
+  }
+
+  /** Stores bytes that make no part: those that are new, or, of an upload in parts, all behind these. */
+  async #putPiece(bytes: GatheredPart): Promise<void> {
+    const isNew = bytes === this.#pending;
+    const [start, end] = [isNew ? this.#kept : this.#parts?.end ?? 0, this.#end];
+    const key = pieceKey(this.id, start, end, this.#now());
+    const { etag } = await putObject(this.#context.store, key, bytes);
+    if (bytes.length <= SMALL) this.#small.remember(key, await bytes.whole());
+    if (!isNew) this.#spent = [...this.#spent, ...this.#pieceKeys];
+    this.#pieces = [...(isNew ? this.#pieces : []), { key, etag, start, end }];
+    if (!isNew) return;
+    this.#pending = undefined;
+    await bytes.discard();
+  }
+
+  /** Removes what counts no more; what cannot be removed goes with the session. */
+  async #clean(): Promise<void> {
+    await deleteObjects(this.#context.store, this.#spent.splice(0)).catch(() => {});
+  }
+
+  /** Drops what does not count. Never rejects. */
   async #drop(reason: unknown): Promise<void> {
-    if (this.#isDirty) this.#hasGap = true;
-    this.#isDirty = false;
-    await this.#writer.drop(reason);
+    const [upload, pending] = [this.#upload, this.#pending];
+    this.#upload = this.#pending = undefined;
+    await upload?.leave(reason ?? new Error("the upload is left"));
+    if (upload !== undefined && !this.#isDoubted) await this.#noteParts(upload).catch(() => {}); // sent again then
+    const { key, uploadId } = upload ?? {};
+    const isUnknown = uploadId !== undefined && this.#parts === undefined && this.#data === undefined;
+    if (isUnknown) await abortUpload(this.#context.store, { key: key!, uploadId }).catch(() => {}); // removed when it is old
+    await pending?.discard().catch(() => {}); // it was given up
+    this.#end = this.#kept;
   }
 
-  /** @throws {LockLostError} if another has taken the session over. */
-  async #requireHeld(): Promise<void> {
-    const claims = await claimsOf(this.#bucket, this.id);
-    if (claims.at(-1) !== this.#claim) throw new LockLostError(`the upload ${this.id}`);
+  /** Makes one object of the data, now that it is whole; undefined if it has no bytes. */
+  async #seal(): Promise<Pick<S3Object, "key" | "size" | "etag"> | undefined> {
+    await this.settle();
+    const [piece, ...others] = this.#pieces;
+    if (this.#data !== undefined || this.#end === 0) return this.#data;
+    if (this.#parts === undefined && others.length === 0) return { ...piece!, size: this.#end };
+    const { store } = this.#context;
+    const key = dataKey(this.id);
+    const upload = piece === undefined ? undefined : this.#upload ?? await this.#open();
+    let stored: { readonly etag: string };
+    if (this.#parts === undefined) stored = await putObject(store, key, upload!.rest);
+    else {
+      await upload?.settle(true);
+      const begun = { key, uploadId: (await this.#begun(this.#parts)).uploadId };
+      stored = await this.#complete(begun, upload?.stored.count ?? this.#parts.count);
+    }
+    const data = this.#data = { key, size: this.#end, etag: stored.etag };
+    await this.#drop(undefined);
+    return data;
+  }
+
+  async #complete(
+    begun: { readonly key: string; readonly uploadId: string },
+    count: number,
+  ): Promise<{ readonly etag: string }> {
+    const { store } = this.#context;
+    try {
+      const { parts } = await listParts(store, begun);
+      const counted = parts.slice(0, count);
+      const size = counted.reduce((sum, part) => sum + part.size, 0);
+      if (size === this.#end) return await completeUpload(store, begun, counted, {});
+      throw new Error(`The store has ${size} of the ${this.#end} bytes of the upload ${this.id}`);
+    } catch (error) {
+      const there = await this.#bucket.head(begun.key).catch(() => undefined); // another has completed it, or an attempt
+      if (there?.size !== this.#end) throw error;
+      return there;
+    }
+  }
+
+  async #remove(isRemoved: (object: S3Object) => boolean): Promise<void> {
+    const objects = (await listed(this.#bucket, folderOf(this.id))).filter(isRemoved);
+    await deleteObjects(this.#context.store, objects.map(({ key }) => key));
   }
 }

@@ -1,68 +1,43 @@
+import { abortUpload, contextOf, deleteObjects, listUploads } from "../../s3/internal.ts";
 import type { S3Bucket, S3Object } from "../../s3/mod.ts";
 import { BucketHold } from "./bucket_session.ts";
-import {
-  claimAfter,
-  claimKey,
-  claimsOf,
-  folderOf,
-  isState,
-  isStoredState,
-  listed,
-  removeAll,
-  removeSession,
-  sessionOf,
-  stateIn,
-  touchedAt,
-} from "./bucket_objects.ts";
-import {
-  SessionBusyError,
-  type SessionHold,
-  type SessionRecord,
-  SESSIONS,
-  type SessionStorage,
-} from "./session_storage.ts";
+import { folderOf, isStoredRecord, listed, sessionOf, SmallObjects, stateOf } from "./bucket_objects.ts";
+import { parseRecord, type SessionHold, type SessionRecord, SESSIONS, type SessionStorage } from "./session_storage.ts";
 
-/** How often a session is read anew whose holder changes it meanwhile. */
+/** How often a session is read anew whose record another server replaces meanwhile. */
 const TRIES = 5;
 
 /**
- * Sessions in a bucket. There are no locks in it: who takes a session writes a claim of a higher number than all others,
- * notes what data there was when the claim could be seen, and puts its own pieces beside its claim. What a former holder
- * still stores counts no more, and it tells its sender nothing before it has seen that there is no higher claim. This
- * holds where a store shows in listings what was stored before, as S3 does.
+ * Sessions in a bucket: the data is an upload in parts of one size, and objects for what is less than a part. There are
+ * no locks in a bucket. Names say which bytes an object has, and the state of a session is the most that they say: what
+ * a former holder still stores are bytes of the same upload, and takes nothing away. This holds where a store shows in
+ * listings what was stored before, as S3 does.
  */
 export class BucketSessions implements SessionStorage {
   readonly #bucket: S3Bucket;
+  readonly #small: SmallObjects;
 
   constructor(bucket: S3Bucket) {
     this.#bucket = bucket;
+    this.#small = new SmallObjects(bucket);
   }
 
   async create(id: string, record: SessionRecord): Promise<SessionHold> {
-    const claim = claimAfter(undefined);
-    const hold = new BucketHold(this.#bucket, id, claim, { record, pieces: [], next: 0, touched: Date.now() });
-    await this.#bucket.put(claimKey(id, claim), "");
+    const hold = new BucketHold(this.#bucket, this.#small, id, record, stateOf([]));
     await hold.save(record);
     return hold;
   }
 
   async hold(id: string): Promise<SessionHold | undefined> {
     for (let tries = 0; tries < TRIES; tries++) {
-      const claims = await claimsOf(this.#bucket, id);
-      if (claims.length === 0) return undefined;
-      const claim = claimAfter(claims.at(-1));
-      await this.#bucket.put(claimKey(id, claim), "");
-      const objects = await listed(this.#bucket, folderOf(id));
-      const others = objects.filter(({ key }) => key.startsWith(claimKey(id, "")));
-      if (others.some(({ key }) => key > claimKey(id, claim))) throw new SessionBusyError();
-      const found = await stateIn(this.#bucket, objects);
-      if (found === undefined) continue; // a former holder has written another meanwhile, or all is gone
-      const hold = new BucketHold(this.#bucket, id, claim, found);
-      await hold.note();
-      const past = others.filter(({ key }) => key < claimKey(id, claim));
-      // What is left goes with the session.
-      await removeAll(this.#bucket, [...past, ...objects.filter(({ key }) => isState(key))]).catch(() => {});
-      return hold;
+      const state = stateOf(await listed(this.#bucket, folderOf(id)));
+      if (state.record === undefined) return undefined;
+      const text = await this.#small.readText(state.record).catch((error) => {
+        if ((error as { status?: unknown }).status === 404) return "";
+        throw error;
+      });
+      const record = parseRecord(text);
+      if (record !== undefined) return new BucketHold(this.#bucket, this.#small, id, record, state);
     }
     return undefined;
   }
@@ -71,7 +46,7 @@ export class BucketSessions implements SessionStorage {
     const open = new Set<string>();
     const stored = new Set<string>();
     for await (const { key } of this.#bucket.list({ prefix: `${SESSIONS}/` })) {
-      (isStoredState(key) ? stored : open).add(sessionOf(key));
+      (isStoredRecord(key) ? stored : open).add(sessionOf(key));
     }
     return open.difference(stored).size;
   }
@@ -82,18 +57,24 @@ export class BucketSessions implements SessionStorage {
       const id = sessionOf(object.key);
       sessions.set(id, [...sessions.get(id) ?? [], object]);
     }
+    const { store } = contextOf(this.#bucket);
     let removed = 0;
     for (const [id, objects] of sessions) {
       if (Date.now() - touchedAt(objects) < ms) continue;
-      // The store's clock may be behind: of what looks old, the state tells.
-      const touched = (await stateIn(this.#bucket, objects))?.touched ?? 0;
-      if (Date.now() - touched < ms) continue;
-      // A claim of ours: who comes meanwhile finds the session incomplete, and who has it acknowledges nothing more.
-      const last = (await claimsOf(this.#bucket, id)).at(-1);
-      await this.#bucket.put(claimKey(id, claimAfter(last)), "");
-      await removeSession(this.#bucket, id);
+      await deleteObjects(store, objects.map(({ key }) => key));
+      sessions.delete(id);
       removed++;
+    }
+    for await (const upload of listUploads(store, `${SESSIONS}/`)) {
+      const isOld = Date.now() - upload.initiated.getTime() >= ms;
+      if (isOld && !sessions.has(sessionOf(upload.key))) await abortUpload(store, upload);
     }
     return removed;
   }
+}
+
+/** When a session was changed last, by its servers' clocks, or the store's of objects whose names don't say. */
+function touchedAt(objects: readonly S3Object[]): number {
+  const { touched } = stateOf(objects);
+  return touched > 0 ? touched : objects.reduce((last, { lastModified }) => Math.max(last, lastModified.getTime()), 0);
 }

@@ -119,6 +119,15 @@ export class DiskHold implements SessionHold {
     this.#lock.requireHeld();
   }
 
+  async doubt(): Promise<void> {
+    await this.save({ ...this.record, verified: this.offset });
+  }
+
+  async vouch(): Promise<void> {
+    const { verified: _verified, ...record } = this.record;
+    await this.save(record);
+  }
+
   async truncate(offset: number): Promise<void> {
     await this.settle();
     this.#lock.requireHeld();

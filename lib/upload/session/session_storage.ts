@@ -41,7 +41,7 @@ export interface SessionRecord {
   readonly concat?: string;
   /** The value of `Upload-Metadata`. */
   readonly metadataField?: string;
-  /** Bytes that count while a checksum of those behind them has not been verified. */
+  /** Bytes that count while a checksum of those behind them has not been verified; on a disk. */
   readonly verified?: number;
   /**
    * `open` while data is appended, `storing` once all of it is here, until it is stored and whoever wants to know was told.
@@ -142,7 +142,11 @@ export interface SessionHold {
   append(pieces: readonly Uint8Array[]): Promise<void>;
   /** Ends a series of appends: what was appended outlives a loss of power where that was asked for. */
   settle(): Promise<void>;
-  /** Drops the bytes from `offset` on. */
+  /** Lets what is appended from now on count only once {@linkcode vouch} is called, or nothing of it after a kill. */
+  doubt(): Promise<void>;
+  /** Lets what was appended, and not dropped since, count. */
+  vouch(): Promise<void>;
+  /** Drops the bytes from `offset` on, which were appended by this holder. */
   truncate(offset: number): Promise<void>;
   /** Reads the data, in pieces that are good until the next one is asked for. */
   read(): AsyncIterable<Uint8Array>;

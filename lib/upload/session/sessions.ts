@@ -195,8 +195,8 @@ export class Sessions {
 
 /** Drops what no checksum vouches for. */
 async function dropUnverified(hold: SessionHold): Promise<void> {
-  const { verified, ...record } = hold.record;
+  const { verified } = hold.record;
   if (verified === undefined) return;
   if (hold.offset > verified) await hold.truncate(verified);
-  await hold.save(record);
+  await hold.vouch();
 }

@@ -158,9 +158,12 @@ async function receive(exchange: Exchange, lease: Lease, draft: Draft, state: St
   const announced = contentOf(exchange);
   const most = (length ?? maxSizeOf(settings)) - start;
   const tell = progressOf(exchange, draft, announced);
+  const isDoubted = announced.digests.size > 0 || announced.trailerDigests !== undefined;
   try {
     if ((announced.expectedBytes ?? 0) > most) throw tooMuch(length, most);
+    if (isDoubted) await hold.doubt();
     await appendRequest(exchange, lease, announced, most, () => tell(hold));
+    if (isDoubted) await hold.vouch();
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === "TOO_LARGE" || code === "INCONSISTENT_LENGTH") {
@@ -169,6 +172,7 @@ async function receive(exchange: Exchange, lease: Lease, draft: Draft, state: St
       throw length === undefined ? error : tooMuch(length, most);
     }
     if (code === "DIGEST_MISMATCH" || code === "BAD_DIGEST") await hold.truncate(start);
+    if (isDoubted) await hold.vouch();
     throw error;
   } finally {
     state.fields = { ...state.fields, "Upload-Offset": String(hold.offset) };

@@ -176,7 +176,7 @@ async function receive(exchange: Exchange, lease: Lease): Promise<void> {
   const checksum = Checksum.of(exchange);
   const { expectedBytes } = announcedOf(request.source, { ...settings.save, verify: false, maxBytes: most });
   const announced: Announced = { expectedBytes, digests: new Map(), trailerDigests: undefined };
-  if (checksum !== undefined) await hold.save({ ...hold.record, verified: start });
+  if (checksum !== undefined) await hold.doubt();
   try {
     await appendRequest(exchange, lease, announced, most, (pieces) => checksum?.update(pieces));
     checksum?.verify();
@@ -184,10 +184,7 @@ async function receive(exchange: Exchange, lease: Lease): Promise<void> {
     if (checksum !== undefined) await hold.truncate(start);
     throw error;
   } finally {
-    if (checksum !== undefined) {
-      const { verified: _verified, ...record } = hold.record;
-      await hold.save(record);
-    }
+    if (checksum !== undefined) await hold.vouch();
   }
 }
 
