@@ -10,7 +10,7 @@ import { BucketSessions } from "../session/bucket_sessions.ts";
 import { DiskSessions } from "../session/disk_sessions.ts";
 import { SESSIONS, type SessionStorage, storableType } from "../session/session_storage.ts";
 import type { Claim } from "../sink/claim.ts";
-import { CreatedObject, MARK } from "../sink/created_object.ts";
+import { CreatedObject, MARK, objectAt } from "../sink/created_object.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import type { Incoming } from "./incoming.ts";
 import { Refusal } from "./problem.ts";
@@ -195,7 +195,7 @@ export class BucketStorage implements Storage {
 
   async look(name: string): Promise<Place | undefined> {
     try {
-      const object = await this.#bucket.head(name);
+      const object = await objectAt(this.#bucket, name);
       return object && { mtimeMs: object.lastModified.getTime(), etag: object.etag };
     } catch (error) {
       throw this.explained(error, name);

@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { Undoable, Undone } from "../../files/internal.ts";
 import { sleep } from "../../timers/mod.ts";
-import type { S3Bucket } from "../../s3/mod.ts";
+import type { S3Bucket, S3Object } from "../../s3/mod.ts";
 
 /** The metadata that tells of which upload an object is, and which of its files: entity tags tell no more than bytes. */
 export const MARK = "millrace-upload";
 
 /** The status of a store where the object is another by now. */
 const CHANGED = 412;
+/** The status of what is missing, for keys that may not list the bucket. */
+const FORBIDDEN = 403;
 /** How often a removal is tried again, and the first pause before that, in ms. */
 const RETRIES = 4;
 const FIRST_PAUSE = 100;
@@ -40,7 +42,7 @@ export class CreatedObject implements Undoable {
 
   /** Looks whether there is an object that it will replace; to be called just before it is stored. */
   async look(): Promise<void> {
-    if (!this.replaced && await this.#bucket.head(this.#key) !== undefined) this.replaced = true;
+    if (!this.replaced && await objectAt(this.#bucket, this.#key) !== undefined) this.replaced = true;
   }
 
   /**
@@ -77,6 +79,17 @@ export class CreatedObject implements Undoable {
     await sleep(FIRST_PAUSE * 2 ** attempt * (0.5 + Math.random() / 2));
     return await this.#undo(attempt + 1);
   }
+}
+
+/**
+ * The object of a key, if there is one that may be seen. A store that hides what is missing says the same of an object
+ * that may not be read: whether that is replaced, it decides by the condition under which the other is stored.
+ */
+export async function objectAt(bucket: S3Bucket, key: string): Promise<S3Object | undefined> {
+  return await bucket.head(key).catch((error) => {
+    if ((error as { status?: unknown }).status === FORBIDDEN) return undefined;
+    throw error;
+  });
 }
 
 /** The objects that streams create. */

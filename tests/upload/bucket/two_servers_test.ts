@@ -143,6 +143,23 @@ test("a form is stored whole or not at all, and a name that is taken is not repl
     assert.deepEqual([...store.objects.keys()], ["a", "b", "c"]);
   }));
 
+test("a store that hides what is missing stores files, and replaces none that must stay", () =>
+  withStore(async (store) => {
+    store.rules = { hidesMissing: true };
+    const { fetch } = createUploadHandler({
+      storage: store.bucket(),
+      name: ({ filename = "a" }) => filename,
+      log: () => {},
+    });
+    const put = (): Promise<Response> => fetch(new Request("http://localhost/a", { method: "PUT", body: "text" }));
+    assert.equal((await put()).status, 201);
+    assert.equal((await put()).status, 409);
+    const body = new FormData();
+    for (const name of ["b", "c"]) body.append("file", new File([name], name));
+    assert.equal((await fetch(new Request("http://localhost/", { method: "POST", body }))).status, 201);
+    assert.deepEqual([...store.objects.keys()], ["a", "b", "c"]);
+  }));
+
 test("entity tags of objects are those of preconditions", () =>
   withStore(async (store) => {
     const bucket = store.bucket();
