@@ -69,7 +69,7 @@ export async function storeBody(
   const { digest: algorithm, signal } = options;
   signal?.throwIfAborted();
   const announced = announcedOf(source, options);
-  const unseen = unseenStream(source, announced, options);
+  const unseen = unseenStream(source, options);
   let received = unseen ? undefined : receiveBody(source, options, announced);
   let sink: BodySink | undefined;
   try {

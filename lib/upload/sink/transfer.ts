@@ -111,23 +111,14 @@ export class FollowedFile implements Pace {
 }
 
 /**
- * The stream of a body that need not pass through JavaScript: what is to be known of it can be seen in the file.
- *
- * That file is looked at from time to time, so limits are only left to that if the body comes from a connection, as
- * its fields tell: while a stream of somebody's own is written that never waits, no timer fires.
+ * The stream of a body that need not pass through JavaScript: its connection ends it at the length that was announced,
+ * and what else is to be known of it can be seen in the file. Of a body in chunks some 50 MB might pass the limit before
+ * the file is looked at.
  */
-export function unseenStream(
-  source: BodySource,
-  announced: Announced,
-  options: SaveBodyOptions,
-): ReadableStream<Uint8Array> | undefined {
+export function unseenStream(source: BodySource, options: SaveBodyOptions): ReadableStream<Uint8Array> | undefined {
   if (writeStream === undefined || options.decode) return undefined;
   if (!(source instanceof Request) || source.bodyUsed || !source.body || source.body.locked) return undefined;
-  const isFramed = fieldOf(source, "content-length") !== undefined || source.headers.has("transfer-encoding");
-  const { maxBytes = Infinity, expectedBytes, onProgress, digest } = options;
-  const isFree = maxBytes === Infinity && expectedBytes === undefined && !onProgress && digest === undefined &&
-    announced.digests.size === 0;
-  return isFramed || isFree ? source.body : undefined;
+  return fieldOf(source, "content-length") === undefined ? undefined : source.body;
 }
 
 /**
