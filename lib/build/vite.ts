@@ -53,9 +53,20 @@ interface ViteHooks extends PrecompressPlugin {
 /** The part of Vite's configuration that counts here. */
 interface ViteConfig {
   readonly root: string;
-  readonly logger: { info(text: string): void };
+  readonly logger: { info(text: string): void; warn(text: string): void };
   readonly build?: { readonly lib?: unknown };
+  readonly plugins?: readonly { readonly name: string }[];
 }
+
+/** Frameworks that write pages once Vite has ended, by the names of their plugins, with the folder that these are in. */
+const LATER_PAGES: readonly (readonly [plugins: RegExp, framework: string, folder: string])[] = [
+  [/^astro:/, "Astro", "dist"],
+  [/^nuxt:/, "Nuxt", ".output/public"],
+  [/^react-router(?:$|:)/, "React Router", "build/client"],
+  [/^vite-plugin-sveltekit/, "SvelteKit", "build"],
+  [/^vike(?:$|:)/, "Vike", "dist/client"],
+  [/^vitepress(?:$|:)/, "VitePress", ".vitepress/dist"],
+];
 
 /** The hooks of all three. */
 interface Hooks {
@@ -104,7 +115,9 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     apply: "build",
     applyToEnvironment: ({ config }) => config.consumer === "client",
     config: () => ({ worker: { plugins: () => [workerPlugin(workers)] } }),
-    configResolved({ root, logger, build }) {
+    configResolved({ root, logger, build, plugins = [] }) {
+      const later = LATER_PAGES.find(([names]) => plugins.some(({ name }) => names.test(name)));
+      if (later) logger.warn(ofLaterPages(later[1], later[2]));
       isLibrary = Boolean(build?.lib);
       if (isLibrary) {
         logger.info("millrace:precompress leaves libraries to the sites that serve them (build.lib is set)");
@@ -131,6 +144,11 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     },
   };
   return plugin;
+}
+
+function ofLaterPages(framework: string, folder: string): string {
+  return `millrace:precompress compresses what Vite writes; pages that ${framework} writes after that are left as they are. ` +
+    `Compress the whole site once all is built: millrace precompress ${folder}`;
 }
 
 function workerPlugin(names: Map<string, boolean>): Hooks {

@@ -218,3 +218,13 @@ async function runRolldown(root: string, input: string): Promise<string> {
   await bundle.close();
   return lines.join("\n");
 }
+
+test("a build of a framework that writes pages later says so, and names the command", () =>
+  inProject(async (root) => {
+    for (const [name, folder] of [["astro:build", "dist"], ["vite-plugin-sveltekit-setup", "build"]]) {
+      const { lines, logger } = keeping();
+      const plugins = [{ name }, precompress({ ...namesOnly })];
+      await vite.build({ root, configFile: false, customLogger: logger, logLevel: "warn", plugins });
+      assert.match(lines.join("\n"), new RegExp(`are left as they are.*: millrace precompress ${folder}$`, "m"));
+    }
+  }));
