@@ -76,6 +76,7 @@ export const mangledNames: readonly string[] = [
   "isPublic",
   "isRunning",
   "isViewDetached",
+  "isWanted",
   "lockNative",
   "lockStream",
   "minimumFill",

@@ -8,24 +8,17 @@ import {
   NativeReadableStream,
   NativeWritableStream,
 } from "../language/native_classes.ts";
-import { Deferred } from "../language/promises.ts";
 import { construct } from "../language/webidl.ts";
 import { ByteControllerState } from "../readable/byte_controller_state.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
-import {
-  disturb,
-  readableStreamDefaultReaderRead,
-  readableStreamReaderGenericInitialize,
-  type ReadRequest,
-} from "../readable/stream_state.ts";
-import { readableStreamCancel, type ReadableStreamState } from "../readable/stream_state.ts";
+import { readableStreamReaderGenericInitialize, type ReadableStreamState } from "../readable/stream_state.ts";
 import { checkWritableStreamFree, writableStreamStateOf } from "./lockable.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { setUpWritableStreamDefaultWriter, WriterState } from "../writable/writer_state.ts";
 import { FromNativeByteSource, fromNativeSink } from "./ends/from_native.ts";
 import { NativeReadableEnd } from "./ends/native_ends.ts";
-import { UnseenReaderState } from "./feeds/readable_feed.ts";
+import { type NativeController, ReadableFeed, UnseenReaderState } from "./feeds/readable_feed.ts";
 import { WritableFeed } from "./feeds/writable_feed.ts";
 
 /** How many chunks, or bytes of a byte stream, a stream made by {@linkcode toNative} takes from ours at once. */
@@ -62,10 +55,10 @@ export function toNative(stream: object): object {
   if (readable !== undefined) {
     checkReadableStreamFree(readable, "get a reader");
     const isByteStream = hasNativeByteStreams && readable.controller instanceof ByteControllerState;
-    const source = new ToNativeSource(readable, isByteStream);
-    return isByteStream
-      ? new NativeReadableStream(source as UnderlyingByteSource, { highWaterMark: BATCH_OF_BYTES })
-      : new NativeReadableStream(source as UnderlyingDefaultSource, { highWaterMark: BATCH_OF_CHUNKS });
+    const feed = new ToNativeFeed(readable, isByteStream ? "bytes" : undefined);
+    return new NativeReadableStream(feed as UnderlyingDefaultSource, {
+      highWaterMark: isByteStream ? BATCH_OF_BYTES : BATCH_OF_CHUNKS,
+    });
   }
   const writable = writableStreamStateOf(stream);
   if (writable !== undefined) {
@@ -124,77 +117,30 @@ function toPair(stream: object): ReadableWritablePair {
   return { readable, writable };
 }
 
-type NativeController = ReadableStreamDefaultController<unknown> | ReadableByteStreamController;
-
-/** The underlying source of a native stream that takes all that our stream has buffered at each pull. */
-export class ToNativeSource implements ReadRequest {
-  readonly type: "bytes" | undefined;
+/** The source of a native stream that takes as much of our stream as it has room for at each pull, and locks that for good. */
+class ToNativeFeed extends ReadableFeed {
   readonly #stream: ReadableStreamState;
   readonly #reader = new UnseenReaderState();
-  #controller!: NativeController; // set by start()
-  #pull: Deferred<void> | undefined;
-  #isReading = false;
-  #ended = false;
 
-  constructor(stream: ReadableStreamState, isByteStream: boolean) {
-    this.type = isByteStream ? "bytes" : undefined;
+  constructor(stream: ReadableStreamState, type: "bytes" | undefined) {
+    super(stream, type);
     this.#stream = stream;
   }
 
   start(controller: NativeController): void {
-    this.#controller = controller;
     readableStreamReaderGenericInitialize(this.#reader, this.#stream);
-    this.#stream.feed = this;
-    this.closeSteps();
+    this.watch(controller);
   }
 
-  pull(): Promise<void> | undefined {
-    const { controller } = this.#stream;
-    let taken = 0;
-    this.#isReading = true;
-    while (!this.#ended && controller.hasBuffered && (taken === 0 || this.#controller.desiredSize! > 0)) {
-      disturb(this.#stream);
-      this.chunkSteps(controller.readBuffered());
-      taken++;
-    }
-    this.#isReading = false;
-    this.closeSteps();
-    if (taken > 0 || this.#ended) return undefined;
-    this.#pull = new Deferred();
-    readableStreamDefaultReaderRead(this.#reader, this);
-    return this.#pull?.promise;
+  override pull(controller: NativeController): void {
+    do super.pull(controller); while (this.#stream.controller.hasBuffered && controller.desiredSize! > 0);
   }
 
-  cancel(reason: unknown): Promise<void> {
-    this.#ended = true;
-    return readableStreamCancel(this.#stream, reason);
+  override get isWanted(): boolean {
+    return true;
   }
 
-  chunkSteps(chunk: unknown): void {
-    this.#controller.enqueue(chunk as never);
-    this.#settlePull();
-  }
-
-  /** A chunk that is taken may have our stream end before we have it. */
-  closeSteps(): void {
-    const { state, storedError } = this.#stream;
-    if (state === "readable" || this.#ended || this.#isReading) return;
-    this.#ended = true;
-    if (state === "errored") {
-      this.#controller.error(storedError);
-    } else {
-      this.#controller.close();
-      (this.#controller as ReadableByteStreamController).byobRequest?.respond(0);
-    }
-    this.#settlePull();
-  }
-
-  errorSteps(): void {
-    this.closeSteps();
-  }
-
-  #settlePull(): void {
-    this.#pull?.resolve();
-    this.#pull = undefined;
+  override lockStream(): UnseenReaderState {
+    return this.#reader;
   }
 }

@@ -85,8 +85,7 @@ export function toWritableEnd(value: unknown, name: string): WritableEnd {
 /** The error for what is no web stream; for a stream of `node:stream`, with the function that makes one of it. */
 function noStream(value: unknown, name: string, kind: "Readable" | "Writable"): TypeError {
   const { on } = Object(value) as { readonly on?: unknown };
-  const isNodeStream = typeof on === "function";
-  return mustBe(name, `a ${kind}Stream${isNodeStream ? `: use fromNode${kind}() of @millrace/streams/node` : ""}`);
+  return mustBe(name, `a ${kind}Stream${on ? `: use fromNode${kind}() of @millrace/streams/node` : ""}`);
 }
 
 /**

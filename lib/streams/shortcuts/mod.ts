@@ -46,7 +46,7 @@
  * | a native side without the constructor | `native/lazy/light_side.ts` `lightSideOf` | a stream of Deno's is like that, by a trial | what the runtime sees of a stream | `tests/streams/native_side_test.ts` |
  * | a state as the source of its native side | `native/lazy/eager_feed.ts` `LateFeed` | the runtime takes all that is queued at once, and the stream is none of bytes | what the runtime reads and cancels | `tests/streams/drop_in_response_test.ts` |
  * | chunks lent to the native side | `native/lazy/eager_feed.ts` `LendingFeed` | the runtime takes all that is queued at once, and no pull would come of a chunk that is taken | pulls, `desiredSize`, cancel, and what another reader gets | `tests/streams/lent_chunks_test.ts` |
- * | chunks that cross in batches | `native/bridge.ts` `ToNativeSource` | `toNative()` was asked for | order, close, error and cancel | `tests/streams/bridge_batch_test.ts` |
+ * | chunks that cross in batches | `native/bridge.ts` `ToNativeFeed` | `toNative()` was asked for | order, close, error and cancel | `tests/streams/bridge_batch_test.ts` |
  * | a writer of the runtime that is not awaited | `native/ends/from_native.ts` `FromNativeSink` | the native stream has room | backpressure and errors | `tests/streams/bridge_test.ts` |
  *
  * @module

@@ -83,7 +83,7 @@ export class ReadableFeed implements ReadRequest {
 
   chunkSteps(chunk: unknown): void {
     this.#isWaiting = false;
-    if (isNativeReadableStreamLocked(this.#stream.nativeSide!)) {
+    if (this.isWanted) {
       const room = this.#roomOfByobRead;
       if (room && (chunk as Uint8Array).byteLength > room) {
         this.#keep((chunk as Uint8Array).subarray(room));
@@ -94,6 +94,11 @@ export class ReadableFeed implements ReadRequest {
       releaseReadableFeed(this.#stream); // nobody waits any longer: the native consumer left while it read
       this.#keep(chunk);
     }
+  }
+
+  /** Whether a native consumer waits for the chunk that was asked of our stream. */
+  get isWanted(): boolean {
+    return isNativeReadableStreamLocked(this.#stream.nativeSide!);
   }
 
   /**
