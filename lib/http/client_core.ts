@@ -144,23 +144,13 @@ export class ClientCore implements OriginHost {
 
   stats(): HttpClientStats {
     const { requests, retries } = this;
-    const stats: HttpClientStats = {
-      connections: 0,
-      sessions: 0,
-      connecting: 0,
-      active: 0,
-      queued: 0,
-      requests,
-      retries,
-      origins: [],
-    };
+    const none = { connections: 0, sessions: 0, connecting: 0, active: 0, queued: 0 };
+    const stats: HttpClientStats = { ...none, requests, retries, origins: [] };
     for (const origin of this.#origins.values()) {
       const of = origin.stats();
-      stats.connections += of.connections;
-      stats.sessions += of.sessions;
-      stats.connecting += of.connecting;
-      stats.active += of.active;
-      stats.queued += of.queued;
+      for (const name of ["connections", "sessions", "connecting", "active", "queued"] as const) {
+        stats[name] += of[name];
+      }
       stats.origins.push(of);
     }
     return stats;

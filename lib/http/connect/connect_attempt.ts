@@ -2,18 +2,6 @@ import type { Duplex } from "node:stream";
 import { Timer } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 
-/** The part of a connection's making that is under way, in words, for the error that says what took too long. */
-type ConnectStage =
-  | "the look-up of its name"
-  | "the look-up of the proxy's name"
-  | "the connect function"
-  | "TCP"
-  | "TCP to the proxy"
-  | "the Unix socket"
-  | "TLS"
-  | "TLS with the proxy"
-  | "the proxy's answer";
-
 interface Terms {
   readonly timeout: number;
   readonly signal?: AbortSignal | undefined;
@@ -25,8 +13,8 @@ interface Terms {
  */
 export class ConnectAttempt {
   readonly origin: string;
-  /** Set by the step that is under way. */
-  stage: ConnectStage = "TCP";
+  /** The step that is under way, in words, for the error that says what took too long. */
+  stage = "TCP";
   readonly #terms: Terms;
   readonly #timer: Timer = new Timer(() => this.#end(this.#timedOut()));
   readonly #sockets: Duplex[] = [];
@@ -99,17 +87,19 @@ export class ConnectAttempt {
 
 function ignore(): void {}
 
-/** Waits for an event of a socket. @throws the socket's error, or undefined if it ended without one. */
-export function socketEvent(socket: Duplex, name: string): Promise<void> {
+/** Waits for one of several events of a socket. @throws the socket's error, or undefined if it ended without one. */
+export function socketEvent(socket: Duplex, ...names: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (settle: () => void): void => {
-      socket.off(name, onEvent).off("error", onError).off("close", onClose);
+      for (const name of names) socket.off(name, onEvent);
+      socket.off("error", onError).off("close", onClose);
       settle();
     };
     const onEvent = (): void => done(resolve);
     const onError = (error: Error): void => done(() => reject(error));
     const onClose = (): void => done(() => reject(socket.errored ?? undefined));
     if (socket.destroyed) return reject(socket.errored ?? undefined);
-    socket.on(name, onEvent).on("error", onError).on("close", onClose);
+    for (const name of names) socket.on(name, onEvent);
+    socket.on("error", onError).on("close", onClose);
   });
 }

@@ -142,23 +142,21 @@ function toCertificateError(
 ): HttpError {
   const { code } = error as NodeJS.ErrnoException;
   let meaning = meaningOf(error);
-  const time = timeliness(certificate);
   // Deno calls certificates that expired so too.
-  if (code === "UNABLE_TO_VERIFY_LEAF_SIGNATURE" && time !== "valid") meaning = "CERTIFICATE_EXPIRED";
-  const message = explain(meaning, { error, certificate, host, time, option: peer.tlsOption });
-  const { origin, name } = peer;
+  if (code === "UNABLE_TO_VERIFY_LEAF_SIGNATURE" && timeliness(certificate) !== "valid") {
+    meaning = "CERTIFICATE_EXPIRED";
+  }
+  const { origin, name, tlsOption: option } = peer;
+  const message = explain(meaning, error, { certificate, host, option });
   return new HttpError(meaning, `The certificate of ${name} ${message}`, { origin, cause: error });
 }
 
-interface Refusal {
-  readonly error: Error;
-  readonly certificate: PeerCertificate;
-  readonly host: string;
-  readonly time: "valid" | "expired" | "early";
-  readonly option: "tls" | "proxyTls";
-}
-
-function explain(meaning: HttpErrorCode, { error, certificate, host, time, option }: Refusal): string {
+function explain(
+  meaning: HttpErrorCode,
+  error: Error,
+  { certificate, host, option }: { certificate: PeerCertificate; host: string; option: "tls" | "proxyTls" },
+): string {
+  const time = timeliness(certificate);
   const by = commonName(certificate.issuer) ?? "an unnamed authority";
   if (meaning === "CERTIFICATE_HOST_MISMATCH") {
     return `is for ${

@@ -7,7 +7,7 @@ import { latin1, readStatusLine } from "../h1/response_head.ts";
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
 import { ipv6Bytes } from "./allowed_addresses.ts";
-import type { ConnectAttempt } from "./connect_attempt.ts";
+import { type ConnectAttempt, socketEvent } from "./connect_attempt.ts";
 import { originPeer, type Peer } from "./connect_options.ts";
 import { toConnectionError } from "./connection_error.ts";
 
@@ -22,41 +22,27 @@ interface TunnelTarget {
   readonly serverSpeaksFirst: boolean;
 }
 
-/** A proxy's response before the connection leads on, read piece by piece. */
+/** A proxy's response before the connection leads on, read piece by piece from a stream that nobody else reads. */
 class ProxyAnswer {
   readonly #socket: Duplex;
   readonly #peer: Peer;
   /** The bytes read from the socket and not taken yet. */
   #rest: Uint8Array = new Uint8Array(0);
 
-  /** @param socket Nobody else reads it. */
   constructor(socket: Duplex, peer: Peer) {
     this.#socket = socket;
     this.#peer = peer;
   }
 
-  /** Takes so many bytes. @throws {HttpError} if the connection ends before. */
-  async bytes(length: number): Promise<Uint8Array> {
-    while (this.#rest.length < length) {
-      const more = await this.#receive();
-      const joined = new Uint8Array(this.#rest.length + more.length);
-      joined.set(this.#rest);
-      joined.set(more, this.#rest.length);
-      this.#rest = joined;
-    }
+  /** Takes so many bytes, or what is there, at least a byte. @throws {HttpError} if the connection ends before. */
+  async bytes(length?: number): Promise<Uint8Array> {
+    while (this.#rest.length < (length ?? 1)) this.#rest = Buffer.concat([this.#rest, await this.#receive()]);
     const taken = this.#rest.subarray(0, length);
-    this.#rest = this.#rest.subarray(length);
+    this.#rest = this.#rest.subarray(taken.length);
     return taken;
   }
 
-  /** Takes what is there, at least a byte. @throws {HttpError} if the connection ends instead. */
-  async more(): Promise<Uint8Array> {
-    if (this.#rest.length === 0) return await this.#receive();
-    const taken = this.#rest;
-    this.#rest = new Uint8Array(0);
-    return taken;
-  }
-
+  /** Gives bytes back. */
   putBack(bytes: Uint8Array): void {
     this.#rest = bytes;
   }
@@ -67,39 +53,31 @@ class ProxyAnswer {
    * @throws {HttpError} if there are bytes that nobody can have sent but the proxy.
    */
   end(serverSpeaksFirst: boolean): void {
-    const more: Uint8Array | null = this.#socket.read();
-    if (this.#rest.length === 0 && more === null) return;
-    if (!serverSpeaksFirst) {
-      const { origin, place } = this.#peer;
-      const message = `Cannot connect by ${place}: it sent bytes after its answer, before anything was asked`;
-      throw new HttpError("PROTOCOL_ERROR", message, { origin });
-    }
-    if (more !== null) this.#socket.unshift(more);
     if (this.#rest.length > 0) this.#socket.unshift(this.#rest);
+    if (serverSpeaksFirst || this.#socket.read() === null) return;
+    const { origin, place } = this.#peer;
+    const message = `Cannot connect by ${place}: it sent bytes after its answer, before anything was asked`;
+    throw new HttpError("PROTOCOL_ERROR", message, { origin });
   }
 
-  #receive(): Promise<Uint8Array> {
-    return new Promise((resolve, reject) => {
-      const socket = this.#socket;
-      const done = (settle: () => void): void => {
-        socket.off("readable", onReadable).off("end", onEnd).off("error", onError).off("close", onEnd);
-        settle();
-      };
-      const onReadable = (): void => {
-        const chunk: Uint8Array | null = socket.read();
-        if (chunk !== null) done(() => resolve(chunk));
-      };
-      const onError = (error: Error): void => done(() => reject(toConnectionError(error, this.#peer)));
-      const onEnd = (): void => {
-        if (socket.errored) return onError(socket.errored);
-        const { origin, place } = this.#peer;
-        const message = `Cannot connect by ${place}: it closed the connection instead of an answer, or within it`;
-        done(() => reject(new HttpError("CONNECTION_LOST", message, { origin })));
-      };
-      if (socket.destroyed || socket.readableEnded) return onEnd();
-      socket.on("end", onEnd).on("error", onError).on("close", onEnd).on("readable", onReadable);
-      onReadable();
-    });
+  async #receive(): Promise<Uint8Array> {
+    const socket = this.#socket;
+    while (true) {
+      const chunk: Uint8Array | null = socket.read();
+      if (chunk !== null) return chunk;
+      if (socket.readableEnded) throw this.#cut();
+      try {
+        await socketEvent(socket, "readable", "end");
+      } catch (error) {
+        throw error === undefined ? this.#cut() : toConnectionError(error, this.#peer);
+      }
+    }
+  }
+
+  #cut(): HttpError {
+    const { origin, place } = this.#peer;
+    const message = `Cannot connect by ${place}: it closed the connection instead of an answer, or within it`;
+    return new HttpError("CONNECTION_LOST", message, { origin });
   }
 }
 
@@ -139,7 +117,7 @@ async function readFinalHead(
     const section = new HeaderSection("proxy's answer", left, maxHeaderSize);
     let after = -1;
     while (after < 0) {
-      const chunk = await answer.more();
+      const chunk = await answer.bytes();
       after = section.add(chunk, 0);
       section.rejectOtherProtocol();
       if (after >= 0) answer.putBack(chunk.subarray(after));

@@ -84,19 +84,10 @@ class Framing {
   }
 
   read(name: string, value: string): void {
-    // By length first: most fields are none of these.
-    switch (name.length) {
-      case 10:
-        if (name === "connection") this.#readConnection(value);
-        else if (name === "keep-alive") this.#readKeepAlive(value);
-        break;
-      case 14:
-        if (name === "content-length") this.#readContentLength(value);
-        break;
-      case 17:
-        if (name === "transfer-encoding") this.#readTransferEncoding(value);
-        break;
-    }
+    if (name === "connection") this.#readConnection(value);
+    else if (name === "keep-alive") this.#readKeepAlive(value);
+    else if (name === "content-length") this.#readContentLength(value);
+    else if (name === "transfer-encoding") this.#readTransferEncoding(value);
   }
 
   bodyLength(): number {
@@ -119,10 +110,6 @@ class Framing {
   }
 
   #readConnection(value: string): void {
-    if (value === "keep-alive") {
-      this.#keeps = true;
-      return;
-    }
     for (const option of value.toLowerCase().split(",")) {
       const word = option.trim();
       if (word === "close") this.#closes = true;

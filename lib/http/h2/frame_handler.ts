@@ -19,6 +19,7 @@ import {
   PRIORITY,
   PROTOCOL_ERROR,
   PUSH_PROMISE,
+  readNumber,
   RST_STREAM,
   SETTINGS,
   STREAM_CLOSED,
@@ -57,14 +58,7 @@ export class Incoming implements FrameEvents {
   /** The source of the frames; told when one has to be a CONTINUATION. */
   reader!: FrameReader;
   readonly #events: IncomingEvents;
-  readonly #transport: Transport;
-  readonly #streams: StreamTable;
-  readonly #output: FrameWriter;
-  readonly #sender: BodySender;
-  readonly #peer: PeerSettings;
-  readonly #windows: ReceiveWindows;
-  readonly #ends: StreamEnds;
-  readonly #noise: NoiseBudget;
+  readonly #parts: SessionParts;
   readonly #decoder: HpackDecoder;
   readonly #block: FieldBlock;
   #settingsSeen = false;
@@ -72,14 +66,7 @@ export class Incoming implements FrameEvents {
   /** @param maxHeaderSize Bytes of a response's head, as SETTINGS_MAX_HEADER_LIST_SIZE counts them. */
   constructor(events: IncomingEvents, parts: SessionParts, maxHeaderSize: number) {
     this.#events = events;
-    this.#transport = parts.transport;
-    this.#streams = parts.streams;
-    this.#output = parts.output;
-    this.#sender = parts.sender;
-    this.#peer = parts.peer;
-    this.#windows = parts.windows;
-    this.#ends = parts.ends;
-    this.#noise = parts.noise;
+    this.#parts = parts;
     this.#decoder = new HpackDecoder(4096, maxHeaderSize);
     // What is compressed is hardly larger; four times as much is still skipped for the sake of the other streams.
     this.#block = new FieldBlock(maxHeaderSize * 4);
@@ -87,33 +74,33 @@ export class Incoming implements FrameEvents {
 
   onDataFrame(id: number, size: number, isLast: boolean): void {
     if (!this.#settingsSeen) throw wrongStart(DATA);
-    if (size > 0) this.#windows.onConnectionData(size);
-    const stream = this.#streams.get(id);
+    if (size > 0) this.#parts.windows.onConnectionData(size);
+    const stream = this.#parts.streams.get(id);
     if (stream === undefined) return this.#onClosedStream(id, DATA, size > 0);
-    if (size === 0 && !isLast) this.#noise.count();
-    if (size > 0 && !this.#windows.onStreamData(stream, size)) {
-      this.#ends.reject(stream, FLOW_CONTROL_ERROR, "it is larger than the window allows", false);
+    if (size === 0 && !isLast) this.#parts.noise.count();
+    if (size > 0 && !this.#parts.windows.onStreamData(stream, size)) {
+      this.#parts.ends.reject(stream, FLOW_CONTROL_ERROR, "it is larger than the window allows", false);
     }
   }
 
   onData(id: number, chunk: Uint8Array, start: number, end: number, isLast: boolean): void {
-    const stream = this.#streams.get(id);
+    const stream = this.#parts.streams.get(id);
     if (stream === undefined) return; // it was judged with its frame
     const bytes = end - start;
     const wrong = countData(stream, bytes, isLast);
-    if (wrong !== "") return this.#ends.reject(stream, PROTOCOL_ERROR, wrong, false);
+    if (wrong !== "") return this.#parts.ends.reject(stream, PROTOCOL_ERROR, wrong, false);
     if (bytes > 0) {
-      this.#noise.earn(1);
+      this.#parts.noise.earn(1);
       // A view; not subarray(), which costs more, of a Buffer above all.
       stream.handler.onData(new Uint8Array(chunk.buffer as ArrayBuffer, chunk.byteOffset + start, bytes));
     }
-    if (isLast && !stream.isOver) this.#ends.complete(stream, undefined);
+    if (isLast && !stream.isOver) this.#parts.ends.complete(stream, undefined);
   }
 
   onPadding(id: number, bytes: number): void {
-    this.#noise.count();
-    const stream = this.#streams.get(id);
-    if (stream !== undefined) this.#windows.onConsumed(stream, bytes);
+    this.#parts.noise.count();
+    const stream = this.#parts.streams.get(id);
+    if (stream !== undefined) this.#parts.windows.onConsumed(stream, bytes);
   }
 
   onFrame(type: number, flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
@@ -128,7 +115,7 @@ export class Incoming implements FrameEvents {
     else if (type === PUSH_PROMISE) {
       throw new ConnectionFault(PROTOCOL_ERROR, "the server pushes, though we forbade it");
     } else if (type === PRIORITY) this.#onPriority(id, end - start);
-    else this.#noise.count(); // types that we do not know are to be ignored
+    else this.#parts.noise.count(); // types that we do not know are to be ignored
   }
 
   #onHeaders(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
@@ -162,7 +149,7 @@ export class Incoming implements FrameEvents {
 
   /** A whole field block. It is decoded for streams that are gone, too: the blocks after it build on it. */
   #onBlock(id: number, block: Uint8Array, start: number, end: number, endsStream: boolean): void {
-    const stream = this.#streams.get(id);
+    const stream = this.#parts.streams.get(id);
     const areTrailers = stream !== undefined && stream.hasHead;
     const decoder = this.#decoder;
     let headers: HeaderList;
@@ -175,7 +162,7 @@ export class Incoming implements FrameEvents {
     if (stream === undefined) return this.#onClosedStream(id, HEADERS, false);
     if (decoder.tooLarge) {
       const words = "its header section is larger than maxHeaderSize allows";
-      return this.#ends.reject(stream, PROTOCOL_ERROR, words, true);
+      return this.#parts.ends.reject(stream, PROTOCOL_ERROR, words, true);
     }
     const wrong = decoder.malformed !== ""
       ? decoder.malformed
@@ -183,50 +170,50 @@ export class Incoming implements FrameEvents {
       ? endsStream ? checkEnd(stream) : "HEADERS came in the middle of the body"
       : takeHead(stream, decoder, headers, endsStream);
     if (stream.isOver) return; // the handler has given it up
-    if (wrong !== "") return this.#ends.reject(stream, PROTOCOL_ERROR, wrong, false);
-    if (stream.hasHead) this.#noise.earn(2);
-    else this.#noise.count();
-    if (endsStream) this.#ends.complete(stream, areTrailers ? headers : undefined);
+    if (wrong !== "") return this.#parts.ends.reject(stream, PROTOCOL_ERROR, wrong, false);
+    if (stream.hasHead) this.#parts.noise.earn(2);
+    else this.#parts.noise.count();
+    if (endsStream) this.#parts.ends.complete(stream, areTrailers ? headers : undefined);
   }
 
   #onWindowUpdate(id: number, chunk: Uint8Array, start: number, end: number): void {
     if (end - start !== 4) throw wrongSize(WINDOW_UPDATE, end - start);
     const bytes = readNumber(chunk, start) & 0x7fffffff;
-    this.#noise.count();
+    this.#parts.noise.count();
     if (id === 0) {
       if (bytes === 0) throw new ConnectionFault(PROTOCOL_ERROR, "the server sent WINDOW_UPDATE of 0 bytes");
-      return this.#sender.widenConnection(bytes);
+      return this.#parts.sender.widenConnection(bytes);
     }
     this.#requireKnown(id, WINDOW_UPDATE);
-    const stream = this.#streams.get(id);
+    const stream = this.#parts.streams.get(id);
     if (stream === undefined) return;
     if (bytes === 0) {
-      this.#ends.reject(stream, PROTOCOL_ERROR, "WINDOW_UPDATE of 0 bytes came", false);
-    } else if (!this.#sender.widen(stream, bytes)) {
-      this.#ends.reject(stream, FLOW_CONTROL_ERROR, "its window was widened beyond 2^31 - 1 bytes", false);
+      this.#parts.ends.reject(stream, PROTOCOL_ERROR, "WINDOW_UPDATE of 0 bytes came", false);
+    } else if (!this.#parts.sender.widen(stream, bytes)) {
+      this.#parts.ends.reject(stream, FLOW_CONTROL_ERROR, "its window was widened beyond 2^31 - 1 bytes", false);
     }
   }
 
   #onReset(id: number, chunk: Uint8Array, start: number, end: number): void {
     if (end - start !== 4) throw wrongSize(RST_STREAM, end - start);
     this.#requireKnown(id, RST_STREAM);
-    const stream = this.#streams.get(id);
+    const stream = this.#parts.streams.get(id);
     // One for each of our requests is fair: a server may end a stream so after the response, for the body it did not want.
-    this.#noise.count();
-    if (stream !== undefined) this.#ends.reset(stream, readNumber(chunk, start) >>> 0);
+    this.#parts.noise.count();
+    if (stream !== undefined) this.#parts.ends.reset(stream, readNumber(chunk, start) >>> 0);
   }
 
   /** Nothing that it says is of interest, if it is as it should be. */
   #onPriority(id: number, size: number): void {
     if (id === 0) throw new ConnectionFault(PROTOCOL_ERROR, "the server sent PRIORITY for the connection");
-    this.#noise.count();
-    const stream = this.#streams.get(id);
+    this.#parts.noise.count();
+    const stream = this.#parts.streams.get(id);
     if (size === 5) return;
     if (stream !== undefined) {
-      this.#ends.reject(stream, FRAME_SIZE_ERROR, `PRIORITY of ${size} bytes came`, false);
-    } else if (this.#streams.isKnown(id)) {
-      this.#noise.countAnswer(this.#transport.full);
-      this.#output.addReset(id, FRAME_SIZE_ERROR);
+      this.#parts.ends.reject(stream, FRAME_SIZE_ERROR, `PRIORITY of ${size} bytes came`, false);
+    } else if (this.#parts.streams.isKnown(id)) {
+      this.#parts.noise.countAnswer(this.#parts.transport.full);
+      this.#parts.output.addReset(id, FRAME_SIZE_ERROR);
     } else {
       throw wrongSize(PRIORITY, size);
     }
@@ -236,14 +223,14 @@ export class Incoming implements FrameEvents {
     requireConnection(id, SETTINGS);
     if ((flags & ACK) !== 0) {
       if (end > start) throw wrongSize(SETTINGS, end - start);
-      this.#noise.count();
-      return this.#windows.onSettingsKnown(this.#streams.all());
+      this.#parts.noise.count();
+      return this.#parts.windows.onSettingsKnown(this.#parts.streams.all());
     }
     const isFirst = !this.#settingsSeen;
-    if (!isFirst) this.#noise.countAnswer(this.#transport.full);
+    if (!isFirst) this.#parts.noise.countAnswer(this.#parts.transport.full);
     this.#settingsSeen = true;
-    this.#peer.read(chunk, start, end);
-    this.#output.addSettings([]);
+    this.#parts.peer.read(chunk, start, end);
+    this.#parts.output.addSettings([]);
     this.#events.onPeerSettings(isFirst);
   }
 
@@ -251,15 +238,15 @@ export class Incoming implements FrameEvents {
     requireConnection(id, PING);
     if (end - start !== 8) throw wrongSize(PING, end - start);
     // An answer needs no look: whatever comes from the server says that it lives.
-    if ((flags & ACK) !== 0) return this.#noise.count();
-    this.#noise.countAnswer(this.#transport.full);
-    this.#output.addPingAnswer(chunk, start);
+    if ((flags & ACK) !== 0) return this.#parts.noise.count();
+    this.#parts.noise.countAnswer(this.#parts.transport.full);
+    this.#parts.output.addPingAnswer(chunk, start);
   }
 
   #onGoaway(id: number, chunk: Uint8Array, start: number, end: number): void {
     requireConnection(id, GOAWAY);
     if (end - start < 8) throw wrongSize(GOAWAY, end - start);
-    this.#noise.count();
+    this.#parts.noise.count();
     const debug = String.fromCharCode(...chunk.subarray(start + 8, Math.min(end, start + 8 + 200)));
     this.#events.onGoaway(readNumber(chunk, start) & 0x7fffffff, readNumber(chunk, start + 4) >>> 0, debug);
   }
@@ -267,25 +254,21 @@ export class Incoming implements FrameEvents {
   /** DATA or HEADERS for a stream that is not under way; `isBounded`: the windows bound how many may come. */
   #onClosedStream(id: number, type: number, isBounded: boolean): void {
     this.#requireKnown(id, type);
-    if (this.#ends.closed.judge(id, type)) {
-      this.#noise.countAnswer(this.#transport.full);
-      this.#output.addReset(id, STREAM_CLOSED);
+    if (this.#parts.ends.closed.judge(id, type)) {
+      this.#parts.noise.countAnswer(this.#parts.transport.full);
+      this.#parts.output.addReset(id, STREAM_CLOSED);
     } else if (!isBounded) {
-      this.#noise.count();
+      this.#parts.noise.count();
     }
   }
 
   #requireKnown(id: number, type: number): void {
-    if (this.#streams.isKnown(id)) return;
+    if (this.#parts.streams.isKnown(id)) return;
     throw new ConnectionFault(
       PROTOCOL_ERROR,
       `the server sent a ${frameName(type)} frame for stream ${id}, which was never opened`,
     );
   }
-}
-
-function readNumber(chunk: Uint8Array, at: number): number {
-  return (chunk[at] << 24) | (chunk[at + 1] << 16) | (chunk[at + 2] << 8) | chunk[at + 3];
 }
 
 function requireConnection(id: number, type: number): void {

@@ -8,6 +8,7 @@ import {
   frameName,
   PADDED,
   PROTOCOL_ERROR,
+  readNumber,
 } from "./protocol.ts";
 
 /** The callbacks of a {@link FrameReader}. */
@@ -84,11 +85,10 @@ export class FrameReader {
 
   /** Reads what the chunk has of a frame, whose payload begins at `at`. @returns The offset of the next frame. */
   #readFrame(header: Uint8Array, chunk: Uint8Array, headerAt: number, at: number): number {
-    const length = (header[headerAt] << 16) | (header[headerAt + 1] << 8) | header[headerAt + 2];
+    const length = readNumber(header, headerAt) >>> 8;
     const type = header[headerAt + 3];
     const flags = header[headerAt + 4];
-    const stream = ((header[headerAt + 5] & 0x7f) << 24) | (header[headerAt + 6] << 16) | (header[headerAt + 7] << 8) |
-      header[headerAt + 8];
+    const stream = readNumber(header, headerAt + 5) & 0x7fffffff;
     if (length > this.#maxFrameSize) this.#refuseSize(type, length);
     if (this.unfinishedBlock !== 0) this.#requireContinuation(type, stream);
     if (type === DATA && (flags & PADDED) === 0) {

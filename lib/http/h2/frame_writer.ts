@@ -99,18 +99,9 @@ export class FrameWriter extends SlabWriter {
 
   #begin(length: number, type: number, flags: number, stream: number): void {
     this.reserve(FRAME_HEADER + length);
-    const slab = this.slab;
-    const at = this.at;
-    slab[at] = length >>> 16;
-    slab[at + 1] = length >>> 8;
-    slab[at + 2] = length;
-    slab[at + 3] = type;
-    slab[at + 4] = flags;
-    slab[at + 5] = stream >>> 24;
-    slab[at + 6] = stream >>> 16;
-    slab[at + 7] = stream >>> 8;
-    slab[at + 8] = stream;
-    this.at = at + FRAME_HEADER;
+    this.#number((length << 8) | type);
+    this.slab[this.at++] = flags;
+    this.#number(stream);
   }
 
   #number(value: number): void {

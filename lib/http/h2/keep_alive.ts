@@ -1,4 +1,5 @@
 import { Timer } from "../../timers/mod.ts";
+import type { Http2Options } from "./http2_stream.ts";
 
 /** A timer so much too late, in ms, says that this process was held up: the answer may be there, and not have been read. */
 const LATE = 1000;
@@ -13,19 +14,14 @@ export interface LivenessEvents {
   onIdle(): void;
 }
 
-/** In ms; 0 is never. */
-interface LivenessLimits {
-  readonly pingInterval: number;
-  readonly pingTimeout: number;
-  readonly idleTimeout: number;
-}
+type Limits = Pick<Http2Options, "pingInterval" | "pingTimeout" | "idleTimeout">;
 
 /**
  * Keep-alive of a session: PINGs while it is busy and the server is silent, and a timeout while it is idle. One timer is due at the
  * earliest time at which one of these could be, and looks then, so that requests and answers set none of the runtime.
  */
 export class Liveness {
-  readonly #limits: LivenessLimits;
+  readonly #limits: Limits;
   readonly #events: LivenessEvents;
   /** When something last came from the server. */
   #heardAt: number = performance.now();
@@ -37,7 +33,7 @@ export class Liveness {
   readonly #timer: Timer = new Timer(() => this.#check(), { keepsAlive: false });
 
   /** Begins to watch: an idle session at first. */
-  constructor(limits: LivenessLimits, events: LivenessEvents) {
+  constructor(limits: Limits, events: LivenessEvents) {
     this.#limits = limits;
     this.#events = events;
     this.#watch();

@@ -38,6 +38,11 @@ export function frameName(type: number): string {
   return FRAME_NAMES[type] ?? `type ${type}`;
 }
 
+/** Reads 32 bits, of which the first is the sign. */
+export function readNumber(chunk: Uint8Array, at: number): number {
+  return (chunk[at] << 24) | (chunk[at + 1] << 16) | (chunk[at + 2] << 8) | chunk[at + 3];
+}
+
 /** Error codes of RST_STREAM and GOAWAY. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-7} */
 export const NO_ERROR = 0x0;
 export const PROTOCOL_ERROR = 0x1;

@@ -6,6 +6,7 @@ import {
   FRAME_SIZE_ERROR,
   MAX_WINDOW,
   PROTOCOL_ERROR,
+  readNumber,
 } from "./protocol.ts";
 
 /** Identifiers of settings. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6.5.2} */
@@ -43,8 +44,7 @@ export class PeerSettings {
       throw new ConnectionFault(FRAME_SIZE_ERROR, `the server sent SETTINGS of ${end - start} bytes, no multiple of 6`);
     }
     for (let at = start; at < end; at += 6) {
-      const value = chunk[at + 2] * 0x1000000 + ((chunk[at + 3] << 16) | (chunk[at + 4] << 8) | chunk[at + 5]);
-      this.#set((chunk[at] << 8) | chunk[at + 1], value);
+      this.#set((chunk[at] << 8) | chunk[at + 1], readNumber(chunk, at + 2) >>> 0);
     }
     this.isKnown = true;
   }

@@ -63,32 +63,14 @@ export function speakOver(
   { owner, allowedAtFirst, http1Only }: { owner: ConnectionOwner; allowedAtFirst: number; http1Only: boolean },
 ): Connection {
   const speaksHttp2 = target.secure ? transport.alpnProtocol === "h2" : options.h2c && !http1Only;
-  return speaksHttp2
-    ? openHttp2Session(transport, http2Options(target, options, allowedAtFirst), owner)
-    : openHttp1Connection(transport, http1Options(target, options), owner);
-}
-
-function http2Options(target: Target, options: ResolvedOptions, allowedAtFirst: number): Parameters<
-  typeof openHttp2Session
->[1] {
-  const { maxConcurrentStreams, streamWindow, maxHeaderSize, pingInterval, pingTimeout } = options;
-  return {
-    origin: target.origin,
-    maxConcurrentStreams,
-    streamWindow,
-    maxHeaderSize,
-    pingInterval,
-    pingTimeout,
-    idleTimeout: Math.max(1, options.http2IdleTimeout),
-    allowedAtFirst,
-  };
-}
-
-function http1Options(target: Target, options: ResolvedOptions): Parameters<typeof openHttp1Connection>[1] {
-  const { pipelining, streamWindow: highWaterMark, maxHeaderSize } = options;
+  const { origin } = target;
+  if (speaksHttp2) {
+    const idleTimeout = Math.max(1, options.http2IdleTimeout);
+    return openHttp2Session(transport, { ...options, origin, idleTimeout, allowedAtFirst }, owner);
+  }
   const forwarding = forwards(target, options) ? forwardingOf(target) : undefined;
-  const idleTimeout = options.http1IdleTimeout;
-  return { origin: target.origin, pipelining, highWaterMark, maxHeaderSize, idleTimeout, forwarding };
+  const { streamWindow: highWaterMark, http1IdleTimeout: idleTimeout } = options;
+  return openHttp1Connection(transport, { ...options, origin, highWaterMark, idleTimeout, forwarding }, owner);
 }
 
 function forwardingOf({ origin, proxy }: Target): Forwarding {

@@ -53,17 +53,10 @@ type RequestLimits = Readonly<Pick<ResolvedOptions, Limit>>;
  * @throws {HttpError} INVALID_OPTION if a value has the wrong type, or is out of range.
  */
 export function limitsOf(init: HttpRequestInit, defaults: RequestLimits): RequestLimits {
-  if (!hasLimits(init)) return defaults;
+  if (LIMITS.every((name) => init[name] === undefined)) return defaults;
   const limits: Partial<Record<Limit, unknown>> = {};
   for (const name of LIMITS) limits[name] = checkedOption(name, init[name]) ?? defaults[name];
   return limits as RequestLimits;
-}
-
-function hasLimits(init: HttpRequestInit): boolean {
-  return init.timeout !== undefined || init.queueTimeout !== undefined || init.headersTimeout !== undefined ||
-    init.bodyTimeout !== undefined || init.retries !== undefined || init.maxRetryAfter !== undefined ||
-    init.maxResponseSize !== undefined || init.retryStatuses !== undefined || init.decompress !== undefined ||
-    init.onInformational !== undefined;
 }
 
 /** The value of a member of `init`. @throws {HttpError} INVALID_OPTION if it has the wrong type, or is out of range. */

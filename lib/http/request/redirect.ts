@@ -47,11 +47,7 @@ export function redirected(
   if (!staysHome) headers = without(headers, secretFields);
   return {
     ...request,
-    url: target.url,
-    origin: target.origin,
-    scheme: target.scheme,
-    authority: target.authority,
-    path: target.path,
+    ...target,
     method: losesBody ? "GET" : method,
     headers,
     body: losesBody ? undefined : request.body,

@@ -27,8 +27,6 @@ type Chunks = ReadableStream<Uint8Array> | AsyncIterable<Piece> | Iterable<Piece
 /** Under which streams, ours and those of runtimes that can tell, say whether they were read or cancelled. */
 const DISTURBED: unique symbol = Symbol.for("nodejs.stream.disturbed") as never;
 
-type ChunkIterator = AsyncIterator<Piece> | Iterator<Piece>;
-
 interface Puller {
   next(): Promise<{ done?: boolean; value?: unknown }>;
   stop(reason: unknown): Promise<unknown>;
@@ -140,49 +138,22 @@ function fixedView({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, length);
 }
 
-function iteratorOf(chunks: AsyncIterable<Piece> | Iterable<Piece>): ChunkIterator {
-  return Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
-}
-
 function pullerOf(chunks: Chunks): Puller {
   try {
-    return "getReader" in chunks ? new ReaderPuller(chunks.getReader()) : new IteratorPuller(iteratorOf(chunks));
+    if ("getReader" in chunks) {
+      const reader = chunks.getReader();
+      return { next: () => reader.read(), stop: async (reason) => await reader.cancel(reason) };
+    }
+    const iterator = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
+    return { next: () => nextBytes(iterator), stop: async () => await iterator.return?.() };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new HttpError("INVALID_BODY", `The body cannot be sent: it cannot be read: ${reason}`, { cause });
   }
 }
 
-class ReaderPuller implements Puller {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-
-  constructor(reader: ReadableStreamDefaultReader<Uint8Array>) {
-    this.#reader = reader;
-  }
-
-  next(): Promise<{ done?: boolean; value?: unknown }> {
-    return this.#reader.read();
-  }
-
-  async stop(reason: unknown): Promise<unknown> {
-    return await this.#reader.cancel(reason);
-  }
-}
-
-class IteratorPuller implements Puller {
-  readonly #iterator: ChunkIterator;
-
-  constructor(iterator: ChunkIterator) {
-    this.#iterator = iterator;
-  }
-
-  /** A stream of node's with an encoding gives texts. */
-  async next(): Promise<{ done?: boolean; value?: unknown }> {
-    const { done, value } = await this.#iterator.next();
-    return { done, value: typeof value === "string" ? Buffer.from(value) : value };
-  }
-
-  async stop(): Promise<unknown> {
-    return await this.#iterator.return?.();
-  }
+/** A stream of node's with an encoding gives texts. */
+async function nextBytes(iterator: AsyncIterator<Piece> | Iterator<Piece>): ReturnType<Puller["next"]> {
+  const { done, value } = await iterator.next();
+  return { done, value: typeof value === "string" ? Buffer.from(value) : value };
 }

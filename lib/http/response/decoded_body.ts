@@ -19,7 +19,7 @@ abstract class BodyRelay implements BodyConsumer, BodyControl {
   constructor(source: ResponseBody) {
     this.source = source;
     this.body.isDecoded = source.isDecoded;
-    source.claim();
+    source.isTaken = true;
     source.watch(this);
   }
 
@@ -98,7 +98,7 @@ abstract class BodyRelay implements BodyConsumer, BodyControl {
   protected abstract step(): boolean;
 
   /** Frees what it holds. May be called more than once. */
-  protected abstract release(): void;
+  protected release(): void {}
 }
 
 type Algorithm = "sha256" | "sha384" | "sha512";
@@ -165,10 +165,6 @@ class VerifyingRelay extends BodyRelay {
     this.#hash.update(chunk);
     this.give(chunk);
     return true;
-  }
-
-  protected override release(): void {
-    // nothing is held
   }
 
   protected override end(trailers: HeaderList): void {

@@ -24,7 +24,7 @@ export function readWhole(body: ResponseBody, kind: WholeKind, contentType: stri
         }
       },
     };
-    body.claim();
+    body.isTaken = true;
     body.want(reader);
   });
 }
@@ -70,7 +70,7 @@ class BodyTee implements BodyConsumer {
   constructor(source: ResponseBody) {
     this.#source = source;
     for (const branch of this.branches) branch.isDecoded = source.isDecoded;
-    source.claim();
+    source.isTaken = true;
     source.watch(this);
     this.#run();
   }
@@ -215,7 +215,7 @@ export class ReadableBody {
   #claimForNative(): ResponseBody {
     if (this.isUnusable) throw unusable("send");
     this.#lockStream();
-    this.#body.claim();
+    this.#body.isTaken = true;
     return this.#body;
   }
 }

@@ -117,7 +117,8 @@ export class ResponseBody {
   /** Bytes that may still be pushed. */
   #room = Infinity;
   #tooLarge: (() => unknown) | undefined = undefined;
-  #isTaken = false;
+  /** Whether somebody has a claim to its bytes: a reader of the whole, or a stream. */
+  isTaken = false;
   /** Whether content codings were undone, so that some fields of the head are not about these bytes. */
   isDecoded = false;
   #trailers: PromiseWithResolvers<Headers> | undefined = undefined;
@@ -200,16 +201,6 @@ export class ResponseBody {
     return this.#chunks.length;
   }
 
-  /** Whether somebody has a claim to its bytes: a reader of the whole, or a stream. */
-  get isTaken(): boolean {
-    return this.#isTaken;
-  }
-
-  /** Marks it as somebody's. */
-  claim(): void {
-    this.#isTaken = true;
-  }
-
   /** Fields that come after the body: settled with its end, rejected once it is lost. Always the same. */
   get trailers(): Promise<Headers> {
     if (this.#trailers === undefined) {
@@ -269,11 +260,11 @@ export class ResponseBody {
     return copy;
   }
 
-  /** Makes the stream that reads this body. Once, unless `claim()` has been called before. */
+  /** Makes the stream that reads this body. Once, unless `isTaken` was set before. */
   makeStream(): ReadableStream<Uint8Array<ArrayBuffer>> {
     const source = new BodyStreamSource(this);
     const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(source, { highWaterMark: 0 });
-    this.claim();
+    this.isTaken = true;
     if (this.#end === undefined) this.watch(new WeakConsumer(source));
     return stream;
   }
