@@ -129,6 +129,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   close(): void {
     this.closing = true;
     if (this.#exchanges.length === 0) this.#end();
+    else queueMicrotask(() => this.#tellClosing()); // others need not wait for the end of these
   }
 
   destroy(error: HttpError): void {

@@ -138,8 +138,8 @@ function parse(text: string): URL {
 
 /** A URL as errors show it: in quotes, of 200 characters at most, and without a user name and password. */
 export function shownUrl(text: string): string {
-  let bare = text;
-  if (text.includes("@")) {
+  let bare = text.replace(/^(\s*data:[^,@]*(?:,|(?=@)))[^]*/i, "$1…");
+  if (bare.includes("@")) {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (url !== undefined && url.host !== "") url.username = url.password = "";
     // Of what has no host, anything before the last @ may be a password.

@@ -93,6 +93,18 @@ test("interceptors see data: URLs as well", () =>
     assert.deepEqual(seen, ["data:,mill"]);
   }));
 
+test("an error about a data: URL shows what kind of data it is of, and nothing of that", async () => {
+  for (
+    const [url, shown] of [["data:text/plain;base64,s3cret@host", "data:text/plain;base64,…"], [
+      "data:s3@t",
+      "data:s3…",
+    ]]
+  ) {
+    const error = await new HttpClient().fetch(url!).catch((error: Error) => error);
+    assert.match(String(error), new RegExp(`Cannot fetch "${shown}"`));
+  }
+});
+
 test("URLs of other schemes are refused", () =>
   withClient(async (client) => {
     for (const url of ["file:///etc/passwd", "about:blank", "ftp://mill.example/"]) {
