@@ -148,7 +148,7 @@ async function storeParts(
 ): Promise<S3Stored> {
   const { store } = context;
   const { signal } = options;
-  const upload = { key: to, uploadId: await createUpload(store, to, fields, signal) };
+  const upload = { key: to, uploadId: await createUpload(store, to, fields, { signal, hasChecksums: false }) };
   try {
     const stored: StoredPart[] = [];
     let next = 0;
@@ -180,13 +180,13 @@ async function storePart(
   signal: AbortSignal | undefined,
 ): Promise<StoredPart> {
   if (ranges.length === 1) return await copyPart(store, upload, number, ranges[0], signal);
-  const part = new GatheredPart(number, storage, store.partChecksum);
+  const part = new GatheredPart(number, storage, "SHA256");
   try {
     for (const { key, etag, start, end } of ranges) {
       const options = { range: { start, end }, ifMatch: etag, ...(signal && { signal }) };
       for await (const piece of objectStream(store, key, options)) await part.append(piece);
     }
-    return await putPart(store, upload, number, part, signal);
+    return await putPart(store, upload, number, part, { signal, hasChecksums: false });
   } finally {
     await part.discard();
   }

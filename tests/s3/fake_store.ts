@@ -271,6 +271,8 @@ export class FakeStore {
         const number = Number(query.get("partNumber"));
         if (number > MOST_PARTS) return failure(400, "InvalidArgument");
         if (size > MOST) return failure(400, "InvalidRequest");
+        const hasSums = upload.fields["x-amz-checksum-algorithm"] !== undefined;
+        if (!hasSums && toldSum(req).told !== undefined) return failure(400, "InvalidRequest");
         const isSparse = source?.size !== undefined;
         const bytes = isSparse ? new Uint8Array() : source?.bytes.slice(Number(from), Number(to) + 1) ?? body;
         const part = {
@@ -395,6 +397,8 @@ export class FakeStore {
       for (const [, kind, sum] of sums.matchAll(/<Checksum(\w+)>(.*?)</g)) {
         if (part.sums[kind] !== sum) return failure(400, "InvalidArgument");
       }
+      // Of an upload with checksums all parts have one.
+      if (Object.keys(part.sums).length > 0 && !sums.includes("<Checksum")) return failure(400, "InvalidRequest");
       parts.push(part);
     }
     const sizes = parts.map(sizeOf);
@@ -417,20 +421,14 @@ export class FakeStore {
   /** An upload in parts of which some are there, sparse. */
   sparseUpload(key: string, sizes: readonly number[]): string {
     const id = `upload-${++this.#ids}`;
-    const parts = sizes.map((size, index): [number, Part] => {
-      return [index + 1, {
-        bytes: new Uint8Array(),
-        size,
-        etag: `"${md5(new Uint8Array()).toString("hex")}"`,
-        sums: {},
-      }];
-    });
-    this.uploads.set(id, {
-      key,
-      fields: { "x-amz-checksum-algorithm": "CRC32" },
-      parts: new Map(parts),
-      initiated: new Date(),
-    });
+    const bytes = new Uint8Array();
+    const etag = `"${md5(bytes).toString("hex")}"`;
+    const fields = { "x-amz-checksum-algorithm": "CRC32" };
+    const upload: Upload = { key, fields, parts: new Map(), initiated: new Date() };
+    for (const [index, size] of sizes.entries()) {
+      upload.parts.set(index + 1, { bytes, size, etag, sums: sumsOf(upload, bytes) });
+    }
+    this.uploads.set(id, upload);
     return id;
   }
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { S3Bucket } from "../../lib/s3/mod.ts";
+import { createUploadHandler } from "../../lib/upload/mod.ts";
 import { realStores, startStore } from "./real_stores.ts";
 import { bytesOf, digestOf, streamOf } from "./scene.ts";
 
@@ -40,6 +41,30 @@ for (const kind of ["garage", "versitygw"] as const) {
       assert.equal(resumed.offset, 8 * MIB);
       await streamOf(bytes.subarray(resumed.offset)).pipeTo(resumed);
       assert.equal(digestOf(await new Response(bucket.readable("resumed")).bytes()), digestOf(bytes));
+
+      await bucket.put("small", bytes.subarray(0, 6 * MIB));
+      const sources = await Promise.all(["large", "small", "large"].map((key) => bucket.head(key)));
+      assert.equal((await bucket.join(sources as never, "joined")).size, 24 * MIB);
+      const joined = new Blob([bytes, bytes.subarray(0, 6 * MIB), bytes] as never);
+      assert.equal(
+        digestOf(await new Response(bucket.readable("joined")).bytes()),
+        digestOf(await joined.bytes()),
+      );
+
+      const whole = bytesOf(20 * MIB);
+      const uploads = createUploadHandler({ storage: bucket, resumable: true, name: () => "uploaded" });
+      const ask = async (method: string, path: string, headers: Record<string, string>, body?: BodyInit) => {
+        const init = { method, headers: { "tus-resumable": "1.0.0", ...headers }, ...(body && { body }) };
+        return (await uploads.fetch(new Request(`http://localhost${path}`, init))).headers;
+      };
+      const path = (await ask("POST", "/", { "upload-length": String(whole.length) })).get("location")!;
+      for (const [start, end] of [[0, 1000], [1000, 8 * MIB], [8 * MIB, 17 * MIB], [17 * MIB, 20 * MIB]]) {
+        const headers = { "upload-offset": String(start), "content-type": "application/offset+octet-stream" };
+        const told = await ask("PATCH", path, headers, whole.subarray(start, end));
+        assert.equal(told.get("upload-offset"), String(end));
+      }
+      assert.equal(digestOf(await new Response(bucket.readable("uploaded")).bytes()), digestOf(whole));
+      assert.equal((await Array.fromAsync(bucket.list({ prefix: ".millrace-uploads/" }))).length, 1);
 
       const left = bucket.writable("left").getWriter();
       await left.write(bytes);

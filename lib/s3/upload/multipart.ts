@@ -22,6 +22,12 @@ export interface StoredPart {
   readonly checksum: Checksum | undefined;
 }
 
+interface PartOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Whether parts have checksums, all of them; not every store knows those of copied ones. Default: by the bucket. */
+  readonly hasChecksums?: boolean;
+}
+
 /** An upload in parts that was begun. */
 interface BegunUpload {
   readonly key: string;
@@ -36,12 +42,9 @@ export async function createUpload(
   store: Store,
   key: string,
   fields: Readonly<Record<string, string>>,
-  signal?: AbortSignal,
+  { signal, hasChecksums = store.checksums }: PartOptions = {},
 ): Promise<string> {
-  const headers = {
-    ...fields,
-    ...(store.checksums && { "x-amz-checksum-algorithm": store.partChecksum }),
-  };
+  const headers = { ...fields, ...(hasChecksums && { "x-amz-checksum-algorithm": store.partChecksum }) };
   signal?.throwIfAborted();
   const uploadId = await store.send(
     { method: "POST", action: "begin", key, query: { uploads: "" }, headers, signal, isFinished: true },
@@ -67,7 +70,7 @@ export async function putPart(
   { key, uploadId }: BegunUpload,
   number: number,
   body: CheckedBody,
-  signal?: AbortSignal,
+  { signal, hasChecksums = store.checksums }: PartOptions = {},
 ): Promise<StoredPart> {
   const checksum = await body.checksum();
   return await store.send({
@@ -75,7 +78,7 @@ export async function putPart(
     action: `store part ${number} of`,
     key,
     query: { partNumber: String(number), uploadId },
-    headers: store.checksums ? checksumField(checksum) : {},
+    headers: hasChecksums ? checksumField(checksum) : {},
     body,
     // An upload that is resumed here may have been begun where a CRC-32 will do.
     isBodyUnsigned: checksum.kind === "CRC32" && store.partChecksum === "CRC32",
@@ -83,11 +86,11 @@ export async function putPart(
   }, async (answer) => {
     await answer.end();
     answer.requireChecksum(checksum);
-    return { number, size: body.length, etag: answer.etag, checksum: store.checksums ? checksum : undefined };
+    return { number, size: body.length, etag: answer.etag, checksum: hasChecksums ? checksum : undefined };
   });
 }
 
-/** Makes a part of bytes of another object, which the store copies. */
+/** Makes a part without a checksum of bytes of another object, which the store copies. */
 export async function copyPart(
   store: Store,
   { key, uploadId }: BegunUpload,
@@ -108,10 +111,9 @@ export async function copyPart(
     isSlow: true,
     signal,
   }, async (answer) => {
-    const copied = await answer.document("CopyPartResult");
-    const etag = copied.text("ETag");
+    const etag = (await answer.document("CopyPartResult")).text("ETag");
     if (!etag) throw answer.malformed("the store told no ETag of the part");
-    return { number, size: source.end - source.start, etag, checksum: toldChecksum(copied) };
+    return { number, size: source.end - source.start, etag, checksum: undefined };
   });
 }
 

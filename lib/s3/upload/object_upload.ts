@@ -235,14 +235,14 @@ export class ObjectUpload {
     while (this.#sending.size >= concurrency) await this.#oneOf(this.#sending);
     await permits.acquire(this.signal);
     try {
-      this.uploadId ??= await createUpload(store, this.key, fieldsOf(this.#options), this.signal);
+      this.uploadId ??= await createUpload(store, this.key, fieldsOf(this.#options), { signal: this.signal });
     } catch (error) {
       permits.release();
       throw error;
     }
     this.#part = this.#newPart(part.number + 1);
     const upload = { key: this.key, uploadId: this.uploadId };
-    const sending = putPart(store, upload, part.number, part, this.signal)
+    const sending = putPart(store, upload, part.number, part, { signal: this.signal })
       .then((stored) => void (this.#parts[part.number - this.#skipped - 1] = stored), (error) => {
         this.#controller.abort(error); // the next call tells it, and aborts the upload
       })
