@@ -4,7 +4,7 @@ import { isFromBunServer } from "../../runtime/mod.ts";
 import { alreadyRead, handleUpload } from "./handle_upload.ts";
 import type { UploadHandlerOptions } from "./handler_options.ts";
 import type { Incoming } from "./incoming.ts";
-import { lingeringResponse, responseOf } from "./lingering_response.ts";
+import { lingeringResponse } from "./lingering_response.ts";
 import { answerNode, answerWaiting } from "./node_handler.ts";
 import { type Settings, settingsOf } from "./settings.ts";
 
@@ -47,6 +47,11 @@ export interface UploadHandler {
     req: IncomingMessage | Http2ServerRequest,
     res: ServerResponse | Http2ServerResponse,
   ) => void;
+  /**
+   * Ends the handler before its server: further requests are answered with 503 `BUSY`, and each answer ends its connection,
+   * while uploads under way go on. Resolves when all are answered; then stop the server. Bound.
+   */
+  readonly close: () => Promise<void>;
 }
 
 /**
@@ -93,6 +98,10 @@ export function createUploadHandler(options: UploadHandlerOptions): UploadHandle
     fetch: (request, server) => fetchTo(settings, request, server),
     node: (req, res, next) => answerNode(settings, req as IncomingMessage, res as ServerResponse, next),
     checkContinue: (req, res) => answerWaiting(settings, req as IncomingMessage, res as ServerResponse),
+    close: () => {
+      settings.sessions?.close();
+      return settings.activity.end();
+    },
   };
 }
 
@@ -104,5 +113,5 @@ async function fetchTo(all: Settings, request: Request, server: unknown): Promis
     if (request.bodyUsed || request.body?.locked) throw alreadyRead();
     return request;
   }))!;
-  return handled.answer.status < 300 ? responseOf(handled.answer) : await lingeringResponse(handled, request);
+  return await lingeringResponse(handled, request);
 }

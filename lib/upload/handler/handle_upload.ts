@@ -3,7 +3,7 @@ import { admit, ALLOWED } from "./admission.ts";
 import { type Answer, type Incoming, type OpenBody, pathOf, tell } from "./incoming.ts";
 import type { Settings } from "./settings.ts";
 import { pathBelow } from "./naming.ts";
-import { problemAnswer, refusalOf } from "./problem.ts";
+import { problemAnswer, Refusal, refusalOf } from "./problem.ts";
 import { answerResumable, capabilities, corsFields } from "./resumable/answer_resumable.ts";
 import type { Inform } from "./resumable/exchange.ts";
 import { receive } from "./reception.ts";
@@ -12,6 +12,8 @@ import { receive } from "./reception.ts";
 export interface Handled {
   readonly answer: Answer;
   readonly bytes: number;
+  /** Whether the connection is to end with the answer. */
+  readonly isLast: boolean;
 }
 
 /**
@@ -36,23 +38,30 @@ export async function handleUpload(
     const entry = { method, path: pathOf(request), status, bytes, ms: performance.now() - start };
     tell(settings.log, error === undefined ? entry : { ...entry, error });
     const cors = settings.sessions === undefined ? {} : corsFields(settings, request);
-    return { answer: { ...answer, fields: { ...answer.fields, ...cors } }, bytes };
+    return { answer: { ...answer, fields: { ...answer.fields, ...cors } }, bytes, isLast: activity.isOver };
   };
-  try {
-    if (method === "OPTIONS" && pathBelow(request.target, settings.basePath) !== undefined) {
-      return finish(optionsAnswer(settings));
-    }
-    const { sessions } = settings;
-    const outcome = sessions && await answerResumable({ settings, sessions, request, openBody, counter, inform });
-    if (onOther !== undefined && outcome?.error !== undefined && isOfOther(request, outcome.answer)) {
-      return void onOther();
-    }
-    if (outcome !== undefined) return finish(outcome.answer, outcome.error);
-    const admitted = await admit(settings, request);
-    return finish(await receive(settings, request, admitted, openBody(), counter));
-  } catch (error) {
-    return finish(problemAnswer(refusalOf(error, settings.save)), error ?? new Error("it failed without an error"));
+  const { activity } = settings;
+  if (activity.isOver) {
+    const refusal = new Refusal("BUSY", "The server is about to end: try again", { "Retry-After": "1" });
+    return finish(problemAnswer(refusal), refusal);
   }
+  return await activity.during(async () => {
+    try {
+      if (method === "OPTIONS" && pathBelow(request.target, settings.basePath) !== undefined) {
+        return finish(optionsAnswer(settings));
+      }
+      const { sessions } = settings;
+      const outcome = sessions && await answerResumable({ settings, sessions, request, openBody, counter, inform });
+      if (onOther !== undefined && outcome?.error !== undefined && isOfOther(request, outcome.answer)) {
+        return void onOther();
+      }
+      if (outcome !== undefined) return finish(outcome.answer, outcome.error);
+      const admitted = await admit(settings, request);
+      return finish(await receive(settings, request, admitted, openBody(), counter));
+    } catch (error) {
+      return finish(problemAnswer(refusalOf(error, settings.save)), error ?? new Error("it failed without an error"));
+    }
+  });
 }
 
 /** Whether a request that speaks no protocol of uploads is for no session, or is refused before that is looked at. */

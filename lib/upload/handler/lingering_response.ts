@@ -22,7 +22,7 @@ const MOST_DROPPED = 64 * 1024 * 1024;
 /** The error that cuts a connection, if only a failure does. Deno prints it. */
 const CUT = "An upload was refused, and its connection closed since more of it might have come";
 
-export function responseOf({ status, fields, body }: Answer): Response {
+function responseOf({ status, fields, body }: Answer): Response {
   const headers = body === undefined ? fields : { ...fields, "Content-Length": String(body.length) };
   return new Response(body as BodyInit | undefined, { status, headers });
 }
@@ -33,8 +33,13 @@ export function responseOf({ status, fields, body }: Answer): Response {
  * As soon as a response has ended, servers close the connection at once, or read whatever still comes, without a limit.
  * Its end is therefore held back: the sender has all of it, as its length is known, and some time to stop.
  */
-export async function lingeringResponse({ answer, bytes }: Handled, request: Request): Promise<Response> {
+export async function lingeringResponse(handled: Handled, request: Request): Promise<Response> {
+  const { bytes } = handled;
   const { body, headers } = request;
+  // HTTP/2 has no Host field, and no Connection.
+  const last = handled.isLast && headers.has("host") && { Connection: "close" };
+  const answer = { ...handled.answer, fields: { ...handled.answer.fields, ...last } };
+  if (answer.status < 300) return responseOf(answer);
   if (body === null || answer.body === undefined) return responseOf(answer);
   if (bytes > 0 && String(bytes) === headers.get("content-length")) return responseOf(answer);
   // Who has read all of a body keeps it. Otherwise it is left, unless the runtime writes it to the disk by itself.

@@ -4,8 +4,8 @@ import { writeInformation } from "../../runtime/mod.ts";
 import { Timer } from "../../timers/mod.ts";
 import { hasLeft, leftError } from "../body/upload_error.ts";
 import { ALLOWED } from "./admission.ts";
-import type { Answer, Incoming } from "./incoming.ts";
-import { alreadyRead, handleUpload } from "./handle_upload.ts";
+import type { Incoming } from "./incoming.ts";
+import { alreadyRead, type Handled, handleUpload } from "./handle_upload.ts";
 import { LITTLE, MOST_BYTES, MOST_MS } from "./lingering_response.ts";
 import { pathBelow } from "./naming.ts";
 import { isForSession } from "./resumable/answer_resumable.ts";
@@ -52,10 +52,11 @@ async function respond(
     welcome();
     return req;
   }, { inform: (status, fields) => writeInformation(res, status, fields), onOther: next && (() => next()) });
-  if (handled !== undefined && !res.destroyed && !res.headersSent) send(handled.answer, req, res);
+  if (handled !== undefined && !res.destroyed && !res.headersSent) send(handled, req, res);
 }
 
-function send({ status, fields, body }: Answer, req: IncomingMessage, res: ServerResponse): void {
+function send({ answer, isLast }: Handled, req: IncomingMessage, res: ServerResponse): void {
+  const { status, fields, body } = answer;
   const isWhole = req.complete || isShort(req);
   const length = body && { "Content-Length": String(body.length) };
   const content = req.method === "HEAD" ? undefined : body;
@@ -65,7 +66,7 @@ function send({ status, fields, body }: Answer, req: IncomingMessage, res: Serve
     if (!isWhole) resetLingering(req, res);
     return;
   }
-  res.writeHead(status, { ...fields, ...length, ...(!isWhole && { Connection: "close" }) });
+  res.writeHead(status, { ...fields, ...length, ...((isLast || !isWhole) && { Connection: "close" }) });
   if (isWhole || content === undefined) {
     res.end(content);
     req.resume();

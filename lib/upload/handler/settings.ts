@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { essenceOf, MediaRanges, typeOfExtension } from "../../semantics/mod.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
 import type { InnerOptions } from "../body/upload_options.ts";
+import { Activity } from "./activity.ts";
 import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
 import { Sessions } from "../session/sessions.ts";
 import { BucketStorage, DiskStorage, type Storage } from "./storage.ts";
@@ -24,6 +25,7 @@ export interface Settings {
   readonly save: SaveFormOptions & InnerOptions;
   readonly log: (entry: UploadLogEntry) => void;
   readonly onComplete: UploadHandlerOptions["onComplete"];
+  readonly activity: Activity;
   /** Unfinished uploads; undefined if none are kept. */
   readonly sessions: Sessions | undefined;
 }
@@ -56,6 +58,7 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     save,
     log,
     onComplete,
+    activity: new Activity(),
     sessions: limits ? new Sessions(storage.sessions(), limits) : undefined,
   };
 }

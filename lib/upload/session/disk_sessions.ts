@@ -29,6 +29,8 @@ import {
 const ID = /^[0-9a-f]{32}$/;
 /** How long a request for a session that another has waits for it, in ms. */
 const HAND_OVER = 10_000;
+/** How long a session has for its first data, in ms, where others want its room. */
+const FIRST_DATA = 1000;
 /** Sessions that are looked at before other work has its turn. */
 const AT_ONCE = 100;
 
@@ -109,14 +111,28 @@ export class DiskSessions implements SessionStorage {
     return removed;
   }
 
+  async removeEmpty(count: number): Promise<number> {
+    const empty: { readonly id: string; readonly touched: number }[] = [];
+    for await (const id of this.#ids()) {
+      const status = statusOf(join(folderOf(this.#directory, id), DATA));
+      if (status?.size === 0) empty.push({ id, touched: status.mtimeMs });
+    }
+    let removed = 0;
+    for (const { id } of empty.sort((a, b) => a.touched - b.touched)) {
+      if (removed < count && await this.#expire(id, FIRST_DATA, { ifEmpty: true })) removed++;
+    }
+    return removed;
+  }
+
   /** Removes a session that has expired, unless another has it; tells whether it did. */
-  async #expire(id: string, ms: number): Promise<boolean> {
+  async #expire(id: string, ms: number, { ifEmpty = false } = {}): Promise<boolean> {
     const folder = folderOf(this.#directory, id);
     const touched = touchedAt(folder);
     const lock = this.#lockOf(id, { mayLackFile: true });
     try {
       await lock.take();
       // Its data may have been continued meanwhile. The folder itself has just been touched.
+      if (ifEmpty && statusOf(join(folder, DATA))?.size !== 0) return false;
       return Date.now() - (contentTouchedAt(folder) ?? touched) >= ms && removeSession(folder);
     } catch {
       return false; // the next time tries again

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { DigestAlgorithm } from "../../semantics/mod.ts";
-import { endsWithin } from "../../timers/mod.ts";
+import { endsWithin, Interval } from "../../timers/mod.ts";
 import { type Announced, Digester } from "../body/announced.ts";
 import type { BodySource } from "../body/body_source.ts";
 import { receiveBody } from "../body/receive_body.ts";
@@ -60,8 +60,10 @@ export async function digestsOf(
 
 /** How long a request that is interrupted has to end, in ms. */
 const PATIENCE = 10_000;
-/** How often expired sessions are looked for at most, in ms. */
+/** How often expired sessions are looked for, in ms, if they are kept for long enough; otherwise twice in that time. */
 const SWEEP = 10 * 60_000;
+/** The part of the sessions that is removed, of those without data, to have room for others. */
+const ROOM = 0.05;
 
 /** How often the sessions are counted at most, in ms. */
 const RECOUNT = 1000;
@@ -95,7 +97,7 @@ export class Sessions {
   readonly #storage: SessionStorage;
   readonly maxAge: number;
   readonly #live = new Map<string, { readonly controller: AbortController; readonly released: Promise<void> }>();
-  #swept = 0;
+  readonly #sweeping: Interval;
   readonly #maxOpen: number;
   /** How many sessions may be open: those of the last count, and all that were created since. */
   #open = Infinity;
@@ -106,12 +108,24 @@ export class Sessions {
     this.#storage = storage;
     this.maxAge = maxAge;
     this.#maxOpen = maxUnfinished;
-    this.sweep();
+    this.#sweep();
+    // A handler that is dropped is swept for no more.
+    const self = new WeakRef(this);
+    const sweeping = new Interval(Math.min(SWEEP, maxAge / 2), () => {
+      const sessions = self.deref();
+      if (sessions === undefined) sweeping.stop();
+      else sessions.#sweep();
+    }, { keepsAlive: false });
+    this.#sweeping = sweeping;
+  }
+
+  /** Looks for expired sessions no more. */
+  close(): void {
+    this.#sweeping.stop();
   }
 
   /** @throws {TooManySessionsError} if there are too many. */
   async create(record: SessionRecord): Promise<Lease> {
-    this.sweep();
     await this.#count();
     const id = randomUUID().replaceAll("-", "");
     return (await this.#lease(id, (onWanted) => this.#storage.create(id, record, onWanted)))!;
@@ -158,17 +172,17 @@ export class Sessions {
   async #recount(): Promise<void> {
     try {
       this.#open = await this.#storage.countOpen();
+      if (this.#open >= this.#maxOpen) {
+        this.#open -= await this.#storage.removeEmpty?.(Math.ceil(this.#maxOpen * ROOM)) ?? 0;
+      }
       this.#counted = performance.now();
     } finally {
       this.#counting = undefined;
     }
   }
 
-  /** Removes expired sessions in the background, unless that was done a while ago. */
-  sweep(): void {
-    const now = performance.now();
-    if (this.#swept !== 0 && now - this.#swept < SWEEP) return;
-    this.#swept = now;
+  /** Removes expired sessions in the background. */
+  #sweep(): void {
     this.#storage.removeExpired(this.maxAge).catch(() => {}); // the next time tries again; no upload depends on it
   }
 

@@ -3,6 +3,9 @@ import { link, mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import test from "node:test";
 import { createUploadHandler, UploadError } from "../../../lib/upload/mod.ts";
+import { Sessions } from "../../../lib/upload/session/sessions.ts";
+import type { SessionStorage } from "../../../lib/upload/session/session_storage.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
 import { inFolder, listed } from "../../support/folders.ts";
 import { until } from "../../support/waits.ts";
 import { serving } from "../handler/serving_handler.ts";
@@ -29,6 +32,41 @@ const finish = (upload: string, offset = 5): Step => ({
   request: ["PATCH", upload, PARTIAL, `Upload-Offset: ${offset}`, "Upload-Complete: ?1"],
   body: "",
 });
+
+test("expired sessions are looked for all the time, as often as their age asks for", () => {
+  for (const [maxAge, often] of [[60_000, 30_000], [86_400_000, 600_000], [1000, 500]]) {
+    using clock = new FakeClock();
+    const asked: number[] = [];
+    const removeExpired = (ms: number): Promise<number> => Promise.resolve(asked.push(ms));
+    const sessions = new Sessions({ removeExpired } as unknown as SessionStorage, { maxAge, maxUnfinished: 1 });
+    clock.turn(10 * often);
+    assert.deepEqual(asked, Array(11).fill(maxAge));
+    assert.equal(clock.keepingAlive, 0);
+    sessions.close();
+    assert.equal(clock.pending, 0);
+  }
+});
+
+test("sessions without data make room for others once they had time for some, the oldest first", () =>
+  inFolder(async (folder) => {
+    const clientOfFew = () => client({ directory: folder, resumable: { maxUnfinished: 4 } });
+    let ask = clientOfFew();
+    const create = async (body = ""): Promise<string | number> => {
+      const response = await ask({ request: ["PUT", "/note", "Upload-Complete: ?0"], body });
+      return response.status === 201 ? response.headers.get("location")!.slice(1) : response.status;
+    };
+    const kept = await create("data");
+    const empty = [await create(), await create(), await create()];
+    assert.equal(await create(), 503);
+    for (const [index, id] of empty.entries()) {
+      const at = Date.now() / 1000 - 100 + index;
+      for (const name of ["data", "record.json"]) await utimes(join(folder, SESSIONS, String(id), name), at, at);
+    }
+    ask = clientOfFew(); // one that has not counted them just now
+    const next = await create();
+    assert.deepEqual((await readdir(join(folder, SESSIONS))).sort(), [kept, ...empty.slice(1), next].sort());
+    assert.equal((await ask({ request: ["HEAD", `/${empty[0]}`] })).status, 404);
+  }));
 
 test("sessions that expired are removed, with nothing of others'", () =>
   inFolder(async (folder) => {
