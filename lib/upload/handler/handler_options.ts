@@ -143,6 +143,13 @@ export interface UploadHandlerOptions
    */
   basePath?: string;
   /**
+   * The path before names in `Location`, or a URL, as senders reach it through a proxy that takes a part of it off, such
+   * as `"/api/uploads/"` or `"https://uploads.example/"`.
+   *
+   * @default `basePath`, behind what a router such as Express took off
+   */
+  publicPath?: string;
+  /**
    * Gives each file its name: a path below the folder, with slashes, whose folders must be there. Undefined refuses it:
    * with 404, or, in a form, by skipping it. An `UploadError` that it throws is answered with its status, anything
    * else with 500.
@@ -177,7 +184,8 @@ export interface UploadHandlerOptions
   /**
    * Whether pages of other sites may have a visitor's browser upload: of all, or of those origins only, such as
    * `["https://app.example"]`. Without it they are answered with 403, as browsers tell them by `Sec-Fetch-Site` and
-   * `Origin`; programs other than browsers tell neither, and may upload.
+   * `Origin`; programs other than browsers tell neither, and may upload. With `resumable`, answers have the fields of CORS;
+   * an origin in a list may send cookies.
    *
    * @default false
    */
@@ -222,6 +230,8 @@ export interface UploadHandlerOptions
   log?: (entry: UploadLogEntry) => void;
 }
 
+/** A path, or a URL without a query, as a header field may have it. */
+const PUBLIC_PATH = /^(?:https?:\/\/[^/?#\s\\]+)?\/(?!\/)[!$-.0-;=@-[\]^-~/%]*$/i;
 const DAY = 24 * 60 * 60 * 1000;
 /** An extension as users write it, with or without its dot: `png`, `.png`, `tar.gz`. */
 const EXTENSION = /^\.?[^\s./\\*?]+(?:\.[^\s./\\*?]+)*$/;
@@ -238,6 +248,7 @@ export const uploadHandlerOptions: SchemaOf<
     keyof UploadHandlerOptions,
     | "directory"
     | "storage"
+    | "publicPath"
     | "name"
     | "accept"
     | "extensions"
@@ -254,6 +265,7 @@ export const uploadHandlerOptions: SchemaOf<
     directory: pathOption(),
     storage: member<S3Bucket>("an S3Bucket of @millrace/streams/s3", isBucket),
     basePath: text("/", 'a path such as "/files/"', (path) => !/[?#\\]|\/\//.test(path)),
+    publicPath: text(undefined, 'a path or a URL such as "/api/uploads/"', (path) => PUBLIC_PATH.test(path)),
     name: func<NonNullable<UploadHandlerOptions["name"]>>(),
     accept: anyOf([text(), listOf(text(), "a list of media types")]),
     dotfiles: bool(false),

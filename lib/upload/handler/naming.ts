@@ -35,7 +35,20 @@ export function decodePath(path: string): string {
   }
 }
 
-export function encodePath(name: string): string {
+/**
+ * The path or URL of a file or session for its sender.
+ *
+ * @param mount The path that a router took off.
+ */
+export function locationOf(
+  { publicPath, basePath }: { readonly publicPath: string | undefined; readonly basePath: string },
+  { mount }: { readonly mount: string },
+  name: string,
+): string {
+  return (publicPath ?? mount + basePath) + encodePath(name);
+}
+
+function encodePath(name: string): string {
   return name.split("/").map(encodeURIComponent).join("/");
 }
 

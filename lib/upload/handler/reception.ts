@@ -9,7 +9,7 @@ import { type Answer, type Incoming, jsonAnswer } from "./incoming.ts";
 import type { CompletedUpload, UploadInfo } from "./handler_options.ts";
 import type { Settings } from "./settings.ts";
 import { essenceOf } from "../../semantics/mod.ts";
-import { encodePath } from "./naming.ts";
+import { locationOf } from "./naming.ts";
 import { conditionFailed, conditionIn, wantsNone } from "./storage.ts";
 
 /** A stored file, as the answer describes it. */
@@ -155,8 +155,8 @@ function counting(options: SaveFormOptions, counter: Counter): SaveFormOptions {
 
 /** The answer for files that were stored. */
 export function stored(
-  { basePath }: Settings,
-  { mount }: Pick<Incoming, "mount">,
+  settings: Settings,
+  request: Pick<Incoming, "mount">,
   files: readonly StoredFile[],
   fields: Readonly<Record<string, string | string[]>>,
   status: 200 | 201,
@@ -164,7 +164,7 @@ export function stored(
   const [file] = files;
   const isAlone = files.length === 1;
   return jsonAnswer(status, "application/json", {
-    ...(isAlone && status === 201 && { Location: mount + basePath + encodePath(file.name) }),
+    ...(isAlone && status === 201 && { Location: locationOf(settings, request, file.name) }),
   }, { files, fields });
 }
 

@@ -15,6 +15,8 @@ export interface Settings {
   readonly storage: Storage;
   /** Begins and ends with a slash. */
   readonly basePath: string;
+  /** Ends with a slash. Undefined: the base path behind what a router took off. */
+  readonly publicPath: string | undefined;
   readonly name: UploadHandlerOptions["name"];
   /** Undefined: all. */
   readonly accept: MediaRanges | undefined;
@@ -32,7 +34,9 @@ export interface Settings {
 
 /** The settings that `options` ask for. Makes the folder. @throws {Error} if it is missing and cannot be made. */
 export function settingsOf(options: UploadHandlerOptions): Settings {
-  const { directory: folder, storage: bucket, basePath, name, log, ...rest } = uploadHandlerOptions(options);
+  const { directory: folder, storage: bucket, basePath, publicPath, name, log, ...rest } = uploadHandlerOptions(
+    options,
+  );
   const { dotfiles, extensions, accept, allowCrossSite, resumable, onComplete, ...others } = rest;
   const directory = bucket === undefined ? directoryOf(folder) : undefined;
   if (bucket !== undefined && folder !== undefined) {
@@ -50,6 +54,7 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
   return {
     storage,
     basePath: `/${basePath}/`.replace(/\/{2,}/g, "/"),
+    publicPath: publicPath?.replace(/\/*$/, "/"),
     name,
     dotfiles,
     extensions: extensions === undefined ? undefined : new Extensions(extensions),

@@ -239,11 +239,18 @@ test("an upload of another site's page is refused at each step, and one of a pag
     const own = ["Origin: https://app.example"];
     const other = ["Origin: https://evil.example"];
     const preflight = await asked({
-      request: ["OPTIONS", "/", ...own, "Access-Control-Request-Method: PATCH"],
+      request: [
+        "OPTIONS",
+        "/",
+        ...own,
+        "Access-Control-Request-Method: PATCH",
+        "Access-Control-Request-Headers: upload-offset,x-csrf-token",
+      ],
     });
     assert.equal(preflight.fields.get("access-control-allow-origin"), "https://app.example");
     assert.match(preflight.fields.get("access-control-allow-methods")!, /PATCH/);
-    assert.match(preflight.fields.get("access-control-allow-headers")!, /Upload-Offset/);
+    assert.equal(preflight.fields.get("access-control-allow-headers"), "upload-offset,x-csrf-token");
+    assert.equal(preflight.fields.get("access-control-allow-credentials"), "true");
     assert.equal(
       (await asked({ request: ["OPTIONS", "/", ...other] })).fields.has("access-control-allow-origin"),
       false,
@@ -267,4 +274,40 @@ test("an upload of another site's page is refused at each step, and one of a pag
     }
     const patch: Step = { request: ["PATCH", upload, TUS, DATA, "Upload-Offset: 0", ...own], body: "hello" };
     assert.equal((await asked(patch)).status, 204);
+  }));
+
+test("pages of all sites may upload without cookies, and no field of CORS is made of what is no name", () =>
+  serving("node:http", { resumable: true, allowCrossSite: true }, async (server) => {
+    for (const [asked, allowed] of [["x-a, x-b", "x-a, x-b"], ["x a", undefined], ["x-a, ", undefined]]) {
+      const lines = ["Origin: https://any.example", "Access-Control-Request-Method: PUT"];
+      const request = ["OPTIONS", "/", ...lines, `Access-Control-Request-Headers: ${asked}`] as const;
+      const { fields } = (await ask(server, { request } as Step))!.answer;
+      assert.equal(fields.get("access-control-allow-origin"), "https://any.example");
+      assert.equal(fields.get("access-control-allow-headers"), allowed);
+      assert.equal(fields.has("access-control-allow-credentials"), false);
+    }
+  }));
+
+test("publicPath stands before names and sessions in Location, as a path or a URL", () =>
+  inFolder(async (directory) => {
+    for (const publicPath of ["/api/uploads", "/api/uploads/", "https://files.example:8443/in/"]) {
+      const start = publicPath.replace(/\/*$/, "/");
+      const ask = client({ directory, basePath: "/files/", publicPath, overwrite: true });
+      const stored = await ask({ request: ["POST", "/files/"], body: "hello" });
+      assert.ok(stored.headers.get("location")!.startsWith(start));
+      const created = await ask({ request: ["POST", "/files/", TUS, "Upload-Length: 5"] });
+      const location = created.headers.get("location")!;
+      assert.match(location.slice(start.length), /^[0-9a-f]{32}$/);
+      const upload = `/files/${location.slice(start.length)}`;
+      assert.equal(
+        (await ask({ request: ["PATCH", upload, TUS, DATA, "Upload-Offset: 0"], body: "hello" })).status,
+        204,
+      );
+    }
+    for (const publicPath of ["", "api", "//host/", "/a?b", "/a b", "/\r\nX: y", "javascript:x", "https://"]) {
+      assert.throws(() => createUploadHandler({ directory, publicPath }), {
+        name: "TypeError",
+        message: /^publicPath /,
+      });
+    }
   }));

@@ -7,11 +7,8 @@ import { type Exchange, failed, type Fields, maxSizeOf, type Outcome, sessionIn,
 import { CHECKSUMS, EXTENSIONS, VERSION } from "./tus_fields.ts";
 import { answerTus } from "./tus.ts";
 
-/** Fields of requests that scripts need leave for; others they may not set without being asked for by name. */
-const ASKED = "Authorization, Content-Digest, Content-Disposition, Content-Encoding, Content-Type, " +
-  "If-Match, If-None-Match, Repr-Digest, Tus-Resumable, Upload-Checksum, Upload-Complete, Upload-Concat, " +
-  "Upload-Defer-Length, Upload-Draft-Interop-Version, Upload-Incomplete, Upload-Length, Upload-Metadata, " +
-  "Upload-Offset, Want-Repr-Digest, X-HTTP-Method-Override, X-Request-ID, X-Requested-With";
+/** The names of fields, as scripts ask for them. */
+const FIELD_NAMES = /^[!#$%&'*+.^_`|~\w-]+(?: *, *[!#$%&'*+.^_`|~\w-]+)*$/;
 
 /** Fields of responses that scripts may see. */
 const TOLD = "Content-Location, Location, Repr-Digest, Retry-After, Tus-Checksum-Algorithm, Tus-Extension, " +
@@ -22,23 +19,25 @@ const TOLD = "Content-Location, Location, Repr-Digest, Retry-After, Tus-Checksum
 const REMEMBERED = "86400";
 
 /**
- * The fields of CORS for pages of the origins that `allowCrossSite` lets upload; none for others, and other programs.
+ * The fields of CORS for pages of the origins that `allowCrossSite` lets upload; none for others, and other programs. An
+ * origin that it names may send cookies, and any of them fields of any names.
  *
  * @see {@link https://fetch.spec.whatwg.org/#http-cors-protocol}
  */
 export function corsFields({ allowedOrigins }: Settings, { method, source }: Incoming): Fields {
   const origin = fieldOf(source, "origin")?.trim();
   if (origin === undefined || allowedOrigins === false) return {};
-  const vary = { Vary: "Origin" };
-  if (allowedOrigins !== true && !allowedOrigins.has(origin.toLowerCase())) return vary;
+  if (allowedOrigins !== true && !allowedOrigins.has(origin.toLowerCase())) return { Vary: "Origin" };
   const isPreflight = method === "OPTIONS" && fieldOf(source, "access-control-request-method") !== undefined;
+  const names = fieldOf(source, "access-control-request-headers")?.trim() ?? "";
   return {
-    ...vary,
+    Vary: isPreflight ? "Origin, Access-Control-Request-Headers" : "Origin",
+    ...(allowedOrigins !== true && { "Access-Control-Allow-Credentials": "true" }),
     "Access-Control-Allow-Origin": origin,
     "Access-Control-Expose-Headers": TOLD,
     ...(isPreflight && {
       "Access-Control-Allow-Methods": "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT",
-      "Access-Control-Allow-Headers": ASKED,
+      ...(FIELD_NAMES.test(names) && { "Access-Control-Allow-Headers": names }),
       "Access-Control-Max-Age": REMEMBERED,
     }),
   };

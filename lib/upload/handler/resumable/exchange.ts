@@ -13,7 +13,7 @@ import {
 import { appendBody, type Lease, type Sessions, SupersededError } from "../../session/sessions.ts";
 import type { UploadInfo } from "../handler_options.ts";
 import { type Answer, headersOf, type Incoming, type OpenBody } from "../incoming.ts";
-import { encodePath, pathBelow } from "../naming.ts";
+import { locationOf, pathBelow } from "../naming.ts";
 import { problemAnswer, Refusal, refusalOf } from "../problem.ts";
 import type { Counter } from "../reception.ts";
 import type { Settings } from "../settings.ts";
@@ -54,7 +54,7 @@ export function sessionOfUrl(url: string): string | undefined {
 }
 
 export function pathOfSession({ settings, request }: Exchange, id: string): string {
-  return request.mount + settings.basePath + encodePath(id);
+  return locationOf(settings, request, id);
 }
 
 export function asked({ request }: Pick<Exchange, "request">, name: string): string | undefined {
