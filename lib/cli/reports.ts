@@ -1,9 +1,11 @@
 import { access, constants, lstat, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
+import process from "node:process";
 import { writeAtomically } from "../files/internal.ts";
-import { explainPlace, isWithin, type RunDetails } from "../precompress/internal.ts";
-import { readManifest } from "../precompress/mod.ts";
+import { explainPlace, isWithin, readContent, type RunDetails, walk } from "../precompress/internal.ts";
+import { extensions, type FileRecord, readManifest } from "../precompress/mod.ts";
 import type { Former } from "../report/mod.ts";
+import { printable } from "../static/internal.ts";
 import { UsageError } from "./usage.ts";
 
 /** The kinds of reports, by the extensions of their files. */
@@ -60,10 +62,30 @@ export async function writeReports(paths: readonly string[], run: RunDetails): P
 }
 
 /** The files before a run: those of the previous deploy, which visitors have, or those of the run before. */
-async function formerOf({ places, before }: RunDetails): Promise<Former | undefined> {
-  const manifest = places.previous === undefined
-    ? undefined
-    : await readManifest(places.previous).catch(() => undefined);
-  if (manifest) return { isDeploy: true, records: new Map(Object.entries(manifest.files)) };
-  return before.size > 0 ? { isDeploy: false, records: before } : undefined;
+async function formerOf({ places: { previous }, before, settings }: RunDetails): Promise<Former | undefined> {
+  if (previous === undefined) return before.size > 0 ? { isDeploy: false, records: before } : undefined;
+  const manifest = await readManifest(previous).catch((error) => {
+    process.stderr.write(`millrace: ${printable(error.message)}; the report compares its files\n`);
+  });
+  const records = manifest ? new Map(Object.entries(manifest.files)) : await recordsIn(previous, settings);
+  return { isDeploy: true, records };
+}
+
+/** The records of a deploy without a manifest, made of its files. */
+async function recordsIn(folder: string, options: RunDetails["settings"]): Promise<Map<string, FileRecord>> {
+  const { files } = await walk(folder, { ...options, once: false });
+  const sizes = new Map(files.map(({ path, size }) => [path, size]));
+  const formats = Object.entries(extensions);
+  const records = new Map<string, FileRecord>();
+  for (const { path, size } of files) {
+    if (formats.some(([, end]) => path.endsWith(end) && sizes.has(path.slice(0, -end.length)))) continue;
+    const { sha256 } = await readContent(join(folder, path));
+    const variants = Object.fromEntries(
+      formats.filter(([, end]) => sizes.has(path + end)).map(([format, end]) => {
+        return [format, { state: "found", settings: "", size: sizes.get(path + end) }];
+      }),
+    );
+    records.set(path, { size, sha256, variants });
+  }
+  return records;
 }

@@ -86,7 +86,8 @@ export function parentOf(folder: string): string {
  * The part of `path` that has the shape of a hash, as names of build tools have it, be it one or a word: for where a
  * wrong guess does no harm. Names that are nothing but a hash have none, as nothing would be left of them.
  */
-export function likelyHash(path: string): HashedPart | undefined {
+export function likelyHash(whole: string): HashedPart | undefined {
+  const path = whole.replace(/\.map$/, ""); // that of a script has the hash before both
   const name = fileNameOf(path);
   if (!name) return undefined;
   const place = placeOf(path);

@@ -12,3 +12,5 @@ export { isOwnName, ManifestLines } from "./manifest.ts";
 export { isWithin } from "./places.ts";
 export { explain, explainPlace } from "./problem.ts";
 export { type RunDetails, typeOf } from "./report.ts";
+export { readContent } from "./content.ts";
+export { walk } from "./walk.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { deflateRawSync } from "node:zlib";
-import { html, Markup, toPrintable, visibleName } from "./markup.ts";
+import { html, Markup, visibleName } from "./markup.ts";
 import { script, style } from "./page_assets.ts";
-import { pageDataOf } from "./page_data.ts";
+import { type PageData, pageDataOf } from "./page_data.ts";
 import { changesSection } from "./sections/changes.ts";
 import { filesSection, leftAloneSection, problemsSection, typesBySize, typesSection } from "./sections/files.ts";
 import { headline } from "./sections/headline.ts";
@@ -51,12 +51,10 @@ export function htmlReport(report: SiteReport, at: Date): string {
   return text;
 }
 
-/** The element from which the page's script reads its data. */
-function dataElement(data: Uint8Array): Markup {
-  const packed = deflateRawSync(data, { level: 9 });
-  // Text of these characters needs no escapes.
-  const text = new Markup(toPrintable(packed));
-  return html`<script type="text/plain" id="data" data-length="${packed.length}">${text}</script>`;
+/** The element from which the page's script reads its data: JSON, deflated, in base64. */
+function dataElement(data: PageData): Markup {
+  const packed = deflateRawSync(JSON.stringify(data), { level: 9 }).toString("base64");
+  return html`<script type="text/plain" id="data">${packed}</script>`;
 }
 
 function hashOf(text: string): string {

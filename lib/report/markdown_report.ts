@@ -1,6 +1,6 @@
 import { counted, formatBytes, formatDuration } from "../quantities/mod.ts";
 import { type Changes, differences, sentSize, type SiteFile, sum, updateSize } from "./changes.ts";
-import { formatName, LINE, saving, signed, signedBytes } from "./words.ts";
+import { formatName, isLoaded, LINE, saving, signed, signedBytes } from "./words.ts";
 import { visibleName } from "./markup.ts";
 import type { SiteReport } from "./site_report.ts";
 import type { Cost } from "./visits.ts";
@@ -11,7 +11,7 @@ const MOST = 10;
 /** Makes a short Markdown text about a run, for pull requests and summaries of jobs. */
 export function markdownReport(report: SiteReport): string {
   const { run, files } = report;
-  const worth = files.filter(({ sizes }) => Object.keys(sizes).length > 0);
+  const worth = files.filter((file) => isLoaded(file) && Object.keys(file.sizes).length > 0);
   const [before, after] = [sum(worth.map(({ size }) => size)), sum(worth.map(sentSize))];
   const { compressed, unchanged, skipped, elapsedMs } = run.report;
   const paragraphs = [
@@ -19,7 +19,7 @@ export function markdownReport(report: SiteReport): string {
     `${counted(run.report.files, "file")}: ${compressed.length} compressed, ${unchanged} unchanged, ${skipped} left ` +
     `alone, in ${formatDuration(elapsedMs)}`,
     problems(report),
-    types(report, worth),
+    types(report, files.filter(({ sizes }) => Object.keys(sizes).length > 0)),
     visit(report),
     changes(report),
   ];

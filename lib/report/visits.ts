@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pageReferences, type Reference, styleReferences } from "../pages/mod.ts";
-import { timeOf } from "./words.ts";
-import { sentSize, type SiteFile, updateSize } from "./changes.ts";
+import { timesOf } from "./words.ts";
+import { sentSize, type SiteFile, sum, updateSize } from "./changes.ts";
 
 /** The cost of loading a page once. */
 export interface Cost {
@@ -11,6 +11,8 @@ export interface Cost {
   readonly bytes: number;
   /** On a line as {@linkcode LINE} has it. */
   readonly ms: number;
+  /** The parts of it, one after the other: to connect, then each stage. */
+  readonly times: readonly number[];
 }
 
 /** The costs of a page to its visitors. */
@@ -156,5 +158,6 @@ function costOf(stages: readonly (readonly SiteFile[])[], bytesOf: (file: SiteFi
     bytes += total;
     return asked.length === 0 ? undefined : total;
   });
-  return { requests, bytes, ms: timeOf(sizes) };
+  const times = timesOf(sizes);
+  return { requests, bytes, ms: sum(times), times };
 }

@@ -27,13 +27,14 @@ export const LINE = {
 const SET_UP = 3;
 
 /**
- * The time in ms that a visit takes: a connection is set up, and files whose names are found together are asked for
- * together. Servers and scripts take no time here.
+ * The times in ms that a visit takes: to set up a connection, then for each stage of files whose names are found together
+ * and that are asked for together. Servers and scripts take no time here.
  */
-export function timeOf(stages: readonly (number | undefined)[]): number {
-  let ms = SET_UP * LINE.roundTrip;
-  for (const bytes of stages) if (bytes !== undefined) ms += LINE.roundTrip + (bytes * 8) / (LINE.megabits * 1000);
-  return ms;
+export function timesOf(stages: readonly (number | undefined)[]): number[] {
+  const times = stages.filter((bytes) => bytes !== undefined).map((bytes) => {
+    return LINE.roundTrip + (bytes * 8) / (LINE.megabits * 1000);
+  });
+  return [SET_UP * LINE.roundTrip, ...times];
 }
 
 /** The outcome for a file in two or three words. */
@@ -69,6 +70,11 @@ export function reasonOf(state: FileState, { settings }: RunDetails): string | u
     case "failed":
       return undefined;
   }
+}
+
+/** Whether visitors load a file: browsers ask for source maps only while they debug. */
+export function isLoaded({ path }: { readonly path: string }): boolean {
+  return !path.endsWith(".map");
 }
 
 export function formatName(format: VariantFormat | DeltaFormat): string {

@@ -66,7 +66,14 @@ test("a report in Chromium: no name runs, axe finds nothing, and of its rows onl
         assert.deepEqual(await violations(browser), [], colorScheme);
         await page.screenshot({ path: join(artefacts, `report-${colorScheme}.png`), fullPage: true });
       }
-      // All rows can be reached, and few exist.
+      await page.setViewportSize({ width: 390, height: 800 });
+      await page.screenshot({ path: join(artefacts, "report-phone.png"), fullPage: true });
+      assert.ok(
+        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+        "it is wider than a phone",
+      );
+      await page.setViewportSize({ width: 1280, height: 720 });
+      // All rows can be reached, and few exist; the table is no higher than its rows.
       const frame = page.locator(".frame");
       assert.equal(await page.locator("#count").textContent(), "2,000 files");
       assert.equal(await page.locator(".table").getAttribute("aria-rowcount"), String(FILES + 1));
@@ -78,6 +85,7 @@ test("a report in Chromium: no name runs, axe finds nothing, and of its rows onl
       await page.locator('.body .row[aria-rowindex="2"]').getByText("assets/<img src=x").waitFor();
       await page.locator("#find").fill("/script>");
       assert.equal(await page.locator("#count").textContent(), "1 of 2,000 files");
+      assert.ok(await frame.evaluate((element) => element.clientHeight < 120), "below one row it is blank");
       await page.locator(".tile[tabindex='0']").focus();
       await page.keyboard.press("ArrowRight");
       await page.keyboard.press("ArrowLeft");

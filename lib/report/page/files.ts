@@ -1,5 +1,4 @@
-import { fromPrintable } from "../markup.ts";
-import type { PageHead, PageWords } from "../page_data.ts";
+import type { PageData, PageWords } from "../page_data.ts";
 
 /** Makes an element with a class and a text; names of files are only ever put in as text. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
@@ -33,44 +32,28 @@ export interface ShownSite {
   readonly files: readonly ShownFile[];
 }
 
-/** Reads the data of a page, which `pageDataOf()` made. */
-export function siteFrom(bytes: Uint8Array): ShownSite {
-  const text = new TextDecoder();
-  let at = bytes.indexOf(0x0a) + 1;
-  const head: PageHead = JSON.parse(text.decode(bytes.subarray(0, at)));
-  const { count, endings, changes, formats } = head;
-  const [shared, ending, note, change, size, first, ...others] = head.widths.map((width) => {
-    const planes = bytes.subarray(at, at += width * count);
-    return Array.from({ length: count }, (_, i) => {
-      let value = 0;
-      for (let place = width - 1; place >= 0; place--) value = value * 256 + planes[place * count + i]!;
-      return value;
-    });
-  }) as [number[], number[], number[], number[], number[], ...number[][]];
-  const rests = text.decode(bytes.subarray(at)).split("\n");
+/** Gathers the data of a page, which `pageDataOf()` made, by files. */
+export function siteFrom(data: PageData): ShownSite {
+  const { formats, changes } = data;
   // Of the formats that need no dictionary.
   const plain = [...formats.keys()].filter((i) => ["brotli", "zstd", "gzip"].includes(formats[i]!));
-  let stem = "";
-  const files = size.map((size, i): ShownFile => {
-    stem = stem.slice(0, shared[i]) + rests[i]!;
-    const [end, type] = endings[ending[i]!]!;
-    const differences = others.map((column) => column[i]!).map((told) => told % 2 === 0 ? told / 2 : (told + 1) / -2);
-    const sizes = first ? [first[i]!, ...differences.map((each) => first[i]! + each)] : [];
+  const files = data.size.map((size, i): ShownFile => {
+    const sizes = data.sizes.map((column) => column[i]!);
     return {
-      path: stem + end,
-      type,
-      note: note[i]!,
-      change: changes.length === 0 ? undefined : change[i]!,
+      path: data.path[i]!,
+      type: data.type[i]!,
+      note: data.note[i]!,
+      change: changes.length === 0 ? undefined : data.change[i]!,
       size,
       sent: Math.min(size, ...plain.map((column) => sizes[column] || size)),
       sizes,
     };
   });
-  return { words: head, files };
+  return { words: data, files };
 }
 
-/** Unpacks data that deflate compressed to `length` bytes. */
-export async function unpacked(text: string, length: number): Promise<Uint8Array> {
-  const stream = new Blob([fromPrintable(text, length)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+/** Unpacks data that is deflated JSON in base64. */
+export function unpacked(text: string): Promise<PageData> {
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).json();
 }

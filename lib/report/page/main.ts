@@ -1,11 +1,11 @@
 import { type ShownFile, type ShownSite, siteFrom, unpacked } from "./files.ts";
+import { isLoaded } from "../words.ts";
 import { columnsOf, FileTable } from "./table.ts";
 import { Treemap } from "./treemap.ts";
 
 const byId = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind;
 
-const { textContent, dataset } = byId("data");
-unpacked(textContent!, Number(dataset.length)).then((bytes) => show(siteFrom(bytes)));
+unpacked(byId("data").textContent!).then((data) => show(siteFrom(data)));
 
 function show({ words, files }: ShownSite): void {
   const table = new FileTable(byId("table"), columnsOf(words), files);
@@ -44,5 +44,6 @@ function show({ words, files }: ShownSite): void {
   find.addEventListener("input", filter);
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   filter();
-  new Treemap(byId("treemap"), byId("pointed"), words, files, reveal);
+  const loaded = files.filter(isLoaded);
+  new Treemap(byId("treemap"), byId("pointed"), words, loaded, reveal);
 }

@@ -73,7 +73,7 @@ ${
           <ul>${group.toSorted((a, b) => b.size - a.size).slice(0, MOST).map(({ path, size }) =>
             html`<li><bdi class="name">${visibleName(path)}</bdi> <small>${formatBytes(size)}</small></li>\n`
           )}${group.length > MOST ? html`<li>and ${grouped(group.length - MOST)} more</li>` : undefined}</ul>
-        </details>\\n
+        </details>
       `
     )
   }${
@@ -103,7 +103,8 @@ export function filesSection({ changes }: SiteReport): Markup {
   return html`
     <section aria-labelledby="map">
       <h2 id="map">Where the bytes are</h2>
-      <p class="lead">Each area is a file as built; the filled part is left once it is compressed.</p>
+      <p
+        class="lead">Each area is a file as built; the filled part is left once it is compressed. Source maps are left out.</p>
       <div id="treemap" role="group" aria-label="Files by size; arrow keys move, Enter finds the file in the table"></div>
       <p id="pointed" class="pointed" role="status"></p>
     </section>

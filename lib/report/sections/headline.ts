@@ -3,7 +3,7 @@ import { counted, formatBytes, formatDuration } from "../../quantities/mod.ts";
 import { sentSize, type SiteFile, sum, updateSize } from "../changes.ts";
 import { html, type Markup, visibleName } from "../markup.ts";
 import type { SiteReport } from "../site_report.ts";
-import { grouped, percent, saving } from "../words.ts";
+import { grouped, isLoaded, percent, saving } from "../words.ts";
 
 /** A bar of a chart. */
 export interface Bar {
@@ -36,10 +36,13 @@ export function bars(all: readonly Bar[]): Markup {
 /** The name of the site, what was saved in one number, and the formats beside each other. */
 export function headline({ name, run, files, formats }: SiteReport, at: Date): Markup {
   const { report, settings } = run;
-  const worth = files.filter(({ sizes }) => Object.keys(sizes).length > 0);
+  const loaded = files.filter(isLoaded);
+  const worth = loaded.filter(({ sizes }) => Object.keys(sizes).length > 0);
   const before = sum(worth.map(({ size }) => size));
   const after = sum(worth.map(sentSize));
-  const rest = files.length - worth.length;
+  const rest = loaded.length - worth.length;
+  const maps = files.length - loaded.length;
+  const stored = sum(files.map(({ size, sizes }) => size + sum(Object.values(sizes))));
   const levels = settings.formats.map((format) => `${format} ${settings.levels[format]}`).join(", ");
   return html`
     <header>
@@ -51,14 +54,17 @@ export function headline({ name, run, files, formats }: SiteReport, at: Date): M
     </header>
     <section class="headline" aria-labelledby="saved">
     <div>
-    <h2 id="saved"><strong>${before === 0 ? "0%" : percent(1 - after / before)}</strong> smaller</h2>
+    <h2 id="saved"><strong>${before === 0 ? "0%" : percent(1 - after / before)}</strong> smaller for visitors</h2>
     <p>${grouped(worth.length)} ${worth.length === 1 ? "file is" : "files are"} worth compressing: <b>${formatBytes(
       before,
     )}</b> become <b>${formatBytes(after)}</b>.${rest > 0
-      ? ` ${grouped(rest)} more, of ${formatBytes(sum(files.map(({ size }) => size)) - before)}, ${
+      ? ` ${grouped(rest)} more, of ${formatBytes(sum(loaded.map(({ size }) => size)) - before)}, ${
         rest === 1 ? "is" : "are"
       } left alone.`
       : ""}</p>
+    <p><b>${formatBytes(stored)}</b> stored: all files and variants${maps > 0
+      ? `, with ${counted(maps, "source map")}, which visitors do not load`
+      : ""}.</p>
     <p class="facts">${report.compressed.length} compressed in this run, ${report
       .unchanged} as before${report.removed.length > 0
       ? `, ${counted(report.removed.length, "stale file")} removed`

@@ -16,14 +16,14 @@ export function visitsSection({ visits, changes, run }: SiteReport): Markup | un
 <p class="lead">Of <bdi class="name">${visibleName(first.page)}</bdi> and the files that it refers to${
     others.length > 0 ? "; other pages are below" : ""
   }.</p>
-<div class="cards">
-${card("First visit, not compressed", first.plain, first.plain)}
-${card("First visit", first.first, first.plain)}
-${card("Back, nothing new", first.again, first.plain)}
-${update && card(`Back after this ${news}`, update, first.plain, note)}
-</div>
+<dl class="bars visits">
+${bar("First visit, not compressed", first.plain, first.plain)}
+${bar("First visit", first.first, first.plain)}
+${bar("Back, nothing new", first.again, first.plain)}
+${update && bar(`Back after this ${news}`, update, first.plain, note)}
+</dl>
 ${others.length > 0 ? pagesTable(visits) : undefined}
-<p class="fine">Reckoned, not measured: a line of ${LINE.megabits} Mbit/s and ${LINE.roundTrip} ms there and back, three times there and back to connect, and one more for each stage of files whose names are found together. Header fields, the server, and scripts take no time here, and what scripts or other hosts load is not seen. Clients get the smallest variant; immutable files, such as those with a hash in their names, are not asked for again, others are asked for and found unchanged.${
+<p class="fine">Reckoned, not measured: a line of ${LINE.megabits} Mbit/s and ${LINE.roundTrip} ms there and back, three times there and back to connect (the grey part), and one more for each stage of files whose names are found together. Header fields, the server, and scripts take no time here, and what scripts or other hosts load is not seen. Clients get the smallest variant; immutable files, such as those with a hash in their names, are not asked for again, others are asked for and found unchanged.${
     run.places.previous === undefined && changes !== undefined
       ? " With --previous DIR, returning visitors get deltas."
       : ""
@@ -31,16 +31,24 @@ ${others.length > 0 ? pagesTable(visits) : undefined}
 </section>`;
 }
 
-function card(title: string, { requests, bytes, ms }: Cost, { ms: slowest }: Cost, note?: string): Markup {
+/** A visit as a timeline: to connect, then stage by stage. */
+function bar(title: string, { requests, bytes, ms, times }: Cost, whole: Cost, note?: string): Markup {
+  let start = 0;
+  const parts = times.map((time, i) => {
+    const x = Math.round((start / whole.ms) * 1000);
+    start += time;
+    const width = Math.max(2, Math.round((start / whole.ms) * 1000) - x - 4);
+    return html`
+      <rect x="${x}" width="${width}" height="10" class="${i === 0 ? "wait" : "fill"}" />
+    `;
+  });
   return html`
-    <div class="card">
-      <h3>${title}</h3>
-      <p class="big">${seconds(ms)}<small> s</small></p>
-      <svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" focusable="false">
-        <rect width="1000" height="10" class="track" />
-        <rect width="${Math.round((ms / slowest) * 1000)}" height="10" class="fill" />
-      </svg>
-      <p>${formatBytes(bytes)} in ${requests} ${requests === 1 ? "request" : "requests"}${note && html`<br>${note}`}</p>
+    <div class="${times === whole.times ? "whole" : "chosen"}">
+      <dt>${title}</dt>
+      <dd><svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect width="1000" height="10" class="track"/>${parts}</svg><span><b>${timed(
+        ms,
+      )}</b> <small>${formatBytes(bytes)} in ${requests} ${requests === 1 ? "request" : "requests"}${note &&
+        html`, ${note}`}</small></span></dd>
     </div>
   `;
 }
@@ -51,7 +59,7 @@ function pagesTable(visits: readonly Visit[]): Markup {
     cost
       ? html`
         <td>${formatBytes(cost.bytes)}</td>
-        <td>${seconds(cost.ms)} s</td>
+        <td>${timed(cost.ms)}</td>
       `
       : html`
         <td>–</td>
@@ -76,6 +84,7 @@ function pagesTable(visits: readonly Visit[]): Markup {
   `;
 }
 
-function seconds(ms: number): string {
-  return (ms / 1000).toFixed(ms < 9950 ? 1 : 0);
+/** A time in ms below 2 s, so that visits of small sites are told apart. */
+function timed(ms: number): string {
+  return ms < 1995 ? `${Math.round(ms / 10) * 10} ms` : `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)} s`;
 }
