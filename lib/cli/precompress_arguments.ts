@@ -60,6 +60,12 @@ export const precompressFlags: Flags = new Flags(
       help: "the paths below DIR whose content never changes, for servers; can be repeated",
     },
     { option: "jobs", value: "N", help: "worker threads, {range}", otherwise: "one for each processor" },
+    {
+      option: "memory",
+      value: "BYTES",
+      help: "memory that all jobs at work may need together: with less, fewer run at once",
+      otherwise: "half of what is free",
+    },
     { option: "force", help: "compress also what did not change, and over files that are in the way" },
     { name: "check", help: "write nothing; exit 1 if any variant is missing or stale" },
     { option: "dryRun", help: "write nothing; tell what a run would do" },

@@ -167,6 +167,12 @@ export interface PrecompressOptions {
    */
   jobs?: number;
   /**
+   * How much memory all jobs at work may need together, in bytes: with less, fewer run at once. One always does.
+   *
+   * @default half of what the machine, or the process's cgroup, has to give; 224 MiB at the least
+   */
+  memory?: number;
+  /**
    * Whether to compress anew files that did not change, and to write over files that are in the way.
    *
    * @default false
@@ -199,7 +205,16 @@ export const precompressOptions: SchemaOf<
   PrecompressOptions & { levels?: Record<VariantFormat, number> },
   Exclude<
     keyof PrecompressOptions,
-    "out" | "previous" | "cache" | "cacheMaxSize" | "cacheMaxAge" | "immutable" | "jobs" | "signal" | "onProgress"
+    | "out"
+    | "previous"
+    | "cache"
+    | "cacheMaxSize"
+    | "cacheMaxAge"
+    | "immutable"
+    | "jobs"
+    | "memory"
+    | "signal"
+    | "onProgress"
   >
 > = /* @__PURE__ */ schema("precompress()", () => ({
   out: folderPath(),
@@ -218,6 +233,7 @@ export const precompressOptions: SchemaOf<
   cacheMaxAge: number(0, Infinity),
   immutable: anyOf([listOf(text(), "a list of globs"), func<(path: string) => boolean | undefined>()]),
   jobs: integer(1, 256),
+  memory: bytes(),
   force: bool(false),
   dryRun: bool(false),
   signal: signal(),

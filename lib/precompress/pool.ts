@@ -62,7 +62,7 @@ export class ProgressMeter {
   }
 }
 
-/** The memory that running jobs may need together at the least, in bytes; a job that needs more runs alone. */
+/** The memory that running jobs may need together unless the machine has more, in bytes; one that needs more runs alone. */
 const LEAST_MEMORY = 224 * 2 ** 20;
 /** A worker that needed more than this is replaced, since WASM memory is not returned otherwise. */
 const REPLACED = 80 * 2 ** 20;
@@ -75,7 +75,7 @@ export function workersFor(jobs: number, bytes: number): number {
 }
 
 /** About how much memory a job needs, in bytes: the codec's own, measured, and the file's where it is read whole. */
-export function memoryOf(job: Job): number {
+export function memoryOf(job: Pick<Job, "format" | "size">): number {
   const whole = job.size > LARGE_FILE ? 0 : 2 * job.size;
   switch (codecOf(job.format)) {
     case "brotli":
@@ -90,6 +90,22 @@ export function memoryOf(job: Job): number {
   }
 }
 
+/** The memory that running jobs may need together unless an option says so: half of `available`, in bytes. */
+export function budgetOf(available: number): number {
+  return Math.max(LEAST_MEMORY, available / 2);
+}
+
+/** The index of the job to start next: of those that `room` bytes of memory are enough for, the one that takes longest. */
+export function nextOf(jobs: readonly Pick<Job, "format" | "size">[], room: number): number {
+  let next = -1;
+  let most = -1;
+  for (const [i, job] of jobs.entries()) {
+    const cost = job.size * COST[job.format];
+    if (cost > most && memoryOf(job) <= room) [next, most] = [i, cost];
+  }
+  return next;
+}
+
 interface Waiting {
   readonly job: Job;
   readonly advance: (bytes: number) => void;
@@ -102,20 +118,20 @@ interface Slot {
   current: Waiting | undefined;
 }
 
-/** Runs jobs in worker threads, in the order given as far as memory allows. */
+/** Runs jobs in worker threads, the longest first as far as memory allows. */
 export class Pool {
   #slots: Slot[];
   #waiting: Waiting[] = [];
   #memory = 0;
-  /** The memory that running jobs may need together: half of what the machine has to give. */
+  /** The memory that running jobs may need together. */
   readonly #budget: number;
   /** How many slots are used. */
   #open = 1;
   #stopped: { reason: unknown } | undefined;
 
   /** At most `size` workers, as many as {@linkcode prepare} finds worthwhile; each is started there or by its first job. */
-  constructor(size: number, memory: number = availableMemory()) {
-    this.#budget = Math.max(LEAST_MEMORY, memory / 2);
+  constructor(size: number, memory: number = budgetOf(availableMemory())) {
+    this.#budget = memory;
     this.#slots = Array.from({ length: size }, () => ({ worker: undefined, current: undefined }));
   }
 
@@ -154,9 +170,8 @@ export class Pool {
     if (this.#stopped) return;
     for (const slot of this.#slots.slice(0, this.#open)) {
       if (slot.current) continue;
-      const next = this.#waiting.findIndex(({ job }) =>
-        this.#memory === 0 || this.#memory + memoryOf(job) <= this.#budget
-      );
+      const room = this.#memory === 0 ? Infinity : this.#budget - this.#memory;
+      const next = nextOf(this.#waiting.map(({ job }) => job), room);
       if (next < 0) return;
       const [waiting] = this.#waiting.splice(next, 1);
       this.#start(slot, waiting!);

@@ -100,7 +100,7 @@ async function precompressIn(
     throw new Error(`there are no files in ${directory}: build first, or name another folder`);
   }
   if (files.files.length > 0) requireMatch(files.files, selection, settings, places.source);
-  const pool = new Pool(settings.jobs);
+  const pool = new Pool(settings.jobs, settings.memory);
   const context: Context = {
     places,
     settings,

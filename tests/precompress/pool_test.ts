@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { Pool, workersFor } from "../../lib/precompress/pool.ts";
+import { budgetOf, memoryOf, nextOf, Pool, workersFor } from "../../lib/precompress/pool.ts";
 import { inFolder } from "../support/folders.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
 
 /** Jobs, their bytes in all, and the workers that they are worth. */
 const cases: readonly (readonly [number, number, number])[] = [
@@ -18,20 +19,62 @@ test("a further worker is started only for so much work that it does a part whil
   for (const [jobs, bytes, workers] of cases) assert.equal(workersFor(jobs, bytes), workers, `${jobs} of ${bytes}`);
 });
 
-test("as many jobs run at once as the machine has memory for", async () => {
-  for (const [memory, expected] of [[0, 2], [2 ** 31, 6]] as const) {
+test("as many jobs run at once as there is memory for", async () => {
+  const sizes = Array.from({ length: 16 }, (_, i) => Math.round(400_000 + 2_600_000 * i / 15));
+  for (const [memory, expected] of [[0, 1], [budgetOf(0), 2], [budgetOf(4 * 2 ** 30), 16]] as const) {
     await inFolder(async (folder) => {
-      const size = 400_000;
-      const pool = new Pool(6, memory);
-      pool.prepare(6, 6 * size);
-      const runs = Array.from({ length: 6 }, (_, i) =>
+      const pool = new Pool(16, memory);
+      pool.prepare(16, Infinity);
+      const runs = sizes.map((size, i) =>
         pool.run({
           ...{ path: `${i}.js`, source: join(folder, `${i}.js`), temporary: join(folder, `${i}.tmp`), size },
           ...{ format: "brotli", level: 11, sha256: "", mtimeMs: 0, mode: 0o600, limit: size },
-        }, () => {}));
+        }, () => {})
+      );
       const files = await readdir(folder); // a job's file is made when it starts
       await Promise.all([Promise.allSettled(runs), pool.stop(new Error("enough"))]);
       assert.equal(files.length, expected);
     });
   }
+});
+
+/** How long jobs take that workers take in the order of the pool, with that much memory. */
+function wallOf(jobs: readonly SimulatedJob[], workers: number, memory: number): number {
+  const waiting = [...jobs];
+  const running: { readonly job: SimulatedJob; readonly end: number }[] = [];
+  let now = 0;
+  while (waiting.length + running.length > 0) {
+    const used = running.reduce((sum, { job }) => sum + memoryOf(job), 0);
+    const next = running.length < workers ? nextOf(waiting, used === 0 ? Infinity : memory - used) : -1;
+    if (next >= 0) {
+      const [job] = waiting.splice(next, 1);
+      running.push({ job, end: now + job.ms });
+    } else {
+      const first = running.reduce((a, b) => b.end < a.end ? b : a);
+      now = first.end;
+      running.splice(running.indexOf(first), 1);
+    }
+  }
+  return now;
+}
+
+interface SimulatedJob {
+  readonly format: "brotli" | "zstd" | "gzip";
+  readonly size: number;
+  readonly ms: number;
+}
+
+/** By format, the ns that a byte takes as measured on one processor. */
+const SPEED = { brotli: 1900, zstd: 520, gzip: 330 } as const;
+
+test("16 workers with 4 GiB take no more than a twelfth of the time of one", () => {
+  const random = randomNumbers(7);
+  const jobs = Array.from({ length: 600 }, (): SimulatedJob[] => {
+    const size = Math.round(1024 * 3000 ** (random(1000) / 1000)); // most are small, some have 3 MB
+    return (["brotli", "zstd", "gzip"] as const).map((format) => {
+      return { format, size, ms: size * SPEED[format] * (0.6 + random(100) / 125) / 1e6 };
+    });
+  }).flat();
+  const ratio = wallOf(jobs, 1, Infinity) / wallOf(jobs, 16, budgetOf(4 * 2 ** 30));
+  assert.ok(ratio >= 12, `${ratio}`);
 });
