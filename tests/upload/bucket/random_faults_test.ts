@@ -29,11 +29,11 @@ test(title, { timeout: 3_600_000 }, async () => {
     const pick = <T>(list: readonly T[]): T => list[random(list.length)];
     let isFailing = true;
     store.fails(() => isFailing && random(7) === 0 ? pick(KINDS) : undefined);
-    const servers = [0, 1].map(() => serverOver());
-    function serverOver(): (request: Request) => Promise<Response> {
+    const serverOver = (): (request: Request) => Promise<Response> => {
       const storage = store.bucket({ retries: random(2), timeout: 5000 });
       return createUploadHandler({ storage, resumable: true, log: () => {} }).fetch;
-    }
+    };
+    const servers = [serverOver(), serverOver()];
     const ask = async (method: string, path: string, headers: Record<string, string>, body?: Uint8Array) => {
       const index = random(2);
       if (random(10) === 0) servers[index] = serverOver(); // another process
