@@ -12,7 +12,7 @@ import { construct } from "../language/webidl.ts";
 import { ByteControllerState } from "../readable/byte_controller_state.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
-import { readableStreamReaderGenericInitialize, type ReadableStreamState } from "../readable/stream_state.ts";
+import { readableStreamReaderGenericInitialize } from "../readable/stream_state.ts";
 import { checkWritableStreamFree, writableStreamStateOf } from "./lockable.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { setUpWritableStreamDefaultWriter, WriterState } from "../writable/writer_state.ts";
@@ -119,21 +119,15 @@ function toPair(stream: object): ReadableWritablePair {
 
 /** The source of a native stream that takes as much of our stream as it has room for at each pull, and locks that for good. */
 class ToNativeFeed extends ReadableFeed {
-  readonly #stream: ReadableStreamState;
   readonly #reader = new UnseenReaderState();
 
-  constructor(stream: ReadableStreamState, type: "bytes" | undefined) {
-    super(stream, type);
-    this.#stream = stream;
-  }
-
   start(controller: NativeController): void {
-    readableStreamReaderGenericInitialize(this.#reader, this.#stream);
+    readableStreamReaderGenericInitialize(this.#reader, this.stream);
     this.watch(controller);
   }
 
   override pull(controller: NativeController): void {
-    do super.pull(controller); while (this.#stream.controller.hasBuffered && controller.desiredSize! > 0);
+    do super.pull(controller); while (this.stream.controller.hasBuffered && controller.desiredSize! > 0);
   }
 
   override get isWanted(): boolean {

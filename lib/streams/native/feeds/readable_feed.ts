@@ -24,7 +24,7 @@ export type NativeController =
  */
 export class ReadableFeed implements ReadRequest {
   readonly type: "bytes" | undefined;
-  readonly #stream: ReadableStreamState;
+  readonly stream: ReadableStreamState;
   #controller!: NativeController; // set before our stream has it as its feed
   /** The reader that was found at the last pull. */
   #reader: DefaultReaderState | undefined;
@@ -35,24 +35,24 @@ export class ReadableFeed implements ReadRequest {
 
   constructor(stream: ReadableStreamState, type: "bytes" | undefined) {
     this.type = type;
-    this.#stream = stream;
+    this.stream = stream;
   }
 
   /** Tells the native stream from now on what becomes of ours. */
   watch(controller: NativeController): void {
     this.#controller = controller;
-    this.#stream.feed = this;
+    this.stream.feed = this;
     this.closeSteps();
   }
 
   pull(controller: NativeController): void {
-    if (this.#stream.idleLock !== undefined) return;
+    if (this.stream.idleLock !== undefined) return;
     this.#controller = controller;
-    if (!this.#reader || this.#reader !== this.#stream.reader) this.#reader = this.lockStream();
+    if (!this.#reader || this.#reader !== this.stream.reader) this.#reader = this.lockStream();
     if (this.#ended || this.#isWaiting) return;
-    this.#stream.disturbed = true; // as the native side is
+    this.stream.disturbed = true; // as the native side is
     this.#isReading = true;
-    if (this.#stream.controller.hasBuffered) {
+    if (this.stream.controller.hasBuffered) {
       this.#giveBuffered();
     } else {
       this.#isWaiting = true;
@@ -64,7 +64,7 @@ export class ReadableFeed implements ReadRequest {
 
   /** Gives a chunk before our source is pulled for the next one, in which call the native consumer may leave. */
   #giveBuffered(): void {
-    const { controller } = this.#stream;
+    const { controller } = this.stream;
     const room = this.#roomOfByobRead;
     if (room && controller instanceof ByteControllerState && controller.queue.peek().byteLength > room) {
       controller.pullInto(viewSlots(new Uint8Array(room)), 1, this);
@@ -76,9 +76,9 @@ export class ReadableFeed implements ReadRequest {
 
   cancel(reason: unknown): Promise<void> {
     this.#ended = true;
-    this.#stream.disturbed = true;
+    this.stream.disturbed = true;
     this.lockStream();
-    return readableStreamCancel(this.#stream, reason);
+    return readableStreamCancel(this.stream, reason);
   }
 
   chunkSteps(chunk: unknown): void {
@@ -91,14 +91,14 @@ export class ReadableFeed implements ReadRequest {
       }
       this.#controller.enqueue(chunk as never);
     } else {
-      releaseReadableFeed(this.#stream); // nobody waits any longer: the native consumer left while it read
+      releaseReadableFeed(this.stream); // nobody waits any longer: the native consumer left while it read
       this.#keep(chunk);
     }
   }
 
   /** Whether a native consumer waits for the chunk that was asked of our stream. */
   get isWanted(): boolean {
-    return isNativeReadableStreamLocked(this.#stream.nativeSide!);
+    return isNativeReadableStreamLocked(this.stream.nativeSide!);
   }
 
   /**
@@ -111,14 +111,14 @@ export class ReadableFeed implements ReadRequest {
 
   /** Has our stream, which has nothing buffered, keep what it has given. */
   #keep(chunk: unknown): void {
-    const { controller } = this.#stream;
+    const { controller } = this.stream;
     if (controller instanceof ByteControllerState) controller.addToQueue(viewSlots(chunk as ArrayBufferView));
     else controller.enqueueWithoutPull(chunk);
   }
 
   /** Tells of the end, if there is one: a read that takes a chunk may have our stream end before it gives that. */
   closeSteps(): void {
-    const { state, storedError } = this.#stream;
+    const { state, storedError } = this.stream;
     if (state === "readable" || this.#ended || this.#isReading) return;
     this.#ended = true;
     const controller = this.#controller as globalThis.ReadableByteStreamController;
@@ -138,7 +138,7 @@ export class ReadableFeed implements ReadRequest {
 
   /** Gives the reader by which the native side reads our stream. */
   lockStream(): DefaultReaderState {
-    const stream = this.#stream;
+    const stream = this.stream;
     stream.feed = this;
     if (!stream.reader) readableStreamReaderGenericInitialize(new FeedReaderState(), stream);
     const { reader } = stream;

@@ -23,27 +23,27 @@ const { addEventListener } = EventTarget.prototype;
  * holds it back while it is full. The writer that has locked both does so, or, if there is none, one of its own.
  */
 export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
-  readonly #stream: WritableStreamState;
+  readonly stream: WritableStreamState;
   #controller: globalThis.WritableStreamDefaultController | undefined;
   /** The abort of our stream, if it began with that of the native one. */
   #aborted: Promise<void> | undefined;
 
   constructor(stream: WritableStreamState) {
-    this.#stream = stream;
+    this.stream = stream;
   }
 
   /** Tells the native stream from now on what becomes of ours: it may err before anything is written. */
   start(controller: globalThis.WritableStreamDefaultController): void {
     this.#controller = controller;
-    this.#stream.feed = this;
-    const { state, storedError } = this.#stream;
+    this.stream.feed = this;
+    const { state, storedError } = this.stream;
     if (state === "erroring" || state === "errored") controller.error(storedError);
-    if (this.#stream.controller.hasSignal) this.watchAbort();
+    if (this.stream.controller.hasSignal) this.watchAbort();
   }
 
   write(chunk: unknown): Promise<void> | undefined {
     const writer = this.#lock();
-    const stream = this.#stream;
+    const stream = this.stream;
     if (stream.state === "closed" || writableStreamCloseQueuedOrInFlight(stream)) {
       throw endedError("write", stream.state);
     }
@@ -55,12 +55,12 @@ export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
 
   close(): Promise<void> | undefined {
     this.#lock();
-    return writableStreamClose(this.#stream);
+    return writableStreamClose(this.stream);
   }
 
   abort(reason: unknown): Promise<void> {
     this.#lock();
-    return this.#aborted ?? writableStreamAbort(this.#stream, reason);
+    return this.#aborted ?? writableStreamAbort(this.stream, reason);
   }
 
   startedErroring(reason: unknown): void {
@@ -69,18 +69,18 @@ export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
 
   watchAbort(): void {
     const signal = this.#controller!.signal as AbortSignal | undefined; // older browsers have none
-    if (signal?.aborted) this.#stream.controller.signalAbort(signal.reason);
+    if (signal?.aborted) this.stream.controller.signalAbort(signal.reason);
     else if (signal) addEventListener.call(signal, "abort", () => this.#abortAtOnce());
   }
 
   abortIfBegun(): void {
-    if (this.#stream.writer?.nativeSide !== undefined) return; // which no other can abort by
+    if (this.stream.writer?.nativeSide !== undefined) return; // which no other can abort by
     if ((this.#controller!.signal as AbortSignal | undefined)?.aborted) this.#abortAtOnce();
   }
 
   /** Aborts our stream before the native side calls `abort()`, for which that waits until what is in flight has ended. */
   #abortAtOnce(): void {
-    const stream = this.#stream;
+    const stream = this.stream;
     const { reason } = this.#controller!.signal;
     stream.controller.signalAbort(reason);
     if (stream.state !== "writable") return;
@@ -89,7 +89,7 @@ export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
   }
 
   #lock(): WriterState {
-    const stream = this.#stream;
+    const stream = this.stream;
     if (!stream.writer) setUpWritableStreamDefaultWriter(new FeedWriterState(), stream);
     const writer = stream.writer!;
     if (writer.isPublic || writer instanceof FeedWriterState) return writer;

@@ -10,25 +10,19 @@ import { FeedReaderState, type NativeController, ReadableFeed } from "../feeds/r
  * there. Bun takes all that its side has queued at once, where a chunk for each pull takes a promise, too.
  */
 export class LendingFeed extends ReadableFeed {
-  readonly #stream: ReadableStreamState;
   #controller!: NativeController; // set before anything is lent
   /** How many chunks the native side had the last time that somebody counted. */
   #lent = 0;
 
-  constructor(stream: ReadableStreamState) {
-    super(stream, undefined);
-    this.#stream = stream;
-  }
-
   override pull(controller: NativeController): void {
     if (this.#lent > 0) this.countSteps();
     super.pull(controller);
-    if (this.#stream.controller.queue.length > 1) this.#lend(controller);
+    if (this.stream.controller.queue.length > 1) this.#lend(controller);
   }
 
   countSteps(): void {
     if (this.#lent === 0) return;
-    const { state, controller: { queue } } = this.#stream;
+    const { state, controller: { queue } } = this.stream;
     const left = state === "readable" ? -this.#controller.desiredSize! : 0; // each counts 1, and the mark is 0
     for (; this.#lent > left; this.#lent--) {
       if (queue.length > 0) queue.dequeue();
@@ -39,13 +33,13 @@ export class LendingFeed extends ReadableFeed {
   takeBack(): void {
     this.countSteps();
     if (this.#lent === 0) return;
-    const reader = nativeGetReader.call(this.#stream.nativeSide as ReadableStream) as ReadableStreamDefaultReader;
+    const reader = nativeGetReader.call(this.stream.nativeSide as ReadableStream) as ReadableStreamDefaultReader;
     for (; this.#lent > 0; this.#lent--) void nativeReader.read.call(reader);
     nativeReader.releaseLock.call(reader);
   }
 
   override lockStream(): DefaultReaderState {
-    const stream = this.#stream;
+    const { stream } = this;
     if (!stream.reader) readableStreamReaderGenericInitialize(new LendingReaderState(this), stream);
     return super.lockStream();
   }
@@ -55,13 +49,13 @@ export class LendingFeed extends ReadableFeed {
    * buffered above the mark, of a source that has closed all but the last, with which the stream closes.
    */
   #lend(side: NativeController): void {
-    const { controller, reader } = this.#stream;
+    const { controller, reader } = this.stream;
     if (!(reader instanceof LendingReaderState && controller instanceof DefaultControllerState)) return;
     const { closeRequested, highWaterMark, queue, sizeAlgorithm } = controller;
     if (!closeRequested && sizeAlgorithm !== undefined) return;
     const most = queue.length - (closeRequested ? 1 : Math.max(1, Math.ceil(highWaterMark)));
     this.#controller = side;
-    while (this.#lent < most && reader === this.#stream.reader) {
+    while (this.#lent < most && reader === this.stream.reader) {
       side.enqueue(queue.at(this.#lent++) as never);
     }
   }
@@ -101,7 +95,7 @@ class LateFeed extends ReadableFeed {
 export const EagerFeed: typeof ReadableFeed = LENDS ? LateFeed : ReadableFeed;
 
 function feedOf(stream: ReadableStreamState): ReadableFeed {
-  return stream.feed instanceof LendingFeed ? stream.feed : new LendingFeed(stream);
+  return stream.feed instanceof LendingFeed ? stream.feed : new LendingFeed(stream, undefined);
 }
 
 // Members for the runtime alone: our own code has none of these names on a state.

@@ -63,16 +63,8 @@ interface Template {
   readonly streamKey: PropertyKey;
 }
 
-/** The feed of a light side; `pull()` is never called, as nothing waits there. */
-class LightFeed extends ReadableFeed {
-  readonly stream: ReadableStreamState;
-  constructor(stream: ReadableStreamState) {
-    super(stream, undefined);
-    this.stream = stream;
-  }
-}
-
-type LightController = AskedController & { [FEED]: LightFeed };
+/** A controller of a light side; `pull()` of its feed is never called, as nothing waits there. */
+type LightController = AskedController & { [FEED]: ReadableFeed };
 
 let template: Template | undefined;
 let isKnown = false;
@@ -90,7 +82,7 @@ export function lightSideOf(state: ReadableStreamState): object | undefined {
   }
   if (template === undefined) return undefined;
   const { stream, controller } = lightPair(template);
-  const feed = new LightFeed(state);
+  const feed = new ReadableFeed(state, undefined);
   controller[FEED] = feed;
   feed.watch(controller);
   return stream;

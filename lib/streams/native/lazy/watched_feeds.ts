@@ -1,6 +1,6 @@
 import { isNativeWritableStreamLocked, nativeGetWriter, nativeWriter } from "../../language/native_classes.ts";
 import { markAsHandled } from "../../language/promises.ts";
-import type { ReadableStreamState, ReadRequest } from "../../readable/stream_state.ts";
+import type { ReadRequest } from "../../readable/stream_state.ts";
 import { writableStreamCloseQueuedOrInFlight, type WritableStreamState } from "../../writable/stream_state.ts";
 import { type NativeController, ReadableFeed, releaseReadableFeed } from "../feeds/readable_feed.ts";
 import { WritableFeed } from "../feeds/writable_feed.ts";
@@ -11,14 +11,8 @@ import { type AskedController, hasSteps, PULL_STEPS, readDirectly, RELEASE_STEPS
  * stream is.
  */
 export class WatchedReadableFeed extends ReadableFeed {
-  readonly #stream: ReadableStreamState;
   /** Whether the native side has pulled, for a BYOB reader: then it may have requests and bytes of its own, which come first. */
   #wasPulled = false;
-
-  constructor(stream: ReadableStreamState, type: "bytes" | undefined) {
-    super(stream, type);
-    this.#stream = stream;
-  }
 
   start(controller: AskedController): void {
     this.watch(controller);
@@ -30,7 +24,7 @@ export class WatchedReadableFeed extends ReadableFeed {
     };
     controller[RELEASE_STEPS] = () => {
       releaseSteps.call(controller);
-      if (!this.#wasPulled) releaseReadableFeed(this.#stream);
+      if (!this.#wasPulled) releaseReadableFeed(this.stream);
     };
   }
 
@@ -47,16 +41,10 @@ type Writer = globalThis.WritableStreamDefaultWriter;
  * does, so that the runtime's own pipe refuses it at once rather than with the first chunk.
  */
 export class WatchedWritableFeed extends WritableFeed {
-  readonly #stream: WritableStreamState;
   #isClosing = false;
 
-  constructor(stream: WritableStreamState) {
-    super(stream);
-    this.#stream = stream;
-  }
-
   override close(): Promise<void> | undefined {
-    const { closeRequest, inFlightCloseRequest } = this.#stream;
+    const { closeRequest, inFlightCloseRequest } = this.stream;
     if (this.#isClosing) return (closeRequest ?? inFlightCloseRequest)?.promise;
     this.#isClosing = true; // from the side
     return super.close();
@@ -64,7 +52,7 @@ export class WatchedWritableFeed extends WritableFeed {
 
   /** Closes the side, once nobody has locked it whom it could not be closed for. */
   closeSide(): void {
-    const { nativeSide, writer } = this.#stream;
+    const { nativeSide, writer } = this.stream;
     if (this.#isClosing || nativeSide === undefined) return;
     const lock = writer?.nativeSide as Writer | undefined;
     if (lock === undefined && isNativeWritableStreamLocked(nativeSide as WritableStream)) return; // until it is released
