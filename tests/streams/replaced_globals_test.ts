@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { bundle } from "../../.ci/bundle.ts";
 import { output } from "../support/processes.ts";
 import { runtime } from "../support/runtime.ts";
-import { replacements } from "./replaced_globals.ts";
+import { replacements } from "./replacements.ts";
 
 /** Runs the program, and demands of all that it tries what it should give. */
 async function requireAll(...args: string[]): Promise<void> {
