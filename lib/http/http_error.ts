@@ -3,15 +3,11 @@
  *
  * @example Tell what is worth another try from what is not
  * ```ts
- * import { HttpClient, HttpError, type HttpErrorCode } from "@millrace/streams/http";
+ * import { HttpClient, type HttpErrorCode } from "@millrace/streams/http";
  *
  * const passing: readonly HttpErrorCode[] = ["CONNECTION_REFUSED", "CONNECT_TIMEOUT", "CONNECTION_LOST"];
- * const client = new HttpClient();
- * try {
- *   await client.fetch("http://127.0.0.1:2/");
- * } catch (error) {
- *   console.log(error instanceof HttpError && passing.includes(error.code)); // true
- * }
+ * const error = await new HttpClient().fetch("http://127.0.0.1:2/").catch((error) => error);
+ * console.log(passing.includes(error.code)); // true
  * ```
  */
 export type HttpErrorCode =

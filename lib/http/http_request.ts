@@ -30,57 +30,6 @@ export type HttpRequestBody =
   | Iterable<Uint8Array | string>;
 
 /**
- * The fields to send after a request's body: values, or functions that make them once the body has been read.
- *
- * @example A digest of what was sent
- * ```ts
- * import { HttpClient, type HttpRequestTrailers } from "@millrace/streams/http";
- * import { createHash } from "node:crypto";
- *
- * const hash = createHash("sha256");
- * async function* film(): AsyncGenerator<Uint8Array> {
- *   for (let i = 0; i < 3; i++) {
- *     const piece = new Uint8Array(1000).fill(i);
- *     hash.update(piece);
- *     yield piece;
- *   }
- * }
- * const trailers: HttpRequestTrailers = { "x-digest": () => hash.digest("hex") };
- * const client = new HttpClient();
- * const response = await client.fetch("https://api.example.com/films", { method: "POST", body: film(), trailers });
- * console.log(response.status); // 201
- * await response.body?.cancel();
- * await client.close();
- * ```
- */
-export type HttpRequestTrailers = Readonly<Record<string, string | (() => string | Promise<string>)>>;
-
-/**
- * How much of a request's body has been sent.
- *
- * @example Percentages
- * ```ts
- * import { HttpClient, type HttpUploadProgress } from "@millrace/streams/http";
- *
- * let percent = 0;
- * const onUploadProgress = ({ sent, total }: HttpUploadProgress): void => {
- *   if (total !== undefined) percent = 100 * sent / total;
- * };
- * const client = new HttpClient();
- * const init = { method: "POST", body: new Uint8Array(1_000_000), onUploadProgress };
- * await (await client.fetch("https://api.example.com/films", init)).body?.cancel();
- * console.log(percent); // 100
- * await client.close();
- * ```
- */
-export interface HttpUploadProgress {
-  /** Bytes that the connection has taken; what the system holds back for the network is part of it. */
-  sent: number;
-  /** Bytes of the whole body; undefined if that is not known. */
-  total: number | undefined;
-}
-
-/**
  * The options of a request besides its URL: those of fetch, and more. Members of the standard's `RequestInit` that are not listed
  * here (`mode`, `credentials`, `cache`, `referrer` and so on) are accepted and have no meaning.
  *
@@ -158,17 +107,24 @@ export interface HttpRequestInit
   /** As the client's option, for this request. */
   onInformational?: (status: number, headers: Headers) => void;
   /**
-   * Fields to send after the body, in HTTP/1.1 with `Transfer-Encoding: chunked`; the field `trailer` announces them. Some servers and
+   * Fields to send after the body, or functions that make them once it has been read; in HTTP/1.1 with `Transfer-Encoding: chunked`; the field `trailer` announces them. Some servers and
    * proxies drop them.
    *
    * @default none
    */
-  trailers?: HttpRequestTrailers;
+  trailers?: Readonly<Record<string, string | (() => string | Promise<string>)>>;
   /**
    * Told of each piece of the body that the connection has taken, of 64 KiB at most; from 0 again with each attempt. An exception it throws is
    * an uncaught one.
    */
-  onUploadProgress?: (progress: HttpUploadProgress) => void;
+  onUploadProgress?: (
+    progress: {
+      /** Bytes that the connection has taken; what the system holds back for the network is part of it. */
+      sent: number;
+      /** Bytes of the whole body; undefined if that is not known. */
+      total: number | undefined;
+    },
+  ) => void;
   /**
    * Whether the request may be sent twice, so that it is sent again if a connection is lost.
    *

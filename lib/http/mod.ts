@@ -19,15 +19,7 @@
 export { HttpClient } from "./http_client.ts";
 export type { HttpAddressUse } from "./connect/allowed_addresses.ts";
 export type { HttpClientOptions, HttpConnectFunction } from "./http_client_options.ts";
-export type {
-  HttpInterceptor,
-  HttpNext,
-  HttpRequest,
-  HttpRequestBody,
-  HttpRequestInit,
-  HttpRequestTrailers,
-  HttpUploadProgress,
-} from "./http_request.ts";
+export type { HttpInterceptor, HttpNext, HttpRequest, HttpRequestBody, HttpRequestInit } from "./http_request.ts";
 export type { HttpResponse } from "./response/http_response.ts";
 export type { HttpClientEvent, HttpClientStats, HttpOriginStats } from "./http_events.ts";
 export { HttpError, type HttpErrorCode } from "./http_error.ts";

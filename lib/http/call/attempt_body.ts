@@ -2,7 +2,6 @@ import { Pause } from "../../timers/mod.ts";
 import type { CallContext } from "../calls.ts";
 import type { HeaderList, RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
-import type { HttpUploadProgress } from "../http_request.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 
 /** For how many ms a server's 100 (Continue) is waited for: many send none. */
@@ -13,7 +12,7 @@ const MOST = 64 * 1024;
 
 interface BodyTerms extends Pick<FetchRequest, "origin" | "expectsContinue" | "trailers"> {
   readonly context: CallContext | undefined;
-  readonly onProgress: ((progress: HttpUploadProgress) => void) | undefined;
+  readonly onProgress: FetchRequest["onUploadProgress"];
 }
 
 /**

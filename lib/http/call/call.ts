@@ -8,7 +8,6 @@ import { HttpError, type HttpErrorCode } from "../http_error.ts";
 import { ANSWERED, type CallContext, type Caller, type CallOwner, type OwnedCall } from "../calls.ts";
 import type { Origin } from "../origin/origin.ts";
 import { PooledConnection, type WaitingRequest, type WaitingRoom } from "../origin/connection_pool.ts";
-import type { HttpUploadProgress } from "../http_request.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { redirected } from "../request/redirect.ts";
 import type { BodySource } from "../request/stream_body.ts";
@@ -185,7 +184,8 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     try {
       const { origin, expectsContinue, trailers, onUploadProgress: told } = this.#request;
       const { context } = this;
-      const onProgress = told && ((progress: HttpUploadProgress) => this.#core.tell(() => told(progress), context));
+      const onProgress = told &&
+        ((progress: Parameters<typeof told>[0]) => this.#core.tell(() => told(progress), context));
       const terms = { origin, expectsContinue, trailers, context, onProgress };
       this.#upload = this.#upload?.renew() ?? new AttemptBody(body.open(), terms);
       return true;

@@ -1,30 +1,6 @@
 import type { HeaderList, Transport } from "../connection.ts";
 import type { BodySender, ReceiveWindows } from "./flow_control.ts";
-import {
-  ACK,
-  COMPRESSION_ERROR,
-  ConnectionFault,
-  CONTINUATION,
-  DATA,
-  END_HEADERS,
-  END_STREAM,
-  FLOW_CONTROL_ERROR,
-  FRAME_SIZE_ERROR,
-  frameName,
-  GOAWAY,
-  HAS_PRIORITY,
-  HEADERS,
-  PADDED,
-  PING,
-  PRIORITY,
-  PROTOCOL_ERROR,
-  PUSH_PROMISE,
-  readNumber,
-  RST_STREAM,
-  SETTINGS,
-  STREAM_CLOSED,
-  WINDOW_UPDATE,
-} from "./protocol.ts";
+import * as h2 from "./protocol.ts";
 import { checkEnd, countData, FieldBlock, type NoiseBudget, takeHead } from "./response_rules.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import type { FrameEvents, FrameReader } from "./frame_reader.ts";
@@ -73,13 +49,13 @@ export class Incoming implements FrameEvents {
   }
 
   onDataFrame(id: number, size: number, isLast: boolean): void {
-    if (!this.#settingsSeen) throw wrongStart(DATA);
+    if (!this.#settingsSeen) throw wrongStart(h2.DATA);
     if (size > 0) this.#parts.windows.onConnectionData(size);
     const stream = this.#parts.streams.get(id);
-    if (stream === undefined) return this.#onClosedStream(id, DATA, size > 0);
+    if (stream === undefined) return this.#onClosedStream(id, h2.DATA, size > 0);
     if (size === 0 && !isLast) this.#parts.noise.count();
     if (size > 0 && !this.#parts.windows.onStreamData(stream, size)) {
-      this.#parts.ends.reject(stream, FLOW_CONTROL_ERROR, "it is larger than the window allows", false);
+      this.#parts.ends.reject(stream, h2.FLOW_CONTROL_ERROR, "it is larger than the window allows", false);
     }
   }
 
@@ -88,7 +64,7 @@ export class Incoming implements FrameEvents {
     if (stream === undefined) return; // it was judged with its frame
     const bytes = end - start;
     const wrong = countData(stream, bytes, isLast);
-    if (wrong !== "") return this.#parts.ends.reject(stream, PROTOCOL_ERROR, wrong, false);
+    if (wrong !== "") return this.#parts.ends.reject(stream, h2.PROTOCOL_ERROR, wrong, false);
     if (bytes > 0) {
       this.#parts.noise.earn(1);
       // A view; not subarray(), which costs more, of a Buffer above all.
@@ -104,33 +80,33 @@ export class Incoming implements FrameEvents {
   }
 
   onFrame(type: number, flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
-    if (!this.#settingsSeen && (type !== SETTINGS || (flags & ACK) !== 0)) throw wrongStart(type);
-    if (type === HEADERS) this.#onHeaders(flags, id, chunk, start, end);
-    else if (type === WINDOW_UPDATE) this.#onWindowUpdate(id, chunk, start, end);
-    else if (type === CONTINUATION) this.#onContinuation(flags, id, chunk, start, end);
-    else if (type === RST_STREAM) this.#onReset(id, chunk, start, end);
-    else if (type === SETTINGS) this.#onSettings(flags, id, chunk, start, end);
-    else if (type === PING) this.#onPing(flags, id, chunk, start, end);
-    else if (type === GOAWAY) this.#onGoaway(id, chunk, start, end);
-    else if (type === PUSH_PROMISE) {
-      throw new ConnectionFault(PROTOCOL_ERROR, "the server pushes, though we forbade it");
-    } else if (type === PRIORITY) this.#onPriority(id, end - start);
+    if (!this.#settingsSeen && (type !== h2.SETTINGS || (flags & h2.ACK) !== 0)) throw wrongStart(type);
+    if (type === h2.HEADERS) this.#onHeaders(flags, id, chunk, start, end);
+    else if (type === h2.WINDOW_UPDATE) this.#onWindowUpdate(id, chunk, start, end);
+    else if (type === h2.CONTINUATION) this.#onContinuation(flags, id, chunk, start, end);
+    else if (type === h2.RST_STREAM) this.#onReset(id, chunk, start, end);
+    else if (type === h2.SETTINGS) this.#onSettings(flags, id, chunk, start, end);
+    else if (type === h2.PING) this.#onPing(flags, id, chunk, start, end);
+    else if (type === h2.GOAWAY) this.#onGoaway(id, chunk, start, end);
+    else if (type === h2.PUSH_PROMISE) {
+      throw new h2.ConnectionFault(h2.PROTOCOL_ERROR, "the server pushes, though we forbade it");
+    } else if (type === h2.PRIORITY) this.#onPriority(id, end - start);
     else this.#parts.noise.count(); // types that we do not know are to be ignored
   }
 
   #onHeaders(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
-    this.#requireKnown(id, HEADERS);
-    if ((flags & PADDED) !== 0) {
+    this.#requireKnown(id, h2.HEADERS);
+    if ((flags & h2.PADDED) !== 0) {
       if (start < end) end -= chunk[start];
       start++;
     }
-    if ((flags & HAS_PRIORITY) !== 0) start += 5;
+    if ((flags & h2.HAS_PRIORITY) !== 0) start += 5;
     if (start > end) {
-      const code = (flags & PADDED) !== 0 ? PROTOCOL_ERROR : FRAME_SIZE_ERROR;
-      throw new ConnectionFault(code, "the server sent HEADERS that are too short for their padding");
+      const code = (flags & h2.PADDED) !== 0 ? h2.PROTOCOL_ERROR : h2.FRAME_SIZE_ERROR;
+      throw new h2.ConnectionFault(code, "the server sent HEADERS that are too short for their padding");
     }
-    const endsStream = (flags & END_STREAM) !== 0;
-    if ((flags & END_HEADERS) !== 0) return this.#onBlock(id, chunk, start, end, endsStream);
+    const endsStream = (flags & h2.END_STREAM) !== 0;
+    if ((flags & h2.END_HEADERS) !== 0) return this.#onBlock(id, chunk, start, end, endsStream);
     this.reader.unfinishedBlock = id;
     this.#block.begin(endsStream);
     this.#block.add(chunk, start, end);
@@ -138,10 +114,10 @@ export class Incoming implements FrameEvents {
 
   #onContinuation(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
     if (this.reader.unfinishedBlock === 0) {
-      throw new ConnectionFault(PROTOCOL_ERROR, "the server sent CONTINUATION without HEADERS before");
+      throw new h2.ConnectionFault(h2.PROTOCOL_ERROR, "the server sent CONTINUATION without HEADERS before");
     }
     this.#block.add(chunk, start, end);
-    if ((flags & END_HEADERS) === 0) return;
+    if ((flags & h2.END_HEADERS) === 0) return;
     this.reader.unfinishedBlock = 0;
     this.#onBlock(id, this.#block.bytes, 0, this.#block.length, this.#block.endsStream);
     this.#block.clear();
@@ -156,13 +132,13 @@ export class Incoming implements FrameEvents {
     try {
       headers = areTrailers ? decoder.decodeTrailers(block, start, end) : decoder.decodeHead(block, start, end);
     } catch (error) {
-      if (error instanceof CompressionError) throw new ConnectionFault(COMPRESSION_ERROR, error.message);
+      if (error instanceof CompressionError) throw new h2.ConnectionFault(h2.COMPRESSION_ERROR, error.message);
       throw error;
     }
-    if (stream === undefined) return this.#onClosedStream(id, HEADERS, false);
+    if (stream === undefined) return this.#onClosedStream(id, h2.HEADERS, false);
     if (decoder.tooLarge) {
       const words = "its header section is larger than maxHeaderSize allows";
-      return this.#parts.ends.reject(stream, PROTOCOL_ERROR, words, true);
+      return this.#parts.ends.reject(stream, h2.PROTOCOL_ERROR, words, true);
     }
     const wrong = decoder.malformed !== ""
       ? decoder.malformed
@@ -170,59 +146,59 @@ export class Incoming implements FrameEvents {
       ? endsStream ? checkEnd(stream) : "HEADERS came in the middle of the body"
       : takeHead(stream, decoder, headers, endsStream);
     if (stream.isOver) return; // the handler has given it up
-    if (wrong !== "") return this.#parts.ends.reject(stream, PROTOCOL_ERROR, wrong, false);
+    if (wrong !== "") return this.#parts.ends.reject(stream, h2.PROTOCOL_ERROR, wrong, false);
     if (stream.hasHead) this.#parts.noise.earn(2);
     else this.#parts.noise.count();
     if (endsStream) this.#parts.ends.complete(stream, areTrailers ? headers : undefined);
   }
 
   #onWindowUpdate(id: number, chunk: Uint8Array, start: number, end: number): void {
-    if (end - start !== 4) throw wrongSize(WINDOW_UPDATE, end - start);
-    const bytes = readNumber(chunk, start) & 0x7fffffff;
+    if (end - start !== 4) throw wrongSize(h2.WINDOW_UPDATE, end - start);
+    const bytes = h2.readNumber(chunk, start) & 0x7fffffff;
     this.#parts.noise.count();
     if (id === 0) {
-      if (bytes === 0) throw new ConnectionFault(PROTOCOL_ERROR, "the server sent WINDOW_UPDATE of 0 bytes");
+      if (bytes === 0) throw new h2.ConnectionFault(h2.PROTOCOL_ERROR, "the server sent WINDOW_UPDATE of 0 bytes");
       return this.#parts.sender.widenConnection(bytes);
     }
-    this.#requireKnown(id, WINDOW_UPDATE);
+    this.#requireKnown(id, h2.WINDOW_UPDATE);
     const stream = this.#parts.streams.get(id);
     if (stream === undefined) return;
     if (bytes === 0) {
-      this.#parts.ends.reject(stream, PROTOCOL_ERROR, "WINDOW_UPDATE of 0 bytes came", false);
+      this.#parts.ends.reject(stream, h2.PROTOCOL_ERROR, "WINDOW_UPDATE of 0 bytes came", false);
     } else if (!this.#parts.sender.widen(stream, bytes)) {
-      this.#parts.ends.reject(stream, FLOW_CONTROL_ERROR, "its window was widened beyond 2^31 - 1 bytes", false);
+      this.#parts.ends.reject(stream, h2.FLOW_CONTROL_ERROR, "its window was widened beyond 2^31 - 1 bytes", false);
     }
   }
 
   #onReset(id: number, chunk: Uint8Array, start: number, end: number): void {
-    if (end - start !== 4) throw wrongSize(RST_STREAM, end - start);
-    this.#requireKnown(id, RST_STREAM);
+    if (end - start !== 4) throw wrongSize(h2.RST_STREAM, end - start);
+    this.#requireKnown(id, h2.RST_STREAM);
     const stream = this.#parts.streams.get(id);
     // One for each of our requests is fair: a server may end a stream so after the response, for the body it did not want.
     this.#parts.noise.count();
-    if (stream !== undefined) this.#parts.ends.reset(stream, readNumber(chunk, start) >>> 0);
+    if (stream !== undefined) this.#parts.ends.reset(stream, h2.readNumber(chunk, start) >>> 0);
   }
 
   /** Nothing that it says is of interest, if it is as it should be. */
   #onPriority(id: number, size: number): void {
-    if (id === 0) throw new ConnectionFault(PROTOCOL_ERROR, "the server sent PRIORITY for the connection");
+    if (id === 0) throw new h2.ConnectionFault(h2.PROTOCOL_ERROR, "the server sent PRIORITY for the connection");
     this.#parts.noise.count();
     const stream = this.#parts.streams.get(id);
     if (size === 5) return;
     if (stream !== undefined) {
-      this.#parts.ends.reject(stream, FRAME_SIZE_ERROR, `PRIORITY of ${size} bytes came`, false);
+      this.#parts.ends.reject(stream, h2.FRAME_SIZE_ERROR, `PRIORITY of ${size} bytes came`, false);
     } else if (this.#parts.streams.isKnown(id)) {
       this.#parts.noise.countAnswer(this.#parts.transport.full);
-      this.#parts.output.addReset(id, FRAME_SIZE_ERROR);
+      this.#parts.output.addReset(id, h2.FRAME_SIZE_ERROR);
     } else {
-      throw wrongSize(PRIORITY, size);
+      throw wrongSize(h2.PRIORITY, size);
     }
   }
 
   #onSettings(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
-    requireConnection(id, SETTINGS);
-    if ((flags & ACK) !== 0) {
-      if (end > start) throw wrongSize(SETTINGS, end - start);
+    requireConnection(id, h2.SETTINGS);
+    if ((flags & h2.ACK) !== 0) {
+      if (end > start) throw wrongSize(h2.SETTINGS, end - start);
       this.#parts.noise.count();
       return this.#parts.windows.onSettingsKnown(this.#parts.streams.all());
     }
@@ -235,20 +211,20 @@ export class Incoming implements FrameEvents {
   }
 
   #onPing(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
-    requireConnection(id, PING);
-    if (end - start !== 8) throw wrongSize(PING, end - start);
+    requireConnection(id, h2.PING);
+    if (end - start !== 8) throw wrongSize(h2.PING, end - start);
     // An answer needs no look: whatever comes from the server says that it lives.
-    if ((flags & ACK) !== 0) return this.#parts.noise.count();
+    if ((flags & h2.ACK) !== 0) return this.#parts.noise.count();
     this.#parts.noise.countAnswer(this.#parts.transport.full);
     this.#parts.output.addPingAnswer(chunk, start);
   }
 
   #onGoaway(id: number, chunk: Uint8Array, start: number, end: number): void {
-    requireConnection(id, GOAWAY);
-    if (end - start < 8) throw wrongSize(GOAWAY, end - start);
+    requireConnection(id, h2.GOAWAY);
+    if (end - start < 8) throw wrongSize(h2.GOAWAY, end - start);
     this.#parts.noise.count();
     const debug = String.fromCharCode(...chunk.subarray(start + 8, Math.min(end, start + 8 + 200)));
-    this.#events.onGoaway(readNumber(chunk, start) & 0x7fffffff, readNumber(chunk, start + 4) >>> 0, debug);
+    this.#events.onGoaway(h2.readNumber(chunk, start) & 0x7fffffff, h2.readNumber(chunk, start + 4) >>> 0, debug);
   }
 
   /** DATA or HEADERS for a stream that is not under way; `isBounded`: the windows bound how many may come. */
@@ -256,7 +232,7 @@ export class Incoming implements FrameEvents {
     this.#requireKnown(id, type);
     if (this.#parts.ends.closed.judge(id, type)) {
       this.#parts.noise.countAnswer(this.#parts.transport.full);
-      this.#parts.output.addReset(id, STREAM_CLOSED);
+      this.#parts.output.addReset(id, h2.STREAM_CLOSED);
     } else if (!isBounded) {
       this.#parts.noise.count();
     }
@@ -264,25 +240,28 @@ export class Incoming implements FrameEvents {
 
   #requireKnown(id: number, type: number): void {
     if (this.#parts.streams.isKnown(id)) return;
-    throw new ConnectionFault(
-      PROTOCOL_ERROR,
-      `the server sent a ${frameName(type)} frame for stream ${id}, which was never opened`,
+    throw new h2.ConnectionFault(
+      h2.PROTOCOL_ERROR,
+      `the server sent a ${h2.frameName(type)} frame for stream ${id}, which was never opened`,
     );
   }
 }
 
 function requireConnection(id: number, type: number): void {
   if (id === 0) return;
-  throw new ConnectionFault(
-    PROTOCOL_ERROR,
-    `the server sent a ${frameName(type)} frame for stream ${id} instead of the connection`,
+  throw new h2.ConnectionFault(
+    h2.PROTOCOL_ERROR,
+    `the server sent a ${h2.frameName(type)} frame for stream ${id} instead of the connection`,
   );
 }
 
-function wrongStart(type: number): ConnectionFault {
-  return new ConnectionFault(PROTOCOL_ERROR, `the server began with a ${frameName(type)} frame instead of SETTINGS`);
+function wrongStart(type: number): h2.ConnectionFault {
+  return new h2.ConnectionFault(
+    h2.PROTOCOL_ERROR,
+    `the server began with a ${h2.frameName(type)} frame instead of SETTINGS`,
+  );
 }
 
-function wrongSize(type: number, size: number): ConnectionFault {
-  return new ConnectionFault(FRAME_SIZE_ERROR, `the server sent a ${frameName(type)} frame of ${size} bytes`);
+function wrongSize(type: number, size: number): h2.ConnectionFault {
+  return new h2.ConnectionFault(h2.FRAME_SIZE_ERROR, `the server sent a ${h2.frameName(type)} frame of ${size} bytes`);
 }

@@ -1,15 +1,4 @@
-import {
-  ConnectionFault,
-  CONTINUATION,
-  DATA,
-  END_STREAM,
-  FRAME_HEADER,
-  FRAME_SIZE_ERROR,
-  frameName,
-  PADDED,
-  PROTOCOL_ERROR,
-  readNumber,
-} from "./protocol.ts";
+import * as h2 from "./protocol.ts";
 
 /** The callbacks of a {@link FrameReader}. */
 export interface FrameEvents {
@@ -42,7 +31,7 @@ export class FrameReader {
   readonly #events: FrameEvents;
   readonly #maxFrameSize: number;
   /** A frame's header across chunks, and how much of it there is. */
-  readonly #header = new Uint8Array(FRAME_HEADER);
+  readonly #header = new Uint8Array(h2.FRAME_HEADER);
   #headerLength = 0;
   #type = 0;
   #flags = 0;
@@ -63,8 +52,8 @@ export class FrameReader {
   read(chunk: Uint8Array): void {
     const end = chunk.length;
     let at = this.#left > 0 || this.#headerLength > 0 ? this.#goOn(chunk) : 0;
-    while (end - at >= FRAME_HEADER && !this.isStopped) {
-      at = this.#readFrame(chunk, chunk, at, at + FRAME_HEADER);
+    while (end - at >= h2.FRAME_HEADER && !this.isStopped) {
+      at = this.#readFrame(chunk, chunk, at, at + h2.FRAME_HEADER);
     }
     if (this.isStopped) return;
     while (at < end) this.#header[this.#headerLength++] = chunk[at++];
@@ -75,8 +64,8 @@ export class FrameReader {
     let at = 0;
     if (this.#headerLength > 0) {
       const header = this.#header;
-      while (this.#headerLength < FRAME_HEADER && at < chunk.length) header[this.#headerLength++] = chunk[at++];
-      if (this.#headerLength < FRAME_HEADER) return at;
+      while (this.#headerLength < h2.FRAME_HEADER && at < chunk.length) header[this.#headerLength++] = chunk[at++];
+      if (this.#headerLength < h2.FRAME_HEADER) return at;
       this.#headerLength = 0;
       return this.#readFrame(header, chunk, 0, at);
     }
@@ -85,15 +74,15 @@ export class FrameReader {
 
   /** Reads what the chunk has of a frame, whose payload begins at `at`. @returns The offset of the next frame. */
   #readFrame(header: Uint8Array, chunk: Uint8Array, headerAt: number, at: number): number {
-    const length = readNumber(header, headerAt) >>> 8;
+    const length = h2.readNumber(header, headerAt) >>> 8;
     const type = header[headerAt + 3];
     const flags = header[headerAt + 4];
-    const stream = readNumber(header, headerAt + 5) & 0x7fffffff;
+    const stream = h2.readNumber(header, headerAt + 5) & 0x7fffffff;
     if (length > this.#maxFrameSize) this.#refuseSize(type, length);
     if (this.unfinishedBlock !== 0) this.#requireContinuation(type, stream);
-    if (type === DATA && (flags & PADDED) === 0) {
+    if (type === h2.DATA && (flags & h2.PADDED) === 0) {
       // Its size is told now, so that the windows know it before parts of it come.
-      this.#events.onDataFrame(stream, length, (flags & END_STREAM) !== 0);
+      this.#events.onDataFrame(stream, length, (flags & h2.END_STREAM) !== 0);
     } else if (length <= chunk.length - at) {
       this.#giveFrame(type, flags, stream, chunk, at, at + length);
       return at + length;
@@ -114,7 +103,7 @@ export class FrameReader {
     this.#left -= end - at;
     const parts = this.#parts;
     if (parts === undefined) {
-      const isLast = this.#left === 0 && (this.#flags & END_STREAM) !== 0;
+      const isLast = this.#left === 0 && (this.#flags & h2.END_STREAM) !== 0;
       if (end > at || isLast) this.#events.onData(this.#stream, chunk, at, end, isLast);
       return end;
     }
@@ -129,12 +118,12 @@ export class FrameReader {
 
   /** A whole frame, but for those of DATA that are not padded. */
   #giveFrame(type: number, flags: number, stream: number, chunk: Uint8Array, start: number, end: number): void {
-    if (type !== DATA) return this.#events.onFrame(type, flags, stream, chunk, start, end);
+    if (type !== h2.DATA) return this.#events.onFrame(type, flags, stream, chunk, start, end);
     const length = end - start;
-    const isLast = (flags & END_STREAM) !== 0;
+    const isLast = (flags & h2.END_STREAM) !== 0;
     const padding = length === 0 ? 0 : chunk[start];
     if (padding >= length) {
-      throw new ConnectionFault(PROTOCOL_ERROR, "the server sent DATA with more padding than bytes");
+      throw new h2.ConnectionFault(h2.PROTOCOL_ERROR, "the server sent DATA with more padding than bytes");
     }
     this.#events.onPadding(stream, padding + 1);
     this.#events.onDataFrame(stream, length, isLast);
@@ -142,15 +131,17 @@ export class FrameReader {
   }
 
   #requireContinuation(type: number, stream: number): void {
-    if (type === CONTINUATION && stream === this.unfinishedBlock) return;
-    const words = `the server sent a ${frameName(type)} frame within the field block of stream ${this.unfinishedBlock}`;
-    throw new ConnectionFault(PROTOCOL_ERROR, words);
+    if (type === h2.CONTINUATION && stream === this.unfinishedBlock) return;
+    const words = `the server sent a ${
+      h2.frameName(type)
+    } frame within the field block of stream ${this.unfinishedBlock}`;
+    throw new h2.ConnectionFault(h2.PROTOCOL_ERROR, words);
   }
 
   #refuseSize(type: number, length: number): never {
     const words = `the server sent a ${
-      frameName(type)
+      h2.frameName(type)
     } frame of ${length} bytes, and the limit is ${this.#maxFrameSize}`;
-    throw new ConnectionFault(FRAME_SIZE_ERROR, words);
+    throw new h2.ConnectionFault(h2.FRAME_SIZE_ERROR, words);
   }
 }

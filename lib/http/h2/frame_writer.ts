@@ -1,21 +1,9 @@
 import type { Transport } from "../connection.ts";
 import { SlabWriter } from "../slab_writer.ts";
-import {
-  ACK,
-  CONTINUATION,
-  END_HEADERS,
-  END_STREAM,
-  FRAME_HEADER,
-  GOAWAY,
-  HEADERS,
-  PING,
-  RST_STREAM,
-  SETTINGS,
-  WINDOW_UPDATE,
-} from "./protocol.ts";
+import * as h2 from "./protocol.ts";
 
 /** Eight DATA frames of the usual size. */
-const LARGEST_SLAB = 8 * (16_384 + FRAME_HEADER);
+const LARGEST_SLAB = 8 * (16_384 + h2.FRAME_HEADER);
 
 /** A writer of the frames that we send, gathered so that a turn's make one write. */
 export class FrameWriter extends SlabWriter {
@@ -30,40 +18,45 @@ export class FrameWriter extends SlabWriter {
 
   /** A field block in HEADERS and, where it is longer than a frame may be, CONTINUATION. */
   addHeaders(stream: number, block: Uint8Array, length: number, maxFrameSize: number, endsStream: boolean): void {
-    const flags = endsStream ? END_STREAM : 0;
+    const flags = endsStream ? h2.END_STREAM : 0;
     if (length <= maxFrameSize) {
-      this.#begin(length, HEADERS, flags | END_HEADERS, stream);
+      this.#begin(length, h2.HEADERS, flags | h2.END_HEADERS, stream);
       this.copy(block, 0, length);
       return;
     }
     for (let at = 0; at < length; at += maxFrameSize) {
       const size = Math.min(maxFrameSize, length - at);
       const isLast = at + size === length;
-      this.#begin(size, at === 0 ? HEADERS : CONTINUATION, (at === 0 ? flags : 0) | (isLast ? END_HEADERS : 0), stream);
+      this.#begin(
+        size,
+        at === 0 ? h2.HEADERS : h2.CONTINUATION,
+        (at === 0 ? flags : 0) | (isLast ? h2.END_HEADERS : 0),
+        stream,
+      );
       this.copy(block, at, at + size);
     }
   }
 
   /** A DATA frame with a part of a piece; copied, so that the piece is the caller's again. */
   addData(stream: number, piece: Uint8Array, start: number, end: number, endsStream: boolean): void {
-    this.#begin(end - start, 0, endsStream ? END_STREAM : 0, stream);
+    this.#begin(end - start, 0, endsStream ? h2.END_STREAM : 0, stream);
     this.copy(piece, start, end);
   }
 
   addReset(stream: number, code: number): void {
-    this.#begin(4, RST_STREAM, 0, stream);
+    this.#begin(4, h2.RST_STREAM, 0, stream);
     this.#number(code);
   }
 
   /** WINDOW_UPDATE; stream 0 is the connection. */
   addWindow(stream: number, bytes: number): void {
-    this.#begin(4, WINDOW_UPDATE, 0, stream);
+    this.#begin(4, h2.WINDOW_UPDATE, 0, stream);
     this.#number(bytes);
   }
 
   /** SETTINGS: identifier, value, and so on. None acknowledges the server's. */
   addSettings(entries: readonly number[]): void {
-    this.#begin(entries.length * 3, SETTINGS, entries.length === 0 ? ACK : 0, 0);
+    this.#begin(entries.length * 3, h2.SETTINGS, entries.length === 0 ? h2.ACK : 0, 0);
     for (let i = 0; i < entries.length; i += 2) {
       this.slab[this.at++] = entries[i] >>> 8;
       this.slab[this.at++] = entries[i];
@@ -73,20 +66,20 @@ export class FrameWriter extends SlabWriter {
 
   /** PING with a number of ours. */
   addPing(value: number): void {
-    this.#begin(8, PING, 0, 0);
+    this.#begin(8, h2.PING, 0, 0);
     this.#number(0);
     this.#number(value);
   }
 
   /** The answer to a PING, whose eight bytes are in the chunk. */
   addPingAnswer(chunk: Uint8Array, start: number): void {
-    this.#begin(8, PING, ACK, 0);
+    this.#begin(8, h2.PING, h2.ACK, 0);
     this.copy(chunk, start, start + 8);
   }
 
   /** GOAWAY. We take no streams of the server, so the last is always 0. */
   addGoaway(code: number): void {
-    this.#begin(8, GOAWAY, 0, 0);
+    this.#begin(8, h2.GOAWAY, 0, 0);
     this.#number(0);
     this.#number(code);
   }
@@ -98,7 +91,7 @@ export class FrameWriter extends SlabWriter {
   }
 
   #begin(length: number, type: number, flags: number, stream: number): void {
-    this.reserve(FRAME_HEADER + length);
+    this.reserve(h2.FRAME_HEADER + length);
     this.#number((length << 8) | type);
     this.slab[this.at++] = flags;
     this.#number(stream);

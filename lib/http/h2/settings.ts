@@ -1,13 +1,4 @@
-import {
-  ConnectionFault,
-  DEFAULT_FRAME_SIZE,
-  DEFAULT_WINDOW,
-  FLOW_CONTROL_ERROR,
-  FRAME_SIZE_ERROR,
-  MAX_WINDOW,
-  PROTOCOL_ERROR,
-  readNumber,
-} from "./protocol.ts";
+import * as h2 from "./protocol.ts";
 
 /** Identifiers of settings. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6.5.2} */
 const HEADER_TABLE_SIZE = 0x1;
@@ -35,16 +26,19 @@ export class PeerSettings {
   isKnown = false;
   headerTableSize = 4096;
   maxConcurrentStreams: number = Infinity;
-  initialWindowSize: number = DEFAULT_WINDOW;
-  maxFrameSize: number = DEFAULT_FRAME_SIZE;
+  initialWindowSize: number = h2.DEFAULT_WINDOW;
+  maxFrameSize: number = h2.DEFAULT_FRAME_SIZE;
 
   /** Takes a SETTINGS frame's payload. @throws {ConnectionFault} if a value is out of range. */
   read(chunk: Uint8Array, start: number, end: number): void {
     if ((end - start) % 6 !== 0) {
-      throw new ConnectionFault(FRAME_SIZE_ERROR, `the server sent SETTINGS of ${end - start} bytes, no multiple of 6`);
+      throw new h2.ConnectionFault(
+        h2.FRAME_SIZE_ERROR,
+        `the server sent SETTINGS of ${end - start} bytes, no multiple of 6`,
+      );
     }
     for (let at = start; at < end; at += 6) {
-      this.#set((chunk[at] << 8) | chunk[at + 1], readNumber(chunk, at + 2) >>> 0);
+      this.#set((chunk[at] << 8) | chunk[at + 1], h2.readNumber(chunk, at + 2) >>> 0);
     }
     this.isKnown = true;
   }
@@ -55,17 +49,17 @@ export class PeerSettings {
     } else if (identifier === MAX_CONCURRENT_STREAMS) {
       this.maxConcurrentStreams = value;
     } else if (identifier === INITIAL_WINDOW_SIZE) {
-      if (value > MAX_WINDOW) throw invalid(FLOW_CONTROL_ERROR, "INITIAL_WINDOW_SIZE", value);
+      if (value > h2.MAX_WINDOW) throw invalid(h2.FLOW_CONTROL_ERROR, "INITIAL_WINDOW_SIZE", value);
       this.initialWindowSize = value;
     } else if (identifier === MAX_FRAME_SIZE) {
-      if (value < DEFAULT_FRAME_SIZE || value > 0xffffff) throw invalid(PROTOCOL_ERROR, "MAX_FRAME_SIZE", value);
+      if (value < h2.DEFAULT_FRAME_SIZE || value > 0xffffff) throw invalid(h2.PROTOCOL_ERROR, "MAX_FRAME_SIZE", value);
       this.maxFrameSize = value;
     } else if (identifier === ENABLE_PUSH && value !== 0) {
-      throw invalid(PROTOCOL_ERROR, "ENABLE_PUSH", value);
+      throw invalid(h2.PROTOCOL_ERROR, "ENABLE_PUSH", value);
     }
   }
 }
 
-function invalid(code: number, name: string, value: number): ConnectionFault {
-  return new ConnectionFault(code, `the server's SETTINGS say ${name} ${value}, which is not allowed`);
+function invalid(code: number, name: string, value: number): h2.ConnectionFault {
+  return new h2.ConnectionFault(code, `the server's SETTINGS say ${name} ${value}, which is not allowed`);
 }

@@ -4,15 +4,7 @@ import { HttpError } from "../http_error.ts";
 import type { BodySender } from "./flow_control.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { ClosedStreams, type Http2Stream, type StreamTable } from "./http2_stream.ts";
-import {
-  CANCEL,
-  goawayError,
-  HTTP_1_1_REQUIRED,
-  NO_ERROR,
-  REFUSED_STREAM,
-  resetError,
-  responseError,
-} from "./protocol.ts";
+import * as h2 from "./protocol.ts";
 
 /** How long, in ms, a server has to close its side after we closed ours. */
 const LINGER = 1000;
@@ -79,7 +71,7 @@ export class StreamEnds {
     this.#remove(stream);
     if (stream.body !== undefined) {
       // The server has made up its mind without the rest of the body (RFC 9113 section 8.1).
-      this.#output.addReset(stream.id, NO_ERROR);
+      this.#output.addReset(stream.id, h2.NO_ERROR);
       const words = "the response ended before the request's body did";
       stream.body.cancel(new HttpError("RESET", words, { origin: this.#origin }));
     }
@@ -89,24 +81,24 @@ export class StreamEnds {
   /** The caller gives the request up; its handler is told nothing. */
   giveUp(stream: Http2Stream, reason: unknown): void {
     this.#remove(stream);
-    this.#reset(stream, CANCEL);
+    this.#reset(stream, h2.CANCEL);
     stream.body?.cancel(reason);
   }
 
   reject(stream: Http2Stream, code: number, message: string, isTooLarge: boolean): void {
     if (stream.isOver) return;
     this.#reset(stream, code);
-    this.fail(stream, responseError(this.#origin, code, message, isTooLarge), false);
+    this.fail(stream, h2.responseError(this.#origin, code, message, isTooLarge), false);
   }
 
   reset(stream: Http2Stream, code: number): void {
     this.closed.addTheirs(stream.id);
-    const isUntouched = (code === REFUSED_STREAM || code === HTTP_1_1_REQUIRED) && !stream.hasHead;
-    this.fail(stream, resetError(this.#origin, code, isUntouched), isUntouched);
+    const isUntouched = (code === h2.REFUSED_STREAM || code === h2.HTTP_1_1_REQUIRED) && !stream.hasHead;
+    this.fail(stream, h2.resetError(this.#origin, code, isUntouched), isUntouched);
   }
 
   breakOff(stream: Http2Stream, error: HttpError): void {
-    this.#reset(stream, CANCEL);
+    this.#reset(stream, h2.CANCEL);
     this.fail(stream, error, false);
   }
 
@@ -115,7 +107,7 @@ export class StreamEnds {
     for (const stream of this.#streams.all()) {
       if (stream.id <= last) continue;
       this.closed.addOurs(stream.id);
-      this.fail(stream, goawayError(this.#origin, code, debug), true);
+      this.fail(stream, h2.goawayError(this.#origin, code, debug), true);
     }
   }
 

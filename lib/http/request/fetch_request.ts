@@ -2,7 +2,7 @@ import { bool, func, type Member, oneOf, schema, type SchemaOf, signal } from ".
 import type { HeaderList, RequestHead } from "../connection.ts";
 import { httpClientOptions, type ResolvedOptions } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
-import type { HttpRequestInit, HttpUploadProgress } from "../http_request.ts";
+import type { HttpRequestInit } from "../http_request.ts";
 import { extractBody, RequestContent } from "./request_body.ts";
 import { HeaderReader } from "./request_headers.ts";
 import { checkedMethod, isIdempotent, type RequestTarget, targetOf } from "./request_target.ts";
@@ -34,7 +34,7 @@ export const requestOptions: SchemaOf<Pick<HttpRequestInit, OwnMember>> = /* @__
     ...limits,
     intercept: members.intercept,
     trailers: trailersOption,
-    onUploadProgress: func<(progress: HttpUploadProgress) => void>(),
+    onUploadProgress: func<NonNullable<HttpRequestInit["onUploadProgress"]>>(),
     idempotent: bool(),
     redirect: oneOf(["follow", "manual", "error"]),
     duplex: oneOf(["half", "full"]),
@@ -83,7 +83,7 @@ export interface FetchRequest extends RequestHead {
   readonly headers: HeaderList;
   readonly body: BodySource | undefined;
   readonly trailers: RequestTrailers | undefined;
-  readonly onUploadProgress: ((progress: HttpUploadProgress) => void) | undefined;
+  readonly onUploadProgress: HttpRequestInit["onUploadProgress"] | undefined;
   readonly redirect: "follow" | "manual" | "error";
   readonly signal: AbortSignal | undefined;
   readonly idempotent: boolean;

@@ -1,8 +1,10 @@
 import { type Member, member } from "../../streams/internal.ts";
 import type { HeaderList } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
-import type { HttpRequestTrailers } from "../http_request.ts";
+import type { HttpRequestInit } from "../http_request.ts";
 import { checkedName, checkedValue } from "./request_headers.ts";
+
+type Given = NonNullable<HttpRequestInit["trailers"]>;
 
 /** Names of fields that have to be known before the body. @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-6.5.1} */
 const OF_HEADS: ReadonlySet<string> = new Set(
@@ -11,14 +13,14 @@ const OF_HEADS: ReadonlySet<string> = new Set(
     "proxy-authorization proxy-connection range set-cookie te trailer transfer-encoding upgrade").split(" "),
 );
 
-export const trailersOption: Member<HttpRequestTrailers, undefined> = /* @__PURE__ */ member(
+export const trailersOption: Member<Given, undefined> = /* @__PURE__ */ member(
   "an object of texts, and of functions that return one",
   (value) =>
     typeof value === "object" && value !== null && !(Symbol.iterator in value) &&
     Object.values(value).every((value) => typeof value === "string" || typeof value === "function"),
 );
 
-type Field = readonly [name: string, value: HttpRequestTrailers[string]];
+type Field = readonly [name: string, value: Given[string]];
 
 /** The fields that are to be sent after a request's body. */
 export class RequestTrailers {
@@ -29,7 +31,7 @@ export class RequestTrailers {
   }
 
   /** @returns undefined if there are none. @throws {HttpError} INVALID_HEADER if a field cannot be sent, or means nothing after a body. */
-  static of(given: HttpRequestTrailers): RequestTrailers | undefined {
+  static of(given: Given): RequestTrailers | undefined {
     const fields = Object.entries(given).map(([givenName, value]) => {
       const name = checkedName(givenName);
       if (OF_HEADS.has(name)) {

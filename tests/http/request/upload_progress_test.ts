@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import type { HttpRequestInit, HttpUploadProgress } from "../../../lib/http/mod.ts";
+import type { HttpRequestInit } from "../../../lib/http/mod.ts";
 import { until } from "../../support/waits.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import { failureOf } from "../faults/trial.ts";
 import { PROTOCOLS, scene } from "../scene.ts";
+
+type Progress = Parameters<NonNullable<HttpRequestInit["onUploadProgress"]>>[0];
 
 const LARGE = Buffer.alloc(4 << 20, "grist ");
 
@@ -37,8 +39,8 @@ for (const protocol of PROTOCOLS) {
       name(`onUploadProgress is told of ${what} as it is sent, up to the last byte`),
       () =>
         scene(protocol, {}, answer, async ({ client, url, requests }) => {
-          const told: HttpUploadProgress[] = [];
-          const onUploadProgress = (progress: HttpUploadProgress): void => void told.push(progress);
+          const told: Progress[] = [];
+          const onUploadProgress = (progress: Progress): void => void told.push(progress);
           await (await client.fetch(url, { method: "POST", body: make(), onUploadProgress })).text();
           const { received } = requests[0];
           assert.equal(told.at(-1)!.sent, received);
