@@ -89,6 +89,12 @@ export interface RequestBody {
   cancel(reason: unknown): void;
 }
 
+/** The Content-Length of a request; undefined for none. Methods that expect a body have 0 without one (RFC 9110 section 8.6). */
+export function lengthToSay(method: string, body: RequestBody | undefined): number | undefined {
+  if (body !== undefined) return body.bytes?.length ?? body.length;
+  return method === "POST" || method === "PUT" || method === "PATCH" ? 0 : undefined;
+}
+
 export interface ResponseHead {
   /** 200 to 999, of which those above 599 mean no more than 5xx does; informational ones go to {@link ExchangeHandler.onInformational}. */
   readonly status: number;

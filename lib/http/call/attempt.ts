@@ -183,14 +183,12 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
       const ms = this.#hasHead ? DISCARDED_WITHIN : this.#request.limits.headersTimeout;
       if (this.#upload?.pending && performance.now() - this.#upload.readAt < ms) return this.#deadlines!.start(this);
     }
-    if (this.#discards) this.#stopDiscarding();
-    else if (this.#hasHead) {
-      this.#stop(
-        this.#error("BODY_TIMEOUT", `No byte of the body of ${href} came for ${this.#request.limits.bodyTimeout} ms`),
-      );
-    } else {this.#stop(
-        this.#error("HEADERS_TIMEOUT", `${href} was not answered within ${this.#request.limits.headersTimeout} ms`),
-      );}
+    if (this.#discards) return this.#stopDiscarding();
+    const { headersTimeout, bodyTimeout } = this.#request.limits;
+    const [code, message] = this.#hasHead
+      ? ["BODY_TIMEOUT", `No byte of the body of ${href} came for ${bodyTimeout} ms`] as const
+      : ["HEADERS_TIMEOUT", `${href} was not answered within ${headersTimeout} ms`] as const;
+    this.#stop(this.#error(code, message));
   }
 
   // What the response's body tells.

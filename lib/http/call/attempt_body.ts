@@ -22,7 +22,12 @@ interface BodyTerms extends Pick<FetchRequest, "origin" | "expectsContinue" | "t
 export class AttemptBody implements RequestBody {
   readonly #body: RequestBody;
   readonly #terms: BodyTerms;
-  readonly #permit: Permit | undefined;
+  /**
+   * Whether the server permits to send the body, as `expect: 100-continue` asks for it; undefined until it has said so, or for long nothing
+   * (RFC 9110 section 10.1.1).
+   */
+  #isPermitted: boolean | undefined;
+  readonly #permission: Pause | undefined;
   readonly #total: number | undefined;
   readonly length: number | undefined;
   readonly bytes: Uint8Array | undefined;
@@ -45,7 +50,8 @@ export class AttemptBody implements RequestBody {
     this.#body = body;
     this.#terms = terms;
     const { expectsContinue, trailers, onProgress } = terms;
-    this.#permit = expectsContinue ? new Permit() : undefined;
+    this.#isPermitted = expectsContinue ? undefined : true;
+    this.#permission = expectsContinue ? new Pause() : undefined;
     this.#total = body.bytes?.length ?? body.length;
     this.length = trailers === undefined ? this.#total : undefined;
     // What is there as bytes is sent together with the head, if nothing is to be known or told before and after.
@@ -54,7 +60,8 @@ export class AttemptBody implements RequestBody {
   }
 
   async read(): Promise<Uint8Array | undefined> {
-    if (this.#permit !== undefined && !await this.#permit.wait()) return undefined;
+    if (this.#isPermitted === undefined) await this.#permission?.wait(PATIENCE);
+    if (!(this.#isPermitted ??= true)) return undefined;
     this.begun = true;
     let piece = this.#rest ?? await this.#failingHere(() => this.#body.read());
     this.#rest = undefined;
@@ -85,13 +92,13 @@ export class AttemptBody implements RequestBody {
 
   cancel(reason: unknown): void {
     this.pending = false;
-    this.#permit?.refuse();
+    this.#permit(false);
     this.#cancelled = true;
     this.#reason = reason;
   }
 
   proceed(): void {
-    this.#permit?.give();
+    this.#permit(true);
   }
 
   /** Another attempt begins with the same body, of which nothing was read. */
@@ -104,45 +111,19 @@ export class AttemptBody implements RequestBody {
     if (this.#cancelled) this.#stop(this.#reason);
     this.cancel = (reason) => {
       this.pending = false;
-      this.#permit?.refuse();
+      this.#permit(false);
       this.#stop(reason);
     };
+  }
+
+  #permit(is: boolean): void {
+    this.#isPermitted ??= is;
+    this.#permission?.end();
   }
 
   #stop(reason: unknown): void {
     const { context } = this.#terms;
     if (context === undefined) this.#body.cancel(reason);
     else context.run(() => this.#body.cancel(reason));
-  }
-}
-
-/**
- * A server's permission to send a request's body, as `expect: 100-continue` asks for it.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1}
- */
-class Permit {
-  #given: boolean | undefined = undefined;
-  readonly #pause: Pause = new Pause();
-
-  /** Waits for it, and not for long. Gives false if the body is not to be sent. */
-  async wait(): Promise<boolean> {
-    if (this.#given === undefined) await this.#pause.wait(PATIENCE);
-    return this.#given ??= true;
-  }
-
-  /** The server is ready. */
-  give(): void {
-    this.#end(true);
-  }
-
-  /** The server has answered, or the body is not sent any more. */
-  refuse(): void {
-    this.#end(false);
-  }
-
-  #end(given: boolean): void {
-    this.#given ??= given;
-    this.#pause.end();
   }
 }

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { HeaderList, RequestBody, RequestHead } from "../connection.ts";
+import { type HeaderList, lengthToSay, type RequestBody, type RequestHead } from "../connection.ts";
 
 /** A body in memory up to this size goes out with the head: copying it is faster than one more write, and one more TLS record. */
 const MAX_JOINED = 16 * 1024;
@@ -54,14 +54,9 @@ export function fieldLines(fields: HeaderList = []): string {
 
 /** How the body's end is found, and the end of the head. */
 function bodyFields(method: string, body: RequestBody | undefined): string {
-  if (body === undefined) return expectsBody(method) ? "content-length: 0\r\n\r\n" : "\r\n";
-  const length = body.bytes === undefined ? body.length : body.bytes.length;
-  return length === undefined ? "transfer-encoding: chunked\r\n\r\n" : `content-length: ${length}\r\n\r\n`;
-}
-
-/** Methods whose requests say so if they have no body (RFC 9110 section 8.6). */
-function expectsBody(method: string): boolean {
-  return method === "POST" || method === "PUT" || method === "PATCH";
+  const length = lengthToSay(method, body);
+  if (length !== undefined) return `content-length: ${length}\r\n\r\n`;
+  return body === undefined ? "\r\n" : "transfer-encoding: chunked\r\n\r\n";
 }
 
 function writeLatin1(bytes: Uint8Array, text: string): void {

@@ -1,4 +1,4 @@
-import type { Connection, Exchange, ExchangeHandler, RequestBody } from "../connection.ts";
+import type { Exchange, ExchangeHandler, RequestBody } from "../connection.ts";
 import { ConnectionFault, frameName, MAX_STREAM, STREAM_CLOSED } from "./protocol.ts";
 
 /** How a session is to be; times in ms, 0 for never. */
@@ -19,13 +19,6 @@ export interface Http2Options {
   readonly allowedAtFirst?: number;
   /** The first stream's id, for tests of what happens at the last. Default: 1. */
   readonly firstStream?: number;
-}
-
-/** An HTTP/2 connection to a server. */
-export interface Http2Session extends Connection {
-  /** The limit in the server's SETTINGS; Infinity if they set none, and undefined before they came. */
-  readonly peerMaxConcurrentStreams: number | undefined;
-  readonly streamsOpened: number;
 }
 
 /** Streams that are remembered; frames of those before are ignored, whoever ended them. */
@@ -156,7 +149,6 @@ const SLOTS = 64;
  */
 export class StreamTable {
   size = 0;
-  opened = 0;
   next: number;
   #slots: (Http2Stream | undefined)[] = emptySlots(SLOTS);
 
@@ -182,7 +174,6 @@ export class StreamTable {
     if (++this.size * 2 > this.#slots.length) this.#grow();
     this.#slots[this.#find(stream.id)] = stream;
     this.next += 2;
-    this.opened++;
   }
 
   delete(id: number): void {

@@ -1,13 +1,15 @@
 import { toConnectionError } from "../connect/connection_error.ts";
-import type {
-  ConnectionOwner,
-  Exchange,
-  ExchangeHandler,
-  HeaderList,
-  RequestBody,
-  RequestHead,
-  Transport,
-  TransportEvents,
+import {
+  type Connection,
+  type ConnectionOwner,
+  type Exchange,
+  type ExchangeHandler,
+  type HeaderList,
+  lengthToSay,
+  type RequestBody,
+  type RequestHead,
+  type Transport,
+  type TransportEvents,
 } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import { BodySender, type BodySenderEvents, ReceiveWindows } from "./flow_control.ts";
@@ -15,7 +17,7 @@ import { ConnectionFault, faultError, INTERNAL_ERROR, NO_ERROR } from "./protoco
 import { FrameWriter } from "./frame_writer.ts";
 import { FrameReader } from "./frame_reader.ts";
 import { HpackEncoder } from "./hpack/encoder.ts";
-import { type Http2Options, type Http2Session, Http2Stream, type StreamOwner, StreamTable } from "./http2_stream.ts";
+import { type Http2Options, Http2Stream, type StreamOwner, StreamTable } from "./http2_stream.ts";
 import { Incoming, type IncomingEvents } from "./frame_handler.ts";
 import { Liveness, type LivenessEvents } from "./keep_alive.ts";
 import { NoiseBudget } from "./response_rules.ts";
@@ -27,11 +29,11 @@ const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const SOON = Promise.resolve();
 
 /** Speaks HTTP/2 with prior knowledge over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9113} */
-export function openHttp2Session(transport: Transport, options: Http2Options, owner: ConnectionOwner): Http2Session {
+export function openHttp2Session(transport: Transport, options: Http2Options, owner: ConnectionOwner): Connection {
   return new Session(transport, options, owner);
 }
 
-class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEvents, BodySenderEvents, LivenessEvents {
+class Session implements Connection, TransportEvents, StreamOwner, IncomingEvents, BodySenderEvents, LivenessEvents {
   readonly protocol = "h2";
   readonly #transport: Transport;
   readonly #options: Http2Options;
@@ -60,24 +62,17 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     this.#owner = owner;
     this.#end = new SessionEnd(this, owner, transport);
     this.#limit = Math.min(options.maxConcurrentStreams, options.allowedAtFirst ?? 1);
-    this.#streams = new StreamTable(options.firstStream ?? 1);
+    const { origin, streamWindow, maxHeaderSize } = options;
+    const peer = this.#peer;
+    const streams = this.#streams = new StreamTable(options.firstStream ?? 1);
     const output = this.#output = new FrameWriter(transport);
     output.addBytes(PREFACE);
-    output.addSettings(ourSettings(options.streamWindow, options.maxHeaderSize));
-    this.#windows = new ReceiveWindows(output, options.streamWindow);
-    this.#sender = new BodySender(transport, output, this.#peer, options.origin, this);
-    this.#ends = new StreamEnds(this.#streams, output, this.#sender, options.origin);
-    const parts = {
-      transport,
-      streams: this.#streams,
-      output,
-      sender: this.#sender,
-      peer: this.#peer,
-      windows: this.#windows,
-      ends: this.#ends,
-      noise: this.#noise,
-    };
-    const incoming = new Incoming(this, parts, options.maxHeaderSize);
+    output.addSettings(ourSettings(streamWindow, maxHeaderSize));
+    const windows = this.#windows = new ReceiveWindows(output, streamWindow);
+    const sender = this.#sender = new BodySender(transport, output, peer, origin, this);
+    const ends = this.#ends = new StreamEnds(streams, output, sender, origin);
+    const parts = { transport, streams, output, sender, peer, windows, ends, noise: this.#noise };
+    const incoming = new Incoming(this, parts, maxHeaderSize);
     this.#reader = incoming.reader = new FrameReader(incoming, OUR_FRAME_SIZE);
     this.#liveness = new Liveness(options, this);
     transport.attach(this);
@@ -101,10 +96,6 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     return this.#peer.isKnown ? this.#peer.maxConcurrentStreams : undefined;
   }
 
-  get streamsOpened(): number {
-    return this.#streams.opened;
-  }
-
   start(head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler): Exchange {
     if (this.free === 0) throw new Error("Cannot start a request: the HTTP/2 session has no room for one");
     const output = this.#output;
@@ -112,7 +103,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     const id = streams.next;
     const stream = new Http2Stream(id, this, handler, this.#windows.initial, output.added, head.method === "HEAD");
     streams.add(stream);
-    const contentLength = lengthOf(head.method, body);
+    const contentLength = lengthToSay(head.method, body);
     const length = this.#encoder.encodeRequest(head, contentLength);
     const hasBody = body !== undefined && contentLength !== 0;
     output.addHeaders(id, this.#encoder.block, length, this.#peer.maxFrameSize, !hasBody);
@@ -123,7 +114,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     }
     this.#noise.earn(2);
     // The first may be started before the session has come to rest.
-    if (this.#isIdle || streams.opened === 1) this.#leaveIdle();
+    if (this.#isIdle || streams.size === 1) this.#leaveIdle();
     if (streams.isExhausted) this.#end.isNear = true;
     this.#schedule();
     return stream;
@@ -308,10 +299,4 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     if (error !== undefined) this.#ends.failAll(error);
     this.#schedule();
   }
-}
-
-/** Returns the Content-Length to send; undefined for none. Methods that expect a body send 0 if there is none. */
-function lengthOf(method: string, body: RequestBody | undefined): number | undefined {
-  if (body !== undefined) return body.bytes?.length ?? body.length;
-  return method === "POST" || method === "PUT" || method === "PATCH" ? 0 : undefined;
 }

@@ -199,28 +199,15 @@ class BytesBody implements BodySource {
   }
 
   open(): RequestBody {
-    return new OpenBytes(this.#bytes);
-  }
-}
-
-class OpenBytes implements RequestBody {
-  readonly length: number;
-  readonly bytes: Uint8Array;
-  #isRead = false;
-
-  constructor(bytes: Uint8Array) {
-    this.length = bytes.length;
-    this.bytes = bytes;
-  }
-
-  read(): Promise<Uint8Array | undefined> {
-    const wasRead = this.#isRead;
-    this.#isRead = true;
-    return Promise.resolve(wasRead || this.length === 0 ? undefined : this.bytes);
-  }
-
-  cancel(): void {
-    this.#isRead = true;
+    const { length } = this;
+    const bytes = this.#bytes;
+    let left = length > 0 ? bytes : undefined;
+    const take = (): Uint8Array | undefined => {
+      const piece = left;
+      left = undefined;
+      return piece;
+    };
+    return { length, bytes, read: () => Promise.resolve(take()), cancel: () => void take() };
   }
 }
 

@@ -265,7 +265,8 @@ export class ResponseBody {
     const source = new BodyStreamSource(this);
     const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(source, { highWaterMark: 0 });
     this.isTaken = true;
-    if (this.#end === undefined) this.watch(new WeakConsumer(source));
+    const weak = new WeakRef(source); // nobody has to keep it for the sake of the end
+    if (this.#end === undefined) this.watch({ onReady: () => weak.deref()?.onReady() });
     return stream;
   }
 
@@ -298,19 +299,6 @@ export class ResponseBody {
     if (consumer === undefined) return;
     this.#consumer = undefined;
     consumer.onReady();
-  }
-}
-
-/** A stream's source, which nobody has to keep for the sake of the end. */
-class WeakConsumer implements BodyConsumer {
-  readonly #consumer: WeakRef<BodyConsumer>;
-
-  constructor(consumer: BodyConsumer) {
-    this.#consumer = new WeakRef(consumer);
-  }
-
-  onReady(): void {
-    this.#consumer.deref()?.onReady();
   }
 }
 

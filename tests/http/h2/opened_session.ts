@@ -10,7 +10,7 @@ import type {
   ResponseHead,
   Transport,
 } from "../../../lib/http/connection.ts";
-import type { Http2Options, Http2Session } from "../../../lib/http/h2/http2_stream.ts";
+import type { Http2Options } from "../../../lib/http/h2/http2_stream.ts";
 import { openHttp2Session } from "../../../lib/http/h2/session.ts";
 import { turn } from "../../support/waits.ts";
 import type { HttpError } from "../../../lib/http/http_error.ts";
@@ -144,7 +144,7 @@ export function ask(
 }
 
 export interface Opened {
-  readonly session: Http2Session;
+  readonly session: Connection;
   readonly owner: OwnerLog;
 }
 

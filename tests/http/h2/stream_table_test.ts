@@ -41,5 +41,5 @@ test("streams that last stay where they are while ids go round the table many ti
     assert.equal(table.get(added.id), undefined);
   }
   for (const added of lasting) assert.equal(table.get(added.id), added);
-  assert.deepEqual([table.size, table.opened], [3, 10_003]);
+  assert.equal(table.size, 3);
 });
