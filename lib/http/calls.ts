@@ -30,7 +30,6 @@ export interface OwnedCall extends LiveCall {
   abort(reason: unknown): void;
 }
 
-/** The caller of a call that was answered. */
 export const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
 
 export interface LiveCall {

@@ -21,7 +21,6 @@ export class ClientCore implements OriginHost {
   closed = false;
   destroyed = false;
   #reason: unknown = undefined;
-  /** As the owner of calls: it ends none for the time that they take. */
   readonly timeLeft: number = Infinity;
   requests = 0;
   retries = 0;

@@ -39,9 +39,7 @@ export interface TransportEvents {
    * @param isOwn Whether the chunk is all of its memory, of which nobody else knows, so that it may be transferred. Default: no.
    */
   onData(chunk: Uint8Array, isOwn?: boolean): void;
-  /** `full` became false. */
   onDrain(): void;
-  /** The server sends no more. */
   onEnd(): void;
   /** The socket is gone: once, and last. The error is the runtime's. */
   onClose(error: Error | undefined): void;

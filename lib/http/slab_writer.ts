@@ -25,7 +25,6 @@ export class SlabWriter {
     this.#largest = largest;
   }
 
-  /** Bytes that wait for {@linkcode flush}. */
   get waiting(): number {
     return this.at - this.#start;
   }
@@ -57,7 +56,6 @@ export class SlabWriter {
     this.#rewind();
   }
 
-  /** Forgets what the transport was not given. */
   discard(): void {
     this.at = this.#start;
   }

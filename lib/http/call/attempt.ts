@@ -224,7 +224,6 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     else this.#stopDiscarding();
   }
 
-  /** It takes too long, or is too much. */
   #stopDiscarding(): void {
     this.#exchange?.cancel(undefined);
     this.#end();
@@ -232,7 +231,6 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#owner?.onReceived();
   }
 
-  /** Gives the exchange up of our own accord. */
   #stop(reason: unknown): void {
     this.#exchange?.cancel(reason);
     this.#end();

@@ -32,7 +32,6 @@ export class AttemptBody implements RequestBody {
   readonly length: number | undefined;
   readonly bytes: Uint8Array | undefined;
   trailers: HeaderList | undefined = undefined;
-  /** Whether something was read, so that no other attempt can have it. */
   begun = false;
   /** Whether the connection may take more of it, so that the server cannot be expected to answer. */
   pending = true;

@@ -172,7 +172,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     else this.#attempt?.onDelivered();
   }
 
-  /** It is known how the body is to be sent. */
   #onSettled(body: BodySource): void {
     if (this.#isOver) return;
     this.#request = { ...this.#request, body };
@@ -195,7 +194,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     }
   }
 
-  /** Follows a redirect; false if the response is the caller's. */
   #redirect(head: ResponseHead): boolean {
     const { maxRedirects } = this.#core.options;
     try {
@@ -317,7 +315,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#end({ reason });
   }
 
-  /** The end of the request, and the only one. */
   #end(failure?: { readonly reason: unknown }): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -345,7 +342,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     reject(reason);
   }
 
-  /** Nobody sends the rest of the body: a stream is told. */
   #releaseBody(reason: unknown): void {
     const { body } = this.#request;
     if (this.#upload !== undefined) {

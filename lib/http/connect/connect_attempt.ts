@@ -52,7 +52,6 @@ export class ConnectAttempt {
     return this.#controller.signal;
   }
 
-  /** Has the attempt own a socket, from its first moment on. */
   own<S extends Duplex>(socket: S): S {
     socket.on("error", ignore); // who waits for the socket is told; after that it is late news
     if (this.#isOver) socket.destroy();

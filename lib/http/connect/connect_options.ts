@@ -14,7 +14,6 @@ export interface ConnectTarget {
 export interface ConnectOptions {
   /** The client's TLS options, always the same object: its TLS context and the sessions to resume are cached under it. */
   readonly tls: HttpTlsOptions;
-  /** The protocols that ALPN offers, the best first. */
   readonly alpn: readonly string[];
   /** Most milliseconds for all of it: look-up, TCP, the proxy and TLS together; 0: no limit. */
   readonly timeout: number;
@@ -28,7 +27,6 @@ export interface ConnectOptions {
   readonly connect?: HttpConnectFunction | undefined;
 }
 
-/** A proxy on the way to a server. */
 export interface ProxyHop {
   readonly proxy: ProxyServer;
   /** As {@link ConnectOptions.tls}, of an `https:` proxy. */
@@ -37,11 +35,9 @@ export interface ProxyHop {
   readonly tunnels: boolean;
   /** Whether what answers there may send bytes before it is asked, as a server of HTTP/2 without TLS may. */
   readonly serverSpeaksFirst: boolean;
-  /** Most bytes of its answer. */
   readonly maxHeaderSize: number;
 }
 
-/** A server in words, for errors: an origin's, or its proxy. */
 export interface Peer {
   readonly origin: string;
   /** The server as the subject of a sentence. */

@@ -23,11 +23,9 @@ interface SecureTarget {
   readonly alpn: readonly string[];
 }
 
-/** A socket on which TLS is being agreed on, and what is known of the server's certificate. */
 export class TlsAttempt {
   readonly socket: TLSSocket;
   readonly settings: ConnectionOptions;
-  /** The name or address that the certificate has to be for. */
   readonly expectedName: string;
   /** The error of the options' checkServerIdentity, if it refused the certificate. */
   refusal: Error | undefined;

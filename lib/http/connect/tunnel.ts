@@ -16,7 +16,6 @@ interface TunnelTarget {
   readonly port: number;
   readonly proxy: ProxyServer;
   readonly peer: Peer;
-  /** Most bytes of the proxy's answer. */
   readonly maxHeaderSize: number;
   /** Whether the server may send bytes before the client does, as one of HTTP/2 may that is spoken to without TLS. */
   readonly serverSpeaksFirst: boolean;
@@ -42,7 +41,6 @@ class ProxyAnswer {
     return taken;
   }
 
-  /** Gives bytes back. */
   putBack(bytes: Uint8Array): void {
     this.#rest = bytes;
   }
@@ -155,7 +153,6 @@ const IPV4 = 1;
 const NAME = 3;
 const IPV6 = 4;
 
-/** The reasons that a reply may have, by their number. */
 const reasons: readonly string[] = [
   "",
   "it failed",
@@ -168,12 +165,7 @@ const reasons: readonly string[] = [
   "it does not know this kind of address",
 ];
 
-/**
- * Asks a SOCKS5 proxy to connect to a server.
- *
- * @throws {HttpError} if it does not.
- * @see {@link https://www.rfc-editor.org/rfc/rfc1928}
- */
+/** Asks a SOCKS5 proxy to connect to a server. @throws {HttpError} if it does not. @see {@link https://www.rfc-editor.org/rfc/rfc1928} */
 async function openSocks5Tunnel(
   socket: Duplex,
   target: TunnelTarget,

@@ -46,7 +46,6 @@ function isConnectionWatched(): boolean {
   return beforeConnect.hasSubscribers || connected.hasSubscribers || connectError.hasSubscribers;
 }
 
-/** A connection as subscribers see it: of a socket, what tools read. */
 interface SocketView {
   readonly remoteAddress: string | undefined;
   readonly remotePort: number | undefined;
@@ -130,7 +129,6 @@ class RequestView {
   readonly origin: string;
   readonly method: string;
   readonly path: string;
-  /** Flat: name, value, name, value. */
   readonly headers: string[];
   readonly idempotent: boolean;
   readonly contentLength: number | null;
@@ -148,7 +146,6 @@ class RequestView {
     this.contentType = joinedField(headers, "content-type") || null;
   }
 
-  /** Adds a field to what is sent; has no effect once it is sent. */
   addHeader(name: string, value: string): this {
     this.headers.push(name, value);
     return this;

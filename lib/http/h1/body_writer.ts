@@ -9,13 +9,11 @@ const LARGEST_SLAB = 64 * 1024 + 256;
 
 const SOON = Promise.resolve();
 
-/** The callbacks of a {@link BodyWriter}, never called within `start`. */
 export interface BodyWriterEvents {
   /** The body could not be read to its end. The server waits for the rest. */
   onBodyFailed(writer: BodyWriter, error: HttpError): void;
 }
 
-/** Sends a request's body piece by piece, as fast as the transport takes it. */
 export class BodyWriter {
   readonly #transport: Transport;
   readonly #body: RequestBody;

@@ -21,7 +21,6 @@ import { ResponseReader, type ResponseSink } from "./response_reader.ts";
 import { afterPoll } from "../../runtime/mod.ts";
 
 export interface Http1Options {
-  /** Of the server, for errors. */
   readonly origin: string;
   /** Most requests that are sent before the first of them is answered: GET, HEAD and OPTIONS without a body only. */
   readonly pipelining: number;

@@ -3,7 +3,6 @@ import type { HttpError } from "../http_error.ts";
 import { BodyWriter, type BodyWriterEvents } from "./body_writer.ts";
 import { type Forwarding, writeRequestStart } from "./request_head.ts";
 
-/** The callbacks of an exchange to its connection. */
 export interface ExchangeHost extends BodyWriterEvents {
   onConsumed(exchange: Http1Exchange): void;
   onCancel(exchange: Http1Exchange, reason: unknown): void;
@@ -14,7 +13,6 @@ export function isPipelinable({ method, closes }: Pick<RequestHead, "method" | "
   return body === undefined && !closes && (method === "GET" || method === "HEAD" || method === "OPTIONS");
 }
 
-/** A request and its response on an HTTP/1.1 connection. */
 export class Http1Exchange implements Exchange {
   readonly #host: ExchangeHost;
   readonly head: RequestHead;
@@ -23,7 +21,6 @@ export class Http1Exchange implements Exchange {
   readonly pipelinable: boolean;
   /** Whether something of it was given to the transport. */
   sent = false;
-  /** Sends the body, unless that went out with the head. */
   writer: BodyWriter | undefined = undefined;
   cancelled = false;
   /** Bytes of the response that its reader has not taken yet. */

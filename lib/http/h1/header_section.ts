@@ -40,7 +40,6 @@ export function findSectionEnd(bytes: Uint8Array, from: number, to: number): num
   return -1;
 }
 
-/** Collects a header section that comes in pieces. */
 export class HeaderSection {
   readonly #limit: number;
   readonly #of: number;

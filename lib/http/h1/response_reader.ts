@@ -7,11 +7,7 @@ import { CHUNKED, latin1, type ParsedHead, readResponseHead, UNTIL_CLOSE } from 
 export interface ResponseSink {
   onInformational(head: ParsedHead): void;
   onResponseHead(head: ParsedHead): void;
-  /**
-   * A view into what was read, never empty.
-   *
-   * @param isOwn Whether it is all of its memory, of which nobody else knows.
-   */
+  /** A view into what was read, never empty. @param isOwn Whether it is all of its memory, of which nobody else knows. */
   onResponseData(data: Uint8Array, isOwn: boolean): void;
   /** The response is complete; `more` says whether bytes follow already. The reader expects none until it is told to. */
   onResponseEnd(trailers: HeaderList | undefined, more: boolean): void;
@@ -25,11 +21,7 @@ const HEAD_NAME = "response's head";
 const TRAILERS_NAME = "response's trailers";
 const CRLF = new Uint8Array([13, 10]);
 
-/**
- * Makes responses of the bytes of one connection, however they are cut.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-6.3}
- */
+/** Makes responses of the bytes of one connection, however they are cut. @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-6.3} */
 export class ResponseReader {
   readonly #sink: ResponseSink;
   readonly #maxHeaderSize: number;

@@ -69,7 +69,6 @@ export class ReceiveWindows {
 const LARGEST_FRAME = 32_768;
 const NOTHING = new Uint8Array(0);
 
-/** The callbacks of a {@link BodySender} to its session. */
 export interface BodySenderEvents {
   /** Something can be sent: the session calls {@link BodySender.pump} soon. */
   onReady(): void;

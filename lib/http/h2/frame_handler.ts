@@ -10,14 +10,11 @@ import type { PeerSettings } from "./settings.ts";
 import type { StreamEnds } from "./stream_ends.ts";
 import type { StreamTable } from "./http2_stream.ts";
 
-/** The callbacks of {@link Incoming} to its session. */
 export interface IncomingEvents {
   onGoaway(last: number, code: number, debug: string): void;
-  /** SETTINGS came, and are in {@link SessionParts.peer}. */
   onPeerSettings(isFirst: boolean): void;
 }
 
-/** The parts of a session that frames act on. */
 interface SessionParts {
   readonly transport: Transport;
   readonly streams: StreamTable;

@@ -1,6 +1,5 @@
 import * as h2 from "./protocol.ts";
 
-/** The callbacks of a {@link FrameReader}. */
 export interface FrameEvents {
   /**
    * The start of a DATA frame; told before its bytes.
@@ -48,7 +47,6 @@ export class FrameReader {
     this.#maxFrameSize = maxFrameSize;
   }
 
-  /** Reads a chunk. @throws {ConnectionFault} if it breaks the rules. */
   read(chunk: Uint8Array): void {
     const end = chunk.length;
     let at = this.#left > 0 || this.#headerLength > 0 ? this.#goOn(chunk) : 0;

@@ -5,7 +5,6 @@ import * as h2 from "./protocol.ts";
 /** Eight DATA frames of the usual size. */
 const LARGEST_SLAB = 8 * (16_384 + h2.FRAME_HEADER);
 
-/** A writer of the frames that we send, gathered so that a turn's make one write. */
 export class FrameWriter extends SlabWriter {
   constructor(transport: Transport) {
     super(transport, LARGEST_SLAB);
@@ -64,7 +63,6 @@ export class FrameWriter extends SlabWriter {
     }
   }
 
-  /** PING with a number of ours. */
   addPing(value: number): void {
     this.#begin(8, h2.PING, 0, 0);
     this.#number(0);

@@ -4,16 +4,12 @@ import { ConnectionFault, frameName, MAX_STREAM, STREAM_CLOSED } from "./protoco
 /** How a session is to be; times in ms, 0 for never. */
 export interface Http2Options {
   readonly origin: string;
-  /** Requests at a time; the server's SETTINGS may allow fewer. */
   readonly maxConcurrentStreams: number;
   /** Bytes that the server may send of a response nobody reads: SETTINGS_INITIAL_WINDOW_SIZE. */
   readonly streamWindow: number;
-  /** Bytes of a response's head: SETTINGS_MAX_HEADER_LIST_SIZE. */
   readonly maxHeaderSize: number;
-  /** Silence with requests under way after which a PING is sent. */
   readonly pingInterval: number;
   readonly pingTimeout: number;
-  /** After which a session without requests is closed. */
   readonly idleTimeout: number;
   /** Requests at a time until the server's SETTINGS come. Default: 1. */
   readonly allowedAtFirst?: number;
@@ -84,7 +80,6 @@ export class Http2Stream implements Exchange {
   /** Whether it has ended, however: nothing more is told to the handler, and what comes for it is dropped. */
   isOver = false;
 
-  /** The request's body as long as it is not sent; then undefined. */
   body: RequestBody | undefined;
   /** Of the body, if its length is known, so much is not sent; -1 if it is unknown. */
   bodyLeft = 0;
@@ -97,7 +92,6 @@ export class Http2Stream implements Exchange {
   /** Bytes that the server lets us send; negative if its SETTINGS lowered the window. */
   sendWindow = 0;
 
-  /** Bytes that the server may send. */
   receiveWindow: number;
   /** Bytes that the reader took, and that no WINDOW_UPDATE has returned yet. */
   credit = 0;
@@ -164,12 +158,10 @@ export class StreamTable {
     return this.#slots[this.#find(id)];
   }
 
-  /** All that are under way now, oldest first. */
   all(): Http2Stream[] {
     return this.#slots.filter((stream) => stream !== undefined).sort((a, b) => a.id - b.id);
   }
 
-  /** Adds a stream, which has the id `next`. */
   add(stream: Http2Stream): void {
     if (++this.size * 2 > this.#slots.length) this.#grow();
     this.#slots[this.#find(stream.id)] = stream;

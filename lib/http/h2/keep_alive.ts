@@ -4,13 +4,10 @@ import type { Http2Options } from "./http2_stream.ts";
 /** A timer so much too late, in ms, says that this process was held up: the answer may be there, and not have been read. */
 const LATE = 1000;
 
-/** The callbacks of a {@link Liveness} to its session. */
 export interface LivenessEvents {
   isBusy(): boolean;
   onPingDue(value: number): void;
-  /** The server did not answer. */
   onStale(): void;
-  /** Nothing has happened for `idleTimeout`. */
   onIdle(): void;
 }
 
@@ -23,7 +20,6 @@ type Limits = Pick<Http2Options, "pingInterval" | "pingTimeout" | "idleTimeout">
 export class Liveness {
   readonly #limits: Limits;
   readonly #events: LivenessEvents;
-  /** When something last came from the server. */
   #heardAt: number = performance.now();
   #idleSince: number = this.#heardAt;
   /** When the PING went out that is not answered; 0 if there is none. */

@@ -149,7 +149,6 @@ export class NoiseBudget {
     this.#since = now;
   }
 
-  /** Something was moved on, which may bring about so many frames. */
   earn(frames: number): void {
     this.#noise = Math.max(this.#noise - frames, -SAVED);
   }

@@ -21,7 +21,6 @@ export function ourSettings(streamWindow: number, maxHeaderSize: number): number
   ];
 }
 
-/** The server's SETTINGS, and the defaults until they come. */
 export class PeerSettings {
   isKnown = false;
   headerTableSize = 4096;

@@ -67,7 +67,6 @@ export class RequestQueue {
   }
 }
 
-/** The part of an origin that its connections report to. */
 export interface ConnectionPool {
   /** The server wants HTTP/1.1 (HTTP_1_1_REQUIRED). */
   requireHttp1(): void;
@@ -78,7 +77,6 @@ export interface ConnectionPool {
 
 /** A connection and its place in the pool of its origin. */
 export class PooledConnection implements ConnectionOwner {
-  /** How many there have been. */
   static opened = 0;
   /** Its number, which is higher than those of all that were opened before. */
   readonly number: number = ++PooledConnection.opened;
@@ -89,7 +87,6 @@ export class PooledConnection implements ConnectionOwner {
   /** After its end the connection takes no more requests. */
   age: Deadline | undefined = undefined;
   ready = false;
-  /** Requests that somebody waits for. */
   #awaited = 0;
   /** Whether it has answered before, so that its server may have closed it meanwhile. */
   kept = false;
@@ -133,7 +130,6 @@ export class PooledConnection implements ConnectionOwner {
 /** With so many that rest, none is opened for a request that may be sent again: the first has rested for as long as a few requests take. */
 const MOST_RESTING = 8;
 
-/** An origin's connections, and which of them have room. */
 export class ConnectionSet {
   readonly #all = new Set<PooledConnection>();
   /** The connections with room, the most recently used last: it is used next, so that unneeded ones grow old and are closed. */
@@ -218,7 +214,6 @@ export class ConnectionSet {
     for (const { connection } of this.#all) connection.close();
   }
 
-  /** Ends each; its requests fail with the error. */
   destroy(error: HttpError): void {
     for (const { connection } of [...this.#all]) connection.destroy(error);
   }

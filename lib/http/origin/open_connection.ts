@@ -18,7 +18,6 @@ export interface Target {
   readonly redirect: boolean;
 }
 
-/** Connects to a server. @throws {HttpError} if there is no connection. */
 export function connectTo(
   target: Target,
   options: ResolvedOptions,

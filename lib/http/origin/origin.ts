@@ -14,7 +14,6 @@ import {
 } from "./connection_pool.ts";
 import { connectTo, speakOver, type Target } from "./open_connection.ts";
 
-/** The part of a client that its origins use. */
 export interface OriginHost {
   readonly options: ResolvedOptions;
   /** For what belongs to no call. */
@@ -72,12 +71,10 @@ export class Origin implements ConnectionPool {
     return originKey(this.target);
   }
 
-  /** Whether nothing is under way, and no connection open. */
   get idle(): boolean {
     return this.#connections.size === 0 && this.#attempts.size === 0 && this.#waiting.length === 0;
   }
 
-  /** Finds a connection for a request, now or when there is one. */
   schedule(request: WaitingRequest): void {
     if (this.#waiting.length === 0) {
       const pooled = this.#find(request);
@@ -109,7 +106,6 @@ export class Origin implements ConnectionPool {
     this.#connections.closeSessions();
   }
 
-  /** Closes every connection once its requests have ended, and gives attempts up. */
   close(): void {
     for (const attempt of this.#attempts) attempt.abort();
     this.#connections.close();
@@ -184,7 +180,6 @@ export class Origin implements ConnectionPool {
     return this.#host.options.connections - this.#connections.open - this.#attempts.size;
   }
 
-  /** Opens as many connections as those that wait need, beyond those that are being opened. */
   #grow(): void {
     if (this.#waiting.length === 0) return;
     if (this.#pause.isSet && this.#connections.open > 0) return;

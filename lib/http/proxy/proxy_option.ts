@@ -126,11 +126,7 @@ interface ProxiedOrigin {
   readonly port: number;
 }
 
-/**
- * The proxy of an origin; undefined: none.
- *
- * @throws {HttpError} INVALID_OPTION if a function of the user's throws, or names no proxy.
- */
+/** The proxy of an origin; undefined: none. @throws {HttpError} INVALID_OPTION if a function of the user's throws, or names no proxy. */
 export type ProxyChoice = (origin: ProxiedOrigin) => ProxyServer | undefined;
 
 /** How many proxies that a function has named are kept, each with what was parsed of it. */

@@ -53,7 +53,6 @@ export class ProxyServer {
     return `Basic ${Buffer.concat([this.#user, Buffer.from(":"), this.#password]).toString("base64")}`;
   }
 
-  /** The key that identifies it in Maps, credentials included: never to be shown. */
   get key(): string {
     if (this.#user === undefined) return this.url;
     // Not by the value of Basic: a user name for SOCKS5 may have a colon.

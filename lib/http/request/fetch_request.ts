@@ -76,7 +76,6 @@ function checkedBy<T>(member: Member<T>, name: string, value: T): T {
 
 /** A request, validated, and ready to be sent as it is. Nobody changes its lists: requests share them. */
 export interface FetchRequest extends RequestHead {
-  /** With the fragment. */
   readonly url: URL;
   readonly origin: string;
   readonly method: string;
@@ -191,7 +190,6 @@ function checkProxyFields(headers: HeaderList): void {
   throw new HttpError("INVALID_HEADER", `The header proxy-authorization is the proxy's alone: ${advice}`);
 }
 
-/** Whether a value is a Request, also of another realm or a library's. */
 export function isRequest(input: unknown): input is Request {
   return typeof input === "object" && input !== null && "headers" in input && "url" in input;
 }

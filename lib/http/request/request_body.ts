@@ -15,11 +15,7 @@ function typeOfBlob(blob: Blob): string {
   return /^[ -~]*$/.test(type) ? type : "";
 }
 
-/**
- * A Blob's size as the runtime knows it, whatever its class says, in bytes.
- *
- * @throws {HttpError} INVALID_BODY if it has none.
- */
+/** A Blob's size as the runtime knows it, whatever its class says, in bytes. @throws {HttpError} INVALID_BODY if it has none. */
 function sizeOfBlob(blob: Blob): number {
   const size = read(blob, sizeGetter);
   if (Number.isSafeInteger(size) && size as number >= 0) return size as number;
@@ -39,7 +35,6 @@ function getterOf(name: "type" | "size"): (this: Blob) => unknown {
   return Object.getOwnPropertyDescriptor(Blob.prototype, name)!.get!;
 }
 
-/** A body of bytes and files, one after the other. */
 class BlobBody implements BodySource {
   readonly #parts: readonly (Uint8Array | Blob)[];
   readonly length: number;

@@ -8,7 +8,6 @@ import type { RequestTarget } from "./request_target.ts";
 const known = new Map<string, string>();
 const MOST_KNOWN = 1024;
 
-/** Header fields as they are read, one by one. */
 export class HeaderReader {
   readonly list: HeaderList = [];
   /** The value of `content-length`; undefined if there was none. */

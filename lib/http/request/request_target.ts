@@ -1,6 +1,5 @@
 import { HttpError } from "../http_error.ts";
 
-/** Methods as they are given, and as they are sent. */
 const sent = new Map<string, string>();
 for (const method of ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]) {
   sent.set(method, method).set(method.toLowerCase(), method);
@@ -18,11 +17,7 @@ export function checkedMethod(method: string): string {
   return sent.get(method) ?? checkedUnknown(`${method}`);
 }
 
-/**
- * Whether a method may be sent twice with the effect of once.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2}
- */
+/** Whether a method may be sent twice with the effect of once. @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2} */
 export function isIdempotent(method: string): boolean {
   return idempotent.has(method);
 }
@@ -41,7 +36,6 @@ function checkedUnknown(method: string): string {
   return sent.get(upper) ?? method;
 }
 
-/** The destination of a request. */
 export interface RequestTarget {
   /** Nobody changes it: requests share it. */
   readonly url: URL;
@@ -71,12 +65,9 @@ const badPorts: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** How many there are, a power of two. */
 const PLACES = 256;
-/** Longer URLs are not kept. */
 const LONGEST_KEPT = 512;
 
-/** Reads a URL. @throws {HttpError} INVALID_URL if it is none that can be fetched. */
 export function targetOf(text: string): RequestTarget {
   const { length } = text;
   const place = (length + 31 * text.charCodeAt(length - 1) + 37 * text.charCodeAt(length >> 1)) & (PLACES - 1);
@@ -87,11 +78,7 @@ export function targetOf(text: string): RequestTarget {
   return target;
 }
 
-/**
- * The same of a URL that is parsed, and that nobody changes.
- *
- * @throws {HttpError} INVALID_URL if it is none that can be fetched.
- */
+/** The same of a URL that is parsed, and that nobody changes. @throws {HttpError} INVALID_URL if it is none that can be fetched. */
 export function targetOfUrl(url: URL): RequestTarget {
   // One getter, whose form the standard fixes: its parts, asked for one by one, take six times as long as the parsing.
   const { href } = url;

@@ -22,7 +22,6 @@ export const trailersOption: Member<Given, undefined> = /* @__PURE__ */ member(
 
 type Field = readonly [name: string, value: Given[string]];
 
-/** The fields that are to be sent after a request's body. */
 export class RequestTrailers {
   readonly #fields: readonly Field[];
 
@@ -42,7 +41,6 @@ export class RequestTrailers {
     return fields.length === 0 ? undefined : new RequestTrailers(fields);
   }
 
-  /** The value of the header field `trailer`. */
   get names(): string {
     return this.#fields.map(([name]) => name).join(", ");
   }

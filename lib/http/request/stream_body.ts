@@ -3,12 +3,9 @@ import type { RequestBody } from "../connection.ts";
 import { peek } from "../../runtime/mod.ts";
 import { HttpError, takenBack } from "../http_error.ts";
 
-/** A request's body, opened for each attempt to send it. */
 export interface BodySource {
   readonly length: number | undefined;
-  /** Whether it can be opened more than once. */
   readonly replayable: boolean;
-  /** Begins to read it; once, if it is not replayable. */
   open(): RequestBody;
   /** Finds out before it is sent for the first time how it is to be sent: another in its place. Rejects with an HttpError. */
   settle?(): Promise<BodySource>;

@@ -8,9 +8,7 @@ import { type BodyConsumer, type BodyControl, type Failure, ResponseBody } from 
 
 /** A relay from one body to another, driven by demand: it takes from `source` when a consumer wants bytes of `body`. */
 abstract class BodyRelay implements BodyConsumer, BodyControl {
-  /** The body it takes bytes from. */
   protected readonly source: ResponseBody;
-  /** The body it gives bytes to. */
   readonly body: ResponseBody = new ResponseBody(this);
   #isWanted = false;
   #isRunning = false;
@@ -85,7 +83,6 @@ abstract class BodyRelay implements BodyConsumer, BodyControl {
     return false;
   }
 
-  /** The source has ended, whole. */
   protected end(trailers: HeaderList): void {
     this.body.end(trailers);
   }
@@ -203,7 +200,6 @@ export function decodedBody(body: ResponseBody, contentEncoding: string, origin:
   return found.reduceRight<ResponseBody>((layer, coding) => new DecodingRelay(layer, coding, origin).body, body);
 }
 
-/** Undoes one coding. */
 class DecodingRelay extends BodyRelay {
   readonly #coding: UndoableCoding;
   readonly #origin: string;

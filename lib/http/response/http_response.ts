@@ -180,12 +180,10 @@ function makeFetchedResponse(): FetchedResponseClass {
       return native;
     }
 
-    /** How `console.log` shows it on Node and Bun. */
     [Symbol.for("nodejs.util.inspect.custom")](_depth: number, options: unknown, inspect: Inspect): string {
       return this.#shown(inspect, options);
     }
 
-    /** How `console.log` shows it on Deno. */
     [Symbol.for("Deno.customInspect")](inspect: Inspect, options: unknown): string {
       return this.#shown(inspect, options);
     }

@@ -135,12 +135,10 @@ export class ReadableBody {
     this.#body = body;
   }
 
-  /** Always the same. */
   get stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
     return this.#stream ??= this.#makeStream();
   }
 
-  /** The stream, if there is one. */
   get madeStream(): object | undefined {
     return this.#stream;
   }
@@ -166,12 +164,10 @@ export class ReadableBody {
     return this.#body.isDecoded;
   }
 
-  /** Fields that come after it. */
   get trailers(): Promise<Headers> {
     return this.#body.trailers;
   }
 
-  /** All of it. */
   readWhole(kind: WholeKind, contentType: string): Promise<unknown> {
     if (this.isUnusable) return Promise.reject(unusable("read"));
     this.#lockStream();

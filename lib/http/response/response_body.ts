@@ -11,7 +11,6 @@ const MOST = 64 * 1024;
 class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
   readonly type = "bytes";
   readonly #body: ResponseBody;
-  /** Undefined once the stream has ended. */
   #controller: ReadableByteStreamController | undefined = undefined;
   #isWanted = false;
 
@@ -19,13 +18,11 @@ class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
     this.#body = body;
   }
 
-  /** Keeps the controller, and ends the stream of a body that has nothing to give. */
   start(controller: ReadableByteStreamController): void {
     this.#controller = controller;
     this.#endIfOver(controller);
   }
 
-  /** Asks the body for bytes, which are enqueued as soon as there are some. */
   pull(): void {
     this.#isWanted = true;
     this.#body.want(this);
@@ -73,7 +70,6 @@ export type BodyEnd =
   | { readonly isWhole: true; readonly trailers: HeaderList }
   | { readonly isWhole: false; readonly reason: unknown };
 
-/** The reason for which a body is not its reader's. */
 export interface Failure {
   readonly reason: unknown;
 }
@@ -90,7 +86,6 @@ export interface BodyControl {
   revoked?(): Failure | undefined;
 }
 
-/** A consumer of a body's bytes. */
 export interface BodyConsumer {
   /** There is something to take, or the end, or a failure. */
   onReady(): void;
@@ -108,11 +103,9 @@ export interface BodyConsumer {
 export class ResponseBody {
   readonly #control: BodyControl;
   readonly #chunks: ByteQueue = new ByteQueue();
-  /** The consumer that waits for bytes. */
   #consumer: BodyConsumer | undefined = undefined;
   /** The consumer that is told of the end without having asked for bytes. */
   #watcher: BodyConsumer | undefined = undefined;
-  /** The state; undefined while it is open. */
   #end: BodyEnd | undefined = undefined;
   /** Bytes that may still be pushed. */
   #room = Infinity;
@@ -129,7 +122,6 @@ export class ResponseBody {
     this.#control = control;
   }
 
-  /** A body that is nothing but an error. */
   static failed(error: unknown): ResponseBody {
     const body = new ResponseBody(NO_CONTROL);
     body.fail(error);
@@ -169,7 +161,6 @@ export class ResponseBody {
     if (wasOpen) this.#control.cancel(reason);
   }
 
-  /** Whether nothing more is to come. */
   get isOver(): boolean {
     return this.#end !== undefined;
   }
@@ -196,7 +187,6 @@ export class ResponseBody {
     if (revoked !== undefined) this.cancel(revoked.reason);
   }
 
-  /** Bytes that can be taken now. */
   get available(): number {
     return this.#chunks.length;
   }
@@ -238,7 +228,6 @@ export class ResponseBody {
     return chunk;
   }
 
-  /** Fills a buffer with what there is; returns how many bytes. */
   takeInto(target: Uint8Array): number {
     const length = this.#chunks.takeInto(target);
     if (length > 0) this.#control.consumed(length);

@@ -16,11 +16,7 @@ const CONTENT_LENGTH = 28;
 const SECRETS: ReadonlySet<string> = new Set(["authorization", "proxy-authorization"]);
 const SHORT_COOKIE = 20;
 
-/**
- * Encodes the header blocks of a connection's requests: in order, and each is sent.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc7541}
- */
+/** Encodes the header blocks of a connection's requests: in order, and each is sent. @see {@link https://www.rfc-editor.org/rfc/rfc7541} */
 export class HpackEncoder {
   /**
    * The buffer of the last block, from 0 on; read it after the call that made the block, which may put a larger array here. Valid
@@ -76,7 +72,6 @@ export class HpackEncoder {
     return this.#length;
   }
 
-  /** Starts a block, with the changes of the table's size that are due. */
   #start(): void {
     this.#length = 0;
     if (this.#leastLimit >= 0) {

@@ -102,7 +102,6 @@ export function decodeHuffman(from: Uint8Array, start: number, end: number, to: 
   return length;
 }
 
-/** Bytes of a byte string in Huffman code. */
 export function huffmanLength(text: string): number {
   let bits = 0;
   for (let i = 0; i < text.length; i++) bits += CODE_LENGTHS[text.charCodeAt(i) & 0xff];

@@ -1,14 +1,11 @@
 import { CompressionError } from "./huffman.ts";
 
-/** Nobody looked at the name yet. */
 export const UNKNOWN: number = -1;
 /** A name that any value without CR, LF and NUL may follow. */
 export const ORDINARY = 0;
-/** `:status`. */
 const STATUS = 1;
 /** `te`: only "trailers" may follow. */
 export const TE = 2;
-/** A name that no response may have. */
 export const FORBIDDEN = 3;
 
 const SPECIAL = new Map([
@@ -156,7 +153,6 @@ export class DecoderTable {
 /** How many names are remembered, for users who make names up. */
 const MOST_NAMES = 512;
 
-/** A field name, as the encoder knows it. */
 export class KnownName {
   readonly name: string;
   /** The name's index in the static table; 0 if it is not there. */
@@ -165,7 +161,6 @@ export class KnownName {
   readonly values: Map<string, number> = new Map();
   /** The number of the dynamic entry that was added last; 0 if it was evicted. */
   newest = 0;
-  /** The last value that was not added. */
   passedOver: string | undefined = undefined;
 
   constructor(name: string, staticIndex: number) {
@@ -187,7 +182,6 @@ interface Entry {
  * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-2.3}
  */
 export class EncoderTable {
-  /** Bytes that the dynamic table may have. */
   limit: number = DEFAULT_TABLE_SIZE;
   #size = 0;
   #added = 0;
