@@ -95,19 +95,21 @@ class Pump {
   async run(operation: number, chunk: ArrayBufferView | ArrayBufferLike): Promise<void> {
     const isEnd = operation === FINISH;
     try {
-      const bytes = requireBytes(chunk, "chunk");
+      const given = requireBytes(chunk, "chunk");
       if (isEnd) this.#watch.end?.();
-      else if (bytes.length === 0) return;
-      const { length } = bytes; // of now: the buffer may go while the codec is loaded
-      this.#watch.input?.(length);
-      if (this.#session === undefined) {
-        const module = await this.#codecs.load(this.#parameters.family);
-        this.#throwIfEnded();
-        this.#session = new Session(module, this.#parameters);
-      }
-      for (const piece of this.#session.run(bytes, length, operation, PIECES)) {
+      else if (given.length === 0) return;
+      this.#watch.input?.(given.length);
+      const { family } = this.#parameters;
+      const loaded = this.#codecs.loaded(family);
+      // The standard allows to transfer a chunk while it is written: what the codec does not take now is copied.
+      const bytes = loaded && given.length <= PIECES.input ? given : new Uint8Array(given);
+      const module = loaded ?? await this.#wait(this.#codecs.load(family));
+      this.#session ??= new Session(module, this.#parameters);
+      for (const piece of this.#session.run(bytes, operation, PIECES)) {
         this.#watch.output?.(piece.length);
-        if (!this.#isWanted && !(isEnd && this.#reader.desiredSize === 0)) await this.#nextRead();
+        if (!this.#isWanted && !(isEnd && this.#reader.desiredSize === 0)) {
+          await this.#wait(new Promise<void>((resolve) => this.#resume = resolve));
+        }
         this.#isWanted = false;
         this.#reader.enqueue(piece);
       }
@@ -139,12 +141,9 @@ class Pump {
     this.#resume?.();
   }
 
-  async #nextRead(): Promise<void> {
-    await new Promise<void>((resolve) => this.#resume = resolve);
-    this.#throwIfEnded();
-  }
-
-  #throwIfEnded(): void {
+  async #wait<T>(promise: Promise<T>): Promise<T> {
+    const value = await promise;
     if (this.#ended) throw this.#ended.reason;
+    return value;
   }
 }

@@ -65,7 +65,7 @@ export class Encoder {
   #run(bytes: Uint8Array, operation: number): Uint8Array<ArrayBuffer>[] {
     const output: Uint8Array<ArrayBuffer>[] = [];
     if (this.#isOpen) {
-      for (const piece of this.#session.run(bytes, bytes.length, operation, PIECES)) output.push(piece);
+      for (const piece of this.#session.run(bytes, operation, PIECES)) output.push(piece);
     }
     return output;
   }

@@ -103,21 +103,14 @@ export class Session {
   }
 
   /**
-   * Puts `bytes`, of which there have to be `total`, through the codec, a piece of input after the other, and yields the pieces of output as they are made.
+   * Puts `bytes`, which have to stay as they are, through the codec, a piece of input after the other, and yields the pieces of output as they are made.
    * The operation is that of the last piece of input. What comes out before an error is yielded first.
    *
-   * @throws {TypeError} as {@linkcode step} does, and if the bytes' buffer has shrunk, or was transferred, between two pieces.
+   * @throws {TypeError} as {@linkcode step} does.
    */
-  *run(
-    bytes: Uint8Array,
-    total: number,
-    operation: number,
-    limits: PieceLimits,
-  ): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
+  *run(bytes: Uint8Array, operation: number, limits: PieceLimits): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
+    const { length: total } = bytes;
     for (let start = 0; start < total || start === 0; start += limits.input) {
-      if (bytes.length < total) {
-        throw new TypeError(`${this.#action}: a chunk's buffer was transferred or resized before all of it was read`);
-      }
       const piece = bytes.subarray(start, start + limits.input);
       this.write(piece);
       let { length } = piece;

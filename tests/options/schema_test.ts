@@ -202,11 +202,13 @@ test("objects of the language's own kinds are no options", () => {
 test("names that a program added to all objects are no options", () => {
   const all = Object.prototype as unknown as Record<string, unknown>;
   all.each = (): void => {};
+  Object.defineProperty(all, "then", { get: () => undefined, configurable: true });
   try {
     assert.equal(options({ size: 2 }).size, 2);
     assert.deepEqual(options.check<Options>({}), {});
     assert.throws(() => options({ each: 1 } as Options), /unknown option "each"/);
   } finally {
+    delete all.then;
     delete all.each;
   }
 });

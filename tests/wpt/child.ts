@@ -1,19 +1,21 @@
 /**
- * One test file in this process: `child.ts ROOT FILE MODE SECONDS`.
+ * One test file, or all of compression, in this process: `child.ts ROOT FILE MODE SECONDS`.
  *
  * @module
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { inflateRawSync, unzipSync } from "node:zlib";
 import { runScripts } from "./harness.ts";
 import { enter, type Mode } from "./mode.ts";
-import { scriptsOf } from "./test_file.ts";
+import { COMPRESSION, compressionScripts, scriptsOf } from "./test_file.ts";
 
 const [root, file, mode, seconds] = process.argv.slice(2) as [string, string, Mode, string];
 await enter(mode);
 prepareGlobals();
-runScripts(scriptsOf(root, file), Number(seconds));
+if (file === COMPRESSION) await prepareCompression();
+runScripts(file === COMPRESSION ? compressionScripts(root) : scriptsOf(root, file), Number(seconds));
 
 /** What a worker's global scope has and the harness or a test looks for. */
 function prepareGlobals(): void {
@@ -25,5 +27,22 @@ function prepareGlobals(): void {
     GLOBAL: { isWindow: () => false, isWorker: () => true, isShadowRealm: () => false },
     fetch: (path: string) => Promise.resolve(new Response(readFileSync(join(root, path)))),
     gc: gc ?? (() => Bun?.gc(true)),
+  });
+}
+
+/** Has the codecs' streams as globals, the other side of the tests by the runtime's own codecs, and transfers. */
+async function prepareCompression(): Promise<void> {
+  if (mode === "ours") {
+    const { CompressionStream, DecompressionStream } = await import("../../lib/codecs/mod.ts");
+    for (const value of [CompressionStream, DecompressionStream]) {
+      Object.defineProperty(globalThis, value.name, { value, configurable: true, writable: true, enumerable: false });
+    }
+  }
+  const { fetch } = globalThis;
+  Object.assign(globalThis, {
+    // Any file that is long enough stands for the media that are compressed.
+    fetch: (path: string) => fetch(path.startsWith("/media/") ? "resources/testharness.js" : path),
+    pako: { inflate: unzipSync, inflateRaw: inflateRawSync },
+    postMessage: (message: unknown, _: string, transfer: Transferable[]) => structuredClone(message, { transfer }),
   });
 }

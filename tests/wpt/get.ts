@@ -1,8 +1,9 @@
 /**
- * Gets the web platform tests of streams, unless they are here, and prints their folder: `node tests/wpt/get.ts`.
+ * Gets the web platform tests of streams and compression, unless they are here, and prints the folder of those of streams: `node tests/wpt/get.ts`.
  *
  * @module
  */
-import { getSuite } from "./suite.ts";
+import { getCompression, getSuite } from "./suite.ts";
 
 console.log(await getSuite());
+await getCompression();

@@ -5,7 +5,7 @@ import { root as repository, runtime as current } from "../support/runtime.ts";
 import { isExcluded } from "./exclusions.ts";
 import type { Mode } from "./mode.ts";
 import { type FileResult, type Line, MARK, type Subtest } from "./result.ts";
-import { isPiping, testFiles } from "./test_file.ts";
+import { COMPRESSION, isPiping, testFiles } from "./test_file.ts";
 
 /** A runtime that the tests run on. */
 export type Runtime = "node" | "bun" | "deno" | "chromium";
@@ -73,6 +73,17 @@ export async function runSuite(root: string, run: Run): Promise<FileResult[]> {
 
 /** A runtime that is no browser. */
 export type LocalRuntime = keyof typeof flags;
+
+/** Runs all test files of compression in one process: `ours` are the codecs' streams. */
+export async function runCompression(
+  root: string,
+  runtime: LocalRuntime,
+  mode: "native" | "ours",
+): Promise<FileResult> {
+  const told = await runFile(root, COMPRESSION, runtime, mode);
+  const subtests = told.subtests.filter(({ name }) => !isExcluded(COMPRESSION, name, runtime, mode));
+  return { file: COMPRESSION, ...told, subtests };
+}
 
 function runFile(root: string, file: string, runtime: LocalRuntime, mode: Mode): Promise<Omit<FileResult, "file">> {
   return runProcess(runtime, [join(repository, "tests/wpt/child.ts"), root, file, mode, String(PATIENCE)]);

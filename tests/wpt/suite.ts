@@ -10,8 +10,8 @@ const pinned = {
   repository: "https://github.com/web-platform-tests/wpt",
   commit: "2bd26e124cf17b2f0a25c150794d640b07b2a870",
 };
-/** The folders of them that the tests of streams and text streams need. */
-const folders = ["streams", "encoding", "resources", "common", "interfaces"];
+/** The folders of them that the tests of streams, text streams and compression need. */
+const folders = ["streams", "encoding", "compression", "resources", "common", "interfaces"];
 
 const cache = join(root, `node_modules/.cache/wpt-${pinned.commit.slice(0, 8)}`);
 /** Brings the same tests where that repository is out of reach. */
@@ -29,19 +29,35 @@ export function findSuite(): string | undefined {
 
 /** The folder of the suite, which is got first if need be. */
 export async function getSuite(): Promise<string> {
-  const found = findSuite();
-  if (found !== undefined) return found;
-  await mkdir(dirname(cache), { recursive: true });
-  const folder = await mkdtemp(`${cache}-`);
-  try {
+  return findSuite() ?? await brought(cache, async (folder) => {
     if (hasScript()) await output("bash", [script, folder], root);
     else await checkOut(folder, pinned);
-    await rename(folder, cache);
+  });
+}
+
+/** The folder of a suite that has compression; undefined if it cannot be had here. */
+export async function getCompression(): Promise<string | undefined> {
+  const folder = hasScript() ? await getSuite() : findSuite();
+  if (folder === undefined || existsSync(join(folder, "compression"))) return folder;
+  const other = `${cache}-compression`;
+  if (existsSync(other)) return other;
+  if (!hasScript()) return undefined;
+  // What the script brings by default is too old to have it.
+  return await brought(other, (folder) => output("bash", [script, folder, "forky"], root)).catch(() => undefined);
+}
+
+/** Has a folder filled, which gets its name when it is complete. */
+async function brought(path: string, fill: (folder: string) => Promise<unknown>): Promise<string> {
+  await mkdir(dirname(path), { recursive: true });
+  const folder = await mkdtemp(`${path}-`);
+  try {
+    await fill(folder);
+    await rename(folder, path);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
-    if (!existsSync(cache)) throw error; // else somebody was faster
+    if (!existsSync(path)) throw error; // else somebody was faster
   }
-  return cache;
+  return path;
 }
 
 /** Whether {@linkcode getSuite} needs no more than a script beside the repository. */

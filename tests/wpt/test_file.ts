@@ -11,6 +11,35 @@ export function testFiles(root: string): string[] {
     .sort();
 }
 
+/** Stands for all test files of compression. */
+export const COMPRESSION = "compression/";
+
+/**
+ * The paths of the test files of compression below `root`; none if it has none. Those for windows alone need of these
+ * only that a buffer can be transferred.
+ */
+export function compressionFiles(root: string): string[] {
+  return globSync("compression/*.{any,window}.js", { cwd: root }).map((path) => path.replaceAll("\\", "/")).sort();
+}
+
+/** Before the code of a file: its tests have its name, and a `then` that they give all objects goes with them. */
+function prelude(path: string): string {
+  return `
+const name = (text) => text + ${JSON.stringify(` (${path})`)};
+const { defineProperty } = globalThis.Object;
+const Object = new Proxy(globalThis.Object, {
+  get: (all, key) => key !== "defineProperty" ? all[key] : (object, key, property) => {
+    return defineProperty(object, key, key === "then" ? { ...property, configurable: true } : property);
+  },
+});
+const test = (steps, text) => globalThis.test(steps, name(text));
+const promise_test = (steps, text) => globalThis.promise_test((t) => {
+  t.add_cleanup(() => void delete Object.prototype.then);
+  return steps(t);
+}, name(text));
+`;
+}
+
 /** What the suite's own server serves under another name. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ["resources/WebIDLParser.js", "resources/webidl2/lib/webidl2.js"],
@@ -28,17 +57,34 @@ export interface Script {
 }
 
 /**
- * The scripts that make up the test file at `path`, in the order in which a browser would load them.
+ * The scripts that make up the test file at `path`, in the order in which a browser would load them, but those whose
+ * paths match `without`.
  *
  * @see {@link https://web-platform-tests.org/writing-tests/testharness.html#multi-global-tests}
  */
-export function scriptsOf(root: string, path: string): Script[] {
+export function scriptsOf(root: string, path: string, without?: RegExp): Script[] {
   const read = (each: string): Script => ({ path: each, code: sourceOf(root, each) });
   const file = read(path);
   const needed = [...file.code.matchAll(/^\/\/ META: script=(\S+)$/gm)].map(([, script]) => {
     return script!.startsWith("/") ? script!.slice(1) : posix.join(dirname(path), script!);
-  });
+  }).filter((script) => !without?.test(script));
   return ["resources/testharness.js", ...needed].map(read).concat(file);
+}
+
+/**
+ * The scripts of all test files of compression, to be run at once: a process for each would take longer than its tests.
+ * What they share is loaded once, and pako, which Debian's copy of the suite lacks, is for the caller to provide.
+ */
+export function compressionScripts(root: string): Script[] {
+  const shared = new Map<string, Script>();
+  const tests = compressionFiles(root).map((path) => {
+    const scripts = scriptsOf(root, path, /\/pako\//);
+    const own = scripts.filter((script) => script.path.startsWith("compression/"));
+    for (const script of scripts) if (!own.includes(script)) shared.set(script.path, script);
+    const code = own.map(({ code }) => code).join("\n");
+    return { path, code: `(() => {${prelude(path)}${code}\n})();` };
+  });
+  return [...shared.values(), ...tests];
 }
 
 /** Whether anything is piped in the test file at `path`: if not, it says nothing of what pipes. */

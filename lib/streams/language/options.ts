@@ -95,7 +95,7 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
   const readAll = (given: Options = {}, path = "", hasDefaults = true): Record<string, unknown> => {
     const known = load();
     // Objects of any class, and modules, but none of the language's own.
-    if (typeof given !== "object" || !given || Symbol.iterator in given || "then" in given || isBuiltIn(given)) {
+    if (typeof given !== "object" || !given || Symbol.iterator in given || isThenable(given) || isBuiltIn(given)) {
       throw wrongType(path.slice(0, -1) || `the options of ${owner}`, "an object", given);
     }
     for (const name in given) {
@@ -119,6 +119,11 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
 }
 
 type Options = Readonly<Record<string, unknown>>;
+
+/** Whether an object is a promise or the like; not because a program has given all objects a member of that name. */
+function isThenable(value: object): boolean {
+  return "then" in value && !("then" in Object.prototype && !Object.hasOwn(value, "then"));
+}
 
 /** Whether an object holds data of its own kind, as a buffer or a Date does, rather than members. */
 function isBuiltIn(value: object): boolean {
