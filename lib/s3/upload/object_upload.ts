@@ -76,7 +76,10 @@ export interface UploadContext {
 }
 
 export interface Resumed extends StoredParts {
-  readonly uploadId: string;
+  /** The name of the upload. Default: it is begun with the first part. */
+  readonly uploadId?: string;
+  /** Whether the store keeps what it has of it when it fails. Default: false. */
+  readonly isLeft?: boolean;
   /** How many parts there are before them. */
   readonly skipped?: number;
   /** The size of a part. Default: that of the first. */
@@ -98,6 +101,7 @@ export class ObjectUpload {
   readonly partSize: number;
   /** How many parts there are before {@linkcode #parts}. */
   readonly #skipped: number;
+  readonly #isLeft: boolean;
   readonly #parts: StoredPart[];
   readonly #sending = new Set<Promise<void>>();
   readonly checksum: ChecksumKind;
@@ -115,6 +119,7 @@ export class ObjectUpload {
     this.uploadId = resumed?.uploadId;
     this.#parts = [...resumed?.parts ?? []];
     this.#skipped = resumed?.skipped ?? 0;
+    this.#isLeft = resumed?.isLeft ?? false;
     this.partSize = resumed?.partSize ?? resumed?.parts[0]?.size ?? partSizeFor(options.size ?? 0);
     this.checksum = resumed?.checksum ?? context.store.partChecksum;
     this.#part = this.#newPart(this.#skipped + this.#parts.length + 1);
@@ -191,7 +196,7 @@ export class ObjectUpload {
     this.#controller.abort(reason);
     await this.#step;
     await Promise.allSettled(this.#sending);
-    await this.#part.discard().catch(() => {}); // it was given up
+    if (!this.#isCompleted) await this.#part.discard().catch(() => {}); // the upload has failed: that is being told
   }
 
   async #settle(isLast: boolean): Promise<void> {
@@ -202,12 +207,8 @@ export class ObjectUpload {
   }
 
   async #abort(reason: unknown): Promise<void> {
-    this.#controller.abort(reason);
-    await this.#step;
-    if (this.#isCompleted) return; // it was too late
-    await Promise.allSettled(this.#sending);
-    await this.#part.discard().catch(() => {}); // the upload has failed: that is being told
-    if (this.uploadId === undefined) return;
+    await this.leave(reason);
+    if (this.#isCompleted || this.uploadId === undefined || this.#isLeft) return; // it was too late
     await abortUpload(this.#context.store, { key: this.key, uploadId: this.uploadId });
   }
 

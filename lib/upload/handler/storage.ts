@@ -41,11 +41,11 @@ export interface Storage {
   look(name: string): Place | undefined | Promise<Place | undefined>;
   destination(name: string, options: PlaceOptions): BodyDestination;
   /**
-   * The conditions of a PUT, to be checked again when its file takes the name; undefined where the store does that.
+   * The conditions of a PUT, to be checked again when its file takes the name.
    *
    * @param found The file that they held for before the body was received; undefined if that is not known.
    */
-  claim(source: Incoming["source"], found?: Place): Claim | undefined;
+  claim(source: Incoming["source"], found?: Place): Claim;
   /** Returns the error that tells the sender of a failure; the failure itself if it is not the storage's. */
   explained(error: unknown, name: string): unknown;
   sessions(): SessionStorage;
@@ -202,8 +202,8 @@ export class BucketStorage implements Storage {
     }
   }
 
-  claim(): undefined {
-    return undefined;
+  claim(source: Incoming["source"]): Claim {
+    return { check: (found) => requireConditions(source, found) };
   }
 
   destination(name: string, { overwrite, contentType, isUndoable, only }: PlaceOptions): BodyDestination {

@@ -1,3 +1,4 @@
+import { LockLostError } from "../../files/internal.ts";
 import {
   abortUpload,
   type ChecksumKind,
@@ -13,7 +14,7 @@ import {
   type UploadContext,
   writableOptions,
 } from "../../s3/internal.ts";
-import type { S3Bucket, S3Object } from "../../s3/mod.ts";
+import type { S3Bucket, S3Object, S3PutOptions } from "../../s3/mod.ts";
 import { nameTaken, type UploadError } from "../body/upload_error.ts";
 import { CreatedObject, MARK } from "../sink/created_object.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
@@ -75,6 +76,8 @@ export class BucketHold implements SessionHold {
   /** How many bytes the parts had when it was opened. */
   #base = 0;
   #isDoubted = false;
+  /** Whether a note of the upload in parts may be in the store: the answer may have been lost. */
+  #isNoted: boolean;
 
   constructor(bucket: S3Bucket, small: SmallObjects, id: string, record: SessionRecord, state: State) {
     this.id = id;
@@ -85,6 +88,7 @@ export class BucketHold implements SessionHold {
     this.#recordKey = state.record;
     this.touched = Math.max(0, state.touched);
     this.#parts = state.parts;
+    this.#isNoted = state.parts !== undefined;
     this.#pieces = state.pieces;
     this.#data = state.data;
     this.#spent = [...state.spent];
@@ -120,7 +124,7 @@ export class BucketHold implements SessionHold {
       if (unnoted >= UNNOTED_PARTS) await this.#noteParts(upload!);
     } catch (error) {
       await this.#drop(error);
-      throw error;
+      throw this.#lossOf(error);
     }
   }
 
@@ -130,7 +134,7 @@ export class BucketHold implements SessionHold {
       await this.#keep();
     } catch (error) {
       await this.#drop(error);
-      throw error;
+      throw this.#lossOf(error);
     }
   }
 
@@ -168,7 +172,7 @@ export class BucketHold implements SessionHold {
     await this.#remove(({ key }) => !isStoredRecord(key));
   }
 
-  async store(name: string, { overwrite, part, isThere = true, made }: StoreOptions): Promise<undefined> {
+  async store(name: string, { overwrite, part, isThere = true, made, claim }: StoreOptions): Promise<undefined> {
     await this.settle();
     const mark = part === undefined ? this.id : `${this.id}/${part}`;
     const there = await this.#bucket.head(name);
@@ -177,15 +181,17 @@ export class BucketHold implements SessionHold {
     const created = new CreatedObject(this.#bucket, name, { mark, replaced: isOurs ? isThere : there !== undefined });
     made?.push(created);
     if (isOurs) return;
-    const isFree = overwrite && made !== undefined && there === undefined;
+    claim?.check(there && { mtimeMs: there.lastModified.getTime(), etag: there.etag });
+    // What was looked at alone is replaced, where conditions held for it, or it may have to be undone.
+    const isNew = there === undefined && (claim !== undefined || made !== undefined);
+    const only = claim && there && { ifMatch: there.etag };
     try {
-      await this.#join(name, mark, { overwrite: overwrite && !isFree, part });
-      return;
+      return await this.#join(name, mark, part, only ?? { overwrite: overwrite && !isNew });
     } catch (error) {
-      if (!isFree || (error as UploadError).code !== "EXISTS") throw error;
+      if (!isNew || !overwrite || claim !== undefined || (error as UploadError).code !== "EXISTS") throw error;
     }
     created.replaced = true; // another came meanwhile
-    await this.#join(name, mark, { overwrite, part });
+    await this.#join(name, mark, part, { overwrite });
   }
 
   async remove(): Promise<void> {
@@ -208,20 +214,31 @@ export class BucketHold implements SessionHold {
     await this.#drop(undefined);
   }
 
-  async #join(name: string, mark: string, { overwrite, part }: StoreOptions): Promise<void> {
-    const staged = part === undefined ? undefined : await this.#bucket.head(stagedKey(this.id, part));
-    const data = part === undefined ? await this.#seal() : staged;
-    if (part !== undefined && staged === undefined) {
-      throw new Error(`The file ${part} of the upload ${this.id} is not there any more`);
-    }
-    const contentType = staged?.contentType ?? storableType(this.record.contentType);
+  async #join(
+    name: string,
+    mark: string,
+    part: string | undefined,
+    condition: Pick<S3PutOptions, "ifMatch" | "overwrite">,
+  ): Promise<undefined> {
+    const data = part === undefined
+      ? await this.#seal().catch((error) => Promise.reject(this.#lossOf(error)))
+      : await this.#bucket.head(stagedKey(this.id, part));
+    if (part !== undefined && data === undefined) throw new LockLostError(`the upload ${this.id}`);
+    const contentType = (data as S3Object | undefined)?.contentType ?? storableType(this.record.contentType);
     try {
-      await this.#bucket.join(data ? [data] : [], name, { contentType, metadata: { [MARK]: mark }, overwrite });
+      await this.#bucket.join(data ? [data] : [], name, { contentType, metadata: { [MARK]: mark }, ...condition });
     } catch (error) {
-      if ((error as { status?: unknown }).status !== 412 || overwrite) throw error;
-      // An attempt whose answer was lost may have stored it.
-      if ((await this.#bucket.head(name))?.metadata?.[MARK] !== mark) throw nameTaken(name, error);
+      const { status } = error as { status?: unknown };
+      if (status !== 404 && status !== 412) throw error;
+      // An attempt whose answer was lost, or another server, may have stored it.
+      if ((await this.#bucket.head(name))?.metadata?.[MARK] === mark) return;
+      throw status === 404 && condition.ifMatch === undefined ? this.#lossOf(error) : nameTaken(name, error);
     }
+  }
+
+  /** The error for another that may say that an object has gone: another server has made a part of it, or all. */
+  #lossOf(error: unknown): unknown {
+    return (error as { status?: unknown }).status === 404 ? new LockLostError(`the upload ${this.id}`) : error;
   }
 
   get #pieceKeys(): string[] {
@@ -250,8 +267,9 @@ export class BucketHold implements SessionHold {
     const options = writableOptions({ size: length, contentType: storableType(contentType) });
     const parts = this.#parts;
     let start = this.#base = parts?.end ?? 0;
-    const begun = parts && { ...await this.#begun(parts), skipped: parts.count, partSize: parts.size, parts: [] };
-    const upload = this.#upload = new ObjectUpload(dataKey(this.id), this.#context, options, begun);
+    const begun = parts && { ...await this.#begun(parts), skipped: parts.count, partSize: parts.size };
+    const resumed = { checksum: undefined, ...begun, parts: [], isLeft: true };
+    const upload = this.#upload = new ObjectUpload(dataKey(this.id), this.#context, options, resumed);
     for (let i = 0; i < this.#pieces.length; i += READ_AT_ONCE) {
       const some = this.#pieces.slice(i, i + READ_AT_ONCE);
       const isSmall = ({ start, end }: Piece): boolean => end - start <= SMALL;
@@ -298,6 +316,7 @@ export class BucketHold implements SessionHold {
       { count: stored.count, size: partSize, end: this.#base + stored.size },
       this.#now(),
     );
+    this.#isNoted = true;
     await this.#small.put(parts.key, JSON.stringify({ uploadId, checksum }));
     this.#spent = [...this.#spent, ...this.#parts === undefined ? [] : [this.#parts.key], ...this.#pieceKeys];
     this.#parts = parts;
@@ -331,8 +350,9 @@ export class BucketHold implements SessionHold {
     await upload?.leave(reason ?? new Error("the upload is left"));
     if (upload !== undefined && !this.#isDoubted) await this.#noteParts(upload).catch(() => {}); // sent again then
     const { key, uploadId } = upload ?? {};
-    const isUnknown = uploadId !== undefined && this.#parts === undefined && this.#data === undefined;
-    if (isUnknown) await abortUpload(this.#context.store, { key: key!, uploadId }).catch(() => {}); // removed when it is old
+    if (uploadId !== undefined && !this.#isNoted) {
+      await abortUpload(this.#context.store, { key: key!, uploadId }).catch(() => {}); // removed when it is old
+    }
     await pending?.discard().catch(() => {}); // it was given up
     this.#end = this.#kept;
   }

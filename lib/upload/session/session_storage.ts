@@ -128,7 +128,7 @@ export interface StoreOptions {
   readonly part?: string;
   /** Whether a file had the name when the data was complete; of one that was stored before a kill. Default: true. */
   readonly isThere?: boolean;
-  /** The conditions for the name, of files on a disk. Default: none. */
+  /** The conditions for the name. Default: none. */
   readonly claim?: Claim | undefined;
   /** Takes note of what undoes it, also if it fails. Default: it will not be undone. */
   readonly made?: Undoable[];

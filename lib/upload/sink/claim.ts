@@ -4,10 +4,10 @@ import type { ContainedPlace } from "./contained_path.ts";
 
 /** The conditions of a sender for the name of its file: they must hold when the file takes it. */
 export interface Claim {
-  /** Makes the lock that other processes with conditions have in turn. */
-  lock(): ProcessLock;
+  /** Makes the lock that other processes with conditions have in turn; not in a bucket, where the store checks. */
+  lock?(): ProcessLock;
   /** Called with the status of what has the name, just before it is replaced. @throws {unknown} if it must not be. */
-  check(status: Stats | undefined): void;
+  check(status: Pick<Stats, "mtimeMs"> & { readonly etag?: string } | undefined): void;
 }
 
 /**
@@ -21,7 +21,7 @@ export async function takePlace(
   take: (before: NameOptions["before"]) => Promise<void>,
 ): Promise<void> {
   if (claim === undefined && verify === undefined) return await take(undefined);
-  const lock = claim?.lock();
+  const lock = claim?.lock?.();
   let refusal: { readonly error: unknown } | undefined;
   try {
     await lock?.take();

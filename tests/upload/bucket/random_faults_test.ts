@@ -50,7 +50,7 @@ test(title, { timeout: 3_600_000 }, async () => {
       let known = 0;
       const append = async (offset: number, size: number): Promise<void> => {
         const bytes = whole.slice(offset, offset + size);
-        const isSummed = random(4) === 0;
+        const isSummed = isFailing && random(4) === 0;
         const sum = createHash("sha1").update(bytes).digest("base64");
         const isWrong = isSummed && random(2) === 0;
         if (isWrong) bytes[0] ^= 1;
@@ -66,10 +66,14 @@ test(title, { timeout: 3_600_000 }, async () => {
       };
       const isRemoved = random(5) === 0;
       for (; told < whole.length && !(isRemoved && random(6) === 0); steps++) {
-        const appending = Array.from({ length: 1 + Number(random(3) === 0) }, () => append(known, pick(SIZES)));
+        const appending = Array.from(
+          { length: 1 + Number(random(3) === 0) },
+          () => append(known, isFailing ? pick(SIZES) : whole.length),
+        );
         await Promise.all(appending);
         if (steps > STEPS + 20) isFailing = false;
         const head = await ask("HEAD", path, {});
+        assert.ok(steps < STEPS + 60, `it never ends: HEAD answers ${head.status} ${told} of ${whole.length}`);
         if (head.status !== 200) continue;
         known = Number(head.headers.get("upload-offset"));
         assert.ok(known >= told, `${known} bytes are left of ${told}`);

@@ -143,6 +143,43 @@ test("in a bucket: a form that is refused at its last file leaves none of them",
     assert.deepEqual(left(store), []);
   }));
 
+test("in a bucket: the store is asked to hold conditions when an upload takes its name", () =>
+  withStore(async (store) => {
+    const ask = server(store, { overwrite: true });
+    const bucket = store.bucket();
+    const put = (headers: Record<string, string>): Promise<Response> => {
+      return ask("PUT", "/doc", { "Upload-Complete": "?1", ...headers }, "of the upload");
+    };
+    for (const [title, field] of [["a tag", "tag"], ["any", "*"], ["a time", "time"]]) {
+      for (const change of ["replaced", "removed", "kept"]) {
+        const { etag } = await bucket.put("doc", "first");
+        const time = new Date(Date.now() + 5000).toUTCString();
+        let copies = 0;
+        store.fails(({ operation }) => {
+          if (operation !== "CopyObject" || copies++ > 0) return undefined;
+          if (change === "removed") store.objects.delete("doc");
+          if (change === "replaced") store.objects.set("doc", { ...store.objects.get("doc")!, etag: '"another"' });
+          return undefined;
+        });
+        const condition: Record<string, string> = field === "time"
+          ? { "If-Unmodified-Since": time }
+          : { "If-Match": field === "*" ? "*" : etag };
+        const { status } = await put(condition);
+        assert.equal(status, change === "kept" ? 200 : 412, `${title}, ${change}`);
+        assert.equal(store.objects.get("doc")?.bytes.length, { replaced: 5, removed: undefined, kept: 13 }[change]);
+      }
+    }
+    store.objects.delete("doc");
+    store.fails(({ operation }) => {
+      if (operation === "CopyObject") {
+        store.objects.set("doc", { ...[...store.objects.values()][0], bytes: new Uint8Array(1) });
+      }
+      return undefined;
+    });
+    assert.equal((await put({ "If-None-Match": "*" })).status, 412);
+    assert.equal(store.objects.get("doc")!.bytes.length, 1);
+  }));
+
 test("in a bucket: an upload that is stored has succeeded, though its session cannot be removed", () =>
   withStore(async (store) => {
     const told: string[] = [];
