@@ -144,17 +144,17 @@ function fieldOf(fields: Fields, name: string, part: string): string | undefined
 /** The names that a `Content-Disposition` gives (RFC 7578, section 4.2). */
 function namesOf(disposition: string, part: string): { name: string; filename: string | undefined } {
   const words = `the Content-Disposition of ${part}, ${shown(disposition)},`;
-  const parsed = parseParameters(disposition, "browser");
+  // A quote that `curl --form-escape` writes as \\" may stand before a semicolon, where a browser's value would end.
+  const parsed = parseParameters(disposition, "browser") ?? parseParameters(disposition, "backslash");
   if (parsed === undefined) throw malformed(`${words} cannot be read`);
   if (parsed.value !== "form-data") throw malformed(`${words} is not form-data`);
   const name = parsed.parameters.get("name");
   if (name === undefined) throw malformed(`${words} has no name`);
   const extended = parsed.parameters.get("filename*");
-  const filename = parsed.parameters.get("filename");
-  if (extended === undefined) return { name: unescaped(name), filename: filename && unescaped(filename) };
-  const decoded = decodeExtended(extended);
-  if (decoded === undefined) throw malformed(`${words} has a filename* that cannot be read`);
-  return { name: unescaped(name), filename: decoded };
+  const plain = parsed.parameters.get("filename");
+  const filename = (extended === undefined ? undefined : decodeExtended(extended)) ?? (plain && unescaped(plain)) ??
+    extended;
+  return { name: unescaped(name), filename };
 }
 
 /** Undoes what browsers and `fetch()` do to names. See the HTML Standard, "multipart/form-data encoding algorithm". */
@@ -162,7 +162,10 @@ function unescaped(name: string): string {
   return name.replace(/%(?:22|0D|0A)/gi, decodeURIComponent);
 }
 
-/** A value of RFC 8187. Forms ought not to have one (RFC 7578, section 4.2), but there are senders that do. */
+/**
+ * A value of RFC 8187; undefined if it cannot be read. Forms ought not to have one (RFC 7578, section 4.2), but there are
+ * senders that do.
+ */
 function decodeExtended(text: string): string | undefined {
   const [, charset, value] = /^([^']*)'[^']*'(.*)$/.exec(text) ?? [];
   try {
@@ -171,7 +174,7 @@ function decodeExtended(text: string): string | undefined {
       return value.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
     }
   } catch {
-    // malformed, told by the caller
+    // It is malformed.
   }
   return undefined;
 }
