@@ -39,8 +39,6 @@ import {
 const PARTIAL = "application/partial-upload";
 /** How often the sender is told how much has come, in ms. */
 const PROGRESS = 1000;
-/** Interim responses with an offset came with this version. */
-const WITH_PROGRESS = 5;
 
 /** The header fields for the response to a request whose session is known. */
 interface State {
@@ -120,14 +118,14 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
 
 async function append(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Outcome> {
   const type = asked(exchange, "content-type")?.toLowerCase();
-  if (draft.version >= 6 && type !== PARTIAL) {
+  if (draft.version > 3 && type !== PARTIAL) {
     const message = `Data is appended with the type ${PARTIAL}`;
     throw new Refusal("UNSUPPORTED", message, { "Accept-Patch": PARTIAL });
   }
   const provided = parseNaturalNumber(asked(exchange, "upload-offset"));
   if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
-  // Early drafts let it be left out: of the first one it means the end, of the others that there is more.
-  const isLast = askedComplete(exchange, draft) ?? (draft.version < 6 ? draft.version === 3 : undefined);
+  // The first draft lets it be left out, which means the end.
+  const isLast = askedComplete(exchange, draft) ?? (draft.version === 3 ? true : undefined);
   if (isLast === undefined) throw new Refusal("BAD_FIELD", "Upload-Complete must say whether the data is the last");
   return await withSession(exchange, id, "rufh", async (lease) => {
     const { hold } = lease;
@@ -146,7 +144,7 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
     if (length !== hold.record.length) await hold.save({ ...hold.record, length: length! });
     await receive(exchange, lease, draft, state);
     if (isLast) return await finish(exchange, hold, draft, state);
-    return { answer: emptyAnswer(draft.version >= 6 ? 204 : 201, state.fields) };
+    return { answer: emptyAnswer(draft.version > 3 ? 204 : 201, state.fields) };
   });
 }
 
@@ -203,7 +201,7 @@ function progressOf(
   draft: Draft,
   { digests, trailerDigests }: Announced,
 ): (hold: SessionHold) => void {
-  if (draft.version < WITH_PROGRESS || digests.size > 0 || trailerDigests !== undefined) return () => {};
+  if (draft.version === 3 || digests.size > 0 || trailerDigests !== undefined) return () => {};
   let last = performance.now();
   return (hold) => {
     const now = performance.now();
@@ -225,7 +223,7 @@ async function finish(exchange: Exchange, hold: SessionHold, draft: Draft, state
   try {
     const answer = await complete(exchange, hold);
     const { Location: file } = answer.fields;
-    // Drafts before 06 let the field name the upload even then.
+    // Early drafts let the field name the upload even then.
     const places: Fields = draft.version > 6 || file === undefined
       ? {}
       : { Location: location, "Content-Location": file };

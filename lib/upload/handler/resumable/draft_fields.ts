@@ -2,9 +2,10 @@ import { parseBoolean, parseNaturalNumber } from "../../../semantics/mod.ts";
 import { Refusal } from "../problem.ts";
 import { asked, type Exchange, type Fields } from "./exchange.ts";
 
-/** The interop versions that are known: of draft 01, which iOS 17 speaks, to draft 11. */
-const OLDEST = 3;
+/** The newest interop version, of draft 11. */
 const NEWEST = 8;
+/** The interop versions that are known besides: that of iOS 17 and macOS 14, and that of iOS 18 to 26. */
+const SPOKEN: readonly number[] = [3, 6];
 
 const PROBLEMS = "https://iana.org/assignments/http-problem-types#";
 
@@ -19,7 +20,7 @@ export interface Draft {
 /** The iteration that a request speaks: the newest, unless it names another that is known. */
 export function draftOf(exchange: Pick<Exchange, "request">): Draft {
   const version = parseNaturalNumber(asked(exchange, "upload-draft-interop-version"));
-  const isNamed = version !== undefined && version >= OLDEST && version <= NEWEST;
+  const isNamed = version !== undefined && [...SPOKEN, NEWEST].includes(version);
   return { version: isNamed ? version : NEWEST, isNamed };
 }
 
