@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import test from "node:test";
-import { ChunkSizedReads } from "../../lib/upload/body/stream_body.ts";
+import { ByteStreamBody, ChunkSizedReads } from "../../lib/upload/body/stream_body.ts";
+import { noise } from "../support/bytes.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
 
 const MOST = 128 * 1024;
 
@@ -56,4 +59,47 @@ test("reads never become larger than the most, nor than the least of what chunks
     asked.gave(asked.size - 100);
   }
   assert.equal(asked.size, 1000);
+});
+
+test("small chunks are given together, in order, and none waits for one that does not come", async () => {
+  const random = randomNumbers(5);
+  const sizes = Array.from({ length: 400 }, () => random(20) === 0 ? 1 + random(9000) : 1 + random(40));
+  const sent = noise(sizes.reduce((a, b) => a + b), 3);
+  let next = 0;
+  let start = 0;
+  const goOn = Promise.withResolvers<void>();
+  const stream = new ReadableStream({
+    type: "bytes",
+    async pull(controller) {
+      if (next === sizes.length / 2) await goOn.promise;
+      if (next === sizes.length) {
+        controller.close();
+        controller.byobRequest!.respond(0);
+        return;
+      }
+      const view = controller.byobRequest!.view as Uint8Array;
+      const length = Math.min(sizes[next], view.length);
+      view.set(sent.subarray(start, start + length));
+      start += length;
+      sizes[next] -= length;
+      if (sizes[next] === 0) next++;
+      controller.byobRequest!.respond(length);
+    },
+  });
+  const traits = { isReceived: true, leavesBody: false, ownsChunks: false, readsAhead: true };
+  const body = new ByteStreamBody(stream.getReader({ mode: "byob" }), traits);
+  const got: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const pieces = await body.read();
+    if (pieces === undefined) break;
+    for (const piece of pieces) {
+      got.push(piece.slice());
+      bytes += piece.length;
+    }
+    body.release();
+    if (next === sizes.length / 2 && bytes === start) goOn.resolve();
+  }
+  assert.deepEqual(Buffer.concat(got), Buffer.from(sent));
+  assert.ok(got.length < 100, `${got.length} reads for 400 chunks`);
 });

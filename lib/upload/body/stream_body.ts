@@ -1,3 +1,4 @@
+import { Pause } from "../../timers/mod.ts";
 import {
   activeBodies,
   type BodyReader,
@@ -25,6 +26,11 @@ const SIZES: readonly { readonly most: number; readonly size: number }[] = [
   { most: Infinity, size: 32 * 1024 },
 ];
 
+/** Bytes of a chunk that is small: others that come within a moment are given with it. */
+const SMALL = 4096;
+/** How long that is, in ms. A write of each chunk takes 0.3 ms on Deno, which made 0.3 MB/s of chunks of 100 bytes. */
+const MOMENT = 4;
+
 /** Reads a body from a byte stream, into one or two buffers. */
 export class ByteStreamBody implements BodyReader {
   readonly #reader: ReadableStreamBYOBReader;
@@ -37,6 +43,8 @@ export class ByteStreamBody implements BodyReader {
   readonly #free: ArrayBuffer[] = [];
   /** Buffers handed out and still in use, the oldest first. */
   readonly #given: ArrayBuffer[] = [];
+  /** A read that was begun, and of which nothing was given yet. */
+  #ahead: Promise<ReadableStreamReadResult<Uint8Array<ArrayBuffer>>> | undefined = undefined;
   /** Lets a read go on that waits for a buffer. */
   #onFree: (() => void) | undefined = undefined;
   #isOver = false;
@@ -61,20 +69,55 @@ export class ByteStreamBody implements BodyReader {
       await new Promise<void>((resolve) => this.#onFree = resolve);
       this.#throwIfFailed();
     }
-    const buffer = this.#free.pop() ?? new ArrayBuffer(this.#size);
-    let result: ReadableStreamReadResult<Uint8Array<ArrayBuffer>>;
+    let piece: Uint8Array<ArrayBuffer> | undefined;
     try {
-      result = await this.#reader.read(new Uint8Array(buffer, 0, this.#asked?.size));
+      const { done, value } = await this.#take();
+      piece = done ? undefined : this.#asked && value.length < SMALL ? await this.#gathered(value) : value;
     } catch (error) {
       this.#throwIfFailed();
       this.#end();
       throw streamFailure(error, this.#traits);
     }
     this.#throwIfFailed();
-    if (result.done) return this.#end();
-    this.#asked?.gave(result.value.length);
-    this.#given.push(result.value.buffer);
-    return [result.value];
+    if (piece === undefined) return this.#end();
+    this.#given.push(piece.buffer);
+    return [piece];
+  }
+
+  /** Reads once; a chunk that is given has been counted. */
+  async #take(): Promise<ReadableStreamReadResult<Uint8Array<ArrayBuffer>>> {
+    const result = await this.#begin();
+    this.#ahead = undefined;
+    if (!result.done) this.#asked?.gave(result.value.length);
+    return result;
+  }
+
+  #begin(): Promise<ReadableStreamReadResult<Uint8Array<ArrayBuffer>>> {
+    return this.#ahead ??= this.#reader.read(new Uint8Array(this.#buffer(), 0, this.#asked?.size));
+  }
+
+  #buffer(): ArrayBuffer {
+    return this.#free.pop() ?? new ArrayBuffer(this.#size);
+  }
+
+  /** Gives a small chunk with those that come within a moment: a copy, in a buffer of its own. */
+  async #gathered(first: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+    const room = new Uint8Array(this.#buffer());
+    let length = 0;
+    const pause = new Pause();
+    const over = pause.wait(MOMENT).then(() => undefined);
+    for (let value: Uint8Array<ArrayBuffer> | undefined = first; value !== undefined;) {
+      room.set(value, length);
+      length += value.length;
+      this.#free.push(value.buffer);
+      // The next may be as long as what is asked for.
+      if (length + Math.max(SMALL, this.#asked!.size) > room.length) break;
+      const next = await Promise.race([this.#begin(), over]);
+      if (next === undefined || next.done) break; // the end is told by the next read
+      value = (await this.#take()).value;
+    }
+    pause.end();
+    return room.subarray(0, length);
   }
 
   release(): void {
