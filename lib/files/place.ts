@@ -1,7 +1,9 @@
 import { linkSync, lstatSync, readlinkSync, realpathSync, type Stats, statSync, unlinkSync } from "node:fs";
 import { link, lstat, unlink } from "node:fs/promises";
-import { dirname, isAbsolute, sep } from "node:path";
+import { dirname, isAbsolute, resolve, sep } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { isPermitted } from "../runtime/mod.ts";
 import { type Member, wrongType } from "../streams/internal.ts";
 import { OpenFile } from "./open_file.ts";
 import { renameFile, renameFileNow, whileRefused, whileRefusedNow } from "./rename.ts";
@@ -32,6 +34,13 @@ export function filePath(path: string | URL, what = "the path"): string {
   return typeof checked === "string" ? checked : fileURLToPath(checked);
 }
 
+/** Returns a path that stays the same when the process goes elsewhere, unless it may not know where it is. */
+export function lastingPath(path: string): string {
+  if (isAbsolute(path) || !isPermitted("workingFolder")) return path;
+  // Not resolve() elsewhere: the system takes `..` to be above what a link to a folder leads to.
+  return process.platform === "win32" ? resolve(path) : `${process.cwd()}${sep}${path}`;
+}
+
 /** The place where a file is to get its name, and its present holder. */
 export interface Place {
   readonly path: string;
@@ -45,7 +54,8 @@ export interface Place {
  *
  * @throws {Error} what the file system says, with its `code`.
  */
-export function followedPlace(path: string): Place {
+export function followedPlace(named: string): Place {
+  const path = lastingPath(named);
   const status = lstatSync(path, { throwIfNoEntry: false });
   if (!status?.isSymbolicLink()) return { path, status };
   const target = statSync(path, { throwIfNoEntry: false });
@@ -61,7 +71,8 @@ function linkTarget(path: string): string {
 }
 
 /** As {@linkcode followedPlace}, but a link is itself what has the name. */
-export function placeItself(path: string): Place {
+export function placeItself(named: string): Place {
+  const path = lastingPath(named);
   return { path, status: lstatSync(path, { throwIfNoEntry: false }) };
 }
 

@@ -75,8 +75,9 @@ export class ProcessLock {
   readonly #waitFor: number;
   #timer: Interval | undefined = undefined;
   #turn: Turn | undefined = undefined;
-  /** When the file was touched last, of `performance.now()`. */
+  /** When the file was touched last, of `performance.now()`, and of `Date.now()`. */
   #beatAt = 0;
+  #beatTime = 0;
   #isLost = false;
   #isReleased = false;
   #isAsked = false;
@@ -94,8 +95,9 @@ export class ProcessLock {
 
   /** Whether the file is gone: with its folder, or by a caller that took this holder for dead. */
   get isLost(): boolean {
-    const age = performance.now() - this.#beatAt;
-    if (!this.#isLost && !this.#lacksFile && age > UNCHECKED * this.#heartbeat) this.#beat(); // the process was blocked
+    // The process was blocked, or the machine suspended: one clock stands still then.
+    const age = Math.max(performance.now() - this.#beatAt, Math.abs(Date.now() - this.#beatTime));
+    if (!this.#isLost && !this.#lacksFile && age > UNCHECKED * this.#heartbeat) this.#beat();
     return this.#isLost;
   }
 
@@ -266,6 +268,7 @@ export class ProcessLock {
       this.#create(); // in the room of a dead holder's
     }
     this.#beatAt = performance.now();
+    this.#beatTime = Date.now();
     held.add(this.#path);
   }
 
@@ -294,8 +297,9 @@ export class ProcessLock {
   }
 
   #beat(): void {
-    const now = Date.now() / 1000;
     this.#beatAt = performance.now();
+    this.#beatTime = Date.now();
+    const now = this.#beatTime / 1000;
     if (this.#lacksFile) return;
     try {
       utimesSync(this.#path, now, now);

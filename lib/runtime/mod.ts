@@ -37,6 +37,7 @@ export {
   isProcessAlive,
   JobWorker,
   passingRefusals,
+  processAge,
   type WorkerJob,
 } from "./process.ts";
 export { afterPoll, holdTlsReads, makeYoungObjects } from "./event_loop.ts";

@@ -1,5 +1,5 @@
 import process from "node:process";
-import { Worker } from "node:worker_threads";
+import { isMainThread, Worker } from "node:worker_threads";
 
 /** The part of Deno's own API that is used here. */
 interface DenoProcess {
@@ -11,9 +11,10 @@ interface Permission {
   readonly name: string;
   readonly kind?: string;
   readonly variable?: string;
+  readonly path?: string;
 }
 
-type Action = "systemFiles" | "hostname" | "memory" | "signals" | "temporaryFolder";
+type Action = "systemFiles" | "hostname" | "memory" | "signals" | "temporaryFolder" | "workingFolder";
 
 const deno = (globalThis as { Deno?: DenoProcess }).Deno;
 
@@ -34,6 +35,7 @@ const needs: Readonly<Record<Action, readonly Permission[]>> = {
   systemFiles: everything.map((name) => ({ name })),
   hostname: [{ name: "sys", kind: "hostname" }],
   signals: [{ name: "run" }],
+  workingFolder: [{ name: "read", path: "." }],
   memory: [{ name: "sys", kind: "systemMemoryInfo" }],
   temporaryFolder: ["TMPDIR", "TMP", "TEMP"].map((variable) => ({ name: "env", variable })),
 };
@@ -51,6 +53,11 @@ export function isPermitted(action: Action): boolean {
 /** Returns how many bytes the machine, or the process's cgroup, has to give; 0 if this process may not know. */
 export function availableMemory(): number {
   return isPermitted("memory") ? process.availableMemory() : 0;
+}
+
+/** Returns how long the process has run, in ms; Infinity in a thread, of which Bun and Deno tell only its own age. */
+export function processAge(): number {
+  return isMainThread && !("WorkerGlobalScope" in globalThis) ? process.uptime() * 1000 : Infinity;
 }
 
 /** Whether a process with this id runs on this machine; undefined if this process may not know. */

@@ -10,32 +10,38 @@ import type { SessionRecord } from "../../lib/upload/session/session_storage.ts"
 import { inFolder } from "../support/folders.ts";
 import { until, within } from "../support/waits.ts";
 
-/** Removes the lock in a folder as another process does, after so long a sleep that the holder looks for it. */
-async function lose(folder: string): Promise<() => void> {
+/**
+ * Removes the lock in a folder as another process does, after so long a sleep that the holder looks for it: of the
+ * process, or of the machine, of which only the clock of the day tells.
+ */
+async function lose(folder: string, slept: "process" | "machine" = "process"): Promise<() => void> {
   const locks = (await readdir(folder)).filter(isLockName);
   assert.equal(locks.length, 1);
   await rm(join(folder, locks[0]));
-  const { now } = performance;
-  const clock = mock.method(performance, "now", () => now.call(performance) + 20_000);
+  const timer = slept === "process" ? performance : Date;
+  const { now } = timer;
+  const clock = mock.method(timer, "now", () => now.call(timer) + 20_000);
   return () => clock.mock.restore();
 }
 
-test("a run whose folder another one took over notes nothing more, so that no file gets its name", () =>
-  inFolder(async (folder) => {
-    const journal = await Journal.open(folder, { copied: false, toRemove: false, expected: undefined });
-    const entry = { path: "a.js", record: { size: 0, sha256: "0".repeat(64), variants: {} } };
-    journal.append(entry);
-    const awake = await lose(folder);
-    try {
-      assert.throws(() => journal.append(entry), LockLostError);
-      assert.throws(() => journal.requireHeld(), {
-        message: /^Another process has taken over the folder .*: try again$/,
-      });
-    } finally {
-      awake();
-      journal.leave();
-    }
-  }));
+for (const slept of ["process", "machine"] as const) {
+  test(`a run whose folder another one took over while its ${slept} slept notes nothing more, so that no file gets its name`, () =>
+    inFolder(async (folder) => {
+      const journal = await Journal.open(folder, { copied: false, toRemove: false, expected: undefined });
+      const entry = { path: "a.js", record: { size: 0, sha256: "0".repeat(64), variants: {} } };
+      journal.append(entry);
+      const awake = await lose(folder, slept);
+      try {
+        assert.throws(() => journal.append(entry), LockLostError);
+        assert.throws(() => journal.requireHeld(), {
+          message: /^Another process has taken over the folder .*: try again$/,
+        });
+      } finally {
+        awake();
+        journal.leave();
+      }
+    }));
+}
 
 test("a holder of an upload that another one took over writes nothing more, and acknowledges nothing", () =>
   inFolder(async (folder) => {

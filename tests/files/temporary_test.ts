@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
 import {
   isAbandonedTemporary,
   isTemporaryName,
@@ -14,7 +16,7 @@ import {
 import { openUnnamed, removeTemporary, removeTemporaryNow, temporaryDirectory } from "../../lib/files/temporary.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
-import { until } from "../support/waits.ts";
+import { until, within } from "../support/waits.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 
 const dead = spawnSync("true").pid;
@@ -298,6 +300,30 @@ test(
       });
     }),
 );
+
+test("a thread that sweeps a folder takes no file of its process for abandoned, however young it is itself", () =>
+  inFolder(async (folder) => {
+    const path = temporaryPath(join(folder, "file"));
+    await writeFile(path, "");
+    const lib = new URL("../../lib/files/temporary.ts", import.meta.url).href;
+    const thread = join(folder, "thread.mjs");
+    await writeFile(
+      thread,
+      `import { parentPort } from "node:worker_threads";
+       const { now } = Date;
+       Date.now = () => now() + 3_600_000;
+       const { removeAbandonedTemporaries } = await import(${JSON.stringify(lib)});
+       parentPort.postMessage(await removeAbandonedTemporaries(${JSON.stringify(folder)}));`,
+    );
+    const worker = new Worker(pathToFileURL(thread));
+    try {
+      const [removed] = await within(once(worker, "message"), "the sweep");
+      assert.equal(removed, 0);
+      assert.ok((await readdir(folder)).includes(basename(path)));
+    } finally {
+      await worker.terminate();
+    }
+  }));
 
 test("a process that is killed while it writes leaves a temporary file, which is removed later", () =>
   inFolder(async (folder) => {

@@ -219,6 +219,9 @@ function refusal(directory: string, reason: string): Error {
 /** The options of a series that goes on. */
 const continuing = ["interval", "maxFiles", "maxTotalSize", "maxAge", "compress", "retry", "onWarning"] as const;
 
+/** Most bytes of a name: systems take 255, and the name of a lock has up to 75 more. */
+const LONGEST_NAME = 180;
+
 const HOUR = 3_600_000;
 const intervals = { hour: HOUR, day: 24 * HOUR } as const;
 
@@ -240,6 +243,11 @@ function continued(series: FileSeries, maxFileSize: number, settings: ReturnType
   if (overwrite) throw new TypeError("append and overwrite exclude each other: choose one");
   if (atomic) throw new TypeError("append and atomic exclude each other: the last file goes on to be written");
   if (series.name === undefined) throw new TypeError("append needs a name that is a string, not a function");
+  const length = new TextEncoder().encode(series.name).length;
+  if (length > LONGEST_NAME) {
+    const reason = "the names of the hidden files beside it are longer";
+    throw new RangeError(`name has ${length} bytes: with append it may have ${LONGEST_NAME}, as ${reason}`);
+  }
   const interval = typeof settings.interval === "string" ? intervals[settings.interval] : settings.interval;
   return new ContinuedRotation(series, maxFileSize, { ...settings, interval });
 }

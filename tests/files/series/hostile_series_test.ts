@@ -7,7 +7,13 @@ import { basename, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { NumberFileWriter, RotatingFileWritable, type RotationOptions, temporaryPath } from "../../../lib/files/mod.ts";
+import {
+  AtomicFile,
+  NumberFileWriter,
+  RotatingFileWritable,
+  type RotationOptions,
+  temporaryPath,
+} from "../../../lib/files/mod.ts";
 import { inFolder } from "../../support/folders.ts";
 import { LIMIT, until, within } from "../../support/waits.ts";
 import { cannotMount, onDiskOfFewFiles, openFilesIn } from "../written.ts";
@@ -246,6 +252,47 @@ test("an onWarning that throws ends neither the removal of files nor the stream"
       process.off("warning", onProcessWarning);
     }
     assert.deepEqual([...(await textsOf(directory)).values()], ["three678\n", "four5678\n"]);
+  }));
+
+test("a series and an atomic file stay in their folder when the process goes elsewhere, and leave nothing beside", () =>
+  inFolder(async (folder) => {
+    await mkdir(join(folder, "elsewhere"));
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      for (const append of [true, false]) {
+        const log = open(`logs-${append}`, { append });
+        const writer = log.getWriter();
+        await writer.write("one45678\n");
+        process.chdir("elsewhere");
+        await writer.write("two45678\n");
+        await writer.close();
+        process.chdir(folder);
+        assert.deepEqual([...(await textsOf(`logs-${append}`)).values()], ["one45678\n", "two45678\n"]);
+        assert.deepEqual((await readdir(`logs-${append}`)).filter((name) => name.includes("-lock-")), []);
+        for (const path of log.files) assert.ok(existsSync(path), path);
+      }
+      const file = await AtomicFile.open("file");
+      process.chdir("elsewhere");
+      await file.commit();
+      process.chdir(folder);
+      assert.deepEqual((await readdir(".")).sort(), ["elsewhere", "file", "logs-false", "logs-true"]);
+      assert.deepEqual(await readdir("elsewhere"), []);
+    } finally {
+      process.chdir(before);
+    }
+  }));
+
+test("a series has a name that leaves room for those of its hidden files", () =>
+  inFolder(async (directory) => {
+    const name = (length: number) => `${"ü".repeat(length / 2 - 2)}.log`;
+    const writer = open(directory, { name: name(180), compress: "gzip" }).getWriter();
+    for (const text of ["one45678\n", "two45678\n"]) await writer.write(text);
+    await writer.close();
+    assert.throws(() => open(directory, { name: name(182) }), {
+      name: "RangeError",
+      message: "name has 182 bytes: with append it may have 180, as the names of the hidden files beside it are longer",
+    });
   }));
 
 test("a process that leaves a compressed series open ends when all is done", () =>
