@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync, unlinkSync } from "node:fs";
-import { lstat, mkdir, opendir, readdir, rm, rmdir, unlink } from "node:fs/promises";
+import { lstat, mkdir, opendir, readdir, rm, unlink } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { isPermitted, isProcessAlive, processAge } from "../runtime/mod.ts";
 import { codeOf, failing, fileFailure } from "./failure.ts";
@@ -36,9 +36,6 @@ function describeSpace(): string {
 const NAME = /^\.millrace-(?:([0-9a-f]{8})\.)?(\d+)-[0-9a-f-]+\.tmp$/;
 /** The names of earlier versions that tell no process: parts of objects, a series' next file, and its next record. */
 const FORMER = /^\.millrace-part-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^\..+\.millrace(?:-new|-next)$/;
-/** Folders that earlier versions made in the system's folder for temporary files, and the files in them. */
-const FORMER_FOLDER = /^millrace-cache-[0-9A-Za-z]{6}$/;
-const FORMER_DOWNLOAD = /^\d+$/;
 const DAY = 24 * 60 * 60 * 1000;
 /** The file system's clock may be behind the process's by a tick, in ms. */
 const TICK = 1000;
@@ -147,8 +144,8 @@ export async function removeAbandonedTemporaries(directory: string): Promise<num
   for await (const { name } of entries) {
     const path = join(directory, name);
     try {
-      if (await isAbandonedTemporary(path)) await removeAbandoned(path);
-      else if (!(FORMER_FOLDER.test(name) && isOfSystem(directory) && await removeFormerFolder(path))) continue;
+      if (!await isAbandonedTemporary(path)) continue;
+      await removeAbandoned(path);
       removed++;
     } catch (error) {
       if (codeOf(error) === "ENOENT") continue; // another process was faster
@@ -159,35 +156,12 @@ export async function removeAbandonedTemporaries(directory: string): Promise<num
   return removed;
 }
 
-/** Whether a folder is the system's for temporary files. */
-function isOfSystem(directory: string): boolean {
-  return isPermitted("temporaryFolder") && resolve(directory) === resolve(tmpdir());
-}
-
 /** @throws {Error} what the file system says, with its `code`: `ENOENT` if another process is at it. */
 async function removeAbandoned(path: string): Promise<void> {
   if (!(await lstat(path)).isDirectory()) return await whileRefused(() => unlink(path));
   const own = temporaryPath(path);
   await renameFile(path, own); // so that one process removes it
   await rm(own, { recursive: true, force: true });
-}
-
-/**
- * Removes a folder of downloads of an earlier version. Its name could be a user's: there must be downloads in it, nothing
- * else, and nothing that was touched for a day.
- *
- * @returns whether it was one.
- */
-async function removeFormerFolder(path: string): Promise<boolean> {
-  if (!(await lstat(path)).isDirectory()) return false;
-  const entries = await readdir(path, { withFileTypes: true });
-  if (entries.length === 0 || !entries.every((entry) => entry.isFile() && FORMER_DOWNLOAD.test(entry.name))) {
-    return false;
-  }
-  if (await lastTouched(path) >= Date.now() - DAY) return false;
-  for (const { name } of entries) await unlink(join(path, name));
-  await rmdir(path);
-  return true;
 }
 
 /** Most folders to remember: beyond, the oldest is looked at again. */

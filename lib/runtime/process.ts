@@ -14,7 +14,7 @@ interface Permission {
   readonly path?: string;
 }
 
-type Action = "systemFiles" | "hostname" | "memory" | "signals" | "temporaryFolder" | "workingFolder";
+type Action = "systemFiles" | "hostname" | "memory" | "signals" | "workingFolder";
 
 const deno = (globalThis as { Deno?: DenoProcess }).Deno;
 
@@ -37,7 +37,6 @@ const needs: Readonly<Record<Action, readonly Permission[]>> = {
   signals: [{ name: "run" }],
   workingFolder: [{ name: "read", path: "." }],
   memory: [{ name: "sys", kind: "systemMemoryInfo" }],
-  temporaryFolder: ["TMPDIR", "TMP", "TEMP"].map((variable) => ({ name: "env", variable })),
 };
 
 /**

@@ -225,45 +225,6 @@ test("removeAbandonedTemporaries() removes what earlier versions left once nothi
     assert.deepEqual((await readdir(folder)).sort(), [...ordinary].sort());
   }));
 
-/** Takes a folder for the system's for temporary files. */
-async function asSystems(folder: string, work: () => Promise<void>): Promise<void> {
-  const before = process.env.TMPDIR;
-  process.env.TMPDIR = folder;
-  try {
-    await work();
-  } finally {
-    if (before === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = before;
-  }
-}
-
-test("folders of downloads that earlier versions left in the system's folder are removed, and no other folder", () =>
-  inFolder(async (folder) => {
-    const downloads = "millrace-cache-A1b2C3";
-    const others = [
-      "millrace-cache-backup",
-      "millrace-cache-shared",
-      "millrace-cache-empty1",
-      "millrace-cache-A1b2C34",
-    ];
-    await writeTree(folder, { [`${downloads}/0`]: "", [`${downloads}/17`]: "" });
-    await writeTree(folder, {
-      [`${others[0]}/0`]: "",
-      [`${others[0]}/notes`]: "",
-      [`${others[1]}/0/1`]: "",
-      [`${others[3]}/0`]: "",
-    });
-    await mkdir(join(folder, others[2]));
-    await asSystems(folder, async () => {
-      assert.equal(await removeAbandonedTemporaries(folder), 0);
-    });
-    assert.equal(await daysLater(1.01, () => removeAbandonedTemporaries(folder)), 0); // elsewhere names tell nothing
-    await asSystems(folder, async () => {
-      assert.equal(await daysLater(1.01, () => removeAbandonedTemporaries(folder)), 1);
-    });
-    assert.deepEqual((await readdir(folder)).sort(), others.toSorted());
-  }));
-
 test("removeAbandonedTemporaries() counts each file and folder once, whoever else removes them", () =>
   inFolder(async (folder) => {
     for (let i = 0; i < 300; i++) await writeFile(abandonedIn(folder), "");
