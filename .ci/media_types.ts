@@ -37,12 +37,24 @@ export function currentMediaTypeTable(): string {
   return readFileSync(output, "utf8");
 }
 
+/**
+ * The types of files that `X-Content-Type-Options: nosniff` makes browsers refuse by the database's: scripts, by the names
+ * that build tools give to them, and images.
+ */
+export const ownTypes: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(["cjs", "es", "es6", "jsm", "jsx"].map((extension) => [extension, "text/javascript"])),
+  cur: "image/vnd.microsoft.icon",
+};
+
 /** A line for each top-level type. */
 function groups(): string[] {
   const subtypes = new Map<string, string[]>();
   for (const [type, extensions] of Object.entries(mime.extensions)) {
     const [group, subtype] = type.split("/");
-    const names = extensions.map((extension) => mime.types[extension] === type ? extension : `-${extension}`);
+    const all = new Set([...extensions, ...Object.keys(ownTypes).filter((extension) => ownTypes[extension] === type)]);
+    const names = [...all].map((extension) => {
+      return (ownTypes[extension] ?? mime.types[extension]) === type ? extension : `-${extension}`;
+    });
     subtypes.set(group, [...subtypes.get(group) ?? [], `${markOf(type)}${subtype} ${names.join(" ")}`]);
   }
   return [...subtypes].sort().map(([group, each]) => [group, ...each].join(";"));
