@@ -80,7 +80,7 @@ export interface AnalyzeOptions {
   readonly maxFiles: number;
   /** Of bodies, as sent. */
   readonly maxBytes: number;
-  /** In ms; what was seen until then is told. */
+  /** How long files are loaded, and again how long those that have come are judged, in ms. */
   readonly timeout: number;
   readonly signal: AbortSignal;
   /** Certificates in PEM format that are trusted in place of the system's. */
@@ -136,7 +136,8 @@ async function analyzeSite(site: Site, task: Task, options: AnalyzeOptions): Pro
   const visitor = new Visitor(site, { ...options, signal }, isPage ? options.origins : [HERE], onFile);
   if (isPage) await visitPage(visitor, target, time, options.timeout);
   else await visitor.loadAll(paths.map((path) => ({ url: urlOf(path), kind: kindOf(path) })));
-  const files = await judgeAll(visitor, options, signal);
+  const judging = new TimeLimit(options.timeout, options.signal);
+  const files = await judgeAll(visitor, options, judging.signal).finally(() => judging.stop());
   options.signal.throwIfAborted();
   const limit = `${options.timeout / 1000} s`;
   if (files.length === 0) throw new Error(`nothing of ${target} could be looked at within ${limit}: raise --timeout`);
@@ -144,7 +145,7 @@ async function analyzeSite(site: Site, task: Task, options: AnalyzeOptions): Pro
   const limits = [
     ...visitor.limits,
     ...time.isOver ? [`more than ${limit}`] : [],
-    ...unjudged > 0 ? [`${unjudged} more that had come were not judged by then`] : [],
+    ...unjudged > 0 ? [`${unjudged} more that had come were not judged within ${limit}`] : [],
   ];
   const sum = (of: (file: AnalyzedFile) => number): number => files.reduce((total, file) => total + of(file), 0);
   const { elsewhere } = visitor;

@@ -105,15 +105,23 @@ export class Visitor {
       }
     };
     add(wanted);
-    while (queue.length > 0) {
-      const room = Math.min(AT_A_TIME, this.#limits.maxFiles - this.#asked);
-      if (room <= 0) return void this.limits.add(`more than ${this.#limits.maxFiles} files`);
-      const next = queue.splice(0, room);
-      this.#asked += next.length;
-      const loaded = await Promise.all(next.map((each) => this.#tryToLoad(each)));
-      if (this.#limits.signal.aborted) return;
-      for (const file of loaded) if (file) add(this.#wantedBy(file));
+    const loading = new Set<Promise<void>>();
+    while (queue.length + loading.size > 0 && !this.#limits.signal.aborted) {
+      if (queue.length === 0 || loading.size === AT_A_TIME) {
+        await Promise.race(loading);
+      } else if (this.#asked === this.#limits.maxFiles) {
+        this.limits.add(`more than ${this.#limits.maxFiles} files`);
+        queue.length = 0;
+      } else {
+        this.#asked++;
+        const load = this.#tryToLoad(queue.shift()!).then((file) => {
+          loading.delete(load);
+          if (file && !this.#limits.signal.aborted) add(this.#wantedBy(file));
+        });
+        loading.add(load);
+      }
     }
+    await Promise.all(loading);
   }
 
   async #tryToLoad(wanted: Wanted): Promise<Received | undefined> {

@@ -18,7 +18,11 @@ export const analyzeFlags: Flags = new Flags(() => optionsByPath(analyzeOptions)
   },
   { option: "maxFiles", value: "N", help: "look at no more files" },
   { option: "maxBytes", value: "BYTES", help: "load no more; k, M or G may follow the number" },
-  { option: "timeout", value: "SECONDS", help: "stop then, and tell what was seen" },
+  {
+    option: "timeout",
+    value: "SECONDS",
+    help: "load for no longer, and judge what has come for no longer than that, too",
+  },
   {
     option: "ca",
     value: "FILE",
