@@ -115,6 +115,18 @@ function tellProblems(problems: readonly Problem[]): void {
   for (const { path, message } of problems) process.stderr.write(`millrace: ${printable(`${path}: ${message}`)}\n`);
 }
 
+/** The least time of source maps that is told, in ms of one thread. */
+const LONG = 5000;
+
+/** Says that source maps took the most time, if it was long: visitors do not load them. */
+function tellAboutSourceMaps({ types }: PrecompressReport): void {
+  const { elapsedMs = 0 } = types.find(({ type }) => type === "source maps") ?? {};
+  const all = sum(types.map((each) => each.elapsedMs));
+  if (elapsedMs < LONG || elapsedMs < all / 2) return;
+  const told = `source maps took ${formatDuration(elapsedMs)} of ${formatDuration(all)}, and visitors do not load them`;
+  process.stderr.write(`millrace: ${told}: --exclude '**/*.map' leaves them out\n`);
+}
+
 /** Says what a cache did not do: the variants are there all the same. */
 function tellAboutCache({ refused, problem }: Partial<CacheReport> = {}): void {
   const isOne = refused === 1;
@@ -178,6 +190,7 @@ function tell(
   }
   if (!json) {
     tellProblems(report.problems);
+    if (!quiet) tellAboutSourceMaps(report);
     tellAboutCache(report.cache);
     if (stale) {
       const files = counted(outputsOf(report).length, "file has", "files have");

@@ -117,7 +117,8 @@ returning visitors. Run millrace precompress first.
 usage: millrace serve DIR [options]
 
 ${serveFlags.help()}
-SIGHUP scans DIR again, as after a deploy; requests under way get what they began with.
+SIGHUP scans DIR again, as after a deploy; requests under way get what they began with. On Node it reads --cert and --key
+again, too, for new connections.
 SIGINT and SIGTERM stop it: requests under way have 10 seconds to finish, a second signal ends it at once.
 
 exit status: 0 stopped, 1 something failed, 2 wrong usage, 130 or 143 ended by a second signal

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { explain } from "../precompress/internal.ts";
-import { serve, type ServeOptions } from "../runtime/mod.ts";
+import { type RunningServer, serve, type ServeOptions } from "../runtime/mod.ts";
 import { printable } from "../static/internal.ts";
 import { createStaticHandler, type StaticHandler } from "../static/mod.ts";
 import { endsWithin, Timer } from "../timers/mod.ts";
@@ -13,6 +13,9 @@ import { firstEndingSignal, onHangUp } from "./signals.ts";
 
 /** How long requests under way may take to finish, in ms. */
 const GRACE = 10_000;
+
+/** How long files are read before that is told, in ms. */
+const SLOW = 1000;
 
 /** How long what is left of them may hold up the end, in ms. */
 const LEFT_OVER = 100;
@@ -30,23 +33,35 @@ export const serveCommand: Command = {
   },
 };
 
+type Tell = (line: string) => void;
+
 async function serveFolder(
   { directory, hostname, port, portsToTry, certificate, quiet, options }: ServeArguments,
 ): Promise<number> {
   const log = quiet ? undefined : new AccessLog(process.stdout);
-  const tell = (line: string): void => log?.tell(line);
+  const tell: Tell = (line) => log?.tell(line);
   const tls = certificate && await readCertificate(certificate);
   const opening = createStaticHandler(directory, {
     ...options,
     onWarning: ({ path, message }) => warn(`${path || directory}: ${message}`),
   });
-  onHangUp(() => opening.then((handler) => reload(handler, directory, tell), () => {}));
-  const handler = await opening;
+  const slow = new Timer(() =>
+    tell(`reading ${directory} before it is served; what millrace precompress knows is not read`)
+  );
+  slow.start(SLOW);
+  let running: RunningServer | undefined;
+  onHangUp(async () => {
+    const handler = await opening.catch(() => {});
+    if (handler) await reload(handler, directory, tell);
+    if (certificate && running) await renew(running, certificate, tell);
+  });
+  const handler = await opening.finally(() => slow.stop());
   const { fetch, node } = log?.of(handler) ?? handler;
   const server = await serve({ fetch, node, hostname, port, portsToTry, tls }).catch(async (error) => {
     await handler.close(); // a watched folder would keep the process alive
     throw error;
   });
+  running = server;
   const ending = firstEndingSignal();
   const { files: count } = handler.stats();
   if (port !== 0 && server.port !== port) tell(`port ${port} is in use: ${server.port} is the next one that is free`);
@@ -62,7 +77,23 @@ async function serveFolder(
   return DONE;
 }
 
-async function readCertificate(files: NonNullable<ServeArguments["certificate"]>): Promise<ServeOptions["tls"]> {
+/** Has new connections use the certificate that the files hold now. */
+async function renew(
+  server: RunningServer,
+  files: NonNullable<ServeArguments["certificate"]>,
+  tell: Tell,
+): Promise<void> {
+  try {
+    server.renew(await readCertificate(files));
+    tell(`new connections use ${files.cert} as it is now`);
+  } catch (error) {
+    warn(`still serving with the certificate of before: ${(error as Error).message}`);
+  }
+}
+
+async function readCertificate(
+  files: NonNullable<ServeArguments["certificate"]>,
+): Promise<NonNullable<ServeOptions["tls"]>> {
   return { cert: await text("certificate", files.cert), key: await text("key", files.key) };
 
   async function text(what: string, path: string): Promise<string> {
@@ -72,7 +103,7 @@ async function readCertificate(files: NonNullable<ServeArguments["certificate"]>
   }
 }
 
-async function reload(handler: StaticHandler, directory: string, tell: (line: string) => void): Promise<void> {
+async function reload(handler: StaticHandler, directory: string, tell: Tell): Promise<void> {
   try {
     await handler.reload();
     const { files, bytesInMemory } = handler.stats();

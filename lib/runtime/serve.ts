@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server as HttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import process from "node:process";
 import { endsWithin, Interval, sleep } from "../timers/mod.ts";
@@ -32,6 +33,8 @@ export interface Listening {
   readonly finish: () => Promise<void>;
   /** Cuts what `finish` still waits for, as far as the runtime lets it. */
   readonly cut: () => void;
+  /** Has new connections use another certificate; undefined where the runtime takes none while it serves. */
+  readonly renew?: (tls: NonNullable<ServeOptions["tls"]>) => void;
 }
 
 /**
@@ -147,6 +150,7 @@ export async function listenOnNode({ node, address, port, tls }: ListenOptions):
   return {
     port: bound !== null && typeof bound === "object" ? bound.port : port,
     cut: () => server.closeAllConnections(),
+    renew: (secure) => (server as HttpsServer).setSecureContext(secure),
     finish: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // Node counts a connection that has not sent a byte yet as busy. Browsers open such ones ahead.
@@ -177,6 +181,13 @@ export interface RunningServer {
    * It can be called again, to wait for a shorter time.
    */
   readonly stop: (graceMs: number) => Promise<void>;
+  /**
+   * Has new connections use another certificate.
+   *
+   * @throws {TypeError} if the certificate or its key is none, or they do not belong together.
+   * @throws {Error} if the runtime takes no other one while it serves.
+   */
+  readonly renew: (tls: NonNullable<ServeOptions["tls"]>) => void;
 }
 
 /**
@@ -192,7 +203,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { bun, deno } = process.versions as { bun?: string; deno?: string };
   const listen = deno ? listenOnDeno : bun ? listenOnBun : listenOnNode;
   const listening = await listenOnFree(listen, { ...options, address });
-  const { port, finish, cut } = listening;
+  const { port, finish, cut, renew } = listening;
   let finished: Promise<void> | undefined;
   return {
     port,
@@ -200,6 +211,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     stop: async (graceMs) => {
       finished ??= finish();
       if (!await endsWithin(finished, graceMs)) cut();
+    },
+    renew: (tls) => {
+      checkCertificate(tls);
+      if (!renew) throw new Error("this runtime takes another one only when it starts to serve");
+      renew(tls);
     },
   };
 }

@@ -4,11 +4,13 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
+import { connect } from "node:tls";
 
 import { asks } from "../support/asked.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 import { millrace } from "../support/command.ts";
 import { canMakeCertificates, makeCertificate } from "../support/certificate.ts";
+import { runtime } from "../support/runtime.ts";
 import { Connection } from "../support/connection.ts";
 import { mainHere } from "./main_here.ts";
 import { Serving } from "./serving.ts";
@@ -264,6 +266,35 @@ test("--quiet says nothing", () =>
       serving.signal("SIGTERM");
       assert.equal(await serving.ended, 0);
       assert.deepEqual([serving.stdout, serving.stderr], ["", ""]);
+    });
+  }));
+
+test("SIGHUP reads the certificate again, for new connections", {
+  skip: (runtime !== "node" || !canMakeCertificates || isWindows) &&
+    "a certificate is not read again, or cannot be made",
+}, () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "dist/index.html": "home" });
+    const { certFile, keyFile } = makeCertificate(folder);
+    const served = (port: string): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const socket = connect({ port: Number(port), host: "127.0.0.1", rejectUnauthorized: false }, () => {
+          resolve(socket.getPeerX509Certificate()!.fingerprint256);
+          socket.destroy();
+        }).on("error", reject);
+      });
+    await Serving.during([join(folder, "dist"), "--cert", certFile, "--key", keyFile], async (serving) => {
+      const { port } = new URL(serving.url);
+      const former = await served(port);
+      makeCertificate(folder);
+      serving.signal("SIGHUP");
+      await serving.until(() => serving.stdout.includes(`new connections use ${certFile} as it is now`));
+      assert.notEqual(await served(port), former);
+      await writeFile(keyFile, "none");
+      serving.signal("SIGHUP");
+      await serving.until(() =>
+        /still serving with the certificate of before: cannot use the key/.test(serving.stderr)
+      );
     });
   }));
 

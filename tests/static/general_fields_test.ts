@@ -37,12 +37,13 @@ const headers = (path: string): Record<string, string> => ({
 });
 
 /** What an answer without a representation says: all that is about none, and nothing that is about one. */
-function checkGeneral({ headers }: Answer, path: string, name: string): void {
+function checkGeneral({ status, headers }: Answer, path: string, name: string): void {
   assert.equal(headers["strict-transport-security"], "max-age=1", name);
   assert.equal(headers["content-security-policy"], "default-src 'self'", name);
   assert.equal(headers["x-path"], `<${path}>`, name);
   assert.match(String(headers.vary), /X-Theme/, name);
   for (const [field, value] of Object.entries(OF_REPRESENTATION)) {
+    if (status === 301 && field === "Cache-Control") continue; // a redirect has a lifetime
     assert.notEqual(headers[field.toLowerCase()], value, `${field}: ${name}`);
   }
 }
@@ -91,6 +92,21 @@ for (const entry of entries) {
       assert.equal((await ask("POST", "/app.js")).headers.allow, "GET, HEAD, OPTIONS");
       assert.equal((await ask("OPTIONS", "/app.js")).headers.allow, "GET, HEAD, OPTIONS");
     }));
+
+  test(`${entry}: a redirect has the lifetime of the file that it leads to, and a base path may be encoded`, async () => {
+    for (
+      const [options, lifetime] of [[{}, "no-cache"], [
+        { headers: () => ({ "cache-control": "max-age=9" }) },
+        "max-age=9",
+      ]] as const
+    ) {
+      await askingSite(entry, files, { ...options, basePath: "/my%20docs/" }, async ({ ask }) => {
+        const { status, headers } = await ask("GET", "/my%20docs/docs");
+        assert.deepEqual([status, headers.location, headers["cache-control"]], [301, "./docs/", lifetime]);
+        assert.equal((await ask("GET", "/my%20docs/app.js")).status, 200);
+      });
+    }
+  });
 
   test(`${entry}: a file that is being replaced, and a handler that is closed, are told with fields of headers()`, () => {
     const options = { headers, memoryLimit: 0, onWarning: () => {} };

@@ -106,7 +106,10 @@ export class DirectoryStore implements CacheStore {
   static async open(folder: string, limits: CacheLimits): Promise<DirectoryStore> {
     try {
       await makeDirectory(folder);
-      await claim(folder);
+      // What cannot be written to may be read, and is told once something is to be put there.
+      await claim(folder).catch((error) => {
+        if (!["EACCES", "EPERM", "EROFS"].includes(error.code)) throw error;
+      });
     } catch (cause) {
       throw new Error(`cannot use ${folder} as a cache: ${explainPlace(cause)}`, { cause });
     }

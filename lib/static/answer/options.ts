@@ -139,7 +139,7 @@ export interface StaticHandlerOptions {
    */
   cacheControl?: string | ((path: string) => string | undefined);
   /**
-   * The path that the folder is served at.
+   * The path that the folder is served at, encoded as in a URL or not.
    *
    * @default "/"
    */

@@ -34,9 +34,18 @@ export async function settingsOf(options: StaticHandlerOptions): Promise<Setting
     hasCallbacks: typeof cacheControl === "function" || others.headers !== undefined,
     isImmutable: await patternOf(immutable),
     cacheControl: typeof cacheControl === "function" ? cacheControl : () => cacheControl,
-    basePath: `/${basePath}/`.replace(/\/{2,}/g, "/"),
+    basePath: `/${decoded(basePath)}/`.replace(/\/{2,}/g, "/"),
     warn,
   };
+}
+
+/** The path that requests have once they are decoded, if it is encoded; else itself. */
+function decoded(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }
 
 function relative(path: string): string {

@@ -1,6 +1,6 @@
 import { acceptsHTML } from "../../semantics/mod.ts";
 import { answerResource, type OnFault } from "../answer/answer_resource.ts";
-import { Answer, fieldsFor, type RequestFields, varying } from "../answer/answer.ts";
+import { Answer, fieldsFor, only, type RequestFields, varying } from "../answer/answer.ts";
 import { type GeneralFields, isPreflight, isPreflightOfRead, PREFLIGHT } from "../answer/custom_fields.ts";
 import { Resource } from "../answer/resource.ts";
 import { decodeTarget, type Redirect } from "./served_paths.ts";
@@ -73,7 +73,9 @@ function respondWith(entry: Resource | Redirect, table: Table, asked: Asked, onF
   const toMount = { status: 301, location: `./${printed(asked.unslashed ?? "")}/` };
   const { status, location } = entry instanceof Resource ? toMount : entry;
   const query = printed(/\?[^#]*/.exec(asked.target)?.[0] ?? ""); // it goes along
-  const answer = new Answer(status, general.beside(["Location", location + query, "Content-Length", "0"]));
+  // Without a lifetime, browsers keep some redirects for good.
+  const lifetime = only(resource.fields(), "Cache-Control");
+  const answer = new Answer(status, general.beside(["Location", location + query, "Content-Length", "0", ...lifetime]));
   return general.permit(answer, fields);
 }
 
