@@ -49,7 +49,7 @@ async function serveFolder(
     tell(`reading ${directory} before it is served; what millrace precompress knows is not read`)
   );
   slow.start(SLOW);
-  let running: RunningServer | undefined;
+  let running: RunningServer | undefined = undefined;
   onHangUp(async () => {
     const handler = await opening.catch(() => {});
     if (handler) await reload(handler, directory, tell);

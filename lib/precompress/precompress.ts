@@ -200,9 +200,13 @@ async function reportPlan(plan: Plan, context: Context): Promise<void> {
   for (const work of plan.works) if (work.isSettled) recordSettled(work, context);
   // After the manifest was lost, only the bytes that a run would make tell what it would put there.
   if (!plan.newDictionary && open.some(({ variants }) => variants.some(({ theirs }) => theirs !== undefined))) {
-    await using folder = await temporaryDirectory();
-    pool.prepare(open.length, Infinity);
-    await carryOutAll(open, { ...context, trialIn: folder.path });
+    const folder = await temporaryDirectory();
+    try {
+      pool.prepare(open.length, Infinity);
+      await carryOutAll(open, { ...context, trialIn: folder.path });
+    } finally {
+      await folder[Symbol.asyncDispose]();
+    }
   } else {
     for (const work of open) {
       ledger.compressed.add(work.file.path);
