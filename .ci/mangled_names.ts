@@ -108,7 +108,6 @@ export const mangledNames: readonly string[] = [
   "recycler",
   "releaseSteps",
   "releasesChunks",
-  "renew",
   "resolveCancelPromise",
   "returned",
   "settlesAtOnce",
