@@ -1,5 +1,12 @@
 import type { HttpError } from "./http_error.ts";
 
+export interface ConnectTarget {
+  readonly secure: boolean;
+  /** A name or an address, as `URL.hostname` has it. */
+  readonly host: string;
+  readonly port: number;
+}
+
 /** A byte stream to a server, with or without TLS, as the connections use it. */
 export interface Transport {
   /** The protocol that ALPN chose; undefined without TLS, or if the server chose none. */

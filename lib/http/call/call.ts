@@ -48,7 +48,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   #isReceived = false;
   #isAnswered = false;
   #isOver = false;
-  #failures: FailedAttempts | undefined = undefined;
+  readonly #failures = new FailedAttempts();
   #since = 0;
   #trace: RequestTrace | undefined = undefined;
   readonly context: CallContext | undefined;
@@ -259,7 +259,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     if (!this.#mayRepeat()) return false;
     const { kept, connection } = this.#attempt!.pooled;
     const stale = (kept && connection.closing) || wantsHttp1(error);
-    const pause = this.#failedAttempts.add(error, { ...this.#retryTerms, untouched, stale });
+    const pause = this.#failures.add(error, { ...this.#retryTerms, untouched, stale });
     if (pause === undefined) return false;
     if (stale) this.newerThan = PooledConnection.opened;
     this.#tryAgain(pause, error, undefined);
@@ -270,17 +270,13 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   #retryStatus({ status, headers }: ResponseHead): boolean {
     const { retryStatuses, maxRetryAfter } = this.#request.limits;
     if (!retryStatuses.includes(status) || !this.#mayRepeat()) return false;
-    const pause = this.#failedAttempts.addAnswered(retryAfter(headers), maxRetryAfter, this.#retryTerms);
+    const pause = this.#failures.addAnswered(retryAfter(headers), maxRetryAfter, this.#retryTerms);
     // Who would only see the timeout has more of the response.
     if (pause === undefined || pause >= Math.min(this.#total?.left ?? Infinity, this.#owner.timeLeft)) return false;
     if (this.#request.body?.replayable) this.#upload?.abandon();
     this.#attempt!.letGo();
     this.#tryAgain(pause, undefined, status);
     return true;
-  }
-
-  get #failedAttempts(): FailedAttempts {
-    return this.#failures ??= new FailedAttempts();
   }
 
   get #retryTerms(): RetryTerms {
@@ -295,7 +291,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     // A body in memory is opened anew; a stream of which nothing was read goes over to the next attempt.
     if (body?.replayable) this.#upload = undefined;
     this.#core.retries++;
-    const attempt = this.#failedAttempts.count;
+    const attempt = this.#failures.count;
     this.#core.emit({ type: "retry", method, url: url.href, attempt, error, status, ms: pause }, this.context);
     if (this.#isOver) return;
     if (pause === 0) return this.#queueAgain();

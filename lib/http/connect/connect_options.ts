@@ -1,15 +1,9 @@
 import { isIP, type LookupFunction } from "node:net";
+import type { ConnectTarget } from "../connection.ts";
 import type { HttpConnectFunction } from "../http_client_options.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { HttpTlsOptions } from "../tls_options.ts";
 import type { AllowedAddresses } from "./allowed_addresses.ts";
-
-export interface ConnectTarget {
-  readonly secure: boolean;
-  /** A name or an address, as `URL.hostname` has it. */
-  readonly host: string;
-  readonly port: number;
-}
 
 export interface ConnectOptions {
   /** The client's TLS options, always the same object: its TLS context and the sessions to resume are cached under it. */

@@ -1,10 +1,9 @@
 import type { LookupFunction } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Transport } from "../connection.ts";
+import type { ConnectTarget, Transport } from "../connection.ts";
 import { ConnectAttempt } from "./connect_attempt.ts";
 import {
   type ConnectOptions,
-  type ConnectTarget,
   originOf,
   originPeer,
   type Peer,

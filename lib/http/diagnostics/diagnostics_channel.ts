@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { type Channel, channel } from "node:diagnostics_channel";
 import { isIP } from "node:net";
 import type { CallContext } from "../calls.ts";
-import type { HeaderList, ResponseHead, Transport } from "../connection.ts";
+import type { ConnectTarget, HeaderList, ResponseHead, Transport } from "../connection.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { HeaderReader } from "../request/request_headers.ts";
 import { joinedField } from "../response/response_headers.ts";
@@ -10,23 +10,17 @@ import { joinedField } from "../response/response_headers.ts";
 type RequestStep = "create" | "sendHeaders" | "bodySent" | "headers" | "trailers" | "error";
 type ConnectionStep = "beforeConnect" | "connected" | "connectError";
 
-let ofRequests: Readonly<Record<RequestStep, Channel>> | undefined;
-let allOfRequests: readonly Channel[] | undefined;
-let ofConnections: Readonly<Record<ConnectionStep, Channel>> | undefined;
+let known: Readonly<Record<RequestStep | ConnectionStep, Channel>> | undefined;
 
-function requestChannels(): Readonly<Record<RequestStep, Channel>> {
-  return ofRequests ??= {
+/** The channels of undici, which tools know. */
+function channels(): Readonly<Record<RequestStep | ConnectionStep, Channel>> {
+  return known ??= {
     create: channel("undici:request:create"),
     sendHeaders: channel("undici:client:sendHeaders"),
     bodySent: channel("undici:request:bodySent"),
     headers: channel("undici:request:headers"),
     trailers: channel("undici:request:trailers"),
     error: channel("undici:request:error"),
-  };
-}
-
-function connectionChannels(): Readonly<Record<ConnectionStep, Channel>> {
-  return ofConnections ??= {
     beforeConnect: channel("undici:client:beforeConnect"),
     connected: channel("undici:client:connected"),
     connectError: channel("undici:client:connectError"),
@@ -34,15 +28,13 @@ function connectionChannels(): Readonly<Record<ConnectionStep, Channel>> {
 }
 
 function isRequestWatched(): boolean {
-  const all = allOfRequests ??= Object.values(requestChannels());
-  for (let i = 0; i < all.length; i++) {
-    if (all[i].hasSubscribers) return true;
-  }
-  return false;
+  const { create, sendHeaders, bodySent, headers, trailers, error } = channels();
+  return create.hasSubscribers || sendHeaders.hasSubscribers || bodySent.hasSubscribers || headers.hasSubscribers ||
+    trailers.hasSubscribers || error.hasSubscribers;
 }
 
 function isConnectionWatched(): boolean {
-  const { beforeConnect, connected, connectError } = connectionChannels();
+  const { beforeConnect, connected, connectError } = channels();
   return beforeConnect.hasSubscribers || connected.hasSubscribers || connectError.hasSubscribers;
 }
 
@@ -86,7 +78,7 @@ export class RequestTrace {
   }
 
   onSend(transport: Transport): void {
-    if (!requestChannels().sendHeaders.hasSubscribers) return;
+    if (!channels().sendHeaders.hasSubscribers) return;
     const headers = headText(this.request);
     this.#publish("sendHeaders", { headers, socket: viewOf(transport) });
   }
@@ -99,7 +91,7 @@ export class RequestTrace {
   }
 
   onHeaders({ status, statusText, headers }: ResponseHead): void {
-    if (!requestChannels().headers.hasSubscribers) return;
+    if (!channels().headers.hasSubscribers) return;
     const response = { statusCode: status, statusText, headers: buffersOf(headers) };
     this.#publish("headers", { response });
   }
@@ -119,7 +111,7 @@ export class RequestTrace {
   }
 
   #publish(step: RequestStep, message: object): void {
-    const publish = (): void => requestChannels()[step].publish({ request: this.#view, ...message });
+    const publish = (): void => channels()[step].publish({ request: this.#view, ...message });
     if (this.#context === undefined) publish();
     else this.#context.run(publish);
   }
@@ -183,22 +175,21 @@ function errorOf(reason: unknown): unknown {
   return new DOMException(`The request was aborted: ${String(reason)}`, "AbortError");
 }
 
-interface Target {
-  readonly origin: string;
-  readonly secure: boolean;
-  readonly host: string;
-  readonly port: number;
-}
-
 /** Tells subscribers that a connection is about to be made; undefined if nobody listens. */
-export function openConnectionTrace(target: Target, servername: string | undefined): ConnectionTrace | undefined {
+export function openConnectionTrace(
+  target: ConnectTarget & { readonly origin: string },
+  servername: string | undefined,
+): ConnectionTrace | undefined {
   return isConnectionWatched() ? new ConnectionTrace(target, servername) : undefined;
 }
 
 class ConnectionTrace {
   readonly #connectParams: object;
 
-  constructor({ origin, secure, host, port }: Target, servername: string | undefined) {
+  constructor(
+    { origin, secure, host, port }: ConnectTarget & { readonly origin: string },
+    servername: string | undefined,
+  ) {
     this.#connectParams = {
       host: new URL(origin).host,
       hostname: host,
@@ -206,14 +197,14 @@ class ConnectionTrace {
       port: String(port),
       servername: secure ? servername ?? (isIP(host) === 0 ? host : null) : null,
     };
-    connectionChannels().beforeConnect.publish({ connectParams: this.#connectParams });
+    channels().beforeConnect.publish({ connectParams: this.#connectParams });
   }
 
   onConnected(transport: Transport): void {
-    connectionChannels().connected.publish({ connectParams: this.#connectParams, socket: viewOf(transport) });
+    channels().connected.publish({ connectParams: this.#connectParams, socket: viewOf(transport) });
   }
 
   onError(error: unknown): void {
-    connectionChannels().connectError.publish({ connectParams: this.#connectParams, error });
+    channels().connectError.publish({ connectParams: this.#connectParams, error });
   }
 }

@@ -214,8 +214,7 @@ export class BodySender {
     if (stream.isOver) return;
     if (piece === undefined) return this.#end(stream);
     if (stream.bodyLeft >= 0 && piece.length > stream.bodyLeft) {
-      const words = `the request's body has more than the ${stream.body!.length} bytes that were announced`;
-      return this.#onBroken(stream, new HttpError("BODY_FAILED", words, { origin: this.#origin }));
+      return this.#onWrongLength(stream, `has more than the ${stream.body!.length} bytes that were announced`);
     }
     stream.piece = piece;
     stream.pieceAt = 0;
@@ -224,14 +223,17 @@ export class BodySender {
 
   #end(stream: Http2Stream): void {
     if (stream.bodyLeft > 0) {
-      const words = `the request's body ended ${stream.bodyLeft} bytes before the length that was announced`;
-      return this.#onBroken(stream, new HttpError("BODY_FAILED", words, { origin: this.#origin }));
+      return this.#onWrongLength(stream, `ended ${stream.bodyLeft} bytes before the length that was announced`);
     }
     const { trailers } = stream.body!;
     stream.body = undefined;
     if (trailers === undefined) this.#output.addData(stream.id, NOTHING, 0, 0, true);
     else this.#events.onTrailers(stream, trailers);
     this.#events.onReady();
+  }
+
+  #onWrongLength(stream: Http2Stream, what: string): void {
+    this.#onBroken(stream, new HttpError("BODY_FAILED", `the request's body ${what}`, { origin: this.#origin }));
   }
 
   #onBroken(stream: Http2Stream, error: unknown): void {

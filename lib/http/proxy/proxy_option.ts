@@ -1,6 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import process from "node:process";
 import { type Member, member } from "../../streams/internal.ts";
+import type { ConnectTarget } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import { ProxyServer } from "./proxy_server.ts";
 
@@ -85,9 +86,7 @@ export class EnvironmentProxies {
     this.#noProxy = new NoProxy(environment.no_proxy || environment.NO_PROXY || "");
   }
 
-  proxyOf(
-    { secure, host, port }: { readonly secure: boolean; readonly host: string; readonly port: number },
-  ): ProxyServer | undefined {
+  proxyOf({ secure, host, port }: ConnectTarget): ProxyServer | undefined {
     const proxy = secure ? this.#https : this.#http;
     return proxy === undefined || this.#noProxy.exempts(host, port) ? undefined : proxy;
   }
@@ -119,15 +118,8 @@ export function proxyOption(): Member<ProxyOption, undefined> {
   return member(expected, (value) => isUrl(value) || typeof value === "function");
 }
 
-interface ProxiedOrigin {
-  readonly origin: string;
-  readonly secure: boolean;
-  readonly host: string;
-  readonly port: number;
-}
-
 /** The proxy of an origin; undefined: none. @throws {HttpError} INVALID_OPTION if a function of the user's throws, or names no proxy. */
-export type ProxyChoice = (origin: ProxiedOrigin) => ProxyServer | undefined;
+export type ProxyChoice = (origin: ConnectTarget & { readonly origin: string }) => ProxyServer | undefined;
 
 /** How many proxies that a function has named are kept, each with what was parsed of it. */
 const MOST_KEPT = 256;
