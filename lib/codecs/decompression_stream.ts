@@ -24,10 +24,11 @@ import { tooLarge } from "./whole.ts";
  */
 export type DecompressionStreamOptions = Omit<DecompressOptions, "format">;
 
-export const decompressionStreamOptions: SchemaOf<DecompressionStreamOptions, "maxSize"> = /* @__PURE__ */ schema(
-  "DecompressionStream",
-  decompressMembers,
-);
+export const decompressionStreamOptions: SchemaOf<DecompressionStreamOptions, "maxSize" | "padding"> =
+  /* @__PURE__ */ schema(
+    "DecompressionStream",
+    decompressMembers,
+  );
 
 /**
  * Decompresses a stream of bytes in constant memory: the standard's `DecompressionStream` with more formats and a

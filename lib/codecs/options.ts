@@ -86,6 +86,12 @@ export interface DecompressOptions {
    * @default 8 MiB, as in browsers (RFC 9659); for `dcz` 1.25 times the dictionary if that is more (RFC 9842)
    */
   maxWindow?: number;
+  /**
+   * Whether zeros may follow gzip's last member, as in archives that fill blocks; the standard's streams refuse them.
+   *
+   * @default false
+   */
+  padding?: boolean;
   /** The dictionary that the data was compressed with. */
   dictionary?: ArrayBufferView | ArrayBufferLike;
 }
@@ -130,16 +136,22 @@ const WEB_WINDOW = 2 ** 23;
 export function decompressMembers(): {
   readonly maxSize: Member<number, number>;
   readonly maxWindow: Member<number, undefined>;
+  readonly padding: Member<boolean, false>;
   readonly dictionary: Member<ArrayBufferView | ArrayBufferLike, undefined>;
 } {
-  return { maxSize: bytes(Infinity), maxWindow: integer(MIN_WINDOW, MAX_WINDOW), dictionary: bytesMember() };
+  return {
+    maxSize: bytes(Infinity),
+    maxWindow: integer(MIN_WINDOW, MAX_WINDOW),
+    padding: bool(false),
+    dictionary: bytesMember(),
+  };
 }
 
 export function compressSchema(owner: string): SchemaOf<CompressOptions, "checksum"> {
   return schema(owner, () => ({ format: formatMember(), ...compressMembers() }));
 }
 
-export function decompressSchema(owner: string): SchemaOf<DecompressOptions, "maxSize"> {
+export function decompressSchema(owner: string): SchemaOf<DecompressOptions, "maxSize" | "padding"> {
   return schema(owner, () => ({ format: formatMember(), ...decompressMembers() }));
 }
 
@@ -157,7 +169,7 @@ export interface SessionParameters {
   readonly size: number;
   /** Whether all input comes at once. */
   readonly whole: boolean;
-  /** Whether what is compressed gets a checksum, where the format lets one choose. */
+  /** Whether what is compressed gets a checksum, where the format lets one choose; of gzip's decoder, `padding`. */
   readonly checksum: boolean;
   /** Whether a compressed stream should take little memory, for somewhat more bytes. */
   readonly lean: boolean;
@@ -198,11 +210,12 @@ export function compressParameters(options: CompressOptions, size: number, whole
 
 /** @throws {TypeError | RangeError} if an option is not what its format accepts. */
 export function decompressParameters(options: DecompressOptions, whole: boolean): SessionParameters {
-  const { format, dictionary, maxWindow } = options ?? {};
+  const { format, dictionary, maxWindow, padding = false } = options ?? {};
   const common = parametersOf(format, "decompress", dictionary, whole);
+  if (padding && format !== "gzip") throw new TypeError(`padding does not apply to ${format}: use gzip`);
   if (common.family !== "zstd") {
     if (maxWindow !== undefined) throw new RangeError(`maxWindow does not apply to ${format}: use zstd or dcz`);
-    return common;
+    return { ...common, checksum: padding };
   }
   const overDictionary = format === "dcz" ? Math.floor(common.dictionary!.length * 1.25) : 0; // RFC 9842, section 5
   return { ...common, window: maxWindow ?? Math.min(Math.max(WEB_WINDOW, overDictionary), MAX_WINDOW) };

@@ -98,6 +98,31 @@ test("compress() takes any view and buffer, and only its part of the buffer", as
   assert.deepEqual(await compress(bytes.slice(1000, 2000).buffer, { format: "gzip" }), expected);
 });
 
+test("zeros behind gzip are padding where that is asked for, and junk where it is not or something follows them", async () => {
+  const content = new TextEncoder().encode("the mill turns ".repeat(5000));
+  const packed = await compress(content, { format: "gzip" });
+  const padded = (...ends: number[]): Uint8Array<ArrayBuffer> => new Uint8Array([...packed, ...packed, ...ends]);
+  const twice = new Uint8Array([...content, ...content]);
+  const zeros = new Array(1500).fill(0);
+  const read = async (bytes: Uint8Array<ArrayBuffer>, cut: number): Promise<Uint8Array> => {
+    const pieces = streamOf([bytes.subarray(0, cut), bytes.subarray(cut)]);
+    return await collected(pieces.pipeThrough(new DecompressionStream("gzip", { padding: true })));
+  };
+  for (const cut of [1, packed.length, 2 * packed.length, 2 * packed.length + 700]) {
+    assert.deepEqual(await read(padded(...zeros), cut), twice);
+    await assert.rejects(read(padded(...zeros, 1), cut), /unexpected bytes after the end/);
+    await assert.rejects(read(padded(...zeros, ...packed), cut), /unexpected bytes after the end/);
+  }
+  assert.deepEqual(await decompress(padded(0), { format: "gzip", padding: true }), twice);
+  assert.deepEqual(await decompress(padded(), { format: "gzip", padding: true }), twice);
+  await assert.rejects(decompress(padded(0), { format: "gzip" }), /unexpected bytes after the end/);
+  await assert.rejects(decompress(packed.subarray(0, -1), { format: "gzip", padding: true }), /ends before/);
+  assert.throws(() => new DecompressionStream("zstd", { padding: true }), {
+    name: "TypeError",
+    message: "padding does not apply to zstd: use gzip",
+  });
+});
+
 test("decompress() reads several gzip members and zstd frames in a row", async () => {
   const [one, two] = [sourceText(5000, 1), sourceText(7000, 2)];
   for (const format of ["gzip", "zstd"] as const) {

@@ -54,6 +54,26 @@ for (const [coding, most] of [["gzip", 300], ["br", 300], ["zstd", 360]] as cons
   await Promise.all(readers.map((reader) => reader.cancel()));
 }
 
+// Streams of the highest levels do, too: zstd's tables, of 640 MiB at 22, are no larger than the window asks for.
+for (
+  const [coding, level, most] of [["zstd", 22, 1200], ["zstd", 12, 900], ["br", 11, 1200], ["gzip", 12, 400]] as const
+) {
+  const compression = await loaded({ levels: { [coding]: level } });
+  isAnyInUse();
+  memories.length = 0;
+  const readers = await Promise.all(Array.from({ length: 16 }, async () => {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(textOf(4000))),
+    });
+    const reader = compression.respond(asking(coding), new Response(body, { headers: HTML })).body!.getReader();
+    await soon(reader.read(), "nothing comes");
+    return reader;
+  }));
+  const bytes = memories.reduce((sum, used) => sum + used(), 0);
+  assert.ok(bytes <= 16 * most * 1024, `${coding} ${level}: ${bytes / 16} bytes a stream`);
+  await Promise.all(readers.map((reader) => reader.cancel()));
+}
+
 // Respond: a stream takes no codec until it has begun, and none after it has ended or its client has left.
 {
   const compression = await loaded();

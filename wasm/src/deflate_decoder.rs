@@ -12,6 +12,9 @@ struct Decoder {
     inflate: Inflate,
     format: u32,
     finished: bool,
+    /// Whether zeros may follow the last gzip member, and whether some have.
+    may_be_padded: bool,
+    is_padded: bool,
     /// Whether a gzip member has ended: what follows is another one, or foreign.
     is_later: bool,
 }
@@ -47,6 +50,8 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         inflate: inflate(parameters.format),
         format: parameters.format,
         finished: false,
+        may_be_padded: parameters.checksum,
+        is_padded: false,
         is_later: false,
     }))
 }
@@ -61,6 +66,11 @@ impl Codec for Decoder {
         let finish = operation == Operation::Finish;
         loop {
             if self.finished {
+                if self.may_be_padded && input.first() == Some(&0) {
+                    let end = input.iter().position(|byte| *byte != 0);
+                    *input = &input[end.unwrap_or(input.len())..];
+                    self.is_padded = true;
+                }
                 if input.is_empty() {
                     return Ok(if finish {
                         Progress::Finished
@@ -69,7 +79,7 @@ impl Codec for Decoder {
                     });
                 }
                 // RFC 1952, section 2.2: a gzip file is a series of members.
-                if self.format != GZIP || input[0] != 0x1f {
+                if self.format != GZIP || input[0] != 0x1f || self.is_padded {
                     return Err(Fault::trailing());
                 }
                 self.inflate = inflate(GZIP);

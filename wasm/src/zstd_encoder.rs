@@ -10,6 +10,8 @@ const DCZ_MAGIC: &[u8] = &[0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0];
 
 const C_COMPRESSION_LEVEL: c_int = 100;
 const C_WINDOW_LOG: c_int = 101;
+const C_HASH_LOG: c_int = 102;
+const C_CHAIN_LOG: c_int = 103;
 const C_CONTENT_SIZE_FLAG: c_int = 200;
 const C_CHECKSUM_FLAG: c_int = 201;
 
@@ -102,15 +104,26 @@ fn window_log(parameters: &Parameters) -> u32 {
     }
 }
 
-pub fn estimate(parameters: &Parameters) -> usize {
+/// What zstd chooses for a level, with the window; of lean streams with tables no larger than the window has places:
+/// those of high levels, for 128 MiB, would take 640 MiB, since zstd makes them smaller for a known size only.
+fn chosen(parameters: &Parameters) -> CompressionParameters {
     let size = parameters.size.unwrap_or(0); // 0 stands for unknown
+    let mut chosen = unsafe { ZSTD_getCParams(parameters.level, size, 0) };
+    let log = window_log(parameters);
+    if log > 0 {
+        chosen.window_log = log;
+    }
+    if parameters.lean {
+        chosen.hash_log = chosen.hash_log.min(chosen.window_log + 1);
+        chosen.chain_log = chosen.chain_log.min(chosen.window_log + 1);
+    }
+    chosen
+}
+
+pub fn estimate(parameters: &Parameters) -> usize {
+    let size = parameters.size.unwrap_or(0);
     unsafe {
-        let mut chosen = ZSTD_getCParams(parameters.level, size, 0);
-        let log = window_log(parameters);
-        if log > 0 {
-            chosen.window_log = log;
-        }
-        ZSTD_estimateCStreamSize_usingCParams(ZSTD_adjustCParams(chosen, size, 0))
+        ZSTD_estimateCStreamSize_usingCParams(ZSTD_adjustCParams(chosen(parameters), size, 0))
     }
 }
 
@@ -136,6 +149,7 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         return refuse("dcz needs a dictionary".into());
     }
     let window_log = window_log(&parameters);
+    let tables = parameters.lean.then(|| chosen(&parameters));
     let context = unsafe { ZSTD_createCCtx() };
     if context.is_null() {
         return Err(Fault::memory());
@@ -161,6 +175,19 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
             ZSTD_CCtx_setParameter(context, C_CHECKSUM_FLAG, parameters.checksum.into()),
             FaultKind::Parameter,
         )?;
+        if let Some(CompressionParameters {
+            hash_log,
+            chain_log,
+            ..
+        }) = tables
+        {
+            for (name, log) in [(C_HASH_LOG, hash_log), (C_CHAIN_LOG, chain_log)] {
+                check(
+                    ZSTD_CCtx_setParameter(context, name, log as c_int),
+                    FaultKind::Parameter,
+                )?;
+            }
+        }
         if let Some(size) = parameters.size {
             check(
                 ZSTD_CCtx_setPledgedSrcSize(context, size),
