@@ -209,7 +209,7 @@ test("resume() goes on with checksums of the kind that an upload was begun with"
       await streamOf(bytes).pipeTo(await store.bucket().resume("a", "1"));
       assert.deepEqual([...begun.parts.values()].map((part) => part.told), [kind, kind, kind]);
       const etag = `"${createHash("md5").update(bytes.subarray(0, 8 * MIB)).digest("hex")}"`;
-      const sums = { [kind]: "AAAA" };
+      const sums = { [kind]: kind === "CRC32" ? "AAAAAA==" : `${"A".repeat(43)}=` };
       store.uploads.set("2", {
         key: "a",
         fields,
