@@ -116,7 +116,7 @@ export class BucketHold implements SessionHold {
       for (const piece of pieces) {
         const upload = this.#upload ?? await this.#openFor(piece.length);
         if (upload !== undefined) await upload.write(piece);
-        else await (this.#pending ??= this.#gathered()).append(piece);
+        else await (this.#pending ??= new GatheredPart(0, this.#context.storage, "SHA256")).append(piece);
         this.#end += piece.length;
       }
       const upload = this.#isDoubted ? undefined : this.#upload;
@@ -248,10 +248,6 @@ export class BucketHold implements SessionHold {
   /** A time for a name, by which a later one is told from an earlier. */
   #now(): number {
     return this.touched = Math.max(Date.now(), this.touched + 1);
-  }
-
-  #gathered(): GatheredPart {
-    return new GatheredPart(0, this.#context.storage, "SHA256");
   }
 
   /** The upload in parts, if a part can be made of what there is and so many bytes more. */

@@ -52,12 +52,13 @@ export class BucketSessions implements SessionStorage {
   }
 
   async removeExpired(ms: number): Promise<number> {
+    const { store } = contextOf(this.#bucket);
+    const uploads = await Array.fromAsync(listUploads(store, `${SESSIONS}/`)); // sessions have records before uploads
     const sessions = new Map<string, S3Object[]>();
     for await (const object of this.#bucket.list({ prefix: `${SESSIONS}/` })) {
       const id = sessionOf(object.key);
       sessions.set(id, [...sessions.get(id) ?? [], object]);
     }
-    const { store } = contextOf(this.#bucket);
     let removed = 0;
     for (const [id, objects] of sessions) {
       if (Date.now() - touchedAt(objects) < ms) continue;
@@ -65,10 +66,7 @@ export class BucketSessions implements SessionStorage {
       sessions.delete(id);
       removed++;
     }
-    for await (const upload of listUploads(store, `${SESSIONS}/`)) {
-      const isOld = Date.now() - upload.initiated.getTime() >= ms;
-      if (isOld && !sessions.has(sessionOf(upload.key))) await abortUpload(store, upload);
-    }
+    for (const upload of uploads) if (!sessions.has(sessionOf(upload.key))) await abortUpload(store, upload);
     return removed;
   }
 }
