@@ -36,7 +36,7 @@ interface BegunUpload {
 
 /**
  * Begins an upload in parts; resolves to its id. Aborted while the store is asked, it waits for the answer: without the
- * id, nobody could remove the upload.
+ * id, the upload could not be removed.
  */
 export async function createUpload(
   store: Store,
@@ -228,7 +228,7 @@ export async function abortUpload(store: Store, { key, uploadId }: BegunUpload, 
   }
 }
 
-/** The checksum of a part that an entry of an answer tells, if it does: it is told when the upload is completed. */
+/** The checksum of a part in an entry of an answer, which is sent back when the upload is completed. */
 function toldChecksum(entry: Answered): Checksum | undefined {
   for (const [kind, form] of CHECKSUMS) {
     const base64 = entry.text(`Checksum${kind}`);

@@ -26,7 +26,7 @@ export function dataKey(id: string): string {
   return `${folderOf(id)}data`;
 }
 
-/** The key of a file that is made of the data of a session. Whoever makes it, it is the same. */
+/** The key of a file that is made of the data of a session: the same for all servers. */
 export function stagedKey(id: string, part: string): string {
   return `${folderOf(id)}stage/${part}`;
 }

@@ -21,7 +21,8 @@ const KINDS: readonly Fault[] = ["reset", "reset after", "torn", "error in 200",
 }];
 const SIZES = [1, 1000, 100_000, 3 * MIB, 9 * MIB];
 
-const title = `in a bucket: nothing that was acknowledged is lost, whatever fails, and whoever sends (seed ${SEED})`;
+const title =
+  `in a bucket: nothing that was acknowledged is lost, whatever fails, and from however many servers (seed ${SEED})`;
 test(title, { timeout: 3_600_000 }, async () => {
   const store = await FakeStore.start();
   try {
