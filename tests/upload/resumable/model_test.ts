@@ -1,0 +1,253 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { readdirSync, readFileSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { test } from "node:test";
+import { createUploadHandler, type UploadHandler } from "../../../lib/upload/mod.ts";
+import { noise } from "../../support/bytes.ts";
+import { tries } from "../../support/long_run.ts";
+import { randomNumbers } from "../../support/random_numbers.ts";
+import { inUploads } from "../handler/serving_handler.ts";
+
+const SESSIONS = ".millrace-uploads";
+const TUS = { "tus-resumable": "1.0.0" };
+const DAY = 24 * 60 * 60;
+/** How many programs of 40 steps are tried. */
+const SEEDS = Number(process.env.MILLRACE_SENDERS ?? tries(24));
+
+/** An unfinished upload, as its sender knows it. */
+interface Upload {
+  readonly url: string;
+  readonly protocol: "tus" | "draft";
+  /** Undefined of a part of another upload. */
+  readonly name: string | undefined;
+  readonly content: Buffer<ArrayBuffer>;
+  /** How many bytes are acknowledged. */
+  offset: number;
+}
+
+/** Random senders of one folder, and what was acknowledged to them. */
+class Senders {
+  readonly #folder: string;
+  readonly #random: (below: number) => number;
+  #handler: UploadHandler;
+  /** The files that there must be. */
+  readonly #files = new Map<string, Buffer<ArrayBuffer>>();
+  readonly #uploads: Upload[] = [];
+  #made = 0;
+
+  constructor(folder: string, seed: number) {
+    this.#folder = folder;
+    this.#random = randomNumbers(seed);
+    this.#handler = this.#start();
+  }
+
+  #start(): UploadHandler {
+    return createUploadHandler({
+      directory: this.#folder,
+      overwrite: true,
+      resumable: { maxAge: DAY * 1000 },
+      name: ({ path, metadata, filename }) => path || metadata?.filename || filename || "unnamed",
+      log: () => {},
+    });
+  }
+
+  async step(): Promise<void> {
+    const upload = this.#uploads[this.#random(this.#uploads.length)];
+    const kinds = [
+      () => this.#put(),
+      () => this.#form(),
+      () => this.#create("tus"),
+      () => this.#create("draft"),
+      () => this.#create("part"),
+      () => this.#concatenate(),
+      ...upload === undefined ? [] : [
+        () => this.#append(upload),
+        () => this.#append(upload),
+        () => this.#append(upload),
+        () => this.#cut(upload),
+        () => this.#cancel(upload),
+        () => this.#expire(upload),
+        () => this.#restart(),
+      ],
+    ];
+    await kinds[this.#random(kinds.length)]();
+    await this.#check();
+  }
+
+  /** Cancels what is unfinished: nothing of it is left. */
+  async end(): Promise<void> {
+    for (const upload of [...this.#uploads]) await this.#cancel(upload);
+    for (const name of readdirSync(join(this.#folder, SESSIONS))) {
+      if (!/^[0-9a-f]{32}$/.test(name)) continue; // of those that are finished, only the response is kept
+      assert.deepEqual(readdirSync(join(this.#folder, SESSIONS, name)), ["record.json"]);
+    }
+    await this.#handler.close();
+  }
+
+  /** Nothing that was acknowledged is lost, and nothing else is to be seen. */
+  async #check(): Promise<void> {
+    const names = readdirSync(this.#folder).filter((name) => name !== SESSIONS).sort();
+    assert.deepEqual(names, [...this.#files.keys()].sort());
+    for (const [name, content] of this.#files) assert.ok(readFileSync(join(this.#folder, name)).equals(content), name);
+    for (const { url, protocol, offset } of this.#uploads) {
+      const { status, headers } = await this.#ask("HEAD", url, protocol === "draft" ? {} : TUS);
+      assert.equal(status, protocol === "draft" ? 204 : 200);
+      assert.equal(headers.get("upload-offset"), String(offset));
+    }
+  }
+
+  async #ask(method: string, path: string, headers: HeadersInit, body?: BodyInit | null): Promise<Response> {
+    const init = { method, headers, body: body ?? null, duplex: "half" } as RequestInit;
+    return await this.#handler.fetch(new Request(new URL(path, "http://localhost"), init));
+  }
+
+  #content(): Buffer<ArrayBuffer> {
+    return Buffer.from(noise(this.#random(4) === 0 ? 0 : 1 + this.#random(200_000), ++this.#made));
+  }
+
+  #name(): string {
+    return `file-${this.#random(6)}`;
+  }
+
+  async #put(): Promise<void> {
+    const [name, content] = [this.#name(), this.#content()];
+    const isNew = this.#random(3) === 0;
+    const { status } = await this.#ask("PUT", `/${name}`, isNew ? { "if-none-match": "*" } : {}, content);
+    if (isNew && this.#files.has(name)) return assert.equal(status, 412);
+    assert.equal(status, this.#files.has(name) ? 200 : 201);
+    this.#files.set(name, content);
+  }
+
+  async #form(): Promise<void> {
+    const form = new FormData();
+    const files = new Map(Array.from({ length: 1 + this.#random(3) }, () => [this.#name(), this.#content()]));
+    for (const [name, content] of files) form.append("file", new File([content], name));
+    assert.equal((await this.#ask("POST", "/", {}, form)).status, 201);
+    for (const [name, content] of files) this.#files.set(name, content);
+  }
+
+  async #create(kind: "tus" | "draft" | "part"): Promise<void> {
+    const [name, content] = [this.#name(), this.#content()];
+    const metadata = `filename ${Buffer.from(name).toString("base64")}`;
+    const length = { "upload-length": String(content.length) };
+    const { status, headers } = kind === "draft"
+      ? await this.#ask("PUT", `/${name}`, { "upload-complete": "?0", ...length }, "")
+      : await this.#ask("POST", "/", {
+        ...TUS,
+        ...length,
+        ...(kind === "part" ? { "upload-concat": "partial" } : { "upload-metadata": metadata }),
+      });
+    assert.equal(status, 201);
+    if (kind === "tus" && content.length === 0) return void this.#files.set(name, content);
+    const protocol = kind === "draft" ? kind : "tus";
+    const own = kind === "part" ? undefined : name;
+    this.#uploads.push({ url: headers.get("location")!, protocol, name: own, content, offset: 0 });
+  }
+
+  /** Sends a part of what is left, all of it often. */
+  async #append(upload: Upload): Promise<void> {
+    const left = upload.content.length - upload.offset;
+    const length = this.#random(2) === 0 ? left : this.#random(left + 1);
+    const { status } = await this.#patch(
+      upload,
+      upload.content.subarray(upload.offset, upload.offset + length),
+      length,
+    );
+    if (upload.name === undefined && left === 0) return; // it waits to be a part of another
+    upload.offset += length;
+    const isWhole = upload.offset === upload.content.length && upload.name !== undefined;
+    const success = upload.protocol === "draft" && isWhole ? [200, 201] : [204];
+    assert.ok(success.includes(status), String(status));
+    if (!isWhole) return;
+    this.#files.set(upload.name!, upload.content);
+    this.#forget(upload);
+  }
+
+  async #patch({ url, protocol, offset, content }: Upload, body: BodyInit, length: number): Promise<Response> {
+    const isLast = offset + length === content.length;
+    return await this.#ask("PATCH", url, {
+      "upload-offset": String(offset),
+      ...(protocol === "tus"
+        ? { ...TUS, "content-type": "application/offset+octet-stream" }
+        : { "content-type": "application/partial-upload", "upload-complete": isLast ? "?1" : "?0" }),
+    }, body);
+  }
+
+  /** Sends a part, and leaves: what has come is kept, which a look tells. */
+  async #cut(upload: Upload): Promise<void> {
+    const { content, offset, protocol, url } = upload;
+    const left = content.length - offset;
+    if (left < 2) return;
+    const piece = content.subarray(offset, offset + 1 + this.#random(left - 1));
+    let isSent = false;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (isSent) controller.error(new Error("the sender has left"));
+        else controller.enqueue(piece.slice());
+        isSent = true;
+      },
+    }, { highWaterMark: 0 });
+    assert.ok((await this.#patch(upload, body, 0)).status >= 400);
+    const { headers } = await this.#ask("HEAD", url, protocol === "draft" ? {} : TUS);
+    const kept = Number(headers.get("upload-offset"));
+    assert.ok(kept >= offset && kept <= offset + piece.length, `${kept} of ${offset} and ${piece.length}`);
+    upload.offset = kept;
+  }
+
+  /** Makes a file of parts, which stay. */
+  async #concatenate(): Promise<void> {
+    const parts = this.#uploads.filter(({ name, offset, content }) => name === undefined && offset === content.length);
+    if (parts.length === 0) return;
+    const some = Array.from({ length: 1 + this.#random(3) }, () => parts[this.#random(parts.length)]);
+    const name = this.#name();
+    const { status } = await this.#ask("POST", "/", {
+      ...TUS,
+      "upload-concat": `final;${some.map(({ url }) => url).join(" ")}`,
+      "upload-metadata": `filename ${Buffer.from(name).toString("base64")}`,
+    });
+    assert.equal(status, 201);
+    this.#files.set(name, Buffer.concat(some.map(({ content }) => content)));
+  }
+
+  async #cancel(upload: Upload): Promise<void> {
+    const { status } = await this.#ask("DELETE", upload.url, upload.protocol === "draft" ? {} : TUS);
+    assert.equal(status, 204);
+    this.#forget(upload);
+  }
+
+  /** Has an upload grow old: it is gone, and only that one. */
+  async #expire(upload: Upload): Promise<void> {
+    const folder = join(this.#folder, SESSIONS, upload.url.slice(1));
+    const old = Date.now() / 1000 - 2 * DAY;
+    for (const name of ["data", "record.json"]) utimesSync(join(folder, name), old, old);
+    this.#forget(upload);
+    assert.equal((await this.#ask("HEAD", upload.url, upload.protocol === "draft" ? {} : TUS)).status, 404);
+  }
+
+  /** Goes on with another server. */
+  async #restart(): Promise<void> {
+    await this.#handler.close();
+    this.#handler = this.#start();
+  }
+
+  #forget(upload: Upload): void {
+    this.#uploads.splice(this.#uploads.indexOf(upload), 1);
+  }
+}
+
+test("of what random senders were told nothing is lost, nothing unfinished is seen, and all can be removed", async () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    await inUploads(async (folder) => {
+      const senders = new Senders(folder, seed);
+      let step = 0;
+      try {
+        for (; step < 40; step++) await senders.step();
+        await senders.end();
+      } catch (error) {
+        throw new Error(`seed ${seed}, step ${step}: ${(error as Error).message}`, { cause: error });
+      }
+    });
+  }
+});
