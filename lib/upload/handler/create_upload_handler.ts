@@ -52,6 +52,8 @@ export interface UploadHandler {
    * while uploads under way go on. Resolves when all are answered; then stop the server. Bound.
    */
   readonly close: () => Promise<void>;
+  /** As {@linkcode close}. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -94,14 +96,16 @@ export interface UploadHandler {
  */
 export function createUploadHandler(options: UploadHandlerOptions): UploadHandler {
   const settings = settingsOf(options);
+  const close = (): Promise<void> => {
+    settings.sessions?.close();
+    return settings.activity.end();
+  };
   return {
     fetch: (request, server) => fetchTo(settings, request, server),
     node: (req, res, next) => answerNode(settings, req as IncomingMessage, res as ServerResponse, next),
     checkContinue: (req, res) => answerWaiting(settings, req as IncomingMessage, res as ServerResponse),
-    close: () => {
-      settings.sessions?.close();
-      return settings.activity.end();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
