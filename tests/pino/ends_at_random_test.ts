@@ -17,7 +17,7 @@ import { LIMIT, until } from "../support/waits.ts";
 
 const program = fileURLToPath(new URL("ending_process.ts", import.meta.url));
 const words = process.versions.deno ? ["run", "-A", "--no-check", "-q", program] : [program];
-const runs = isLong ? 200 : 3;
+const runs = isLong ? 200 : 2;
 const ways = ["kill", "exit", "destroy", "uncaught", "SIGTERM", "folder", "descriptors"];
 if (!cannotMount) ways.push("full");
 
