@@ -12,8 +12,13 @@ export const rotatingFileOptions: RotationSchema = /* @__PURE__ */ schema(
   () => rotationMembers("part.txt"),
 );
 
-/** The attempts of a stream with `append` to write. */
-export let attemptsOf: (stream: RotatingFileWritable) => SeriesAttempts;
+/** Not a static block of the class, which would keep it in every bundle. */
+const attempts: WeakMap<RotatingFileWritable, SeriesAttempts> = /* @__PURE__ */ new WeakMap();
+
+/** Returns the attempts of a stream with `append` to write. */
+export function attemptsOf(stream: RotatingFileWritable): SeriesAttempts {
+  return attempts.get(stream)!;
+}
 
 /**
  * Writes chunks of bytes or text to a series of files of limited size; text is written as UTF-8. A chunk goes into one
@@ -82,6 +87,7 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
     }, { highWaterMark, size: size ? guardedSize(size, () => series.abandon()) : sizeOfItem });
     this.#series = series;
     this.#items = items;
+    if (series instanceof ContinuedRotation) attempts.set(this, series.attempts);
   }
 
   /** The paths of the files that are complete, in order; with `append` those of earlier streams among them. */
@@ -154,10 +160,6 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
   #request(kind: FileCommand["kind"]): Promise<void> {
     this.#items.expectCommand();
     return writePastLock(this, new FileCommand(kind));
-  }
-
-  static {
-    attemptsOf = (stream) => stream.#continued("append").attempts;
   }
 
   #continued(method: string): ContinuedRotation {
