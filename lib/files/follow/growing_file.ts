@@ -89,7 +89,7 @@ export class GrowingFile implements FollowedFile {
     }
     if (this.#beginsAnew) {
       let isSame = Buffer.compare(this.#proof, bytes.subarray(0, known)) === 0;
-      if (isSame && (length > known || mtimeMs !== this.#comparedAt)) {
+      if (isSame && this.#head.length > 0 && (length > known || mtimeMs !== this.#comparedAt)) {
         const head = new Uint8Array(this.#head.length);
         isSame = await this.#file.readAt(head, 0) === head.length && Buffer.compare(this.#head, head) === 0;
         this.#comparedAt = mtimeMs;
