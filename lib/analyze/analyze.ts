@@ -1,8 +1,6 @@
-import { readdir } from "node:fs/promises";
 import { HttpClient } from "../http/mod.ts";
 import { hashedNames } from "../names/mod.ts";
-import { isOwnName } from "../precompress/internal.ts";
-import { extensions } from "../precompress/mod.ts";
+import { originalsIn, walk } from "../precompress/internal.ts";
 import { createStaticHandler } from "../static/mod.ts";
 import { bytes, func, integer, listOf, number, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
 import { MAX_TIMER_DELAY, TimeLimit } from "../timers/mod.ts";
@@ -11,19 +9,8 @@ import { type Ask, type Locate, Visitor } from "./visitor.ts";
 
 /** Lists the paths of a folder's files that a server would send by their own names, sorted. */
 export async function folderFiles(folder: string): Promise<string[]> {
-  const paths: string[] = [];
-  const visit = async (below: string): Promise<void> => {
-    for (const entry of await readdir(`${folder}/${below}`, { withFileTypes: true })) {
-      if (isOwnName(entry.name) || (entry.name.startsWith(".") && entry.name !== ".well-known")) continue;
-      if (entry.isDirectory()) await visit(`${below}${entry.name}/`);
-      else if (entry.isFile()) paths.push(`${below}${entry.name}`);
-    }
-  };
-  await visit("");
-  const all = new Set(paths);
-  const isVariant = (path: string): boolean =>
-    Object.values(extensions).some((suffix) => path.endsWith(suffix) && all.has(path.slice(0, -suffix.length)));
-  return paths.filter((path) => !isVariant(path)).sort();
+  const { files } = await walk(folder, { dotfiles: false, followLinks: false, once: false });
+  return originalsIn(files).map(({ path }) => path);
 }
 
 /** The path that a folder was built to be served at, as the first reference to a file of it by a whole path shows. */

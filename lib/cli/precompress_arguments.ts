@@ -1,4 +1,4 @@
-import { levelOptions, precompressOptions, requireSound } from "../precompress/internal.ts";
+import { levelOptions, placesOf, precompressOptions, requireSound } from "../precompress/internal.ts";
 import type { PrecompressOptions } from "../precompress/mod.ts";
 import { Flags, optionsByPath } from "./flags.ts";
 import { oneFolder, requireThere, UsageError } from "./usage.ts";
@@ -126,7 +126,12 @@ export async function precompressArguments(
   };
 }
 
-export function requireFolders({ directory, action, options: { out, previous } }: PrecompressArguments): void {
+export async function requireFolders({ directory, action, options }: PrecompressArguments): Promise<void> {
+  const { out, previous } = options;
   requireThere(action === "clean" ? out ?? directory : directory, "folder", "cannot read ");
   if (previous !== undefined) requireThere(previous, "folder", "--previous: cannot read ");
+  if (action === "clean") return;
+  await placesOf(directory, options).catch((error) => {
+    throw error.cause === undefined ? new UsageError(error.message, { cause: error }) : error;
+  });
 }

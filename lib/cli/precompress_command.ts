@@ -92,7 +92,7 @@ export const precompressCommand: Command = {
   async run(words) {
     const parsed = await precompressArguments(words);
     if (typeof parsed === "string") return parsed;
-    requireFolders(parsed);
+    await requireFolders(parsed);
     return parsed.action === "clean" ? await clean(parsed) : await compress(parsed);
   },
 };
@@ -139,7 +139,8 @@ function tellAboutCache({ refused, problem }: Partial<CacheReport> = {}): void {
   if (problem !== undefined) process.stderr.write(`millrace: the cache is of no use: ${printable(problem)}\n`);
 }
 
-async function compress({ directory, action, json, quiet, reports, options }: PrecompressArguments): Promise<number> {
+async function compress(given: PrecompressArguments): Promise<number> {
+  const { directory, action, json, quiet, reports, options } = given;
   requireBuild(directory, options);
   await requireReportPlaces(reports, [directory, ...options.out === undefined ? [] : [options.out]]);
   const interruption = new Interruption();
@@ -153,7 +154,7 @@ async function compress({ directory, action, json, quiet, reports, options }: Pr
     });
     if (showsProgress) clearLine();
     await writeReports(reports, run);
-    return tell(run.report, action, json, quiet);
+    return tell(run.report, given);
   } catch (error) {
     if (showsProgress) clearLine();
     const { by } = interruption;
@@ -176,13 +177,10 @@ function requireBuild(directory: string, { include, exclude }: PrecompressArgume
 }
 
 /** Prints what was done and returns the exit status. */
-function tell(
-  report: PrecompressReport,
-  action: PrecompressArguments["action"],
-  json: boolean,
-  quiet: boolean,
-): number {
-  const stale = action === "check" && outputsOf(report).length > 0;
+function tell(report: PrecompressReport, { action, json, quiet, options: { previous } }: PrecompressArguments): number {
+  // Without the previous deploy, deltas are not what is checked.
+  const isChecked = (path: string): boolean => previous !== undefined || !/\.dc[bz]$/.test(path);
+  const stale = action === "check" ? outputsOf(report).filter(isChecked).length : 0;
   if (json) {
     process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   } else if (!quiet) {
@@ -192,12 +190,12 @@ function tell(
     tellProblems(report.problems);
     if (!quiet) tellAboutSourceMaps(report);
     tellAboutCache(report.cache);
-    if (stale) {
-      const files = counted(outputsOf(report).length, "file has", "files have");
+    if (stale > 0) {
+      const files = counted(stale, "file has", "files have");
       process.stderr.write(`millrace: ${files} missing or stale outputs: run millrace precompress\n`);
     }
   }
-  return report.problems.length > 0 || stale ? FAILED : DONE;
+  return report.problems.length > 0 || stale > 0 ? FAILED : DONE;
 }
 
 function summary(report: PrecompressReport, action: PrecompressArguments["action"]): string {

@@ -2,7 +2,7 @@ import { access, constants, lstat, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import process from "node:process";
 import { writeAtomically } from "../files/internal.ts";
-import { explainPlace, isWithin, readContent, type RunDetails, walk } from "../precompress/internal.ts";
+import { explainPlace, isWithin, originalsIn, readContent, type RunDetails, walk } from "../precompress/internal.ts";
 import { extensions, type FileRecord, readManifest } from "../precompress/mod.ts";
 import type { Former } from "../report/mod.ts";
 import { printable } from "../static/internal.ts";
@@ -77,8 +77,7 @@ async function recordsIn(folder: string, options: RunDetails["settings"]): Promi
   const sizes = new Map(files.map(({ path, size }) => [path, size]));
   const formats = Object.entries(extensions);
   const records = new Map<string, FileRecord>();
-  for (const { path, size } of files) {
-    if (formats.some(([, end]) => path.endsWith(end) && sizes.has(path.slice(0, -end.length)))) continue;
+  for (const { path, size } of originalsIn(files)) {
     const { sha256 } = await readContent(join(folder, path));
     const variants = Object.fromEntries(
       formats.filter(([, end]) => sizes.has(path + end)).map(([format, end]) => {

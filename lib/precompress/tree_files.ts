@@ -65,17 +65,24 @@ export interface TreeFiles {
 
 const suffixes = Object.values(extensions);
 
+/** The files of which none stands where a variant of another would be. */
+export function originalsIn<File extends Pick<FoundFile, "path">>(files: readonly File[]): File[] {
+  const paths = new Set(files.map(({ path }) => path));
+  return files.filter(({ path }) => {
+    return !suffixes.some((suffix) => path.endsWith(suffix) && paths.has(path.slice(0, -suffix.length)));
+  });
+}
+
 /** Sorts out the files that were found in `origin`: what runs wrote there is left out. */
 export async function treeFilesOf(found: readonly FoundFile[], origin: Target): Promise<TreeFiles> {
   const own: FoundFile[] = [];
   for (const file of found) {
     if (!await isOutput(file.path, origin)) own.push(file);
   }
-  const paths = new Set(own.map(({ path }) => path));
-  const isBeside = ({ path }: FoundFile): boolean =>
-    suffixes.some((suffix) => path.endsWith(suffix) && paths.has(path.slice(0, -suffix.length)));
-  const beside = new Map(own.filter(isBeside).map((file) => [file.path, file]));
-  return { files: own.filter(({ path }) => !beside.has(path)), folders: foldersOf(paths), beside };
+  const files = originalsIn(own);
+  const originals = new Set(files);
+  const beside = new Map(own.filter((file) => !originals.has(file)).map((file) => [file.path, file]));
+  return { files, folders: foldersOf(own.map(({ path }) => path)), beside };
 }
 
 function foldersOf(paths: Iterable<string>): Set<string> {

@@ -47,6 +47,14 @@ test("--check exits with 1 and writes nothing where a variant is missing or stal
     assert.equal((await mainHere([folder, ...quick, "--check"])).status, 0);
     await writeFile(join(folder, "index.html"), "<p>changed</p>".repeat(200));
     assert.equal((await mainHere([folder, ...quick, "--check"])).status, 1);
+    // Deltas are checked where the previous deploy is named.
+    await writeTree(`${folder}/former`, { "a.js": sourceText(9000, 1) });
+    await writeTree(`${folder}/site`, { "a.js": sourceText(9100, 1) });
+    await mainHere([`${folder}/site`, ...quick, "--previous", `${folder}/former`]);
+    assert.ok((await listed(`${folder}/site`)).includes("a.js.dcb"));
+    for (const more of [[], ["--previous", `${folder}/former`]]) {
+      assert.equal((await mainHere([`${folder}/site`, ...quick, "--check", ...more])).status, 0);
+    }
   }));
 
 test("--dry-run tells what a run would do and exits with 0", () =>
@@ -98,6 +106,9 @@ test("wrong usage exits with 2 and says what is wrong", () =>
       [[folder, "--min-size", "big"], /--min-size big is not a number of bytes/],
       [[folder, "--min-saving", "100"], /--min-saving 100 is not a percentage below 100/],
       [[folder, "--check", "--clean"], /--check and --clean exclude each other/],
+      [[folder, "--out", join(folder, "x")], /must not hold each other: choose a folder elsewhere for out/],
+      [[folder, "--previous", folder], /previous is the folder that is written to/],
+      [[folder, "--cache", join(folder, "x")], /must not hold each other: choose a folder elsewhere for the cache/],
     ];
     for (const [words, message] of cases) {
       const { status, stderr } = await mainHere(words);

@@ -1,6 +1,7 @@
-import { close, constants, fstatSync, openSync, read, type Stats, statSync } from "node:fs";
+import { close, fstatSync, read, type Stats, statSync } from "node:fs";
 import type { FileParts } from "../answer/answer.ts";
 import type { Variant } from "../answer/variant.ts";
+import { openToRead } from "../scan/file_content.ts";
 
 /** How much is read at once, in bytes: more gains little, and is held for each slow visitor. */
 export const PIECE: number = 128 * 1024;
@@ -29,9 +30,7 @@ export class FileReader {
   constructor({ variant, parts }: FileParts) {
     this.#variant = variant;
     this.#parts = parts;
-    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-    // A link in the last place is not followed, and a pipe that came to its place does not block. Windows has neither flag.
-    this.#descriptor = openSync(variant.representation.file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    this.#descriptor = openToRead(variant.representation.file);
     if (this.#isUnchanged()) return;
     this.close();
     throw this.#changed();
