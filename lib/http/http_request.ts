@@ -38,13 +38,8 @@ export type HttpRequestBody =
  * ```ts
  * import { HttpClient, type HttpRequestInit } from "@millrace/streams/http";
  *
- * const init: HttpRequestInit = {
- *   method: "POST",
- *   headers: { "content-type": "application/json", "idempotency-key": "f3a9" },
- *   body: JSON.stringify({ title: "The mill" }),
- *   idempotent: true,
- *   headersTimeout: 5000,
- * };
+ * const headers = { "content-type": "application/json", "idempotency-key": "f3a9" };
+ * const init: HttpRequestInit = { method: "POST", headers, body: "{}", idempotent: true, headersTimeout: 5000 };
  * const client = new HttpClient();
  * const response = await client.fetch("https://api.example.com/films", init);
  * console.log(response.status); // 201
@@ -184,21 +179,17 @@ export type HttpNext = (request: HttpRequest) => Promise<HttpResponse>;
  * A function around requests: it sees and changes them on their way out, and responses on their way back, or answers by itself.
  * The call's `signal`, its `timeout` and `destroy()` end it, whatever an interceptor waits for.
  *
- * @example Answer from memory
+ * @example Tell what was asked
  * ```ts
  * import { HttpClient, type HttpInterceptor } from "@millrace/streams/http";
  *
- * const kept = new Map<string, Response>();
- * const cache: HttpInterceptor = async (request, next) => {
- *   const known = kept.get(request.url);
- *   if (known !== undefined) return known.clone();
+ * const tell: HttpInterceptor = async (request, next) => {
  *   const response = await next(request);
- *   if (response.ok) kept.set(request.url, new Response(await response.clone().bytes(), response));
+ *   console.log(request.method, response.status); // GET 200
  *   return response;
  * };
- * const client = new HttpClient({ intercept: [cache] });
- * for (let i = 0; i < 3; i++) await (await client.fetch("https://www.example.com/page.html")).text();
- * console.log(client.stats().requests); // 1
+ * const client = new HttpClient({ intercept: [tell] });
+ * await (await client.fetch("https://api.example.com/users/1")).text();
  * await client.close();
  * ```
  */

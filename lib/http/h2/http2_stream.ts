@@ -31,14 +31,13 @@ export class ClosedStreams {
   readonly #reset = new Map<number, boolean>();
   #forgotten = 0;
 
-  /** Remembers a stream that we reset, or that the server never looked at. */
-  addOurs(id: number): void {
-    this.#add(id, false);
-  }
-
-  /** Remembers a stream that the server reset. */
-  addTheirs(id: number): void {
-    this.#add(id, true);
+  /** Remembers a stream that the server reset; or, if not, that we did, or that the server never looked at. */
+  add(id: number, isTheirs: boolean): void {
+    this.#reset.set(id, isTheirs);
+    if (this.#reset.size <= REMEMBERED) return;
+    const [oldest] = this.#reset.keys();
+    this.#reset.delete(oldest!);
+    this.#forgotten = Math.max(this.#forgotten, oldest!);
   }
 
   /**
@@ -56,14 +55,6 @@ export class ClosedStreams {
     }
     if (isTheirs === true) this.#reset.set(id, false);
     return isTheirs === true;
-  }
-
-  #add(id: number, isTheirs: boolean): void {
-    this.#reset.set(id, isTheirs);
-    if (this.#reset.size <= REMEMBERED) return;
-    const [oldest] = this.#reset.keys();
-    this.#reset.delete(oldest!);
-    this.#forgotten = Math.max(this.#forgotten, oldest!);
   }
 }
 

@@ -92,7 +92,7 @@ export class StreamEnds {
   }
 
   reset(stream: Http2Stream, code: number): void {
-    this.closed.addTheirs(stream.id);
+    this.closed.add(stream.id, true);
     const isUntouched = (code === h2.REFUSED_STREAM || code === h2.HTTP_1_1_REQUIRED) && !stream.hasHead;
     this.fail(stream, h2.resetError(this.#origin, code, isUntouched), isUntouched);
   }
@@ -106,7 +106,7 @@ export class StreamEnds {
   refuseAbove(last: number, code: number, debug: string): void {
     for (const stream of this.#streams.all()) {
       if (stream.id <= last) continue;
-      this.closed.addOurs(stream.id);
+      this.closed.add(stream.id, false);
       this.fail(stream, h2.goawayError(this.#origin, code, debug), true);
     }
   }
@@ -126,7 +126,7 @@ export class StreamEnds {
   }
 
   #reset(stream: Http2Stream, code: number): void {
-    this.closed.addOurs(stream.id);
+    this.closed.add(stream.id, false);
     this.#output.addReset(stream.id, code);
   }
 
