@@ -509,7 +509,7 @@ const digests: ExchangeCase[] = [
 
 /** Appendix: the version of the draft. */
 const versions: ExchangeCase[] = [
-  ...["", "Upload-Draft-Interop-Version: 5", "Upload-Draft-Interop-Version: 9", "Upload-Draft-Interop-Version: x"].map((
+  ...["", "Upload-Draft-Interop-Version: 7", "Upload-Draft-Interop-Version: 9", "Upload-Draft-Interop-Version: x"].map((
     line,
   ): ExchangeCase => ({
     name: `no 104 MUST be sent to who names ${line === "" ? "no version" : line}`,
@@ -567,7 +567,7 @@ const versions: ExchangeCase[] = [
     }],
     left: { note: "hello" },
   },
-  ...[3, 6].map((version): ExchangeCase => ({
+  ...[3, 5, 6].map((version): ExchangeCase => ({
     name: `version ${version}: HEAD and DELETE with fields of data MUST be 400`,
     steps: [
       {
@@ -590,6 +590,37 @@ const versions: ExchangeCase[] = [
       },
       { request: ["DELETE", "{upload}", `Upload-Draft-Interop-Version: ${version}`], status: 204 },
     ],
+  })),
+  ...[5].map((version): ExchangeCase => ({
+    name: `version ${version}: Upload-Complete, no media type of its own, and 201 for all`,
+    steps: [
+      {
+        request: ["PUT", "/note", `Upload-Draft-Interop-Version: ${version}`, "Upload-Complete: ?0"],
+        body: "hello",
+        status: 201,
+        fields: { location: UPLOAD, "upload-offset": "5", "upload-complete": "?0" },
+        interim: [{ "upload-draft-interop-version": String(version) }],
+      },
+      {
+        request: ["PATCH", "{upload}", `Upload-Draft-Interop-Version: ${version}`, "Upload-Offset: 5"],
+        body: "wo",
+        status: 201,
+        fields: { "upload-offset": "7", "upload-complete": "?0" },
+      },
+      {
+        request: [
+          "PATCH",
+          "{upload}",
+          `Upload-Draft-Interop-Version: ${version}`,
+          "Upload-Offset: 7",
+          "Upload-Complete: ?1",
+        ],
+        body: "rld",
+        status: 201,
+        fields: { "upload-offset": "10", "upload-complete": "?1", location: "{upload}" },
+      },
+    ],
+    left: { note: "helloworld" },
   })),
   ...[6, 8].map((version): ExchangeCase => ({
     name: `version ${version}: application/partial-upload`,

@@ -118,14 +118,14 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
 
 async function append(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Outcome> {
   const type = asked(exchange, "content-type")?.toLowerCase();
-  if (draft.version > 3 && type !== PARTIAL) {
+  if (draft.version >= 6 && type !== PARTIAL) {
     const message = `Data is appended with the type ${PARTIAL}`;
     throw new Refusal("UNSUPPORTED", message, { "Accept-Patch": PARTIAL });
   }
   const provided = parseNaturalNumber(asked(exchange, "upload-offset"));
   if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
-  // The first draft lets it be left out, which means the end.
-  const isLast = askedComplete(exchange, draft) ?? (draft.version === 3 ? true : undefined);
+  // Early drafts let it be left out: of the first one it means the end, of the other that there is more.
+  const isLast = askedComplete(exchange, draft) ?? (draft.version < 6 ? draft.version === 3 : undefined);
   if (isLast === undefined) throw new Refusal("BAD_FIELD", "Upload-Complete must say whether the data is the last");
   return await withSession(exchange, id, "rufh", async (lease) => {
     const { hold } = lease;
@@ -144,7 +144,7 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
     if (length !== hold.record.length) await hold.save({ ...hold.record, length: length! });
     await receive(exchange, lease, draft, state);
     if (isLast) return await finish(exchange, hold, draft, state);
-    return { answer: emptyAnswer(draft.version > 3 ? 204 : 201, state.fields) };
+    return { answer: emptyAnswer(draft.version >= 6 ? 204 : 201, state.fields) };
   });
 }
 

@@ -4,8 +4,8 @@ import { asked, type Exchange, type Fields } from "./exchange.ts";
 
 /** The newest interop version, of draft 11. */
 const NEWEST = 8;
-/** The interop versions that are known besides: that of iOS 17 and macOS 14, and that of iOS 18 to 26. */
-const SPOKEN: readonly number[] = [3, 6];
+/** The interop versions that are known besides: those of iOS 17, of `tus-js-client`, and of that and iOS 18 to 26. */
+const SPOKEN: readonly number[] = [3, 5, 6];
 
 const PROBLEMS = "https://iana.org/assignments/http-problem-types#";
 
