@@ -113,6 +113,8 @@ export class LogDestination extends Writable {
   flush(callback: ((error?: Error | null) => void) | undefined = undefined): Promise<void> {
     this.#takeCorked();
     const { promise: flushed, resolve, reject } = Promise.withResolvers<void>();
+    const { failure } = this.#attempts;
+    if (failure !== undefined) reject(failure);
     this.#flushes.add(reject);
     this.#log.flush().then(resolve, reject).finally(() => this.#flushes.delete(reject));
     return callback ? flushed.then(() => callback(), callback) : flushed;
@@ -188,13 +190,13 @@ export class LogDestination extends Writable {
       this.flushSync();
     } catch (failure) {
       // Else it has failed already, or there is nothing to be written.
-      if (this.#attempts.isFailing) reason ??= failure as Error;
+      if (this.#attempts.failure !== undefined) reason ??= failure as Error;
     }
     this.#writer.abort(reason).then(() => done(reason), () => done(reason));
   }
 
   readonly #emit = (piece: string | Uint8Array): void => {
-    if (this.#attempts.isFailing && this.#writer.desiredSize! < -MOST_WAITING) {
+    if (this.#attempts.failure !== undefined && this.#writer.desiredSize! < -MOST_WAITING) {
       this.#dropped += linesOf(piece);
       return;
     }

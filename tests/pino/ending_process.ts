@@ -57,6 +57,7 @@ async function go(lines: number): Promise<void> {
 }
 
 process.on("exit", () => {
+  if (way === "stuck") return rmSync(join(directory, `filler-${run}`)); // its last lines are lost, and told
   if (!log.destroyed && !log.writableEnded) write(); // behind the listener of the destination
   print("accepted", next);
 });
@@ -80,7 +81,7 @@ if (way === "folder") {
   await flush();
   process.exit();
 }
-if (way === "full") {
+if (way === "full" || way === "stuck") {
   const filler = join(directory, `filler-${run}`);
   try {
     for (;;) writeFileSync(filler, new Uint8Array(65_536), { flag: "a" });
@@ -88,8 +89,10 @@ if (way === "full") {
     // It is full.
   }
   await go(below(1000));
-  await pause(below(1500));
-  rmSync(filler);
+  if (way === "full") {
+    await pause(below(1500));
+    rmSync(filler);
+  }
 }
 if (way === "descriptors") {
   const held: number[] = [];

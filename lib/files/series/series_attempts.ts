@@ -39,10 +39,11 @@ export class SeriesAttempts {
   #flight: Flight | undefined = undefined;
   #isGivenUp = false;
   readonly #pause: Pause = new Pause();
-  /** Whether the last attempt has failed, and another one follows. */
-  isFailing = false;
-  /** Whether what passes is tried again without end, unless `retry` says otherwise. */
-  isPatient = false;
+  /** A process that has nothing else to do ends in it: what waits is told then. */
+  readonly #idlePause: Pause = new Pause({ keepsAlive: false });
+  #isPatient = false;
+  /** Why the last attempt has failed, if another one follows. */
+  failure: Error | undefined = undefined;
   /** Called with the reason of each attempt that fails, and is to be repeated. */
   onFailure: ((error: unknown) => void) | undefined = undefined;
 
@@ -65,18 +66,26 @@ export class SeriesAttempts {
     return this.#flight !== undefined;
   }
 
+  /** Sets whether what passes is tried again without end, unless `retry` says otherwise. */
+  set isPatient(isPatient: boolean) {
+    this.#isPatient = isPatient;
+    this.#endPause();
+  }
+
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
     const flight: Flight = { pieces, length, underWay: undefined, begun: undefined, isSettled: false };
     this.#flight = flight;
     const { attempts, delay = 1000 } = this.#retry ?? PATIENCE;
     try {
       for (let left = attempts; !await this.#isWritten(flight, left > 0); left--) {
-        if (this.#retry === undefined && this.isPatient) left = attempts + 1;
-        if (!flight.isSettled && !this.#isGivenUp) await this.#pause.wait(delay);
+        const isPatient = this.#retry === undefined && this.#isPatient;
+        if (isPatient) left = attempts + 1;
+        if (flight.isSettled || this.#isGivenUp) continue;
+        await (isPatient ? this.#idlePause : this.#pause).wait(delay);
       }
     } finally {
       this.#flight = undefined;
-      this.isFailing = false;
+      this.failure = undefined;
     }
   }
 
@@ -110,7 +119,7 @@ export class SeriesAttempts {
     if (flight.underWay !== undefined && current.isInPlace(current.file!)) current.add(length);
     else this.writeNow(pieces, length, begun);
     flight.isSettled = true;
-    this.#pause.end();
+    this.#endPause();
   }
 
   /** Tries nothing again. */
@@ -118,7 +127,12 @@ export class SeriesAttempts {
     this.#isGivenUp = true;
     const begun = this.#flight?.begun;
     if (begun !== undefined) this.#current.cut(begun);
+    this.#endPause();
+  }
+
+  #endPause(): void {
     this.#pause.end();
+    this.#idlePause.end();
   }
 
   /** The bytes that the file does not have yet. */
@@ -163,8 +177,9 @@ export class SeriesAttempts {
 
   #tell(error: Error): void {
     this.onFailure?.(error);
-    if (this.isFailing) return;
-    this.isFailing = true;
+    const isTold = this.failure !== undefined;
+    this.failure = error;
+    if (isTold) return;
     const message = `${error.message}; it is tried again, and what is written meanwhile waits`;
     warn(this.#onWarning, Object.assign(new Error(message, { cause: error }), { code: codeOf(error) }));
   }
