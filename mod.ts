@@ -42,6 +42,7 @@ export {
   formats,
   type LevelRange,
   levels,
+  provide,
   ready,
 } from "./lib/codecs/mod.ts";
 export {

@@ -1,15 +1,19 @@
-import { cpSync, globSync } from "node:fs";
+import { cpSync, globSync, readFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { build, type BuildOptions, type Plugin } from "esbuild";
 import { bundle, root } from "./bundle.ts";
 import { ownModules, placeOf } from "./own_modules.ts";
 import { mangledNames } from "./mangled_names.ts";
+import { writeWasm } from "./wasm_files.ts";
 
 /** What runs in browsers: what `.` exports. */
 const PARTS: readonly string[] = ["streams", "batch", "text", "codecs"];
 
 /** The licences of what is compiled into the codecs, which stand beside them wherever they go. */
 export const NOTICES = "THIRD_PARTY_NOTICES.txt";
+
+/** The parts of `codecs` that have one codec. */
+const CODECS: readonly string[] = ["brotli", "gzip", "zstd"];
 
 const forBrowsers: BuildOptions = {
   platform: "browser",
@@ -19,23 +23,52 @@ const forBrowsers: BuildOptions = {
 };
 
 /**
- * Makes what a page imports without a bundler: `mod.js`, one module for each of its parts, `install.js`, and below them `chunks/`, and
- * `wasm/` for the codecs that are used. The folder is complete and can be served from anywhere.
+ * Makes what a page imports without a bundler: `mod.js`, one module for each of its parts and codecs, `install.js`, and below them `chunks/`, and
+ * `wasm/` for the codecs that are used, as text and as `.wasm` files. The folder is complete and can be served from anywhere.
  *
  * @returns the paths of all that was written.
  */
 export async function buildBrowser(outdir: string): Promise<string[]> {
   const codecs = join(outdir, "wasm");
   const parts = Object.fromEntries(PARTS.map((part) => [part, `lib/${part}/mod.ts`]));
+  const common: BuildOptions = { ...forBrowsers, minify: true };
   const written = await bundle({
     entries: { ...parts, mod: "mod.ts", install: "lib/streams/install.ts" },
     outdir,
     codecs,
-    options: { ...forBrowsers, minify: true },
+    options: common,
+  });
+  // Apart, each in one file: else pages with streams would load what both share by another request.
+  const ofCodecs = await bundle({
+    entries: Object.fromEntries(CODECS.map((codec) => [codec, `lib/codecs/${codec}.ts`])),
+    outdir,
+    codecs,
+    options: { ...common, splitting: false, plugins: [codecsAtOnce()] },
   });
   const modules = globSync("*.js", { cwd: join(root, "lib/codecs/wasm") });
   for (const name of [...modules, NOTICES]) cpSync(join(root, "lib/codecs/wasm", name), join(codecs, name));
-  return [...written, ...modules.map((name) => join(codecs, name))];
+  return [...written, ...ofCodecs, ...modules.map((name) => join(codecs, name)), ...writeWasm(codecs)];
+}
+
+/**
+ * Lets the entries of one codec import it at once: service workers may not load it later, and bundlers leave out that of
+ * encoder and decoder which is not used.
+ */
+function codecsAtOnce(): Plugin {
+  return {
+    name: "codecs-at-once",
+    setup(builder) {
+      const filter = new RegExp(`lib[\\\\/]codecs[\\\\/](?:${CODECS.join("|")})\\.ts$`);
+      builder.onLoad({ filter }, ({ path }) => {
+        let imports = "";
+        const source = readFileSync(path, "utf8").replace(/\bimport\(("\.\/wasm\/(\w+)\.js")\)/g, (_, from, name) => {
+          imports += `import { wasm as ${name} } from ${from};`;
+          return `({ wasm: ${name} })`;
+        });
+        return { contents: imports + source, loader: "ts" };
+      });
+    },
+  };
 }
 
 /**
@@ -45,7 +78,7 @@ export async function buildBrowser(outdir: string): Promise<string[]> {
  * @returns the paths of all that was written.
  */
 export async function buildBundlerModules(outdir: string, codecs: string): Promise<string[]> {
-  const entries = ["mod.ts", "lib/streams/install.ts"];
+  const entries = ["mod.ts", "lib/streams/install.ts", ...CODECS.map((codec) => `lib/codecs/${codec}.ts`)];
   const common: BuildOptions = {
     ...forBrowsers,
     absWorkingDir: root,
@@ -62,14 +95,14 @@ export async function buildBundlerModules(outdir: string, codecs: string): Promi
     mangleCache: {},
     write: false,
     external: ["./wasm/*"],
-    plugins: [ownModules("browser")],
+    plugins: [codecsAtOnce(), ownModules("browser")],
   });
   const { metafile } = await build({
     ...common,
     mangleCache: reached.mangleCache,
     entryPoints: [...entries, ...Object.keys(reached.metafile!.inputs)],
     outbase: root,
-    plugins: [besideEachOther(outdir, codecs)],
+    plugins: [codecsAtOnce(), besideEachOther(outdir, codecs)],
   });
   return Object.keys(metafile!.outputs).map((path) => join(root, path));
 }

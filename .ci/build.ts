@@ -1,6 +1,6 @@
 /**
  * Builds the npm package into `dist/`: a module for each subpath of the public API and the chunks that they share, the
- * types beside them; in `dist/browser/` what pages import without a bundler, and in `dist/modules/` what bundlers for
+ * types beside them; in `dist/browser/` what pages import without a bundler and the codecs, and in `dist/modules/` what bundlers for
  * browsers take.
  *
  *   npm run build
@@ -39,7 +39,7 @@ function buildTypes(): void {
     for (const [, , specifier] of text.matchAll(specifiers)) reached.add(`${join(dirname(path), specifier)}.d.ts`);
     writeFileSync(path, text.replace(specifiers, "$1$2.js$3"));
   }
-  for (const path of globSync("**/*.d.ts", { cwd: dist })) {
+  for (const path of globSync("{*,lib/**/*}.d.ts", { cwd: dist })) {
     if (!reached.has(join(dist, path))) rmSync(join(dist, path));
   }
 }

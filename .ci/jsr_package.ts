@@ -19,7 +19,7 @@ interface Manifest {
 }
 
 /** Modules that Deno does not load: pages do, and bundlers for them. */
-const FOR_PAGES = /^(?:browser\/(?!wasm\/)|modules\/)/;
+const FOR_PAGES = /^(?:browser\/(?!wasm\/\w+\.js$)|modules\/)/;
 
 /**
  * Codecs' modules that are deflated: Deno reads and verifies all of them with the package, though they are loaded when

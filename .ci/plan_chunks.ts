@@ -10,8 +10,8 @@ export interface Output {
 export interface Wishes {
   /** Says how much an entry counts, by its source. */
   readonly weightOf: (source: string) => number;
-  /** Entries of which all that they load goes into one chunk, but for what is in one already, or another entry loads. */
-  readonly together: readonly { readonly entry: string; readonly without: string | undefined }[];
+  /** Entries of which all that they load goes into one chunk, but for what is in one already, or other entries load. */
+  readonly together: readonly { readonly entry: string; readonly without: readonly string[] }[];
 }
 
 /** How many bytes of code take as long to load as one module more does. */
@@ -68,9 +68,9 @@ class Plan {
     return [...sources.values()].filter((chunk) => chunk.length > 0);
   }
 
-  /** Puts into one chunk all that an entry loads, but for what is in such a chunk already or another entry loads. */
-  putTogether(entry: string, without: string | undefined): void {
-    const others = without === undefined ? new Set<number>() : this.#loadedBy(without);
+  /** Puts into one chunk all that an entry loads, but for what is in such a chunk already or other entries load. */
+  putTogether(entry: string, without: readonly string[]): void {
+    const others = new Set(without.flatMap((other) => [...this.#loadedBy(other)]));
     const outputs = [...this.#loadedBy(entry)].filter((i) => !others.has(i) && !this.#fixed.has(i));
     this.#put(outputs, outputs[0]);
     for (const i of outputs) this.#fixed.add(i);

@@ -11,7 +11,7 @@ import { planChunks } from "./plan_chunks.ts";
 export function publicSources(): string[] {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const outputs = Object.values(exports).map((target) => (target as { default?: string }).default ?? "");
-  return outputs.filter((path) => path !== "" && !path.includes("/browser/")).map((path) =>
+  return outputs.filter((path) => path.endsWith(".js") && !path.includes("/browser/")).map((path) =>
     path.replace(/^\.\/dist\/(.*)\.js$/, "$1.ts")
   );
 }
@@ -41,8 +41,8 @@ export async function bundleForServers(bundle: Omit<Bundle, "options">): Promise
 
 /** The streams alone load as one chunk, and the main entry in few. */
 const TOGETHER = [
-  { entry: "lib/streams/mod.ts", without: undefined },
-  { entry: "mod.ts", without: "lib/compression/mod.ts" },
+  { entry: "lib/streams/mod.ts", without: [] },
+  { entry: "mod.ts", without: ["lib/compression/mod.ts", "lib/codecs/gzip.ts"] },
 ];
 
 /** Parts that programs import for themselves count more than those that only the command loads, or workers. */
@@ -52,7 +52,10 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   "lib/static/mod.ts": 8,
   "lib/compression/mod.ts": 6,
   "lib/cli/cli.ts": 3,
+  "lib/codecs/brotli.ts": 3,
+  "lib/codecs/gzip.ts": 3,
   "lib/codecs/mod.ts": 3,
+  "lib/codecs/zstd.ts": 3,
   "lib/files/mod.ts": 3,
   "lib/upload/mod.ts": 3,
   "lib/node/mod.ts": 1,

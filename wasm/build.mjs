@@ -82,7 +82,7 @@ function write() {
       )
     }\n`,
   );
-  const versionsFile = join(out, "../encoder_version.ts");
+  const versionsFile = join(out, "../by_hand.ts");
   const text = readFileSync(versionsFile, "utf8");
   writeFileSync(
     versionsFile,

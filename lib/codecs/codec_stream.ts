@@ -1,13 +1,23 @@
-import { ReadableStream, WritableStream } from "../streams/mod.ts";
-import type { Codecs } from "./module.ts";
-import { requireBytes, type SessionParameters } from "./options.ts";
-import { FINISH, FLUSH, type PieceLimits, PROCESS, Session } from "./session.ts";
+import { asGlobalStreamPair } from "../streams/internal.ts";
+import type { Format } from "./format.ts";
+import { type Codec, codecOf, type Codecs } from "./module.ts";
+import {
+  type CompressionStreamOptions,
+  compressionStreamOptions,
+  compressParameters,
+  type DecompressionStreamOptions,
+  decompressionStreamOptions,
+  decompressParameters,
+  requireBytes,
+  type SessionParameters,
+} from "./options.ts";
+import { FINISH, FLUSH, type PieceLimits, PROCESS, Session, tooLarge } from "./session.ts";
 
 /** Larger chunks are handed over in pieces; the size of output is also that of the chunks that come out of large inputs. */
 const PIECES: PieceLimits = { input: 256 * 1024, output: 64 * 1024 };
 
 /** Checks on the bytes that pass a codec stream, each of which may throw; and what it does with each chunk. */
-export interface Watch {
+interface Watch {
   /** Whether each chunk can be read as soon as it is written. */
   readonly flush?: boolean;
   /** Called with each number of bytes consumed. */
@@ -18,26 +28,116 @@ export interface Watch {
   end?(): void;
 }
 
-export interface Ends {
+interface Ends {
   readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly writable: WritableStream<ArrayBufferView | ArrayBufferLike>;
 }
 
+/** The classes of the ends: ours, or the runtime's, which need not be loaded. */
+type Streams = Pick<typeof globalThis, "ReadableStream" | "WritableStream">;
+
 const ends = new WeakMap<object, Ends>();
 
-/** @throws {TypeError} if `pair` is none that {@linkcode codecStream} has made. */
+/** @throws {TypeError} if `pair` is none of a codec. */
 export function endsOf(pair: object): Ends {
   const found = ends.get(pair);
   if (found === undefined) throw new TypeError("Value of 'this' must be a stream of a codec");
   return found;
 }
 
+/** Makes the class of an entry that compresses to a usual format, with the runtime's streams at its ends. */
+export function compressionClass(codecs: Codecs, usual: Format): PairClass<CompressionStreamOptions> {
+  return pairClass("CompressionStream", (pair, format = usual, options = {}) => encode(pair, codecs, format, options));
+}
+
+/** Makes the class of an entry that decompresses. */
+export function decompressionClass(codecs: Codecs, usual: Format): PairClass<DecompressionStreamOptions> {
+  return pairClass(
+    "DecompressionStream",
+    (pair, format = usual, options = {}) => decode(pair, codecs, format, options),
+  );
+}
+
+type PairClass<Options> = new (format?: Format, options?: Options) => Ends;
+
+function pairClass<Options>(
+  name: string,
+  open: (pair: object, format?: Format, options?: Options) => void,
+): PairClass<Options> {
+  class CodecStream implements Ends {
+    constructor(format?: Format, options?: Options) {
+      const pair = asGlobalStreamPair(this, new.target);
+      open(pair, format, options);
+      return pair;
+    }
+
+    get readable(): Ends["readable"] {
+      return endsOf(this).readable;
+    }
+
+    get writable(): Ends["writable"] {
+      return endsOf(this).writable;
+    }
+  }
+  Object.defineProperty(CodecStream.prototype, Symbol.toStringTag, { value: name, configurable: true });
+  return Object.defineProperty(CodecStream, "name", { value: name, configurable: true });
+}
+
+/** Makes `pair` a stream that compresses. */
+export function encode(
+  pair: object,
+  codecs: Codecs,
+  format: Format,
+  options: CompressionStreamOptions,
+  streams: Streams = globalThis,
+): void {
+  const checked = compressionStreamOptions.check(options);
+  const { size, flush } = checked;
+  const parameters = compressParameters({ ...checked, format }, size ?? -1, false);
+  let seen = 0;
+  codecStream(pair, codecOf(codecs, parameters), parameters, streams, {
+    flush,
+    input(length: number): void {
+      seen += length;
+      if (size !== undefined && seen > size) throw wrongSize(`at least ${seen}`, size);
+    },
+    end(): void {
+      if (size !== undefined && seen !== size) throw wrongSize(String(seen), size);
+    },
+  });
+}
+
+function wrongSize(seen: string, size: number): RangeError {
+  return new RangeError(`the stream has ${seen} bytes, but its size was given as ${size}`);
+}
+
+/** Makes `pair` a stream that decompresses. */
+export function decode(
+  pair: object,
+  codecs: Codecs,
+  format: Format,
+  options: DecompressionStreamOptions,
+  streams: Streams = globalThis,
+): void {
+  const checked = decompressionStreamOptions.check(options);
+  const { maxSize = Infinity } = checked;
+  let produced = 0;
+  const parameters = decompressParameters({ ...checked, format }, false);
+  codecStream(pair, codecOf(codecs, parameters), parameters, streams, {
+    output(length: number): void {
+      produced += length;
+      if (produced > maxSize) throw tooLarge(format, maxSize);
+    },
+  });
+}
+
 /**
  * Makes `pair` a pair of streams with a codec between them, like a TransformStream but with backpressure inside a chunk
  * too: one small chunk may decompress to gigabytes, and only what the reader asked for is produced.
  */
-export function codecStream(pair: object, codecs: Codecs, parameters: SessionParameters, watch: Watch): void {
-  const pump = new Pump(codecs, parameters, watch);
+function codecStream(pair: object, codec: Codec, parameters: SessionParameters, streams: Streams, watch: Watch): void {
+  const { ReadableStream, WritableStream } = streams;
+  const pump = new Pump(codec, parameters, watch);
   const readable = new ReadableStream<Uint8Array<ArrayBuffer>>({
     start: (controller) => pump.connectReadable(controller),
     pull: () => pump.demanded(),
@@ -52,7 +152,7 @@ export function codecStream(pair: object, codecs: Codecs, parameters: SessionPar
 }
 
 class Pump {
-  readonly #codecs: Codecs;
+  readonly #codec: Codec;
   #parameters: SessionParameters;
   #watch: Watch;
   #session: Session | undefined;
@@ -65,8 +165,8 @@ class Pump {
   /** Resumes a write that waits for a read. */
   #resume: (() => void) | undefined;
 
-  constructor(codecs: Codecs, parameters: SessionParameters, watch: Watch) {
-    this.#codecs = codecs;
+  constructor(codec: Codec, parameters: SessionParameters, watch: Watch) {
+    this.#codec = codec;
     this.#parameters = parameters;
     this.#watch = watch;
   }
@@ -99,11 +199,10 @@ class Pump {
       if (isEnd) this.#watch.end?.();
       else if (given.length === 0) return;
       this.#watch.input?.(given.length);
-      const { family } = this.#parameters;
-      const loaded = this.#codecs.loaded(family);
+      const { module: loaded } = this.#codec;
       // The standard allows to transfer a chunk while it is written: what the codec does not take now is copied.
       const bytes = loaded && given.length <= PIECES.input ? given : new Uint8Array(given);
-      const module = loaded ?? await this.#wait(this.#codecs.load(family));
+      const module = loaded ?? await this.#wait(this.#codec.load());
       this.#session ??= new Session(module, this.#parameters);
       for (const piece of this.#session.run(bytes, operation, PIECES)) {
         this.#watch.output?.(piece.length);

@@ -1,34 +1,9 @@
-import type { ReadableStream, WritableStream } from "../streams/mod.ts";
-import { codecStream, endsOf } from "./codec_stream.ts";
+import { asStreamPair, defineInterface, showInNode } from "../streams/internal.ts";
+import { ReadableStream, WritableStream } from "../streams/mod.ts";
+import { decode, endsOf } from "./codec_stream.ts";
 import type { Format } from "./format.ts";
-import { decoders } from "./module.ts";
-import { asStreamPair, defineInterface, schema, type SchemaOf, showInNode } from "../streams/internal.ts";
-import { decompressMembers, type DecompressOptions, decompressParameters } from "./options.ts";
-import { tooLarge } from "./whole.ts";
-
-/**
- * Options of {@linkcode DecompressionStream}.
- *
- * @example Read a delta with the version that it was made against
- * ```ts
- * import { compress, DecompressionStream, type DecompressionStreamOptions } from "@millrace/streams/codecs";
- *
- * const dictionary = new TextEncoder().encode("The mill turned all day long, and the river ran below.");
- * const page = new TextEncoder().encode("The mill turned all day long, and the river ran dry.");
- * const delta = new Blob([await compress(page, { format: "dcz", dictionary })]);
- *
- * const options: DecompressionStreamOptions = { dictionary, maxSize: 1_000_000 };
- * const stream = delta.stream().pipeThrough(new DecompressionStream("dcz", options));
- * console.log(await new Response(stream).text()); // The mill turned all day long, and the river ran dry.
- * ```
- */
-export type DecompressionStreamOptions = Omit<DecompressOptions, "format">;
-
-export const decompressionStreamOptions: SchemaOf<DecompressionStreamOptions, "maxSize" | "padding"> =
-  /* @__PURE__ */ schema(
-    "DecompressionStream",
-    decompressMembers,
-  );
+import type { DecompressionStreamOptions } from "./options.ts";
+import { decoders } from "./whole.ts";
 
 /**
  * Decompresses a stream of bytes in constant memory: the standard's `DecompressionStream` with more formats and a
@@ -58,28 +33,19 @@ export class DecompressionStream {
    * @throws {RangeError} if `maxSize` or `maxWindow` is not a number of bytes that it takes.
    */
   constructor(format: Format, options: DecompressionStreamOptions = {}) {
-    const checked = decompressionStreamOptions.check(options);
-    const { maxSize = Infinity } = checked;
-    const parameters = decompressParameters({ ...checked, format }, false);
     const pair = asStreamPair(this, new.target);
-    let produced = 0;
-    codecStream(pair, decoders, parameters, {
-      output(length: number): void {
-        produced += length;
-        if (produced > maxSize) throw tooLarge(format, maxSize);
-      },
-    });
+    decode(pair, decoders, format, options, { ReadableStream, WritableStream });
     return pair;
   }
 
   /** The decompressed bytes. */
   get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
-    return endsOf(this).readable;
+    return endsOf(this).readable as ReadableStream<Uint8Array<ArrayBuffer>>;
   }
 
   /** The stream to write the compressed bytes to. */
   get writable(): WritableStream<ArrayBufferView | ArrayBufferLike> {
-    return endsOf(this).writable;
+    return endsOf(this).writable as WritableStream<ArrayBufferView | ArrayBufferLike>;
   }
 }
 defineInterface(DecompressionStream, "DecompressionStream");

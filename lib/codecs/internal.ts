@@ -3,8 +3,6 @@
  *
  * @module
  */
-export { Decoder, openDecoder } from "./decoder.ts";
+export { Decoder, Encoder, encoderVersion, isEncoderLoaded, openDecoder, openEncoder } from "./by_hand.ts";
+export { releaseIdleInstances } from "./module.ts";
 export { type CodecFault, faultOf } from "./session.ts";
-export { encoderVersion } from "./encoder_version.ts";
-export { releaseIdleInstances } from "./instance.ts";
-export { Encoder, isEncoderLoaded, openEncoder } from "./encoder.ts";

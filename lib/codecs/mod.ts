@@ -15,8 +15,15 @@
  *
  * @module
  */
-export { CompressionStream, type CompressionStreamOptions } from "./compression_stream.ts";
-export { DecompressionStream, type DecompressionStreamOptions } from "./decompression_stream.ts";
+export { CompressionStream } from "./compression_stream.ts";
+export { DecompressionStream } from "./decompression_stream.ts";
 export { type Format, formats, type LevelRange, levels } from "./format.ts";
-export type { CompressOptions, DecompressOptions, Direction } from "./options.ts";
+export { provide } from "./module.ts";
+export type {
+  CompressionStreamOptions,
+  CompressOptions,
+  DecompressionStreamOptions,
+  DecompressOptions,
+  Direction,
+} from "./options.ts";
 export { compress, compressSync, decompress, decompressSync, ready } from "./whole.ts";

@@ -1,63 +1,116 @@
+import { wrongType } from "../streams/internal.ts";
 import type { Family } from "./format.ts";
+import type { SessionParameters } from "./options.ts";
 
-type Sources = Readonly<Record<Family, () => Promise<{ wasm: string }>>>;
+/** Gives the text of a codec's module: imported when it is asked for, or there already. */
+type Source = () => { readonly wasm: string } | Promise<{ readonly wasm: string }>;
 
-/** The codecs of one direction: each is loaded and compiled once a thread. */
-export class Codecs {
-  readonly #sources: Sources;
-  readonly #loading = new Map<Family, Promise<WebAssembly.Module>>();
-  readonly #loaded = new Map<Family, WebAssembly.Module>();
+/** The name of a codec: that of its `.wasm` file among the package's exports, and of the section in which this says so. */
+type Name = `${"brotli" | "gzip" | "zstd"}_${"encoder" | "decoder"}`;
 
-  /** Takes a dynamic import for each codec, so that bundlers and browsers load only what is used. */
-  constructor(sources: Sources) {
-    this.#sources = sources;
+/** The codecs of one direction: all, or those of an entry. */
+export type Codecs = Readonly<Partial<Record<Family, Codec>>>;
+
+/** @throws {TypeError} if the codecs of an entry have none for a format. */
+export function codecOf(codecs: Codecs, { family, format }: Pick<SessionParameters, "family" | "format">): Codec {
+  const codec = codecs[family];
+  if (codec !== undefined) return codec;
+  throw new TypeError(`this entry has no codec for ${format}: import @millrace/streams/codecs, which has all`);
+}
+
+/** The modules that are compiled or were given: each once a thread, whichever entry asks for it. */
+const modules = new Map<string, WebAssembly.Module>();
+
+/** A codec, loaded and compiled when it is first used. */
+export class Codec {
+  readonly #name: Name;
+  readonly #source: Source;
+  #loading: Promise<WebAssembly.Module> | undefined = undefined;
+
+  /** Takes an import for each codec by itself, so that bundlers and browsers load only what is used. */
+  constructor(name: Name, source: Source) {
+    this.#name = name;
+    this.#source = source;
   }
 
-  load(family: Family): Promise<WebAssembly.Module> {
-    let promise = this.#loading.get(family);
-    if (!promise) {
-      promise = this.#compile(family);
-      this.#loading.set(family, promise);
-      promise.catch(() => this.#loading.delete(family)); // so that a failed download can be tried again
+  /** The module, if it is there. */
+  get module(): WebAssembly.Module | undefined {
+    return modules.get(this.#name);
+  }
+
+  async load(): Promise<WebAssembly.Module> {
+    // What fails is not kept, so that a failed download can be tried again.
+    return this.module ?? await (this.#loading ??= this.#compile().finally(() => this.#loading = undefined));
+  }
+
+  async #compile(): Promise<WebAssembly.Module> {
+    if (typeof WebAssembly === "undefined") {
+      throw new TypeError(
+        "codecs cannot run: there is no WebAssembly here, which browsers lack in lockdown mode or by policy",
+      );
     }
-    return promise;
-  }
-
-  /** The codec if {@linkcode load} has it ready. */
-  loaded(family: Family): WebAssembly.Module | undefined {
-    return this.#loaded.get(family);
-  }
-
-  async #compile(family: Family): Promise<WebAssembly.Module> {
-    const { wasm } = await this.#sources[family]();
-    const module = await WebAssembly.compile(fromBase64(wasm)).catch((error) => {
-      throw explained(error);
+    const { wasm } = await this.#text();
+    const compiled = await WebAssembly.compile(fromBase64(wasm)).catch((error) => {
+      throw explained(error, this.#name);
     });
-    this.#loaded.set(family, module);
-    return module;
+    modules.set(this.#name, compiled);
+    return compiled;
+  }
+
+  async #text(): Promise<{ readonly wasm: string }> {
+    try {
+      return await this.#source();
+    } catch (cause) {
+      const message =
+        `cannot load ${this.#name}: import ${entryOf(this.#name)} by a static import where import() fails, ` +
+        "as in service workers";
+      throw new TypeError(message, { cause });
+    }
   }
 }
 
-/** The codecs that write the formats; bundlers drop them where nothing uses them, as in pages that decompress. */
-export const encoders: Codecs = /* @__PURE__ */ new Codecs({
-  brotli: () => import("./wasm/brotli_encoder.js"),
-  zstd: () => import("./wasm/zstd_encoder.js"),
-  deflate: () => import("./wasm/deflate_encoder.js"),
-});
+function entryOf(name: string): string {
+  return `@millrace/streams/codecs/${name.split("_")[0]}`;
+}
 
-/** The codecs that read the formats. */
-export const decoders: Codecs = /* @__PURE__ */ new Codecs({
-  brotli: () => import("./wasm/brotli_decoder.js"),
-  zstd: () => import("./wasm/zstd_decoder.js"),
-  deflate: () => import("./wasm/deflate_decoder.js"),
-});
+/**
+ * Takes a codec's module that the host has compiled: for hosts that compile none when they run, such as Cloudflare Workers,
+ * and pages whose Content-Security-Policy forbids it. All calls of this thread use it, those of other subpaths too.
+ *
+ * @param module Made of `@millrace/streams/codecs/gzip_encoder.wasm`, `gzip_decoder.wasm`, or the files of that kind for
+ * `brotli` and `zstd`; which one it is, the module knows.
+ * @throws {TypeError} if it is no module, or none of these.
+ * @example Give a worker its codec
+ * ```ts node
+ * import { compress, provide } from "@millrace/streams/codecs/gzip";
+ * import { readFile } from "node:fs/promises";
+ *
+ * // in a worker of Cloudflare: import module from "@millrace/streams/codecs/gzip_encoder.wasm";
+ * const file = new URL(import.meta.resolve("@millrace/streams/codecs/gzip_encoder.wasm"));
+ * const module = await WebAssembly.compile(await readFile(file));
+ * provide(module);
+ * console.log((await compress(new Uint8Array(1000))).length); // 28
+ * ```
+ */
+export function provide(module: WebAssembly.Module): void {
+  if (typeof WebAssembly === "undefined" || !(module instanceof WebAssembly.Module)) {
+    throw wrongType("module", "a WebAssembly.Module", module);
+  }
+  const [section] = WebAssembly.Module.customSections(module, "millrace");
+  if (section === undefined) {
+    throw new TypeError("provide() takes modules of the package's own .wasm files: see @millrace/streams/codecs/gzip");
+  }
+  modules.set(new TextDecoder().decode(section), module);
+}
 
 /** An error of WebAssembly in plain words, if what it says is that it may not run here. */
-export function explained(cause: unknown): unknown {
+function explained(cause: unknown, name?: Name): unknown {
   // The bytes are right, so it is the page or the host that forbids it.
   if (!(cause instanceof WebAssembly.CompileError)) return cause;
+  const elsewhere = name && `; a host such as Cloudflare Workers takes compiled modules only: import ` +
+      `@millrace/streams/codecs/${name}.wasm and give it to provide() of ${entryOf(name)}`;
   const message = "codecs cannot run, since WebAssembly may not be compiled here: a page's Content-Security-Policy " +
-    "has to allow 'wasm-unsafe-eval' in script-src";
+    `has to allow 'wasm-unsafe-eval' in script-src${elsewhere ?? ""}`;
   return new TypeError(message, { cause });
 }
 
@@ -69,4 +122,173 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
   return bytes;
+}
+
+/** The surface that every module of `wasm/` exports; see `wasm/src/lib.rs`. Addresses are unsigned 32-bit. */
+export interface Exports {
+  readonly memory: WebAssembly.Memory;
+  memory_used(): number;
+  reserve(length: number): void;
+  estimate(level: number, window: number, size: number, lean: number): number;
+  dictionary(length: number): number;
+  open(
+    format: number,
+    level: number,
+    window: number,
+    size: number,
+    whole: number,
+    checksum: number,
+    lean: number,
+  ): number;
+  input(session: number, length: number): number;
+  step(session: number, length: number, operation: number, limit: number): number;
+  output(session: number): number;
+  output_length(session: number): number;
+  close(session: number): void;
+  fault_kind(): number;
+  fault(): number;
+  fault_length(): number;
+}
+
+/**
+ * The memory that the sessions of an instance need together, at most: more of them go to another one, unless a single one
+ * needs more. What an instance takes by itself is 1 to 1.5 MiB, and 0.4 ms.
+ */
+const BUDGET = 64 * 1024 * 1024;
+
+/**
+ * The memory up to which an idle instance is kept for the next use. WASM memory never shrinks, so a larger one is
+ * dropped.
+ */
+const KEPT_MEMORY = BUDGET;
+
+/** The memory of all idle instances of a module that are kept; Node takes its time to collect those that are not. */
+const KEPT_TOGETHER = 256 * 1024 * 1024;
+
+/**
+ * The memory from which on an instance takes no new sessions: where sessions overlap all the time, it would never be
+ * idle, and none of its memory returned.
+ */
+const FULL_MEMORY = 256 * 1024 * 1024;
+
+/** The memory for pieces of input and output of a session, at most. */
+const BUFFERS = 384 * 1024;
+
+/** An instance of a module, shared by some of this thread's sessions. */
+export class Instance {
+  readonly exports: Exports;
+  #module: WebAssembly.Module;
+  #sessions = 0;
+  /** The memory that its sessions need together. */
+  #promised = 0;
+  /** Whether a session was there since {@linkcode releaseIdleInstances} looked. */
+  #wasUsed = false;
+
+  constructor(module: WebAssembly.Module) {
+    this.#module = module;
+    this.exports = instantiate(module);
+  }
+
+  /** A view on the `length` bytes at `address`, valid until the next call into the module. */
+  view(address: number, length: number): Uint8Array {
+    return new Uint8Array(this.exports.memory.buffer, address >>> 0, length);
+  }
+
+  /** The message of the fault that the last call reported. */
+  fault(): string {
+    return new TextDecoder().decode(this.view(this.exports.fault(), this.exports.fault_length()));
+  }
+
+  /** The memory that a session needs at most. */
+  needOf({ level, window, size, lean, whole, dictionary }: SessionParameters): number {
+    const buffers = whole ? 2 * Math.max(size, 0) : BUFFERS;
+    return this.exports.estimate(level, window, size, Number(lean)) + buffers + 2 * (dictionary?.length ?? 0);
+  }
+
+  /** Whether another session that needs that much memory may come. */
+  hasRoomFor(need: number): boolean {
+    return this.#memory < FULL_MEMORY && (this.#sessions === 0 || this.#promised + need <= BUDGET);
+  }
+
+  /** Counts a session in, which must call {@linkcode leave}. */
+  enter(need: number): void {
+    this.#sessions++;
+    this.#promised += need;
+    this.#wasUsed = true;
+  }
+
+  /** Counts a session out; drops the instance if it is the last one and much memory would lie idle. */
+  leave(need: number): void {
+    this.#sessions--;
+    this.#promised -= need;
+    if (this.#sessions > 0) return;
+    if (this.#memory > KEPT_MEMORY || idleMemory(poolOf(this.#module)) > KEPT_TOGETHER) this.retire();
+  }
+
+  /** Takes the instance out of use: later sessions get another one. */
+  retire(): void {
+    const pool = poolOf(this.#module);
+    const index = pool.indexOf(this);
+    if (index >= 0) pool.splice(index, 1);
+  }
+
+  /** The memory that the instance holds without need. */
+  get idleMemory(): number {
+    return this.#sessions === 0 ? this.#memory : 0;
+  }
+
+  /** Whether it has been idle since the last call. */
+  takeIdle(): boolean {
+    const isIdle = this.#sessions === 0 && !this.#wasUsed;
+    this.#wasUsed = this.#sessions > 0;
+    return isIdle;
+  }
+
+  get #memory(): number {
+    return this.exports.memory_used() >>> 0;
+  }
+}
+
+function instantiate(module: WebAssembly.Module): Exports {
+  try {
+    return new WebAssembly.Instance(module, {}).exports as unknown as Exports;
+  } catch (error) {
+    throw explained(error); // WebKit compiles it, and then forbids this
+  }
+}
+
+/** This thread's instances in use or kept, by module. */
+const pools = new Map<WebAssembly.Module, Instance[]>();
+
+function poolOf(module: WebAssembly.Module): Instance[] {
+  let pool = pools.get(module);
+  if (!pool) pools.set(module, pool = []);
+  return pool;
+}
+
+function idleMemory(pool: readonly Instance[]): number {
+  return pool.reduce((total, instance) => total + instance.idleMemory, 0);
+}
+
+/** An instance of `module` that a new session may go to, and the memory that it needs there. */
+export function instanceOf(module: WebAssembly.Module, parameters: SessionParameters): [Instance, number] {
+  const pool = poolOf(module);
+  if (pool.length === 0) pool.push(new Instance(module));
+  const need = pool[0].needOf(parameters);
+  let instance = pool.find((instance) => instance.hasRoomFor(need));
+  if (!instance) {
+    instance = new Instance(module);
+    // Others are full, so this one will be: JavaScriptCore would copy the memory each time that it grows.
+    instance.exports.reserve(Math.max(need, BUDGET));
+    pool.push(instance);
+  }
+  return [instance, need];
+}
+
+/** Drops the instances that were idle since the last call, and returns whether any is left. */
+export function releaseIdleInstances(): boolean {
+  const instances = [...pools.values()].flat();
+  const idle = instances.filter((instance) => instance.takeIdle());
+  for (const instance of idle) instance.retire();
+  return idle.length < instances.length;
 }

@@ -96,6 +96,55 @@ export interface DecompressOptions {
   dictionary?: ArrayBufferView | ArrayBufferLike;
 }
 
+/**
+ * Options of {@linkcode CompressionStream}.
+ *
+ * @example Compress a file whose size is known
+ * ```ts
+ * import { CompressionStream, type CompressionStreamOptions } from "@millrace/streams/codecs";
+ * import { openAsBlob } from "node:fs";
+ *
+ * const file = await openAsBlob("access.log");
+ * const options: CompressionStreamOptions = { level: 6, size: file.size };
+ * const small = await new Response(file.stream().pipeThrough(new CompressionStream("zstd", options))).bytes();
+ * console.log(small.length < file.size); // true
+ * ```
+ */
+export interface CompressionStreamOptions extends Omit<CompressOptions, "format"> {
+  /**
+   * The number of bytes that will be written, if known: zstd and brotli choose better parameters then, and zstd
+   * records it. Another number of bytes is an error.
+   *
+   * @default unknown
+   */
+  size?: number;
+  /**
+   * Whether each chunk can be decompressed as soon as it is written: for pages that are rendered bit by bit, and events.
+   * Each flush costs a few bytes; join small chunks first, with `coalesceBytes()`.
+   *
+   * @default false: output comes when it has piled up
+   */
+  flush?: boolean;
+}
+
+/**
+ * Options of {@linkcode DecompressionStream}.
+ *
+ * @example Read a delta with the version that it was made against
+ * ```ts
+ * import { compress, DecompressionStream, type DecompressionStreamOptions } from "@millrace/streams/codecs";
+ *
+ * const dictionary = new TextEncoder().encode("The mill turned all day long, and the river ran below.");
+ * const page = new TextEncoder().encode("The mill turned all day long, and the river ran dry.");
+ * const delta = new Blob([await compress(page, { format: "dcz", dictionary })]);
+ *
+ * const options: DecompressionStreamOptions = { dictionary, maxSize: 1_000_000 };
+ * const stream = delta.stream().pipeThrough(new DecompressionStream("dcz", options));
+ * console.log(await new Response(stream).text()); // The mill turned all day long, and the river ran dry.
+ * ```
+ */
+export type DecompressionStreamOptions = Omit<DecompressOptions, "format">;
+
 const BYTES = "a Uint8Array, another view or an ArrayBuffer";
 
 /** An option that is a view or a buffer, shared or not. */
@@ -154,6 +203,21 @@ export function compressSchema(owner: string): SchemaOf<CompressOptions, "checks
 export function decompressSchema(owner: string): SchemaOf<DecompressOptions, "maxSize" | "padding"> {
   return schema(owner, () => ({ format: formatMember(), ...decompressMembers() }));
 }
+
+export const compressionStreamOptions: SchemaOf<
+  CompressionStreamOptions,
+  "checksum" | "flush"
+> = /* @__PURE__ */ schema("CompressionStream", () => ({
+  ...compressMembers(),
+  size: integer(0, 2 ** 53 - 1),
+  flush: bool(false),
+}));
+
+export const decompressionStreamOptions: SchemaOf<DecompressionStreamOptions, "maxSize" | "padding"> =
+  /* @__PURE__ */ schema(
+    "DecompressionStream",
+    decompressMembers,
+  );
 
 /** Checked options, as a codec session takes them. */
 export interface SessionParameters {

@@ -1,5 +1,15 @@
-import { type Instance, instanceOf } from "./instance.ts";
-import type { SessionParameters } from "./options.ts";
+import type { Format } from "./format.ts";
+import { codecOf, type Codecs, type Instance, instanceOf } from "./module.ts";
+import {
+  type CompressOptions,
+  compressParameters,
+  compressSchema,
+  type DecompressOptions,
+  decompressParameters,
+  decompressSchema,
+  requireBytes,
+  type SessionParameters,
+} from "./options.ts";
 
 /** The reason for which a codec failed. */
 export type CodecFault =
@@ -213,3 +223,61 @@ function release({ instance, handle, need }: Held): void {
  * Workers with a compatibility date before May 2025 have no such registry.
  */
 const abandoned = globalThis.FinalizationRegistry && new FinalizationRegistry(release);
+
+export const compressOptions: ReturnType<typeof compressSchema> = /* @__PURE__ */ compressSchema("compress()");
+export const decompressOptions: ReturnType<typeof decompressSchema> = /* @__PURE__ */ decompressSchema("decompress()");
+
+/** Compresses bytes whole with one of the codecs given. */
+export async function compressBy(
+  codecs: Codecs,
+  bytes: ArrayBufferView | ArrayBufferLike,
+  options: CompressOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const input = requireBytes(bytes, "bytes");
+  const parameters = compressParameters(compressOptions.check(options), input.length, true);
+  return stepWhole(input, parameters, await codecOf(codecs, parameters).load(), MAX_OUTPUT).output;
+}
+
+/** Decompresses bytes whole with one of the codecs given. */
+export async function decompressBy(
+  codecs: Codecs,
+  bytes: ArrayBufferView | ArrayBufferLike,
+  options: DecompressOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const input = requireBytes(bytes, "bytes");
+  const checked = decompressOptions.check(options);
+  const parameters = decompressParameters(checked, true);
+  const { maxSize = Infinity } = checked;
+  return decompressWhole(input, parameters, maxSize, await codecOf(codecs, parameters).load());
+}
+
+export function decompressWhole(
+  input: Uint8Array,
+  parameters: SessionParameters,
+  maxSize: number,
+  module: WebAssembly.Module,
+): Uint8Array<ArrayBuffer> {
+  const { output, more } = stepWhole(input, parameters, module, Math.min(maxSize + 1, MAX_OUTPUT));
+  if (output.length > maxSize) throw tooLarge(parameters.format, maxSize);
+  if (more) throw new RangeError(`cannot decompress ${parameters.format}: more than 2 GiB: use DecompressionStream`);
+  return output;
+}
+
+export function stepWhole(
+  input: Uint8Array,
+  parameters: SessionParameters,
+  module: WebAssembly.Module,
+  limit: number,
+): { output: Uint8Array<ArrayBuffer>; more: boolean } {
+  const session = new Session(module, parameters);
+  try {
+    session.write(input);
+    return session.step(input.length, FINISH, limit);
+  } finally {
+    session.close();
+  }
+}
+
+export function tooLarge(format: Format, maxSize: number): RangeError {
+  return new RangeError(`cannot decompress ${format}: the result is larger than maxSize, ${maxSize} bytes`);
+}

@@ -1,6 +1,6 @@
 import { wrongType } from "../streams/internal.ts";
-import { type Format, formats, traitsOf } from "./format.ts";
-import { type Codecs, decoders, encoders } from "./module.ts";
+import { type Family, type Format, formats, traitsOf } from "./format.ts";
+import { Codec } from "./module.ts";
 import {
   type CompressOptions,
   compressParameters,
@@ -12,10 +12,24 @@ import {
   requireBytes,
   type SessionParameters,
 } from "./options.ts";
-import { FINISH, MAX_OUTPUT, Session } from "./session.ts";
+import { compressBy, decompressBy, decompressWhole, MAX_OUTPUT, stepWhole } from "./session.ts";
 
-export const compressOptions: ReturnType<typeof compressSchema> = /* @__PURE__ */ compressSchema("compress()");
-export const decompressOptions: ReturnType<typeof decompressSchema> = /* @__PURE__ */ decompressSchema("decompress()");
+type AllCodecs = Readonly<Record<Family, Codec>>;
+
+/** The codecs that write the formats; bundlers drop them where nothing uses them, as in pages that decompress. */
+export const encoders: AllCodecs = {
+  brotli: /* @__PURE__ */ new Codec("brotli_encoder", () => import("./wasm/brotli_encoder.js")),
+  zstd: /* @__PURE__ */ new Codec("zstd_encoder", () => import("./wasm/zstd_encoder.js")),
+  deflate: /* @__PURE__ */ new Codec("gzip_encoder", () => import("./wasm/deflate_encoder.js")),
+};
+
+/** The codecs that read the formats. */
+export const decoders: AllCodecs = {
+  brotli: /* @__PURE__ */ new Codec("brotli_decoder", () => import("./wasm/brotli_decoder.js")),
+  zstd: /* @__PURE__ */ new Codec("zstd_decoder", () => import("./wasm/zstd_decoder.js")),
+  deflate: /* @__PURE__ */ new Codec("gzip_decoder", () => import("./wasm/deflate_decoder.js")),
+};
+
 export const compressSyncOptions: ReturnType<typeof compressSchema> = /* @__PURE__ */ compressSchema("compressSync()");
 export const decompressSyncOptions: ReturnType<typeof decompressSchema> = /* @__PURE__ */ decompressSchema(
   "decompressSync()",
@@ -47,9 +61,7 @@ export async function compress(
   bytes: ArrayBufferView | ArrayBufferLike,
   options: CompressOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const input = requireBytes(bytes, "bytes");
-  const parameters = compressParameters(compressOptions.check(options), input.length, true);
-  return stepWhole(input, parameters, await encoders.load(parameters.family), MAX_OUTPUT).output;
+  return await compressBy(encoders, bytes, options);
 }
 
 /**
@@ -74,11 +86,7 @@ export async function decompress(
   bytes: ArrayBufferView | ArrayBufferLike,
   options: DecompressOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const input = requireBytes(bytes, "bytes");
-  const checked = decompressOptions.check(options);
-  const parameters = decompressParameters(checked, true);
-  const { maxSize = Infinity } = checked;
-  return decompressWhole(input, parameters, maxSize, await decoders.load(parameters.family));
+  return await decompressBy(decoders, bytes, options);
 }
 
 /**
@@ -101,7 +109,7 @@ export async function ready(wanted: readonly Format[] = formats, direction?: Dir
   }
   const families = new Set(wanted.map((format) => traitsOf(format).family));
   const codecs = direction ? [direction === "compress" ? encoders : decoders] : [encoders, decoders];
-  await Promise.all([...families].flatMap((family) => codecs.map((each) => each.load(family))));
+  await Promise.all([...families].flatMap((family) => codecs.map((each) => each[family].load())));
 }
 
 /**
@@ -158,39 +166,8 @@ export function decompressSync(
   return decompressWhole(input, parameters, maxSize, requireLoaded(decoders, parameters));
 }
 
-function requireLoaded(codecs: Codecs, { family, direction, format }: SessionParameters): WebAssembly.Module {
-  const module = codecs.loaded(family);
+function requireLoaded(codecs: AllCodecs, { family, direction, format }: SessionParameters): WebAssembly.Module {
+  const { module } = codecs[family];
   if (module) return module;
   throw new TypeError(`${direction}Sync cannot run: ${format} is not loaded: await ready(["${format}"]) first`);
-}
-
-function decompressWhole(
-  input: Uint8Array,
-  parameters: SessionParameters,
-  maxSize: number,
-  module: WebAssembly.Module,
-): Uint8Array<ArrayBuffer> {
-  const { output, more } = stepWhole(input, parameters, module, Math.min(maxSize + 1, MAX_OUTPUT));
-  if (output.length > maxSize) throw tooLarge(parameters.format, maxSize);
-  if (more) throw new RangeError(`cannot decompress ${parameters.format}: more than 2 GiB: use DecompressionStream`);
-  return output;
-}
-
-function stepWhole(
-  input: Uint8Array,
-  parameters: SessionParameters,
-  module: WebAssembly.Module,
-  limit: number,
-): { output: Uint8Array<ArrayBuffer>; more: boolean } {
-  const session = new Session(module, parameters);
-  try {
-    session.write(input);
-    return session.step(input.length, FINISH, limit);
-  } finally {
-    session.close();
-  }
-}
-
-export function tooLarge(format: Format, maxSize: number): RangeError {
-  return new RangeError(`cannot decompress ${format}: the result is larger than maxSize, ${maxSize} bytes`);
 }

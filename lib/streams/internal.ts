@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { asGlobalStreamPair } from "#streams/host";
 export { bytesOf, bytesOfView, joinBytes } from "./language/array_buffers.ts";
 export {
   anyOf,

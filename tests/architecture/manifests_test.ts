@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import test from "node:test";
 import { version } from "../../lib/cli/version.ts";
 import { root } from "./module_graph.ts";
@@ -11,7 +11,7 @@ interface Manifest {
   license: string;
 }
 interface NpmManifest extends Manifest {
-  exports: Record<string, { types: string; browser?: string; default: string }>;
+  exports: Record<string, { types: string; workerd?: string; browser?: string; default: string }>;
   imports: Record<string, { browser: string; default: string }>;
   bin: Record<string, string>;
   scripts: Record<string, string>;
@@ -33,12 +33,15 @@ test("package.json and deno.json agree on name, version and licence", () => {
 
 test("package.json and deno.json export the same subpaths, built from the same sources", () => {
   const sources = Object.fromEntries(
-    Object.entries(npm.exports).filter(([subpath]) => !subpath.startsWith("./browser/")).map(([subpath, target]) => {
-      const { default: output, browser, types } = target;
-      assert.equal(types, output.replace(/\.js$/, ".d.ts"));
-      if (browser !== undefined) assert.equal(browser, output.replace("./dist/", "./dist/modules/"));
-      return [subpath, output.replace("./dist/", "./").replace(/\.js$/, ".ts")];
-    }),
+    Object.entries(npm.exports).filter(([subpath]) => !/^\.\/browser\/|\.wasm$/.test(subpath)).map(
+      ([subpath, target]) => {
+        const { default: output, browser, types, workerd } = target;
+        assert.equal(types, output.replace(/\.js$/, ".d.ts"));
+        if (browser !== undefined) assert.equal(browser, output.replace("./dist/", "./dist/modules/"));
+        assert.equal(workerd, browser && output); // else a worker would have two copies: other subpaths have one form only
+        return [subpath, output.replace("./dist/", "./").replace(/\.js$/, ".ts")];
+      },
+    ),
   );
   assert.deepEqual(sources, deno.exports);
 });
@@ -48,8 +51,18 @@ test("package.json exports modules for pages, with the types of the subpaths tha
     const [, name] = /^\.\/browser\/(\w+)\.js$/.exec(subpath) ?? [];
     if (name === undefined) continue;
     assert.equal(output, `./dist/browser/${name}.js`);
-    assert.equal(types, npm.exports[name === "mod" ? "." : `./${name}`].types);
+    assert.equal(types, (npm.exports[name === "mod" ? "." : `./${name}`] ?? npm.exports[`./codecs/${name}`]).types);
   }
+});
+
+test("package.json exports the codecs' modules, which are built beside their text", () => {
+  const found = Object.entries(npm.exports).filter(([subpath]) => subpath.endsWith(".wasm"));
+  const expected = globSync("lib/codecs/wasm/*.js", { cwd: root }).map((path) => {
+    const name = basename(path, ".js").replace("deflate", "gzip");
+    const types = "./dist/browser/wasm/wasm.d.ts";
+    return [`./codecs/${name}.wasm`, { types, default: `./dist/browser/wasm/${name}.wasm` }] as const;
+  });
+  assert.deepEqual(Object.fromEntries(found), Object.fromEntries(expected));
 });
 
 test("every exported source exists", () => {
@@ -63,7 +76,7 @@ test("the documentation of every exported source is checked, but the command's",
 });
 
 test("README.md lists every subpath", () => {
-  const listed = new Set([...read("README.md").matchAll(/`(\.\/[a-z0-9]+)`/g)].map(([, subpath]) => subpath));
+  const listed = new Set([...read("README.md").matchAll(/`(\.\/[a-z0-9/]+)`/g)].map(([, subpath]) => subpath));
   assert.deepEqual(Object.keys(deno.exports).filter((subpath) => subpath !== "." && !listed.has(subpath)), []);
 });
 

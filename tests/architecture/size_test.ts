@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { brotliCompressSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 
 const root = new URL("../../", import.meta.url);
 
@@ -25,12 +25,19 @@ const STREAMS = ["ReadableStream", "WritableStream", "TransformStream", "pipeTo"
 const STREAMS_BUDGET = 15_670;
 
 /** The same for the code of a page that decompresses, before it has met compressed data. */
-const DECOMPRESS_BUDGET = 17_000;
+const DECOMPRESS_BUDGET = 4_400;
+
+/** Entries of one codec in one file, with the codec's text and the code, compressed by gzip; in text, modules lose a quarter. */
+const CODEC_BUDGETS = {
+  'export { decompress } from "@millrace/streams/codecs/gzip"': 46_000,
+  'export { compress } from "@millrace/streams/codecs/gzip"': 92_500,
+  'export { decompress, DecompressionStream } from "@millrace/streams/codecs/zstd"': 66_500,
+};
 
 interface Output {
   readonly entryPoint?: string;
   readonly imports: readonly { readonly path: string; readonly kind: string }[];
-  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>>;
 }
 
 /** A page's scripts: what it loads at first, and what it loads when it needs that. */
@@ -66,11 +73,12 @@ class Page {
   }
 
   sourcesOf(paths: readonly string[]): string[] {
-    return paths.flatMap((path) => Object.keys(this.#outputs[path].inputs));
+    const inputs = paths.flatMap((path) => Object.entries(this.#outputs[path].inputs));
+    return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([source]) => source);
   }
 
-  compressedSize(paths: readonly string[]): number {
-    return paths.reduce((sum, path) => sum + brotliCompressSync(this.#texts.get(path)!).length, 0);
+  compressedSize(paths: readonly string[], compress: (bytes: Uint8Array) => Uint8Array = brotliCompressSync): number {
+    return paths.reduce((sum, path) => sum + compress(this.#texts.get(path)!).length, 0);
   }
 }
 
@@ -91,13 +99,13 @@ describe(
     });
     after(() => rmSync(folder, { recursive: true, force: true }));
 
-    async function bundle(page: string): Promise<Page> {
+    async function bundle(page: string, splitting = true): Promise<Page> {
       const { build } = await import("esbuild");
       const { metafile, outputFiles } = await build({
         absWorkingDir: folder,
         stdin: { contents: page, resolveDir: folder, sourcefile: "page.js" },
         bundle: true,
-        splitting: true,
+        splitting,
         minify: true,
         format: "esm",
         platform: "browser",
@@ -147,6 +155,31 @@ describe(
       assert.deepEqual(withDecoder.filter((source) => /encoder/.test(source)), []);
       assert.deepEqual(page.sourcesOf([...page.initial, ...page.later]).filter((source) => /encoder/.test(source)), []);
       console.log(`zstd's decoder: ${page.compressedSize(decoders)} bytes by brotli`);
+    });
+
+    for (const [code, budget] of Object.entries(CODEC_BUDGETS)) {
+      it(`${code}: one file of at most ${budget} bytes, with that codec and no streams`, async () => {
+        const page = await bundle(code, false);
+        assert.equal(page.later.length, 0);
+        const [codec] = /(?<=codecs\/)\w+/.exec(code)!;
+        const expected = `${codec.replace("gzip", "deflate")}_${
+          code.includes("decompress") ? "decoder" : "encoder"
+        }.js`;
+        const sources = page.sourcesOf(page.initial);
+        assert.deepEqual(sources.flatMap((source) => source.split("/wasm/")[1] ?? []), [expected]);
+        assert.deepEqual(sources.filter((source) => /lib\/streams\/(?!language)/.test(source)), []);
+        const size = page.compressedSize(page.initial, gzipSync);
+        console.log(`${code}: ${size} bytes by gzip`);
+        assert.ok(size <= budget, `${size} bytes: make it smaller, or say why it must be larger`);
+      });
+    }
+
+    it("streams of the main entry come without files of codecs by Rolldown, of which Vite is made", async () => {
+      const input = join(folder, "page.js");
+      writeFileSync(input, 'import { TransformStream } from "@millrace/streams"; console.log(TransformStream);');
+      const { rolldown } = await import("rolldown");
+      const { output } = await (await rolldown({ input, platform: "browser" })).generate();
+      assert.equal(output.length, 1, output.map(({ fileName }) => fileName).join());
     });
   },
 );

@@ -91,12 +91,43 @@ async function refusal(folder: string): Promise<string> {
   return await decompress(new Uint8Array(9), { format: "zstd" }).catch(String);
 }
 
+/** A service worker, which may not load anything later: the codecs of the entries come with them. */
+const SERVICE_WORKER = `
+import * as brotli from "./brotli.js";
+import { compress } from "./codecs.js";
+import * as gzip from "./gzip.js";
+import * as zstd from "./zstd.js";
+addEventListener("message", async ({ source }) => {
+  const rows = [await compress(new Uint8Array(9), { format: "gzip" }).catch(String)];
+  for (const { compress, decompress, CompressionStream, DecompressionStream } of [gzip, brotli, zstd]) {
+    const body = new Blob([await decompress(await compress(new Uint8Array(1000)))]).stream();
+    const stream = body.pipeThrough(new CompressionStream()).pipeThrough(new DecompressionStream());
+    rows.push(await new Response(stream).arrayBuffer().then(({ byteLength }) => byteLength, String));
+  }
+  source.postMessage(rows);
+});`;
+
+/** What codecs give in a service worker: the error of those that are imported when they are used, and sizes. */
+async function servedRows(url: string): Promise<(string | number)[]> {
+  const registration = await navigator.serviceWorker.register(url, { type: "module" });
+  const worker = (registration.installing ?? registration.waiting ?? registration.active)!;
+  while (worker.state !== "activated") await new Promise((changed) => worker.onstatechange = changed);
+  const rows = await new Promise<(string | number)[]>((resolve) => {
+    navigator.serviceWorker.onmessage = ({ data }) => resolve(data);
+    navigator.serviceWorker.startMessages();
+    worker.postMessage(undefined);
+  });
+  await registration.unregister();
+  return rows;
+}
+
 async function check(browser: TestedBrowser, name: "bundled" | "unbundled"): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-page-"));
   // Loaded here: nothing but Node runs the builds.
   const { bundledSite, unbundledSite } = await import("./site.ts");
   const files: Files = await (name === "bundled" ? bundledSite : unbundledSite)(folder);
   files.set("/golden.json", await goldenHashes());
+  files.set("/millrace/service_worker.js", new TextEncoder().encode(SERVICE_WORKER));
   const server = await servePage(files);
   const page = await browser.open(join(folder, "profile"));
   try {
@@ -118,6 +149,12 @@ async function check(browser: TestedBrowser, name: "bundled" | "unbundled"): Pro
     }
     assert.deepEqual(page.complaints, []);
     if (name === "unbundled") {
+      const [error, ...sizes] = await page.call(servedRows, "/millrace/service_worker.js");
+      assert.match(
+        String(error),
+        /^TypeError: cannot load gzip_encoder: import @millrace\/streams\/codecs\/gzip by a static/,
+      );
+      assert.deepEqual(sizes, [1000, 1000, 1000]);
       await page.goto(new URL(STRICT, server.url).href);
       assert.match(await page.call(refusal, "/millrace/"), /^TypeError: codecs cannot run.*'wasm-unsafe-eval'/);
     }

@@ -92,5 +92,10 @@ describe("what is built for browsers", { skip: runtime !== "node" && "it is the 
     assert.deepEqual(imports("chunks/streams.js"), []);
     assert.ok(brotliCompressSync(readFileSync(join(folder, "browser/chunks/streams.js"))).length < 16_850);
     assert.deepEqual(imports("chunks/codecs.js").sort(), ["./streams.js", "./streams_2.js"]);
+    for (const [codec, family] of Object.entries({ brotli: "brotli", gzip: "deflate", zstd: "zstd" })) {
+      const expected = [`./wasm/${family}_decoder.js`, `./wasm/${family}_encoder.js`];
+      const loaded = imports(`${codec}.js`).filter((specifier) => specifier.startsWith("./"));
+      assert.deepEqual(loaded.sort(), expected, "a service worker can load nothing later");
+    }
   });
 });

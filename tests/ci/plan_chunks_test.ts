@@ -54,7 +54,7 @@ test("planChunks() puts all of an entry together on demand, but for what another
     shared("z", 900),
     shared("y", 9),
   ];
-  const together = [{ entry: "a", without: "b" }];
+  const together = [{ entry: "a", without: ["b"] }];
   const chunks = planChunks(Object.fromEntries(outputs), { weightOf: () => 1, together });
   assert.deepEqual(chunks.map((chunk) => chunk.sort()), [["x.ts", "z.ts"], ["y.ts"]]);
 });

@@ -17,6 +17,9 @@ const budgets: Readonly<Record<string, readonly [modules: number, kilobytes: num
   "./bun": [11, 640],
   "./cli": [2, 60],
   "./codecs": [4, 390],
+  "./codecs/brotli": [2, 70],
+  "./codecs/gzip": [2, 70],
+  "./codecs/zstd": [2, 70],
   "./compression": [3, 190],
   "./esbuild": [11, 640],
   "./fastify": [2, 2],
@@ -55,6 +58,9 @@ const builtins: Readonly<Record<string, Readonly<Record<keyof typeof runtimes, r
   "./batch": ofStreams,
   "./bun": ofStreams,
   "./codecs": ofStreams,
+  "./codecs/brotli": nothing,
+  "./codecs/gzip": nothing,
+  "./codecs/zstd": nothing,
   "./compression": nothing,
   "./esbuild": ofStreams,
   "./fastify": nothing,
@@ -88,7 +94,7 @@ const builtins: Readonly<Record<string, Readonly<Record<keyof typeof runtimes, r
 const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   exports: Record<string, { readonly default: string }>;
 };
-const subpaths = Object.keys(exports).filter((subpath) => !subpath.startsWith("./browser/"));
+const subpaths = Object.keys(exports).filter((subpath) => !/^\.\/browser\/|\.wasm$/.test(subpath));
 
 describe("what is built for servers", { skip: runtime !== "node" && "it runs all runtimes itself" }, () => {
   let folder = "";
@@ -101,6 +107,7 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
     folder = await mkdtemp(join(cache, "server-build-"));
     await bundleForServers({ entries: serverEntries(), outdir: folder, codecs: join(folder, "browser/wasm") });
     await cp(join(root, "lib/codecs/wasm"), join(folder, "browser/wasm"), { recursive: true });
+    (await import("../../.ci/wasm_files.ts")).writeWasm(join(folder, "browser/wasm"));
   });
 
   after(() => rm(folder, { recursive: true, force: true }));
@@ -146,6 +153,12 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
       }
       const expected = Object.fromEntries(Object.entries(builtins).map(([subpath, of]) => [subpath, of[name]]));
       assert.deepEqual(found, expected);
+    });
+
+    test(`on ${name}, the entries of one codec work with modules that are given, and name them where none is compiled`, async () => {
+      const args = [...words, join(root, "tests/ci/given_codecs.ts"), `${pathToFileURL(folder).href}/`];
+      const printed = await output(join(root, "node_modules/.bin", name), args, root);
+      assert.equal(printed, "gzip true true true\nbrotli true true true\nzstd true true true\n");
     });
 
     test(`on ${name}, the command tells its version without its other modules`, async () => {

@@ -55,9 +55,11 @@ function writePackage(root: string, folder: string, manifest: Manifest): void {
   mkdirSync(folder, { recursive: true });
   const exports: Record<string, object> = {};
   for (const [subpath, path] of Object.entries(manifest.exports)) {
+    mkdirSync(dirname(join(folder, moduleName(subpath))), { recursive: true });
     writeFileSync(join(folder, `${moduleName(subpath)}.d.ts`), `export * from ${JSON.stringify(join(root, path))};\n`);
     exports[subpath] = { types: `./${moduleName(subpath)}.d.ts`, default: `./${moduleName(subpath)}.js` };
   }
+  exports["./codecs/*.wasm"] = { types: "./wasm/wasm.d.ts", default: "./wasm/*.wasm" };
   writeJson(join(folder, "package.json"), { name: "@millrace/streams", version: "0.0.0", type: "module", exports });
 }
 
@@ -72,6 +74,8 @@ async function buildModules(root: string, folder: string, manifest: Manifest): P
     codecs,
   });
   cpSync(join(root, "lib/codecs/wasm"), codecs, { recursive: true });
+  const { writeWasm } = await import("../../.ci/wasm_files.ts");
+  writeWasm(codecs);
 }
 
 function moduleName(subpath: string): string {

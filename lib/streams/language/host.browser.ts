@@ -34,3 +34,7 @@ export function platformClasses(): object {
 export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): GlobalFunctions[Name] | undefined {
   return (globalThis as unknown as GlobalFunctions)[name];
 }
+
+export function asGlobalStreamPair<Pair>(pair: Pair): Pair {
+  return pair;
+}

@@ -24,6 +24,11 @@ function looksForReadMany(): boolean {
   return "readMany" in globalThis.ReadableStreamDefaultReader.prototype;
 }
 
+/** `asStreamPair()` with the global, which is looked up at this call. */
+export function asGlobalStreamPair<Pair extends object>(pair: Pair, constructor: new (...args: never[]) => Pair): Pair {
+  return looksForReadMany() ? Reflect.construct(globalThis.TransformStream, [], constructor) as Pair : pair;
+}
+
 /** The functions as they are used: of what each library of types has, or lacks, nothing shows in ours. */
 export interface GlobalFunctions {
   setImmediate: (steps: () => void) => unknown;

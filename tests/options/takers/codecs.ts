@@ -1,6 +1,6 @@
-import { compressionStreamOptions } from "../../../lib/codecs/compression_stream.ts";
-import { decompressionStreamOptions } from "../../../lib/codecs/decompression_stream.ts";
 import * as codecs from "../../../lib/codecs/mod.ts";
+import { compressionStreamOptions, decompressionStreamOptions } from "../../../lib/codecs/options.ts";
+import { compressOptions, decompressOptions } from "../../../lib/codecs/session.ts";
 import * as whole from "../../../lib/codecs/whole.ts";
 import type { Taker } from "../taker.ts";
 
@@ -10,12 +10,12 @@ await codecs.ready([format]);
 
 export const takers: readonly Taker[] = [
   {
-    schema: whole.compressOptions,
+    schema: compressOptions,
     options: "CompressOptions",
     take: (options) => codecs.compress(bytes, { format, ...options }),
   },
   {
-    schema: whole.decompressOptions,
+    schema: decompressOptions,
     options: "DecompressOptions",
     take: (options) => codecs.decompress(bytes, { format, ...options }),
   },

@@ -1,0 +1,142 @@
+import { type Family, type Format, traitsOf } from "./format.ts";
+import { compressParameters, type DecompressOptions, decompressParameters } from "./options.ts";
+import { FINISH, FLUSH, type PieceLimits, PROCESS, Session } from "./session.ts";
+import { decoders, encoders } from "./whole.ts";
+
+export interface EncoderOptions {
+  readonly level: number;
+  /** log2 of the window in bytes. Default: chosen by the codec. */
+  readonly windowLog?: number;
+  /** Bytes that the reader has too. */
+  readonly dictionary?: Uint8Array;
+  /** Whether it should take little memory, for somewhat more bytes. Default: false. */
+  readonly lean?: boolean;
+}
+
+/** Small, as servers have many encoders open. */
+const PIECES: PieceLimits = { input: 32 * 1024, output: 16 * 1024 };
+
+const NOTHING = new Uint8Array(0);
+
+/** Opens an encoder that is driven by hand: no streams, no promises. The codec has to be loaded, by `ready()`. */
+export function openEncoder(format: Format, { level, windowLog, dictionary, lean = false }: EncoderOptions): Encoder {
+  const parameters = { ...compressParameters({ format, level, windowLog, dictionary }, -1, false), lean };
+  return new Encoder(new Session(encoders[parameters.family].module!, parameters));
+}
+
+/** Whether the codec that writes a format is loaded. */
+export function isEncoderLoaded(format: Format): boolean {
+  return encoders[traitsOf(format).family].module !== undefined;
+}
+
+/** An encoder of one compressed stream. Holds WASM memory until {@linkcode Encoder.close}. */
+export class Encoder {
+  readonly #session: Session;
+  #isOpen = true;
+
+  /** Takes over a session that compresses. */
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Encodes `bytes`, which may be changed afterwards, and returns the output that is there so far: often none. */
+  write(bytes: Uint8Array): Uint8Array<ArrayBuffer>[] {
+    return this.#run(bytes, PROCESS);
+  }
+
+  /** Returns the output that makes everything decodable that was written. */
+  flush(): Uint8Array<ArrayBuffer>[] {
+    return this.#run(NOTHING, FLUSH);
+  }
+
+  /** Completes the stream and frees the codec's memory. */
+  finish(): Uint8Array<ArrayBuffer>[] {
+    const output = this.#run(NOTHING, FINISH);
+    this.close();
+    return output;
+  }
+
+  /** Frees the codec's memory. Further calls do nothing. */
+  close(): void {
+    this.#isOpen = false;
+    this.#session.close();
+  }
+
+  #run(bytes: Uint8Array, operation: number): Uint8Array<ArrayBuffer>[] {
+    const output: Uint8Array<ArrayBuffer>[] = [];
+    if (this.#isOpen) {
+      for (const piece of this.#session.run(bytes, operation, PIECES)) output.push(piece);
+    }
+    return output;
+  }
+}
+
+/** The SHA-256 of each encoder's module, in hexadecimal, as `lib/codecs/wasm/build.json` records it. */
+const versions: Readonly<Record<Family, string>> = {
+  brotli: "8b3fd84be32f9e079d856c3fd76c05ad595f8a317d135292516eba88eac51383",
+  zstd: "515c25db5aff801e4da4df1079d89d05e540417b2f76f2db027f9a84f3213e4d",
+  deflate: "c97d1692094fb57287debe1efb0c4612afc7d1919026d4a6ef5a2dde43cc2bf4",
+};
+
+/** The version of the codec that writes a format: with another one, the bytes may differ. */
+export function encoderVersion(format: Format): string {
+  return versions[traitsOf(format).family];
+}
+
+/** Opens a decoder that is driven by hand: no streams, no promises, and output goes into the caller's own buffers. */
+export async function openDecoder(
+  format: Exclude<Format, "dcb" | "dcz">,
+  options: Pick<DecompressOptions, "maxWindow"> = {},
+): Promise<Decoder> {
+  const parameters = decompressParameters({ format, ...options }, false);
+  return new Decoder(new Session(await decoders[parameters.family].load(), parameters));
+}
+
+/** A compressed stream, decoded in steps. Holds WASM memory until {@linkcode Decoder.close}. */
+export class Decoder {
+  /** Whether there is output, or input to go on with: {@linkcode Decoder.write} only if not. */
+  more = false;
+  #session: Session;
+  /** Bytes of the last {@linkcode Decoder.write} that the codec has not been told of. */
+  #fresh = 0;
+
+  /** Takes over a session that decompresses. */
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Takes a copy of `input`, so its size adds to the memory held: tens of KiB are a good measure. */
+  write(input: Uint8Array): void {
+    this.#session.write(input);
+    this.#fresh = input.length;
+    this.more = input.length > 0;
+  }
+
+  /**
+   * Decodes into `target` and returns how many bytes of it are filled.
+   *
+   * @throws {TypeError} if the data is corrupt; what comes out before that is given first, and {@linkcode Decoder.more} is true.
+   * @throws {RangeError} if zstd data needs a larger window than is allowed, or memory runs out.
+   */
+  read(target: Uint8Array): number {
+    return this.#step(target, PROCESS);
+  }
+
+  /** Like {@linkcode Decoder.read}, once all input is written and there is no more; again as long as there is more. */
+  finish(target: Uint8Array): number {
+    return this.#step(target, FINISH);
+  }
+
+  #step(target: Uint8Array, operation: number): number {
+    const fresh = this.#fresh;
+    this.#fresh = 0;
+    const { length, more } = this.#session.stepInto(target, fresh, operation);
+    this.more = more;
+    return length;
+  }
+
+  /** Frees the codec's memory. Further calls do nothing. */
+  close(): void {
+    this.#session.close();
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * gzip, zlib and raw deflate: what `./codecs` has of it, without the other codecs and without streams of ours.
+ *
+ * In browsers, the encoder and the decoder come with the import, as service workers and extensions need it, and bundlers
+ * leave out what is not used; on servers each is loaded when it is first used.
+ *
+ * @example Compress and decompress
+ * ```ts
+ * import { compress, decompress } from "@millrace/streams/codecs/gzip";
+ *
+ * const small = await compress(new TextEncoder().encode("round and round ".repeat(100)));
+ * console.log((await decompress(small, { maxSize: 10_000 })).length); // 1600
+ * ```
+ *
+ * @module
+ */
+import { compressionClass, decompressionClass } from "./codec_stream.ts";
+import { Codec, type Codecs } from "./module.ts";
+import type {
+  CompressionStreamOptions,
+  CompressOptions,
+  DecompressionStreamOptions,
+  DecompressOptions,
+} from "./options.ts";
+import { compressBy, decompressBy } from "./session.ts";
+
+export { provide } from "./module.ts";
+export type { CompressionStreamOptions, CompressOptions, DecompressionStreamOptions, DecompressOptions };
+
+const encoders: Codecs = {
+  deflate: /* @__PURE__ */ new Codec("gzip_encoder", () => import("./wasm/deflate_encoder.js")),
+};
+const decoders: Codecs = {
+  deflate: /* @__PURE__ */ new Codec("gzip_decoder", () => import("./wasm/deflate_decoder.js")),
+};
+
+/**
+ * Compresses `bytes` whole, as `compress()` of `./codecs` does, to `gzip`, `deflate` or `deflate-raw`.
+ *
+ * @param options As there; the format defaults to `gzip`.
+ * @throws {TypeError} if the format is of another entry, and as there.
+ * @example Compress zeros
+ * ```ts
+ * import { compress } from "@millrace/streams/codecs/gzip";
+ *
+ * console.log((await compress(new Uint8Array(1000))).length); // 28
+ * ```
+ */
+export function compress(
+  bytes: ArrayBufferView | ArrayBufferLike,
+  options: Partial<CompressOptions> = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  return compressBy(encoders, bytes, { format: "gzip", ...options });
+}
+
+/**
+ * Decompresses `bytes` whole, as `decompress()` of `./codecs` does, from `gzip`, `deflate` or `deflate-raw`.
+ *
+ * @param options As there; the format defaults to `gzip`.
+ * @throws {TypeError} if the format is of another entry, and as there.
+ * @example There and back
+ * ```ts
+ * import { compress, decompress } from "@millrace/streams/codecs/gzip";
+ *
+ * console.log((await decompress(await compress(new Uint8Array(1000)))).length); // 1000
+ * ```
+ */
+export function decompress(
+  bytes: ArrayBufferView | ArrayBufferLike,
+  options: Partial<DecompressOptions> = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  return decompressBy(decoders, bytes, { format: "gzip", ...options });
+}
+
+/**
+ * Compresses a stream of bytes in constant memory, as that of `./codecs` does. Both ends are streams of the runtime.
+ *
+ * @example Compress a body on its way
+ * ```ts
+ * import { CompressionStream } from "@millrace/streams/codecs/gzip";
+ *
+ * const body = new Blob(["water ".repeat(1000)]).stream().pipeThrough(new CompressionStream());
+ * console.log((await new Response(body).bytes()).length < 100); // true
+ * ```
+ */
+export const CompressionStream: new (
+  format?: "gzip" | "deflate" | "deflate-raw",
+  options?: CompressionStreamOptions,
+) => ReadableWritablePair<Uint8Array<ArrayBuffer>, ArrayBufferView | ArrayBufferLike> = /* @__PURE__ */
+  compressionClass(encoders, "gzip");
+
+/**
+ * Decompresses a stream of bytes in constant memory, as that of `./codecs` does. Both ends are streams of the runtime.
+ *
+ * @example Read a compressed body, but no more than 1 MB of it
+ * ```ts
+ * import { compress, DecompressionStream } from "@millrace/streams/codecs/gzip";
+ *
+ * const body = new Blob([await compress(new Uint8Array(1000))]).stream();
+ * const bytes = body.pipeThrough(new DecompressionStream("gzip", { maxSize: 1_000_000 }));
+ * console.log((await new Response(bytes).bytes()).length); // 1000
+ * ```
+ */
+export const DecompressionStream: new (
+  format?: "gzip" | "deflate" | "deflate-raw",
+  options?: DecompressionStreamOptions,
+) => ReadableWritablePair<Uint8Array<ArrayBuffer>, ArrayBufferView | ArrayBufferLike> = /* @__PURE__ */
+  decompressionClass(decoders, "gzip");
