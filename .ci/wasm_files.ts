@@ -8,7 +8,7 @@ import { root } from "./root.ts";
  * @returns their paths.
  */
 export function writeWasm(folder: string): string[] {
-  writeFileSync(join(folder, "wasm.d.ts"), "declare const module: WebAssembly.Module;\nexport default module;\n");
+  writeFileSync(join(folder, "wasm.d.ts"), "declare const module: object;\nexport default module;\n");
   return globSync("*.js", { cwd: join(root, "lib/codecs/wasm") }).map((name) => {
     const [, base64] = /"([^"]+)";$/m.exec(readFileSync(join(root, "lib/codecs/wasm", name), "utf8"))!;
     const codec = basename(name, ".js").replace("deflate", "gzip");

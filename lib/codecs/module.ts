@@ -5,6 +5,9 @@ import type { SessionParameters } from "./options.ts";
 /** Gives the text of a codec's module: imported when it is asked for, or there already. */
 type Source = () => { readonly wasm: string } | Promise<{ readonly wasm: string }>;
 
+/** A `WebAssembly.Module`: that has no members, and the types of Node have no such name. */
+export type WasmModule = object;
+
 /** The name of a codec: that of its `.wasm` file among the package's exports, and of the section in which this says so. */
 type Name = `${"brotli" | "gzip" | "zstd"}_${"encoder" | "decoder"}`;
 
@@ -19,13 +22,13 @@ export function codecOf(codecs: Codecs, { family, format }: Pick<SessionParamete
 }
 
 /** The modules that are compiled or were given: each once a thread, whichever entry asks for it. */
-const modules = new Map<string, WebAssembly.Module>();
+const modules = new Map<string, WasmModule>();
 
 /** A codec, loaded and compiled when it is first used. */
 export class Codec {
   readonly #name: Name;
   readonly #source: Source;
-  #loading: Promise<WebAssembly.Module> | undefined = undefined;
+  #loading: Promise<WasmModule> | undefined = undefined;
 
   /** Takes an import for each codec by itself, so that bundlers and browsers load only what is used. */
   constructor(name: Name, source: Source) {
@@ -34,16 +37,16 @@ export class Codec {
   }
 
   /** The module, if it is there. */
-  get module(): WebAssembly.Module | undefined {
+  get module(): WasmModule | undefined {
     return modules.get(this.#name);
   }
 
-  async load(): Promise<WebAssembly.Module> {
+  async load(): Promise<WasmModule> {
     // What fails is not kept, so that a failed download can be tried again.
     return this.module ?? await (this.#loading ??= this.#compile().finally(() => this.#loading = undefined));
   }
 
-  async #compile(): Promise<WebAssembly.Module> {
+  async #compile(): Promise<WasmModule> {
     if (typeof WebAssembly === "undefined") {
       throw new TypeError(
         "codecs cannot run: there is no WebAssembly here, which browsers lack in lockdown mode or by policy",
@@ -77,7 +80,7 @@ function entryOf(name: string): string {
  * Takes a codec's module that the host has compiled: for hosts that compile none when they run, such as Cloudflare Workers,
  * and pages whose Content-Security-Policy forbids it. All calls of this thread use it, those of other subpaths too.
  *
- * @param module Made of `@millrace/streams/codecs/gzip_encoder.wasm`, `gzip_decoder.wasm`, or the files of that kind for
+ * @param module A `WebAssembly.Module`, made of `@millrace/streams/codecs/gzip_encoder.wasm`, `gzip_decoder.wasm`, or the files of that kind for
  * `brotli` and `zstd`; which one it is, the module knows.
  * @throws {TypeError} if it is no module, or none of these.
  * @example Give a worker its codec
@@ -92,7 +95,7 @@ function entryOf(name: string): string {
  * console.log((await compress(new Uint8Array(1000))).length); // 28
  * ```
  */
-export function provide(module: WebAssembly.Module): void {
+export function provide(module: object): void {
   if (typeof WebAssembly === "undefined" || !(module instanceof WebAssembly.Module)) {
     throw wrongType("module", "a WebAssembly.Module", module);
   }
@@ -126,7 +129,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 
 /** The surface that every module of `wasm/` exports; see `wasm/src/lib.rs`. Addresses are unsigned 32-bit. */
 export interface Exports {
-  readonly memory: WebAssembly.Memory;
+  readonly memory: { readonly buffer: ArrayBuffer };
   memory_used(): number;
   reserve(length: number): void;
   estimate(level: number, window: number, size: number, lean: number): number;
@@ -177,14 +180,14 @@ const BUFFERS = 384 * 1024;
 /** An instance of a module, shared by some of this thread's sessions. */
 export class Instance {
   readonly exports: Exports;
-  #module: WebAssembly.Module;
+  #module: WasmModule;
   #sessions = 0;
   /** The memory that its sessions need together. */
   #promised = 0;
   /** Whether a session was there since {@linkcode releaseIdleInstances} looked. */
   #wasUsed = false;
 
-  constructor(module: WebAssembly.Module) {
+  constructor(module: WasmModule) {
     this.#module = module;
     this.exports = instantiate(module);
   }
@@ -249,7 +252,7 @@ export class Instance {
   }
 }
 
-function instantiate(module: WebAssembly.Module): Exports {
+function instantiate(module: WasmModule): Exports {
   try {
     return new WebAssembly.Instance(module, {}).exports as unknown as Exports;
   } catch (error) {
@@ -258,9 +261,9 @@ function instantiate(module: WebAssembly.Module): Exports {
 }
 
 /** This thread's instances in use or kept, by module. */
-const pools = new Map<WebAssembly.Module, Instance[]>();
+const pools = new Map<WasmModule, Instance[]>();
 
-function poolOf(module: WebAssembly.Module): Instance[] {
+function poolOf(module: WasmModule): Instance[] {
   let pool = pools.get(module);
   if (!pool) pools.set(module, pool = []);
   return pool;
@@ -271,7 +274,7 @@ function idleMemory(pool: readonly Instance[]): number {
 }
 
 /** An instance of `module` that a new session may go to, and the memory that it needs there. */
-export function instanceOf(module: WebAssembly.Module, parameters: SessionParameters): [Instance, number] {
+export function instanceOf(module: WasmModule, parameters: SessionParameters): [Instance, number] {
   const pool = poolOf(module);
   if (pool.length === 0) pool.push(new Instance(module));
   const need = pool[0].needOf(parameters);

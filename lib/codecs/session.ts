@@ -1,5 +1,5 @@
 import type { Format } from "./format.ts";
-import { codecOf, type Codecs, type Instance, instanceOf } from "./module.ts";
+import { codecOf, type Codecs, type Instance, instanceOf, type WasmModule } from "./module.ts";
 import {
   type CompressOptions,
   compressParameters,
@@ -75,7 +75,7 @@ export class Session {
   #failure: Error | undefined = undefined;
 
   /** @throws {RangeError} if the codec refuses a parameter or memory runs out. */
-  constructor(module: WebAssembly.Module, parameters: SessionParameters) {
+  constructor(module: WasmModule, parameters: SessionParameters) {
     this.#parameters = parameters;
     [this.#instance, this.#need] = instanceOf(module, parameters);
     this.#handle = this.#open();
@@ -255,7 +255,7 @@ export function decompressWhole(
   input: Uint8Array,
   parameters: SessionParameters,
   maxSize: number,
-  module: WebAssembly.Module,
+  module: WasmModule,
 ): Uint8Array<ArrayBuffer> {
   const { output, more } = stepWhole(input, parameters, module, Math.min(maxSize + 1, MAX_OUTPUT));
   if (output.length > maxSize) throw tooLarge(parameters.format, maxSize);
@@ -266,7 +266,7 @@ export function decompressWhole(
 export function stepWhole(
   input: Uint8Array,
   parameters: SessionParameters,
-  module: WebAssembly.Module,
+  module: WasmModule,
   limit: number,
 ): { output: Uint8Array<ArrayBuffer>; more: boolean } {
   const session = new Session(module, parameters);

@@ -1,6 +1,6 @@
 import { wrongType } from "../streams/internal.ts";
 import { type Family, type Format, formats, traitsOf } from "./format.ts";
-import { Codec } from "./module.ts";
+import { Codec, type WasmModule } from "./module.ts";
 import {
   type CompressOptions,
   compressParameters,
@@ -166,7 +166,7 @@ export function decompressSync(
   return decompressWhole(input, parameters, maxSize, requireLoaded(decoders, parameters));
 }
 
-function requireLoaded(codecs: AllCodecs, { family, direction, format }: SessionParameters): WebAssembly.Module {
+function requireLoaded(codecs: AllCodecs, { family, direction, format }: SessionParameters): WasmModule {
   const { module } = codecs[family];
   if (module) return module;
   throw new TypeError(`${direction}Sync cannot run: ${format} is not loaded: await ready(["${format}"]) first`);

@@ -72,6 +72,8 @@ export const browserTypes = `
 export const streamTypes = `
   import { CompressionStream } from "@millrace/streams";
   import { BatchedWritableStream, readBatches } from "@millrace/streams/batch";
+  import * as gzip from "@millrace/streams/codecs/gzip";
+  import encoder from "@millrace/streams/codecs/gzip_encoder.wasm";
   import { LineToNumberStream } from "@millrace/streams/text";
   import * as streams from "@millrace/streams/streams";
   export const upper = (text: streams.ReadableStream<string>): streams.ReadableStream<number> =>
@@ -80,6 +82,11 @@ export const streamTypes = `
     streams.pipeThrough(text, new streams.TransformStream<string, number>());
   export const zipped: streams.ReadableStream<Uint8Array> = streams.ReadableStream.from([new Uint8Array(1)])
     .pipeThrough(new CompressionStream("gzip"));
+  export const raw: ReadableStream<Uint8Array> = streams.ReadableStream.from([new Uint8Array(1)])
+    .pipeThrough(new gzip.CompressionStream("deflate-raw", { level: 3 }));
+  gzip.provide(encoder);
+  // @ts-expect-error: another entry's
+  new gzip.DecompressionStream("zstd");
   export async function sumOfLines(): Promise<number> {
     let sum = 0;
     for await (const n of streams.ReadableStream.from([new Uint8Array(1)]).pipeThrough(new LineToNumberStream())) sum += n;
