@@ -65,7 +65,9 @@ export class Encoder {
   #run(bytes: Uint8Array, operation: number): Uint8Array<ArrayBuffer>[] {
     const output: Uint8Array<ArrayBuffer>[] = [];
     if (this.#isOpen) {
-      for (const piece of this.#session.run(bytes, operation, PIECES)) output.push(piece);
+      for (const piece of this.#session.run(bytes, operation, PIECES)) {
+        if (piece.length > 0) output.push(piece);
+      }
     }
     return output;
   }

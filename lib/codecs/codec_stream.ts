@@ -1,4 +1,4 @@
-import { asGlobalStreamPair } from "../streams/internal.ts";
+import { asGlobalStreamPair, atEndOfTurn } from "../streams/internal.ts";
 import type { Format } from "./format.ts";
 import { type Codec, codecOf, type Codecs } from "./module.ts";
 import {
@@ -14,7 +14,10 @@ import {
 import { FINISH, FLUSH, type PieceLimits, PROCESS, Session, tooLarge } from "./session.ts";
 
 /** Larger chunks are handed over in pieces; the size of output is also that of the chunks that come out of large inputs. */
-const PIECES: PieceLimits = { input: 256 * 1024, output: 64 * 1024 };
+const PIECES: PieceLimits = { input: 64 * 1024, output: 64 * 1024 };
+
+/** How long, in ms, a chunk is computed until all else in the thread has its turn, such as a page. */
+const LONGEST = 10;
 
 /** Checks on the bytes that pass a codec stream, each of which may throw; and what it does with each chunk. */
 interface Watch {
@@ -204,13 +207,23 @@ class Pump {
       const bytes = loaded && given.length <= PIECES.input ? given : new Uint8Array(given);
       const module = loaded ?? await this.#wait(this.#codec.load());
       this.#session ??= new Session(module, this.#parameters);
+      let computed = 0;
+      let start = performance.now();
       for (const piece of this.#session.run(bytes, operation, PIECES)) {
-        this.#watch.output?.(piece.length);
-        if (!this.#isWanted && !(isEnd && this.#reader.desiredSize === 0)) {
-          await this.#wait(new Promise<void>((resolve) => this.#resume = resolve));
+        computed += performance.now() - start;
+        if (computed > LONGEST) {
+          computed = 0;
+          await this.#wait(new Promise<void>(atEndOfTurn));
         }
-        this.#isWanted = false;
-        this.#reader.enqueue(piece);
+        if (piece.length > 0) {
+          this.#watch.output?.(piece.length);
+          if (!this.#isWanted && !(isEnd && this.#reader.desiredSize === 0)) {
+            await this.#wait(new Promise<void>((resolve) => this.#resume = resolve));
+          }
+          this.#isWanted = false;
+          this.#reader.enqueue(piece);
+        }
+        start = performance.now();
       }
       if (!isEnd) return;
       this.#end(undefined);

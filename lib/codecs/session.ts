@@ -113,8 +113,9 @@ export class Session {
   }
 
   /**
-   * Puts `bytes`, which have to stay as they are, through the codec, a piece of input after the other, and yields the pieces of output as they are made.
-   * The operation is that of the last piece of input. What comes out before an error is yielded first.
+   * Puts `bytes`, which have to stay as they are, through the codec, a piece of input after the other, and yields the
+   * output of each step, which may be empty. The operation is that of the last piece of input. What comes out before an
+   * error is yielded first.
    *
    * @throws {TypeError} as {@linkcode step} does.
    */
@@ -126,8 +127,7 @@ export class Session {
       let { length } = piece;
       for (let more = true; more; length = 0) {
         more = this.#advance(length, start + piece.length < total ? PROCESS : operation, limits.output);
-        const output = this.#output();
-        if (output.length > 0) yield output.slice() as Uint8Array<ArrayBuffer>;
+        yield this.#output().slice() as Uint8Array<ArrayBuffer>;
       }
     }
   }
