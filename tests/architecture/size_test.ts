@@ -167,7 +167,10 @@ describe(
         }.js`;
         const sources = page.sourcesOf(page.initial);
         assert.deepEqual(sources.flatMap((source) => source.split("/wasm/")[1] ?? []), [expected]);
-        assert.deepEqual(sources.filter((source) => /lib\/streams\/(?!language|shortcuts\/end_of_turn)/.test(source)), []);
+        assert.deepEqual(
+          sources.filter((source) => /lib\/streams\/(?!language|shortcuts\/end_of_turn)/.test(source)),
+          [],
+        );
         const size = page.compressedSize(page.initial, gzipSync);
         console.log(`${code}: ${size} bytes by gzip`);
         assert.ok(size <= budget, `${size} bytes: make it smaller, or say why it must be larger`);
