@@ -16,7 +16,15 @@ const PICTURE = "lib/data_flow.svg";
 
 /** The Markdown pages, the one to begin with first. */
 function pages(): string[] {
-  const own = ["README.md", "ARCHITECTURE.md", "bench/*.md", "CHANGELOG.md", "CONTRIBUTING.md", ".github/SECURITY.md"];
+  const own = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "bench/*.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    ".github/SECURITY.md",
+    "tests/README.md",
+  ];
   return [...own, "lib/**/*.md"].flatMap((pattern) => globSync(pattern, { cwd: root }).sort());
 }
 

@@ -75,7 +75,7 @@ export class FrameReader {
     const length = h2.readNumber(header, headerAt) >>> 8;
     const type = header[headerAt + 3];
     const flags = header[headerAt + 4];
-    const stream = h2.readNumber(header, headerAt + 5) & 0x7fffffff;
+    const stream = h2.readNumber(header, headerAt + 5) & h2.MAX_STREAM;
     if (length > this.#maxFrameSize) this.#refuseSize(type, length);
     if (this.unfinishedBlock !== 0) this.#requireContinuation(type, stream);
     if (type === h2.DATA && (flags & h2.PADDED) === 0) {
