@@ -50,9 +50,19 @@ export function notices(crate) {
   const text = [
     "The WebAssembly modules of @millrace/streams are compiled from its own sources and from the following; the last is\n" +
     "in other modules. `npm run build:wasm` made this file of the licences that these have.",
-    ...parts.map(({ title, texts }) => `${rule}\n${title}\n${rule}\n\n${texts.join("\n\n")}`),
+    ...[...byText(parts)].map(([text, titles]) => `${rule}\n${titles.join("\n")}\n${rule}\n\n${text}`),
   ].join("\n\n");
-  return { text: `${text.replaceAll("\r\n", "\n").replace(/[ \t]+$/gm, "")}\n`, crates: crates.sort() };
+  return { text: `${text}\n`, crates: crates.sort() };
+}
+
+/** The titles by texts, of which many are the same to the letter. */
+function byText(parts) {
+  const titles = new Map();
+  for (const { title, texts } of parts) {
+    const text = texts.map((each) => each.replaceAll("\r\n", "\n").replace(/[ \t]+$/gm, "")).join("\n\n");
+    titles.set(text, [...titles.get(text) ?? [], title]);
+  }
+  return titles;
 }
 
 function metadata(crate) {
