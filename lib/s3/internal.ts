@@ -1,8 +1,7 @@
 /** Parts of `./s3` for other folders of the package. @module */
 export { deleteObjects, putObject } from "./request/objects.ts";
 export type { ChecksumKind } from "./request/signed_request.ts";
-export { contextOf } from "./s3_bucket.ts";
 export { writableOptions } from "./s3_object.ts";
 export { GatheredPart } from "./upload/gathered_part.ts";
 export { abortUpload, completeUpload, listParts, listUploads } from "./upload/multipart.ts";
-export { ObjectUpload, partSizeFor, type UploadContext } from "./upload/object_upload.ts";
+export { contextOf, ObjectUpload, partSizeFor, type UploadContext } from "./upload/object_upload.ts";

@@ -23,7 +23,14 @@ import { type S3BucketOptions, s3BucketOptions } from "./s3_bucket_options.ts";
 import { S3Writable } from "./s3_writable.ts";
 import { Blocks } from "./upload/gathered_part.ts";
 import { abortUpload, listParts, listUploads } from "./upload/multipart.ts";
-import { LEAST_SIZE, ObjectUpload, type Resumed, Semaphore, type UploadContext } from "./upload/object_upload.ts";
+import {
+  keepContext,
+  LEAST_SIZE,
+  ObjectUpload,
+  type Resumed,
+  Semaphore,
+  type UploadContext,
+} from "./upload/object_upload.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 /** The longest that a signed URL holds, in seconds: a week. */
@@ -57,9 +64,6 @@ export const removeOptions: SchemaOf<
   signal: signal(),
 }));
 
-/** The state that uploads of a bucket share, for those that outlive a stream. */
-export let contextOf: (bucket: S3Bucket) => UploadContext;
-
 /**
  * A bucket of a store that speaks the S3 protocol: objects as streams, in constant memory.
  *
@@ -91,10 +95,6 @@ export class S3Bucket {
   readonly #store: Store;
   readonly #context: UploadContext;
 
-  static {
-    contextOf = (bucket) => bucket.#context;
-  }
-
   /**
    * Makes a bucket. It asks the store for nothing.
    *
@@ -107,7 +107,7 @@ export class S3Bucket {
     this.#store = new Store(settings);
     this.name = this.#store.bucket;
     const storage = { blocks: new Blocks(memory), pages: [], temporary };
-    this.#context = { store: this.#store, storage, permits: new Semaphore(concurrency) };
+    this.#context = keepContext(this, { store: this.#store, storage, permits: new Semaphore(concurrency) });
   }
 
   /**

@@ -34,7 +34,7 @@ const budgets: Readonly<Record<string, readonly [modules: number, kilobytes: num
   "./static": [6, 320],
   "./streams": [2, 210],
   "./text": [4, 390],
-  "./upload": [9, 860],
+  "./upload": [8, 800],
   "./vite": [11, 640],
 };
 

@@ -75,6 +75,18 @@ export interface UploadContext {
   readonly permits: Semaphore;
 }
 
+/** The contexts of buckets. Here, so that uploads over HTTP load no client before there is a bucket. */
+const contexts = new WeakMap<object, UploadContext>();
+
+export function contextOf(bucket: object): UploadContext {
+  return contexts.get(bucket)!;
+}
+
+export function keepContext(bucket: object, context: UploadContext): UploadContext {
+  contexts.set(bucket, context);
+  return context;
+}
+
 export interface Resumed extends StoredParts {
   /** The name of the upload. Default: it is begun with the first part. */
   readonly uploadId?: string;
