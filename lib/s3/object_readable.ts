@@ -2,7 +2,7 @@ import { createHash, type Hash } from "node:crypto";
 import { ReadableStream } from "../streams/mod.ts";
 import { integer, requireOption, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
 import { TimeLimit } from "../timers/mod.ts";
-import { brokenFailure, isPassing, pauseBefore } from "./request/failures.ts";
+import { type BrokenCode, brokenFailure, isPassing, pauseBefore } from "./request/failures.ts";
 import { objectOf } from "./request/objects.ts";
 import type { Store, StoreAnswer } from "./request/store.ts";
 import { S3Error } from "./s3_error.ts";
@@ -241,11 +241,7 @@ class ObjectReader {
     return response.body?.getReader() ?? new ReadableStream<Uint8Array>({ start: (c) => c.close() }).getReader();
   }
 
-  #failure(
-    code: "CONNECTION_FAILED" | "TIMEOUT" | "MALFORMED_RESPONSE" | "CHECKSUM_MISMATCH" | "OBJECT_CHANGED",
-    reason: string,
-    cause?: unknown,
-  ): S3Error {
+  #failure(code: BrokenCode, reason: string, cause?: unknown): S3Error {
     return brokenFailure(this.#store.subjectOf({ action: "read", key: this.#key }), code, reason, cause);
   }
 }

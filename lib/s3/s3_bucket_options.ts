@@ -41,13 +41,8 @@ export interface S3Credentials {
  * ```ts
  * import { S3Bucket, type S3BucketOptions } from "@millrace/streams/s3";
  *
- * const options: S3BucketOptions = {
- *   endpoint: "http://10.0.0.5:3900",
- *   region: "garage",
- *   bucket: "films",
- *   credentials: () => ({ accessKeyId: "id", secretAccessKey: "secret" }),
- *   timeout: 5000,
- * };
+ * const credentials = () => ({ accessKeyId: "id", secretAccessKey: "secret" });
+ * const options: S3BucketOptions = { endpoint: "http://10.0.0.5:3900", region: "garage", bucket: "films", credentials };
  * console.log(new S3Bucket(options).name); // films
  * ```
  */

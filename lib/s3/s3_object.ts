@@ -19,8 +19,8 @@ import {
  * ```ts
  * import type { S3Object } from "@millrace/streams/s3";
  *
- * const told = ({ key, size }: S3Object): string => `${key}: ${size} bytes`;
- * console.log(told({ key: "a.mp4", size: 12, etag: '"9b2c…"', lastModified: new Date() })); // a.mp4: 12 bytes
+ * const found: S3Object = { key: "a.mp4", size: 12, etag: '"9b2c…"', lastModified: new Date() };
+ * console.log(found.size); // 12
  * ```
  */
 export interface S3Object extends S3Stored {
@@ -72,29 +72,13 @@ export interface S3PutOptions {
    * @default what the store takes for none, mostly `binary/octet-stream`
    */
   contentType?: string;
-  /**
-   * The field `Cache-Control` of responses.
-   *
-   * @default none
-   */
+  /** The field `Cache-Control` of responses. */
   cacheControl?: string;
-  /**
-   * The field `Content-Disposition` of responses.
-   *
-   * @default none
-   */
+  /** The field `Content-Disposition` of responses. */
   contentDisposition?: string;
-  /**
-   * The field `Content-Encoding` of responses.
-   *
-   * @default none
-   */
+  /** The field `Content-Encoding` of responses. */
   contentEncoding?: string;
-  /**
-   * Names and values that are kept with the object.
-   *
-   * @default none
-   */
+  /** Names and values that are kept with the object. */
   metadata?: Readonly<Record<string, string>>;
   /**
    * Whether an object of that key is replaced. `false` is the condition `If-None-Match: *`, which some stores don't know:

@@ -113,17 +113,19 @@ function retryAfter(field: string | null): number {
   return Math.min(LONGEST_PAUSE, Math.max(0, ms));
 }
 
+/** Codes of failures that no answer tells. */
+export type BrokenCode =
+  | "CONNECTION_FAILED"
+  | "TIMEOUT"
+  | "MALFORMED_RESPONSE"
+  | "CHECKSUM_MISMATCH"
+  | "OBJECT_CHANGED"
+  | "CLOSED";
+
 /** The failure of a request without an answer, or with half of one. */
-export function brokenFailure(
-  subject: Subject,
-  code: "CONNECTION_FAILED" | "TIMEOUT" | "MALFORMED_RESPONSE" | "CHECKSUM_MISMATCH" | "OBJECT_CHANGED" | "CLOSED",
-  reason: string,
-  cause?: unknown,
-): S3Error {
-  return new S3Error(code, `${titleOf(subject)}: ${reason}`, {
-    key: subject.key,
-    ...(cause !== undefined && { cause }),
-  });
+export function brokenFailure(subject: Subject, code: BrokenCode, reason: string, cause?: unknown): S3Error {
+  const { key } = subject;
+  return new S3Error(code, `${titleOf(subject)}: ${reason}`, cause === undefined ? { key } : { key, cause });
 }
 
 function titleOf({ action, key, bucket }: Subject): string {
