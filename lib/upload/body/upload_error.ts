@@ -20,17 +20,12 @@ import type { Readable } from "node:stream";
  * | `TRAILER_DIGEST` | 501 | a digest is announced for the trailers, which cannot be seen there |
  * | `UNSUPPORTED` | 415 | a type of content, a content coding or an extension that is not accepted |
  *
- * @example Answer some of them in words of one's own
+ * @example Words of one's own for some of them
  * ```ts
- * import { saveBody, UploadError, type UploadErrorCode } from "@millrace/streams/upload";
+ * import type { UploadErrorCode } from "@millrace/streams/upload";
  *
  * const words: Partial<Record<UploadErrorCode, string>> = { TOO_LARGE: "At most 4 bytes, please." };
- * const request = new Request("http://localhost/", { method: "PUT", body: "too long" });
- * try {
- *   await saveBody(request, "uploads/note.txt", { maxBytes: 4 });
- * } catch (error) {
- *   if (error instanceof UploadError) console.log(words[error.code] ?? error.message); // At most 4 bytes, please.
- * }
+ * console.log(words.TOO_LARGE); // At most 4 bytes, please.
  * ```
  */
 export type UploadErrorCode =

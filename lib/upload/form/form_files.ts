@@ -82,14 +82,11 @@ export class FormFields implements PartTarget {
  *
  * @example Remember under which name each is stored
  * ```ts
- * import { saveForm, type SavedFormFile } from "@millrace/streams/upload";
- * import { basename } from "node:path";
+ * import type { SavedFormFile } from "@millrace/streams/upload";
  *
- * const row = ({ path, filename, bytes }: SavedFormFile): string => `${basename(path!)} ${filename} ${bytes}`;
- * const body = new FormData();
- * body.append("file", new File(["all of it"], "note.txt", { type: "text/plain" }));
- * const { files } = await saveForm(new Request("http://localhost/", { method: "POST", body }), "uploads");
- * console.log(row(files[0])); // ….txt note.txt 9
+ * const row = ({ path, filename, bytes }: SavedFormFile): string => `${path} ${filename} ${bytes}`;
+ * const file = { name: "file", filename: "note.txt", contentType: "text/plain", path: "/srv/uploads/1.txt", bytes: 9 };
+ * console.log(row(file)); // /srv/uploads/1.txt note.txt 9
  * ```
  */
 export interface SavedFormFile extends FormPart, SavedBody {}

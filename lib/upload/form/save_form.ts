@@ -20,13 +20,10 @@ import type { InnerOptions } from "../body/upload_options.ts";
  * ```ts
  * import { saveForm, type SavedForm } from "@millrace/streams/upload";
  *
- * const told = ({ fields, files, bytes }: SavedForm): string =>
- *   `${[...fields.keys()].join()}; ${files.map(({ filename }) => filename).join()}; ${bytes} bytes`;
  * const body = new FormData();
- * body.append("title", "Notes");
  * body.append("file", new File(["all of them"], "note.txt"));
- * const request = new Request("http://localhost/", { method: "POST", body });
- * console.log(told(await saveForm(request, "uploads"))); // title; note.txt; 11 bytes
+ * const form: SavedForm = await saveForm(new Request("http://localhost/", { method: "POST", body }), "uploads");
+ * console.log(form.files[0].filename, form.bytes); // note.txt 11
  * ```
  */
 export interface SavedForm {

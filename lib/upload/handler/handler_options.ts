@@ -14,6 +14,7 @@ import {
 } from "../../streams/internal.ts";
 import { limit, rate, timeLimit } from "../body/upload_options.ts";
 import { type SaveFormOptions, saveFormOptions } from "../form/form_options.ts";
+import type { SavedBody } from "../sink/save_body.ts";
 import { isOrigin } from "./cross_site.ts";
 import { type UploadLogEntry, warnOfFailures } from "./incoming.ts";
 
@@ -22,15 +23,11 @@ import { type UploadLogEntry, warnOfFailures } from "./incoming.ts";
  *
  * @example A folder for each user, whom the server in front names
  * ```ts
- * import { createUploadHandler, type UploadInfo } from "@millrace/streams/upload";
- * import { mkdir } from "node:fs/promises";
+ * import type { UploadInfo } from "@millrace/streams/upload";
  *
- * await mkdir("uploads/ada");
  * const name = ({ headers, path }: UploadInfo): string => `${headers.get("x-user")}/${path}`;
- * const uploads = createUploadHandler({ directory: "uploads", name });
- * const headers = { "x-user": "ada" };
- * const request = new Request("http://localhost/note.txt", { method: "PUT", headers, body: "all of it" });
- * console.log((await (await uploads.fetch(request)).json()).files[0].name); // ada/note.txt
+ * const headers = new Headers({ "x-user": "ada" });
+ * console.log(name({ method: "PUT", path: "note.txt", contentType: "text/plain", headers })); // ada/note.txt
  * ```
  */
 export interface UploadInfo {
@@ -64,23 +61,10 @@ export interface UploadInfo {
  * console.log(list.join()); // note.txt: 9
  * ```
  */
-export interface CompletedUpload {
+export interface CompletedUpload
+  extends SavedBody, Pick<UploadInfo, "contentType" | "field" | "filename" | "metadata"> {
   /** The name under which it is stored, with slashes. */
   readonly name: string;
-  /** How many bytes it has. */
-  readonly bytes: number;
-  /** Its digest, if that was asked for, as a value of `Repr-Digest`. */
-  readonly digest?: string;
-  /** Its media type, as the sender says, or as it counts by `accept`. */
-  readonly contentType: string;
-  /** Its absolute path. */
-  readonly path?: string;
-  /** The name of the form's field. Only of files in forms. */
-  readonly field?: string;
-  /** The name that the file has at the sender: any text. Of files in forms and of resumable uploads. */
-  readonly filename?: string;
-  /** The metadata that the sender of a tus upload gives the file: any texts. */
-  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -88,12 +72,10 @@ export interface CompletedUpload {
  *
  * @example Keep unfinished uploads for an hour
  * ```ts
- * import { createUploadHandler, type ResumableOptions } from "@millrace/streams/upload";
+ * import type { ResumableOptions } from "@millrace/streams/upload";
  *
  * const resumable: ResumableOptions = { maxAge: 3_600_000 };
- * const uploads = createUploadHandler({ directory: "uploads", resumable });
- * const response = await uploads.fetch(new Request("http://localhost/", { method: "OPTIONS" }));
- * console.log(response.headers.get("upload-limit")); // max-size=1073741824, max-age=3600
+ * console.log(resumable.maxAge); // 3600000
  * ```
  */
 export interface ResumableOptions {
@@ -132,8 +114,6 @@ export interface UploadHandlerOptions
   /**
    * The bucket that files are stored in, under their names. Folders need not be there, `mode` and `flush` mean nothing, and
    * files have the entity tags of their objects.
-   *
-   * @default none: `directory` says where
    */
   storage?: S3Bucket;
   /**
