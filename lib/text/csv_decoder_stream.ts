@@ -9,7 +9,6 @@ import { type ConvertCsvField, csvMembers, type OnCsvMismatch } from "./csv_reco
  *
  * @example Objects of a file with semicolons
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { CsvDecoderStream, type CsvDecoderStreamOptions } from "@millrace/streams/text";
  *
  * const options: CsvDecoderStreamOptions = {
@@ -17,8 +16,8 @@ import { type ConvertCsvField, csvMembers, type OnCsvMismatch } from "./csv_reco
  *   separator: ";",
  *   convert: (text, column) => column === "price" ? Number(text.replace(",", ".")) : text,
  * };
- * const text = ReadableStream.from(["name;price\nsieve;9,50\n"]);
- * for await (const record of text.pipeThrough(new CsvDecoderStream(options))) {
+ * const body = new Response("name;price\nsieve;9,50\n").body!;
+ * for await (const record of body.pipeThrough(new CsvDecoderStream(options))) {
  *   console.log(JSON.stringify(record)); // {"name":"sieve","price":9.5}
  * }
  * ```
@@ -90,20 +89,6 @@ export const csvDecoderStreamOptions: SchemaOf<
  * for await (const [id, name] of body.pipeThrough(new CsvDecoderStream())) console.log(id, name);
  * // 1 Lovelace, Ada
  * // 2 "Amazing" Grace
- * ```
- *
- * @example Records as objects, with types
- * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
- * import { CsvDecoderStream } from "@millrace/streams/text";
- *
- * const decoder = new CsvDecoderStream<{ id: number; name: string }>({
- *   headers: true,
- *   convert: (text, column) => column === "id" ? Number(text) : text,
- * });
- * for await (const { id, name } of ReadableStream.from(["id,name\n7,Ada\n"]).pipeThrough(decoder)) {
- *   console.log(id + 1, name); // 8 Ada
- * }
  * ```
  */
 export class CsvDecoderStream<T = string[]> extends TransformStream<string | ArrayBuffer | ArrayBufferView, T> {

@@ -5,12 +5,11 @@ import { described, func, type Member, member, wrongType } from "../streams/inte
  *
  * @example The records that were left out
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { CsvDecoderStream, type CsvMismatch } from "@millrace/streams/text";
  *
  * const leftOut: CsvMismatch[] = [];
  * const records = new CsvDecoderStream({ onMismatch: (mismatch) => void leftOut.push(mismatch) });
- * for await (const record of ReadableStream.from(["a,b\nc\n"]).pipeThrough(records)) console.log(record.length); // 2
+ * for await (const record of new Response("a,b\nc\n").body!.pipeThrough(records)) console.log(record.length); // 2
  * for (const { line, fields, columns } of leftOut) console.log(line, fields.length, columns); // 2 1 2
  * ```
  */
@@ -31,16 +30,10 @@ export interface CsvMismatch {
  *
  * @example Whatever is too much belongs to the last column
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { CsvDecoderStream, type OnCsvMismatch } from "@millrace/streams/text";
  *
- * const joined: OnCsvMismatch = ({ fields, columns }) => {
- *   return [...fields.slice(0, columns - 1), fields.slice(columns - 1).join(",")];
- * };
- * const text = ReadableStream.from(["id,note\n1,one, two\n"]);
- * for await (const record of text.pipeThrough(new CsvDecoderStream({ headers: true, onMismatch: joined }))) {
- *   console.log(JSON.stringify(record)); // {"id":"1","note":"one, two"}
- * }
+ * const joined: OnCsvMismatch = ({ fields: [first, ...others] }) => [first, others.join(",")];
+ * const decoder = new CsvDecoderStream({ headers: ["id", "note"], onMismatch: joined });
  * ```
  */
 export type OnCsvMismatch = (mismatch: CsvMismatch) => readonly string[] | undefined;

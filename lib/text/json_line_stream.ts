@@ -8,12 +8,11 @@ import { CompleteLines, LF_ENDS, lineLimit, MAX_STRING_LENGTH } from "./complete
  *
  * @example The lines that were left out
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { type InvalidJsonLine, JsonLineStream } from "@millrace/streams/text";
  *
  * const leftOut: InvalidJsonLine[] = [];
  * const records = new JsonLineStream({ onInvalid: (invalid) => void leftOut.push(invalid) });
- * for await (const record of ReadableStream.from(["{}\n{\n"]).pipeThrough(records)) console.log(record); // {}
+ * for await (const record of new Response("{}\n{\n").body!.pipeThrough(records)) console.log(record); // {}
  * for (const { line, text } of leftOut) console.log(`${line}: ${text}`); // 2: {
  * ```
  */
@@ -31,14 +30,10 @@ export interface InvalidJsonLine {
  *
  * @example Keep the text of such lines
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { JsonLineStream, type OnInvalidJsonLine } from "@millrace/streams/text";
  *
  * const asText: OnInvalidJsonLine<unknown> = ({ text }) => ({ message: text });
- * const log = ReadableStream.from(['{"message":"up"}\nSegmentation fault\n']);
- * for await (const entry of log.pipeThrough(new JsonLineStream({ onInvalid: asText }))) {
- *   console.log(JSON.stringify(entry)); // {"message":"up"}, {"message":"Segmentation fault"}
- * }
+ * const entries = new JsonLineStream({ onInvalid: asText });
  * ```
  */
 export type OnInvalidJsonLine<T> = (invalid: InvalidJsonLine) => T | undefined;
@@ -120,12 +115,11 @@ class JsonLineReader<T> extends RecordReader<T> {
  *
  * @example Skip what is not JSON
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { JsonLineStream, type JsonLineStreamOptions } from "@millrace/streams/text";
  *
  * const options: JsonLineStreamOptions<number[]> = { maxLineLength: 2 ** 20, onInvalid: "skip" };
- * const text = ReadableStream.from(["[1]\n[2\n[3]\n"]);
- * for await (const [number] of text.pipeThrough(new JsonLineStream(options))) console.log(number); // 1, 3
+ * const body = new Response("[1]\n[2\n[3]\n").body!;
+ * for await (const [number] of body.pipeThrough(new JsonLineStream(options))) console.log(number); // 1, 3
  * ```
  */
 export interface JsonLineStreamOptions<T = unknown> {
@@ -167,19 +161,6 @@ export const jsonLineStreamOptions: SchemaOf<
  *
  * const body = new Response('{"id":1}\n{"id":2}\n').body!;
  * for await (const { id } of body.pipeThrough(new JsonLineStream<{ id: number }>())) console.log(id); // 1, 2
- * ```
- *
- * @example Which line is not JSON
- * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
- * import { JsonLineStream } from "@millrace/streams/text";
- *
- * const text = ReadableStream.from(['{"id":1}\n{"id":\n']);
- * try {
- *   for await (const record of text.pipeThrough(new JsonLineStream())) console.log(record);
- * } catch (error) {
- *   console.log((error as Error).message); // line 2: "{\"id\":" is not JSON
- * }
  * ```
  */
 export class JsonLineStream<T = unknown> extends TransformStream<string | ArrayBuffer | ArrayBufferView, T> {

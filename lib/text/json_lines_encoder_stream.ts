@@ -7,12 +7,10 @@ import type { ReadableStream, WritableStream } from "../streams/mod.ts";
  *
  * @example Bigints as strings
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { type InvalidJsonValue, JsonLinesEncoderStream } from "@millrace/streams/text";
  *
  * const asText = ({ value }: InvalidJsonValue) => typeof value === "bigint" ? String(value) : undefined;
- * const lines = ReadableStream.from([1n]).pipeThrough(new JsonLinesEncoderStream({ onInvalid: asText }));
- * console.log((await new Response(lines).text()).trim()); // "1"
+ * const lines = new JsonLinesEncoderStream({ onInvalid: asText });
  * ```
  */
 export interface InvalidJsonValue {
@@ -30,12 +28,10 @@ export interface InvalidJsonValue {
  *
  * @example null for whatever cannot be written
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { JsonLinesEncoderStream, type OnInvalidJsonValue } from "@millrace/streams/text";
  *
  * const asNull: OnInvalidJsonValue = () => null;
- * const lines = ReadableStream.from([() => 1]).pipeThrough(new JsonLinesEncoderStream({ onInvalid: asNull }));
- * console.log((await new Response(lines).text()).trim()); // null
+ * const lines = new JsonLinesEncoderStream({ onInvalid: asNull });
  * ```
  */
 export type OnInvalidJsonValue = (invalid: InvalidJsonValue) => unknown;

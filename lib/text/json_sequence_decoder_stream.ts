@@ -8,13 +8,12 @@ import { MAX_STRING_LENGTH } from "./complete_lines.ts";
  *
  * @example The texts that were left out
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { type InvalidJsonText, JsonSequenceDecoderStream } from "@millrace/streams/text";
  *
  * const leftOut: InvalidJsonText[] = [];
  * const values = new JsonSequenceDecoderStream({ onInvalid: (invalid) => void leftOut.push(invalid) });
- * const text = ReadableStream.from(['\x1e{"id":1\x1e{"id":2}\n']);
- * for await (const value of text.pipeThrough(values)) console.log(JSON.stringify(value)); // {"id":2}
+ * const body = new Response('\x1e{"id":1\x1e{"id":2}\n').body!;
+ * for await (const value of body.pipeThrough(values)) console.log(JSON.stringify(value)); // {"id":2}
  * for (const { index, text } of leftOut) console.log(`${index}: ${text}`); // 0: {"id":1
  * ```
  */
@@ -33,14 +32,10 @@ export interface InvalidJsonText {
  *
  * @example A mark in place of what was cut off
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { JsonSequenceDecoderStream, type OnInvalidJsonText } from "@millrace/streams/text";
  *
  * const asMark: OnInvalidJsonText<unknown> = ({ text }) => ({ lost: text });
- * const log = ReadableStream.from(["\x1e[1,\x1e[2]\n"]);
- * for await (const value of log.pipeThrough(new JsonSequenceDecoderStream({ onInvalid: asMark }))) {
- *   console.log(JSON.stringify(value)); // {"lost":"[1,"}, [2]
- * }
+ * const values = new JsonSequenceDecoderStream({ onInvalid: asMark });
  * ```
  */
 export type OnInvalidJsonText<T> = (invalid: InvalidJsonText) => T | undefined;
@@ -180,12 +175,11 @@ class JsonSequenceReader<T> extends RecordReader<T> {
  *
  * @example Skip what was cut off
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { JsonSequenceDecoderStream, type JsonSequenceDecoderStreamOptions } from "@millrace/streams/text";
  *
  * const options: JsonSequenceDecoderStreamOptions<number[]> = { maxTextLength: 2 ** 20, onInvalid: "skip" };
- * const text = ReadableStream.from(["\x1e[1]\n\x1e[2\x1e[3]\n"]);
- * for await (const [number] of text.pipeThrough(new JsonSequenceDecoderStream(options))) console.log(number); // 1, 3
+ * const body = new Response("\x1e[1]\n\x1e[2\x1e[3]\n").body!;
+ * for await (const [number] of body.pipeThrough(new JsonSequenceDecoderStream(options))) console.log(number); // 1, 3
  * ```
  */
 export interface JsonSequenceDecoderStreamOptions<T = unknown> {

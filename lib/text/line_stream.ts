@@ -52,12 +52,11 @@ export class LineSplitter extends ReleasingTransformer implements Transformer<Te
  *
  * @example A text with all three kinds of ends
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { LineStream, type LineStreamOptions } from "@millrace/streams/text";
  *
  * const options: LineStreamOptions = { allowCR: true };
- * const text = ReadableStream.from(["old\rmixed\r\nnew\n"]);
- * for await (const line of text.pipeThrough(new LineStream(options))) console.log(line); // old, mixed, new
+ * const body = new Response("old\rmixed\r\nnew\n").body!;
+ * for await (const line of body.pipeThrough(new LineStream(options))) console.log(line); // old, mixed, new
  * ```
  */
 export interface LineStreamOptions {
@@ -91,19 +90,6 @@ export const lineStreamOptions: SchemaOf<LineStreamOptions, "allowCR" | "maxLine
  *
  * The lines are those that `TextLineStream` of Deno's standard library makes of the text. A line is kept in memory until
  * it has ended; `maxLineLength` limits how much that is.
- *
- * @example No line of more than a mebibyte
- * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
- * import { LineStream } from "@millrace/streams/text";
- *
- * const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) });
- * try {
- *   for await (const line of endless.pipeThrough(new LineStream({ maxLineLength: 2 ** 20 }))) console.log(line);
- * } catch (error) {
- *   console.log((error as Error).message); // line 1 is longer than 1048576 bytes: raise maxLineLength if it may be
- * }
- * ```
  *
  * @example Lines of a file
  * ```ts

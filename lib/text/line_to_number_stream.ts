@@ -8,17 +8,11 @@ import { NumberReader } from "./number_reader.ts";
  *
  * @example Skip comments
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { LineToNumberStream, type LineToNumberStreamOptions } from "@millrace/streams/text";
  *
- * const options: LineToNumberStreamOptions = {
- *   onInvalid({ line, text }) {
- *     if (text.startsWith("#")) return undefined;
- *     throw new TypeError(`line ${line} is neither a number nor a comment`);
- *   },
- * };
- * const bytes = ReadableStream.from(["# small ones\n2\n3\n"]).pipeThrough(new TextEncoderStream());
- * for await (const prime of bytes.pipeThrough(new LineToNumberStream(options))) console.log(prime); // 2, 3
+ * const options: LineToNumberStreamOptions = { onInvalid: ({ text }) => text.startsWith("#") ? undefined : NaN };
+ * const body = new Response("# small ones\n2\n3\n").body!;
+ * for await (const prime of body.pipeThrough(new LineToNumberStream(options))) console.log(prime); // 2, 3
  * ```
  */
 export interface LineToNumberStreamOptions {
@@ -50,21 +44,6 @@ export const lineToNumberStreamOptions: SchemaOf<LineToNumberStreamOptions> = /*
  *
  * const bytes = ReadableStream.from(["1\n-2.", "5\n\n3e2"]).pipeThrough(new TextEncoderStream());
  * for await (const number of bytes.pipeThrough(new LineToNumberStream())) console.log(number); // 1, -2.5, 300
- * ```
- *
- * @example Lines that are no numbers are counted as 0
- * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
- * import { LineToNumberStream } from "@millrace/streams/text";
- *
- * const numbers = new LineToNumberStream({
- *   onInvalid({ line, column, text }) {
- *     console.log(`line ${line}, column ${column}: ${text}`); // line 2, column 1: none
- *     return 0;
- *   },
- * });
- * const bytes = ReadableStream.from(["1\nnone\n"]).pipeThrough(new TextEncoderStream());
- * for await (const number of bytes.pipeThrough(numbers)) console.log(number); // 1, 0
  * ```
  */
 export class LineToNumberStream extends TransformStream<ArrayBuffer | ArrayBufferView, number> {

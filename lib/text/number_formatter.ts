@@ -127,12 +127,10 @@ export interface InvalidNumber {
  *
  * @example Infinity as the largest number there is a line for
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { NumberToLineStream, type OnInvalidNumber } from "@millrace/streams/text";
  *
  * const clamp: OnInvalidNumber = ({ value }) => value === Infinity ? Number.MAX_SAFE_INTEGER : undefined;
- * const lines = ReadableStream.from([Infinity, NaN]).pipeThrough(new NumberToLineStream({ onInvalid: clamp }));
- * console.log((await new Response(lines).text()).trim()); // 9007199254740991
+ * const lines = new NumberToLineStream({ onInvalid: clamp });
  * ```
  */
 export type OnInvalidNumber = (invalid: InvalidNumber) => number | undefined;

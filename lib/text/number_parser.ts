@@ -4,20 +4,14 @@ import { quoted } from "../streams/internal.ts";
  * Why a line is invalid: it is no number, longer than any, a number that is infinite as a double, or one beyond
  * 2^53 - 1 in magnitude.
  *
- * @example Large numbers are rounded, other invalid lines are an error
+ * @example Large numbers are rounded, other invalid lines are NaN
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { type InvalidLineReason, LineToNumberStream } from "@millrace/streams/text";
  *
  * const rounded: InvalidLineReason = "too large";
- * const numbers = new LineToNumberStream({
- *   onInvalid({ line, text, reason }) {
- *     if (reason === rounded) return Number(text);
- *     throw new TypeError(`line ${line}: ${text} is ${reason}`);
- *   },
- * });
- * const bytes = ReadableStream.from(["7\n1e20\n"]).pipeThrough(new TextEncoderStream());
- * for await (const number of bytes.pipeThrough(numbers)) console.log(number); // 7, 100000000000000000000
+ * const numbers = new LineToNumberStream({ onInvalid: ({ text, reason }) => reason === rounded ? Number(text) : NaN });
+ * const body = new Response("7\n1e20\n").body!;
+ * for await (const number of body.pipeThrough(numbers)) console.log(number); // 7, 100000000000000000000
  * ```
  */
 export type InvalidLineReason = "malformed" | "too long" | "not finite" | "too large";
@@ -27,13 +21,11 @@ export type InvalidLineReason = "malformed" | "too long" | "not finite" | "too l
  *
  * @example What is wrong with a file
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { type InvalidLine, LineToNumberStream } from "@millrace/streams/text";
  *
  * const found: InvalidLine[] = [];
  * const numbers = new LineToNumberStream({ onInvalid: (line) => void found.push(line) });
- * const bytes = ReadableStream.from(["12\n 1x2\n"]).pipeThrough(new TextEncoderStream());
- * for await (const number of bytes.pipeThrough(numbers)) console.log(number); // 12
+ * for await (const number of new Response("12\n 1x2\n").body!.pipeThrough(numbers)) console.log(number); // 12
  * for (const { line, column, text } of found) console.log(`${line}:${column} ${text}`); // 2:3 1x2
  * ```
  */
@@ -56,13 +48,10 @@ export interface InvalidLine {
  *
  * @example Blank out what is no number
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { LineToNumberStream, type OnInvalidLine } from "@millrace/streams/text";
  *
  * const asNaN: OnInvalidLine = () => NaN;
- * const bytes = ReadableStream.from(["1\nn/a\n3\n"]).pipeThrough(new TextEncoderStream());
- * const numbers = bytes.pipeThrough(new LineToNumberStream({ onInvalid: asNaN }));
- * for await (const number of numbers) console.log(number); // 1, NaN, 3
+ * const numbers = new LineToNumberStream({ onInvalid: asNaN });
  * ```
  */
 export type OnInvalidLine = (invalid: InvalidLine) => number | undefined;
