@@ -1,11 +1,4 @@
-import {
-  bytesOf,
-  described,
-  enqueueAll,
-  hasBackpressure,
-  ReleasingTransformer,
-  transformRest,
-} from "../streams/internal.ts";
+import { enqueueAll, hasBackpressure, ReleasingTransformer, transformRest } from "../streams/internal.ts";
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 import { type TextChunk, textOrBytes } from "./complete_lines.ts";
 
@@ -19,13 +12,6 @@ export function utf8Length(text: string): number {
     length += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
   }
   return length;
-}
-
-export function bytesOfChunk(chunk: unknown): Uint8Array {
-  const bytes = bytesOf(chunk);
-  if (bytes !== undefined) return bytes;
-  const wayOut = typeof chunk === "string" ? ": pipe text through a TextEncoderStream first" : "";
-  throw new TypeError(`a chunk must be a Uint8Array or another BufferSource, not ${described(chunk)}${wayOut}`);
 }
 
 /**

@@ -1,7 +1,217 @@
-import { func, schema, type SchemaOf } from "../streams/internal.ts";
-import { TransformStream } from "../streams/mod.ts";
-import type { OnInvalidLine } from "./number_parser.ts";
-import { NumberReader } from "./number_reader.ts";
+import {
+  acquireArray,
+  ARRAY_LENGTH,
+  bytesOf,
+  described,
+  enqueueAll,
+  func,
+  ReleasingTransformer,
+  schema,
+  type SchemaOf,
+} from "../streams/internal.ts";
+import { type Transformer, TransformStream, type TransformStreamDefaultController } from "../streams/mod.ts";
+import {
+  type InvalidLine,
+  invalidLineError,
+  type InvalidLineReason,
+  LONGEST,
+  NumberParser,
+  type OnInvalidLine,
+} from "./number_parser.ts";
+
+const LF = 10;
+const CR = 13;
+const ZERO = 48;
+/** Most digits of a number that surely has 32 bits. */
+const MOST_DIGITS = 9;
+const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
+/** As many bytes of a line as tell that it is too long, even behind a mark. */
+const MOST_COLLECTED = LONGEST + BYTE_ORDER_MARK.length + 1;
+
+/** The line that the last chunk left unfinished is empty, or a few digits folded into a number. */
+const PLAIN = 0;
+/** Its bytes are collected. */
+const COLLECTED = 1;
+/** It is too long, which has been reported. */
+const SKIPPED = 2;
+
+/**
+ * Makes numbers of lines. A line of a few digits, as most are, becomes its number digit by digit, in whatever chunks they
+ * come; any other line is read as a whole.
+ */
+class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuffer | ArrayBufferView, number> {
+  readonly #parser = new NumberParser();
+  readonly #onInvalid: OnInvalidLine | undefined;
+  #controller: TransformStreamDefaultController<number> = undefined as never; // set by start()
+  /** Numbers that are enqueued at once, and how many: 64 at once take a fifth more time. */
+  #numbers = acquireArray() as number[];
+  #count = 0;
+  #line = 1;
+  #unfinished: typeof PLAIN | typeof COLLECTED | typeof SKIPPED = PLAIN;
+  /** Of a plain line: its number so far, and how many digits that has. */
+  #value = 0;
+  #digits = 0;
+  /** Of a collected line: its bytes so far. */
+  readonly #bytes = new Uint8Array(MOST_COLLECTED);
+  #length = 0;
+
+  constructor(onInvalid: OnInvalidLine | undefined) {
+    super();
+    this.#onInvalid = onInvalid;
+  }
+
+  start(controller: TransformStreamDefaultController<number>): void {
+    this.#controller = controller;
+  }
+
+  transform(chunk: ArrayBuffer | ArrayBufferView): void {
+    const bytes = bytesOfChunk(chunk);
+    try {
+      const from = this.#unfinished === PLAIN ? 0 : this.#goOn(bytes, 0);
+      if (from < bytes.length) this.#readLines(bytes, from);
+    } finally {
+      this.#enqueue(); // those before an invalid line, too
+    }
+  }
+
+  flush(): void {
+    if (this.#unfinished === COLLECTED) this.#readLine(this.#bytes, 0, this.#length);
+    else if (this.#digits > 0) this.#add(this.#value);
+    this.#enqueue();
+  }
+
+  #add(number: number): void {
+    this.#numbers[this.#count++] = number;
+    if (this.#count < ARRAY_LENGTH) return;
+    const numbers = this.#numbers;
+    this.#numbers = acquireArray() as number[];
+    this.#count = 0;
+    enqueueAll(this.#controller, numbers);
+  }
+
+  #enqueue(): void {
+    if (this.#count === 0) return;
+    const numbers = this.#numbers.slice(0, this.#count);
+    this.#count = 0;
+    enqueueAll(this.#controller, numbers);
+  }
+
+  /** Reads all lines from `from` on, the first of which may go on from the last chunk if it is plain. */
+  #readLines(bytes: Uint8Array, from: number): void {
+    const { length } = bytes;
+    let value = this.#value;
+    let start = from - this.#digits; // where the line would start if all of it were here
+    let at = from;
+    while (at < length) {
+      let byte = 0;
+      for (; at < length; at++) {
+        byte = bytes[at];
+        const digit = byte - ZERO;
+        if (digit >>> 0 > 9) break;
+        value = (Math.imul(value, 10) + digit) | 0;
+      }
+      const digits = at - start;
+      if (digits > MOST_DIGITS || digits === 0) {
+        at = this.#readOther(bytes, start, at);
+      } else if (at === length) {
+        this.#value = value;
+        this.#digits = digits;
+        return;
+      } else if (byte === LF) {
+        this.#line++;
+        this.#add(value);
+        at++;
+      } else if (byte === CR && at + 1 < length && bytes[at + 1] === LF) {
+        this.#line++;
+        this.#add(value);
+        at += 2;
+      } else {
+        at = this.#readOther(bytes, start, at);
+      }
+      start = at;
+      value = 0;
+    }
+    this.#value = this.#digits = 0;
+  }
+
+  /** Reads a line that is not plain up to `at`, or collects what is there of it; returns where the next one starts. */
+  #readOther(bytes: Uint8Array, start: number, at: number): number {
+    let end = at;
+    while (end < bytes.length && bytes[end] !== LF) end++; // near: faster than a call
+    if (start >= 0 && end < bytes.length) {
+      this.#readLine(bytes, start, end);
+      return end + 1;
+    }
+    this.#unfinished = COLLECTED;
+    this.#length = start < 0 ? this.#digits : 0;
+    for (let i = this.#length - 1, rest = this.#value; i >= 0; i--) {
+      this.#bytes[i] = ZERO + rest % 10;
+      rest = Math.floor(rest / 10);
+    }
+    return this.#goOn(bytes, Math.max(start, 0));
+  }
+
+  /** Goes on with a line that is not plain; returns where the next one starts. */
+  #goOn(bytes: Uint8Array, from: number): number {
+    const end = bytes.indexOf(LF, from);
+    if (this.#unfinished === COLLECTED) {
+      this.#collect(bytes.subarray(from, end === -1 ? bytes.length : end));
+    }
+    if (end === -1) return bytes.length;
+    if (this.#unfinished === COLLECTED) this.#readLine(this.#bytes, 0, this.#length);
+    this.#unfinished = PLAIN;
+    return end + 1;
+  }
+
+  #collect(bytes: Uint8Array): void {
+    const some = bytes.subarray(0, MOST_COLLECTED - this.#length);
+    this.#bytes.set(some, this.#length);
+    this.#length += some.length;
+    if (this.#length < MOST_COLLECTED) return;
+    this.#unfinished = SKIPPED;
+    this.#readLine(this.#bytes, 0, this.#length);
+  }
+
+  /** Reads a whole line, or more of it than one may have. */
+  #readLine(bytes: Uint8Array, from: number, to: number): void {
+    const line = this.#line++;
+    const hasMark = line === 1 && BYTE_ORDER_MARK.every((byte, index) => bytes[from + index] === byte);
+    const start = hasMark ? from + BYTE_ORDER_MARK.length : from;
+    const isTooLong = to - start > LONGEST;
+    const parser = this.#parser;
+    const number = parser.parse(bytes, start, isTooLong ? start + LONGEST : to);
+    const reason = reasonAgainst(number, parser, isTooLong);
+    if (reason === undefined) {
+      if (!parser.isBlank) this.#add(number);
+      return;
+    }
+    const at = reason === "malformed" ? parser.failedAt : reason === "too long" ? start + LONGEST : parser.start;
+    const text = new TextDecoder().decode(bytes.subarray(parser.start, parser.end));
+    const inPlace = this.#inPlaceOf({ line, column: at - start + 1, text, reason });
+    if (inPlace !== undefined) this.#add(inPlace);
+  }
+
+  #inPlaceOf(invalid: InvalidLine): number | undefined {
+    if (this.#onInvalid === undefined) throw invalidLineError(invalid);
+    const number = this.#onInvalid(invalid);
+    if (number === undefined || typeof number === "number") return number;
+    throw new TypeError(`onInvalid must give a number or undefined, not ${described(number)} (line ${invalid.line})`);
+  }
+}
+
+function reasonAgainst(number: number, parser: NumberParser, isTooLong: boolean): InvalidLineReason | undefined {
+  if (Number.isNaN(number) && !parser.isBlank) return "malformed";
+  if (isTooLong) return "too long";
+  if (Math.abs(number) === Infinity) return "not finite";
+  return Math.abs(number) > Number.MAX_SAFE_INTEGER ? "too large" : undefined;
+}
+
+function bytesOfChunk(chunk: unknown): Uint8Array {
+  const bytes = bytesOf(chunk);
+  if (bytes !== undefined) return bytes;
+  const wayOut = typeof chunk === "string" ? ": pipe text through a TextEncoderStream first" : "";
+  throw new TypeError(`a chunk must be a Uint8Array or another BufferSource, not ${described(chunk)}${wayOut}`);
+}
 
 /**
  * Options of {@linkcode LineToNumberStream}: the handling of lines that are no numbers.

@@ -34,10 +34,15 @@ export {
   type InvalidJsonValue,
   JsonLinesEncoderStream,
   type JsonLinesEncoderStreamOptions,
+  JsonSequenceEncoderStream,
+  type JsonSequenceEncoderStreamOptions,
   type OnInvalidJsonValue,
 } from "./json_lines_encoder_stream.ts";
-export { JsonSequenceEncoderStream, type JsonSequenceEncoderStreamOptions } from "./json_sequence_encoder_stream.ts";
 export { LineStream, type LineStreamOptions } from "./line_stream.ts";
 export { LineToNumberStream, type LineToNumberStreamOptions } from "./line_to_number_stream.ts";
-export type { InvalidNumber, OnInvalidNumber } from "./number_formatter.ts";
-export { NumberToLineStream, type NumberToLineStreamOptions } from "./number_to_line_stream.ts";
+export {
+  type InvalidNumber,
+  NumberToLineStream,
+  type NumberToLineStreamOptions,
+  type OnInvalidNumber,
+} from "./number_to_line_stream.ts";

@@ -3,7 +3,7 @@ import { csvEncoderStreamOptions } from "../../../lib/text/csv_encoder_stream.ts
 import { jsonLineStreamOptions } from "../../../lib/text/json_line_stream.ts";
 import { jsonLinesEncoderStreamOptions } from "../../../lib/text/json_lines_encoder_stream.ts";
 import { jsonSequenceDecoderStreamOptions } from "../../../lib/text/json_sequence_decoder_stream.ts";
-import { jsonSequenceEncoderStreamOptions } from "../../../lib/text/json_sequence_encoder_stream.ts";
+import { jsonSequenceEncoderStreamOptions } from "../../../lib/text/json_lines_encoder_stream.ts";
 import { lineStreamOptions } from "../../../lib/text/line_stream.ts";
 import { lineToNumberStreamOptions } from "../../../lib/text/line_to_number_stream.ts";
 import * as text from "../../../lib/text/mod.ts";
