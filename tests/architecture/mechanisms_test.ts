@@ -46,7 +46,6 @@ const mechanisms: readonly Mechanism[] = [
     allowed: {
       "lib/timers/timer.ts": "the mechanism itself",
       "lib/codecs/session.ts": "bytes of output",
-      "lib/http/h2/frame_handler.ts": "a number of 31 bits in a frame",
       "lib/http/h2/protocol.ts": "windows and streams of HTTP/2",
       "lib/streams/language/options.ts": "streams import nothing",
     },

@@ -151,7 +151,7 @@ export class Incoming implements FrameEvents {
 
   #onWindowUpdate(id: number, chunk: Uint8Array, start: number, end: number): void {
     if (end - start !== 4) throw wrongSize(h2.WINDOW_UPDATE, end - start);
-    const bytes = h2.readNumber(chunk, start) & 0x7fffffff;
+    const bytes = h2.readNumber(chunk, start) & h2.MAX_WINDOW;
     this.#parts.noise.count();
     if (id === 0) {
       if (bytes === 0) throw new h2.ConnectionFault(h2.PROTOCOL_ERROR, "the server sent WINDOW_UPDATE of 0 bytes");
@@ -221,7 +221,7 @@ export class Incoming implements FrameEvents {
     if (end - start < 8) throw wrongSize(h2.GOAWAY, end - start);
     this.#parts.noise.count();
     const debug = String.fromCharCode(...chunk.subarray(start + 8, Math.min(end, start + 8 + 200)));
-    this.#events.onGoaway(h2.readNumber(chunk, start) & 0x7fffffff, h2.readNumber(chunk, start + 4) >>> 0, debug);
+    this.#events.onGoaway(h2.readNumber(chunk, start) & h2.MAX_STREAM, h2.readNumber(chunk, start + 4) >>> 0, debug);
   }
 
   /** DATA or HEADERS for a stream that is not under way; `isBounded`: the windows bound how many may come. */

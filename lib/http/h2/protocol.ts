@@ -28,7 +28,7 @@ export const MAX_WINDOW: number = 2 ** 31 - 1;
 export const DEFAULT_WINDOW = 65_535;
 /** The largest frame before anybody said otherwise, and the smallest limit allowed. */
 export const DEFAULT_FRAME_SIZE = 16_384;
-/** The highest stream there can be. */
+/** The highest stream there can be, and the bits of a stream's number in a frame. */
 export const MAX_STREAM: number = 2 ** 31 - 1;
 
 const FRAME_NAMES = "DATA HEADERS PRIORITY RST_STREAM SETTINGS PUSH_PROMISE PING GOAWAY WINDOW_UPDATE CONTINUATION"
