@@ -46,13 +46,8 @@ const abortSignal = /* @__PURE__ */ signal();
 
 type RequestLimits = Readonly<Pick<ResolvedOptions, Limit>>;
 
-/**
- * Reads the limits of a request.
- *
- * @returns The client's own object where the request has no value of its own, as most have not: it costs them nothing.
- * @throws {HttpError} INVALID_OPTION if a value has the wrong type, or is out of range.
- */
-export function limitsOf(init: HttpRequestInit, defaults: RequestLimits): RequestLimits {
+/** The limits of a request: the client's own object where it has no value of its own, as most have not. */
+function limitsOf(init: HttpRequestInit, defaults: RequestLimits): RequestLimits {
   if (LIMITS.every((name) => init[name] === undefined)) return defaults;
   const limits: Partial<Record<Limit, unknown>> = {};
   for (const name of LIMITS) limits[name] = checkedOption(name, init[name]) ?? defaults[name];
@@ -78,8 +73,6 @@ function checkedBy<T>(member: Member<T>, name: string, value: T): T {
 export interface FetchRequest extends RequestHead {
   readonly url: URL;
   readonly origin: string;
-  readonly method: string;
-  readonly headers: HeaderList;
   readonly body: BodySource | undefined;
   readonly trailers: RequestTrailers | undefined;
   readonly onUploadProgress: HttpRequestInit["onUploadProgress"] | undefined;
@@ -92,7 +85,6 @@ export interface FetchRequest extends RequestHead {
   readonly limits: RequestLimits;
 }
 
-/** The settings of a client that apply to its requests, besides limits. */
 type RequestDefaults = RequestLimits & Pick<ResolvedOptions, "proxyOf" | "reuse">;
 
 /**

@@ -31,10 +31,8 @@ export function redirected(
     (status === 303 && method !== "GET" && method !== "HEAD");
   if (!losesBody && request.body !== undefined && !request.body.replayable) {
     const advice = "send bytes or a Blob, or follow it yourself";
-    throw failed(
-      request,
-      `The server answered ${status}, and the body cannot be sent again: it is a stream; ${advice}`,
-    );
+    const message = `The server answered ${status}, and the body cannot be sent again: it is a stream; ${advice}`;
+    throw failed(request, message);
   }
   const staysHome = target.origin === request.origin;
   let { headers } = request;

@@ -98,17 +98,13 @@ export class HeaderReader {
     const { authority, scheme } = this.#target;
     const host = value.toLowerCase();
     if (host === authority || host === `${authority}:${scheme === "https" ? 443 : 80}`) return;
-    const message = `The header host cannot be ${JSON.stringify(value)} where the URL has ${authority}: leave it out`;
-    throw new HttpError("INVALID_HEADER", message);
+    throw unsendable("host", value, ` where the URL has ${authority}: leave it out`);
   }
 
   /** Connections frame the body: no other coding is applied, or undone, on the way. */
   #readTransferEncoding(value: string): void {
     if (value.toLowerCase() === "chunked") return;
-    const message = `The header transfer-encoding cannot be ${
-      JSON.stringify(value)
-    }: leave it out, and use content-encoding`;
-    throw new HttpError("INVALID_HEADER", message);
+    throw unsendable("transfer-encoding", value, ": leave it out, and use content-encoding");
   }
 
   /** There is one that anybody knows: https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1 */
@@ -120,10 +116,7 @@ export class HeaderReader {
   #readLength(value: string): void {
     const length = /^[0-9]{1,15}$/.test(value) ? Number(value) : -1;
     if (length < 0 || (this.contentLength !== undefined && this.contentLength !== length)) {
-      throw new HttpError(
-        "INVALID_HEADER",
-        `The header content-length cannot be ${JSON.stringify(value)}: leave it out, or use the body's length in bytes`,
-      );
+      throw unsendable("content-length", value, ": leave it out, or use the body's length in bytes");
     }
     this.contentLength = length;
   }
@@ -131,25 +124,18 @@ export class HeaderReader {
   /** HTTP/1.1 allows one: https://www.rfc-editor.org/rfc/rfc9113#section-8.2.3 */
   #readCookie(value: string): void {
     const { list } = this;
-    if (this.#cookieAt >= 0) {
-      list[this.#cookieAt] += `; ${value}`;
-    } else {
-      this.#cookieAt = list.push("cookie", value) - 1;
-    }
+    if (this.#cookieAt >= 0) list[this.#cookieAt] += `; ${value}`;
+    else this.#cookieAt = list.push("cookie", value) - 1;
   }
 
   /** Fields that Connection names end at the next hop: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
   #dropNamed(connection: string): void {
     const names = new Set(connection.toLowerCase().split(",").map((name) => name.trim()));
     this.closes = names.has("close");
-    const kept: HeaderList = [];
     const { list } = this;
-    for (let at = 0; at < list.length; at += 2) {
-      if (!names.has(list[at])) kept.push(list[at], list[at + 1]);
+    for (let at = list.length - 2; at >= 0; at -= 2) {
+      if (names.has(list[at])) list.splice(at, 2);
     }
-    if (kept.length === list.length) return;
-    list.length = 0;
-    list.push(...kept);
   }
 }
 
@@ -161,10 +147,8 @@ export function checkedName(given: string): string {
 function newName(given: string): string {
   const text = `${given}`;
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)) {
-    throw new HttpError(
-      "INVALID_HEADER",
-      `The header name ${JSON.stringify(text)} is no token: use letters, digits and hyphens`,
-    );
+    const message = `The header name ${JSON.stringify(text)} is no token: use letters, digits and hyphens`;
+    throw new HttpError("INVALID_HEADER", message);
   }
   if (known.size >= MOST_KNOWN) known.clear();
   const name = text.toLowerCase();
@@ -178,11 +162,12 @@ export function checkedValue(name: string, given: string): string {
   if (/^[!-~](?:[ -~]*[!-~])?$/.test(value)) return value;
   const trimmed = withoutSpace(value);
   if (/^[\t\x20-\x7e\x80-\xff]*$/.test(trimmed)) return trimmed;
-  const shown = JSON.stringify(trimmed.length > 100 ? `${trimmed.slice(0, 100)}…` : trimmed);
-  throw new HttpError(
-    "INVALID_HEADER",
-    `The header ${name} cannot be ${shown}: use latin1 without control characters`,
-  );
+  const shown = trimmed.length > 100 ? `${trimmed.slice(0, 100)}…` : trimmed;
+  throw unsendable(name, shown, ": use latin1 without control characters");
+}
+
+function unsendable(name: string, value: string, advice: string): HttpError {
+  return new HttpError("INVALID_HEADER", `The header ${name} cannot be ${JSON.stringify(value)}${advice}`);
 }
 
 function isListed(word: string, value: string): boolean {

@@ -28,10 +28,8 @@ function checkedUnknown(method: string): string {
   }
   const upper = method.toUpperCase();
   if (upper === "CONNECT" || upper === "TRACE" || upper === "TRACK") {
-    throw new HttpError(
-      "INVALID_METHOD",
-      `The method ${method} cannot be fetched: fetch forbids CONNECT, TRACE and TRACK`,
-    );
+    const message = `The method ${method} cannot be fetched: fetch forbids CONNECT, TRACE and TRACK`;
+    throw new HttpError("INVALID_METHOD", message);
   }
   return sent.get(upper) ?? method;
 }
@@ -65,25 +63,16 @@ export function targetOfUrl(url: URL): RequestTarget {
   // One getter, whose form the standard fixes: its parts, asked for one by one, take six times as long as the parsing.
   const { href } = url;
   const scheme = href.startsWith("https://") ? "https" : href.startsWith("http://") ? "http" : undefined;
-  if (scheme === undefined) {
-    throw new HttpError("INVALID_URL", `Cannot fetch ${shownUrl(href)}: use a URL of http: or https:`);
-  }
+  if (scheme === undefined) throw cannotFetch(href, ": use a URL of http: or https:");
   const start = scheme.length + 3;
   const slash = href.indexOf("/", start);
   const authority = href.slice(start, slash);
   if (authority.includes("@")) {
-    const advice = "send what it says in an authorization header";
-    throw new HttpError(
-      "INVALID_URL",
-      `Cannot fetch ${shownUrl(href)} with a user name or password in the URL: ${advice}`,
-    );
+    throw cannotFetch(href, " with a user name or password in the URL: send what it says in an authorization header");
   }
   const port = /:([0-9]+)$/.exec(authority)?.[1];
   if (port !== undefined && badPorts.has(port)) {
-    throw new HttpError(
-      "INVALID_URL",
-      `Cannot fetch ${shownUrl(href)}: port ${port} is one of those that fetch forbids`,
-    );
+    throw cannotFetch(href, `: port ${port} is one of those that fetch forbids`);
   }
   const hash = href.indexOf("#", slash);
   const path = hash < 0 ? href.slice(slash) : href.slice(slash, hash);
@@ -101,8 +90,12 @@ function parse(text: string): URL {
     return new URL(text);
   } catch {
     // Without what was thrown, which says less, and on Deno has no code.
-    throw new HttpError("INVALID_URL", `Cannot fetch ${shownUrl(text)}: it is no absolute URL`);
+    throw cannotFetch(text, ": it is no absolute URL");
   }
+}
+
+function cannotFetch(url: string, why: string): HttpError {
+  return new HttpError("INVALID_URL", `Cannot fetch ${shownUrl(url)}${why}`);
 }
 
 /** A URL as errors show it: in quotes, of 200 characters at most, and without a user name and password. */
