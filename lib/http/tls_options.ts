@@ -116,11 +116,8 @@ export class TlsContext {
   keep(server: string, session: KeptSession): void {
     this.#sessions.delete(server); // the Map's order is that of use
     this.#sessions.set(server, session);
-    if (this.#sessions.size <= MAX_SESSIONS) return;
-    for (const oldest of this.#sessions.keys()) {
-      this.#sessions.delete(oldest);
-      break;
-    }
+    const [oldest] = this.#sessions.keys();
+    if (this.#sessions.size > MAX_SESSIONS) this.#sessions.delete(oldest!);
   }
 
   forget(server: string): void {
@@ -159,10 +156,7 @@ export function tlsOption(): Member<HttpTlsOptions, undefined> {
  *
  * @throws {TypeError} that names the option and says what it must be.
  */
-export function checkTlsOptions(
-  options: HttpTlsOptions,
-  what = "tls",
-): HttpTlsOptions {
+export function checkTlsOptions(options: HttpTlsOptions, what = "tls"): HttpTlsOptions {
   const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(httpTlsOptions(options, `${what}.`))) {
     if (value === undefined) continue;
@@ -181,10 +175,8 @@ function textOf(value: unknown): unknown {
   return value instanceof Uint8Array ? new TextDecoder().decode(value) : value;
 }
 
-function checkTogether(
-  { cert, key, passphrase, pfx, minVersion, maxVersion }: HttpTlsOptions,
-  what: string,
-): void {
+function checkTogether(tls: HttpTlsOptions, what: string): void {
+  const { cert, key, passphrase, pfx, minVersion, maxVersion } = tls;
   if ((cert === undefined) !== (key === undefined)) {
     throw new TypeError(`${what}.cert and ${what}.key need each other: give both`);
   }

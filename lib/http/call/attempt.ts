@@ -183,7 +183,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
       const ms = this.#hasHead ? DISCARDED_WITHIN : this.#request.limits.headersTimeout;
       if (this.#upload?.pending && performance.now() - this.#upload.readAt < ms) return this.#deadlines!.start(this);
     }
-    if (this.#discards) return this.#stopDiscarding();
+    if (this.#discards) return this.#leaveRest(undefined);
     const { headersTimeout, bodyTimeout } = this.#request.limits;
     const [code, message] = this.#hasHead
       ? ["BODY_TIMEOUT", `No byte of the body of ${href} came for ${bodyTimeout} ms`] as const
@@ -206,11 +206,8 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   }
 
   cancel(reason: unknown): void {
-    if (this.revoked() !== undefined) return this.#stop(reason);
-    this.#exchange?.cancel(reason);
-    this.#end();
-    this.#trace?.onEnd();
-    this.#owner?.onReceived();
+    if (this.revoked() !== undefined) this.#stop(reason);
+    else this.#leaveRest(reason);
   }
 
   revoked(): Failure | undefined {
@@ -221,11 +218,12 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #discard(bytes: number): void {
     this.#discarded += bytes;
     if (this.#discarded <= DISCARDED_BYTES) this.#exchange!.consumed(bytes);
-    else this.#stopDiscarding();
+    else this.#leaveRest(undefined);
   }
 
-  #stopDiscarding(): void {
-    this.#exchange?.cancel(undefined);
+  /** Receives no more of a response of which nobody wants the rest. */
+  #leaveRest(reason: unknown): void {
+    this.#exchange?.cancel(reason);
     this.#end();
     this.#trace?.onEnd();
     this.#owner?.onReceived();

@@ -44,6 +44,7 @@ export class AttemptBody implements RequestBody {
   readAt = 0;
   #cancelled = false;
   #reason: unknown = undefined;
+  #isAbandoned = false;
 
   constructor(body: RequestBody, terms: BodyTerms) {
     this.#body = body;
@@ -92,6 +93,7 @@ export class AttemptBody implements RequestBody {
   cancel(reason: unknown): void {
     this.pending = false;
     this.#permit(false);
+    if (this.#isAbandoned) return this.#stop(reason);
     this.#cancelled = true;
     this.#reason = reason;
   }
@@ -107,12 +109,8 @@ export class AttemptBody implements RequestBody {
 
   /** No other attempt will have it: the stream is told of a `cancel`, past or to come. */
   abandon(): void {
+    this.#isAbandoned = true;
     if (this.#cancelled) this.#stop(this.#reason);
-    this.cancel = (reason) => {
-      this.pending = false;
-      this.#permit(false);
-      this.#stop(reason);
-    };
   }
 
   #permit(is: boolean): void {

@@ -91,7 +91,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
       this.#announce(pooled);
       if (this.#isOver) return;
       // A hook may have started another request there, or closed the connection.
-      if (!pooled.takes(this)) return this.#queueAgain();
+      if (!pooled.takes(this)) return this.#queue(false);
     }
     const { body } = this.#request;
     if (body !== undefined && !this.#openBody(body)) return;
@@ -105,9 +105,8 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
 
   onExpired(): void {
     const ms = this.#request.limits.queueTimeout;
-    this.#fail(
-      this.#error("QUEUE_TIMEOUT", `${this.#request.url.href} got no connection within ${ms} ms (queueTimeout)`),
-    );
+    const message = `${this.#request.url.href} got no connection within ${ms} ms (queueTimeout)`;
+    this.#fail(this.#error("QUEUE_TIMEOUT", message));
   }
 
   onDestroyed(): void {
@@ -215,6 +214,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   #leaveFor(next: FetchRequest): void {
     this.#attempt!.letGo();
     this.#attempt = undefined;
+    this.#trace = undefined;
     this.#upload = undefined;
     this.newerThan = 0;
     this.#origin = this.#inContext(() => this.#core.originOf(next.origin, next.url, true));
@@ -227,22 +227,16 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   #schedule(): void {
     if (this.#isOver) return;
     if (this.#core.options.onEvent !== undefined) this.#since = performance.now();
-    this.#trace = openTrace(this.#request, this.context);
-    if (this.#isOver) return this.#trace?.onError(undefined);
-    this.#core.remember(this.#origin);
-    this.#origin.schedule(this);
-    this.#watchQueue();
+    this.#queue();
   }
 
-  #queueAgain(): void {
+  /** @param isFirst Whether it queues for the first time, and so behind all others. */
+  #queue(isFirst: boolean = true): void {
     this.#trace ??= openTrace(this.#request, this.context);
     if (this.#isOver) return this.#trace?.onError(undefined);
     this.#core.remember(this.#origin);
-    this.#origin.scheduleAgain(this);
-    this.#watchQueue();
-  }
-
-  #watchQueue(): void {
+    if (isFirst) this.#origin.schedule(this);
+    else this.#origin.scheduleAgain(this);
     const ms = this.#request.limits.queueTimeout;
     if (this.waitingAt === undefined || this.expiresAt !== 0 || ms === 0) return;
     this.#deadlines = this.#core.deadlinesOf(ms);
@@ -294,8 +288,8 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     const attempt = this.#failures.count;
     this.#core.emit({ type: "retry", method, url: url.href, attempt, error, status, ms: pause }, this.context);
     if (this.#isOver) return;
-    if (pause === 0) return this.#queueAgain();
-    this.#backoff ??= new Timer(() => this.#queueAgain());
+    if (pause === 0) return this.#queue(false);
+    this.#backoff ??= new Timer(() => this.#queue(false));
     this.#backoff.start(pause);
   }
 
@@ -370,10 +364,8 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
 
   #emitResponse(status: number): void {
     const { method, url } = this.#request;
-    this.#core.emit(
-      { type: "response", method, url: url.href, status, ms: performance.now() - this.#since },
-      this.context,
-    );
+    const ms = performance.now() - this.#since;
+    this.#core.emit({ type: "response", method, url: url.href, status, ms }, this.context);
   }
 }
 

@@ -220,11 +220,9 @@ class InterceptedCall implements CallOwner, LiveCall {
   }
 
   #onTimeout(ms: number): void {
-    this.#fail(
-      new HttpError("TIMEOUT", `${shownUrl(this.#request.url)} took more than ${ms} ms (timeout)`, {
-        origin: originOf(this.#request.url),
-      }),
-    );
+    const { url } = this.#request;
+    const message = `${shownUrl(url)} took more than ${ms} ms (timeout)`;
+    this.#fail(new HttpError("TIMEOUT", message, { origin: originOf(url) }));
   }
 
   /** Fails for good: also what it has answered with, as far as the client has it to read. */

@@ -38,13 +38,7 @@ function isConnectionWatched(): boolean {
   return beforeConnect.hasSubscribers || connected.hasSubscribers || connectError.hasSubscribers;
 }
 
-interface SocketView {
-  readonly remoteAddress: string | undefined;
-  readonly remotePort: number | undefined;
-  readonly alpnProtocol: string | undefined;
-}
-
-export function viewOf({ remoteAddress, remotePort, alpnProtocol }: Transport): SocketView {
+function viewOf({ remoteAddress, remotePort, alpnProtocol }: Transport): object {
   return { remoteAddress, remotePort, alpnProtocol };
 }
 
