@@ -53,10 +53,6 @@ export function originPeer(origin: string): Peer {
   return { origin, name: origin, place, host: hostname, tlsOption: "tls" };
 }
 
-export function socketPeer(origin: string, path: string): Peer {
-  return { ...originPeer(origin), place: `the Unix socket ${path}` };
-}
-
 /** Describes a proxy, without its credentials. */
 export function proxyPeer(
   origin: string,

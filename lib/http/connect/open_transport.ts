@@ -2,15 +2,7 @@ import type { LookupFunction } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ConnectTarget, Transport } from "../connection.ts";
 import { ConnectAttempt } from "./connect_attempt.ts";
-import {
-  type ConnectOptions,
-  originOf,
-  originPeer,
-  type Peer,
-  type ProxyHop,
-  proxyPeer,
-  socketPeer,
-} from "./connect_options.ts";
+import { type ConnectOptions, originOf, originPeer, type Peer, type ProxyHop, proxyPeer } from "./connect_options.ts";
 import { dialByFunction, type DialTarget, dialTcp, dialUnixSocket, tcpOptions } from "./dial.ts";
 import { secure, type TlsBase } from "./tls_handshake.ts";
 import { SocketTransport } from "./socket_transport.ts";
@@ -45,7 +37,8 @@ class Way {
     this.#attempt = attempt;
     const { socketPath, lookup, allowed } = options;
     this.#lookup = allowed?.lookup(lookup) ?? lookup;
-    this.#peer = socketPath === undefined ? originPeer(attempt.origin) : socketPeer(attempt.origin, socketPath);
+    const peer = originPeer(attempt.origin);
+    this.#peer = socketPath === undefined ? peer : { ...peer, place: `the Unix socket ${socketPath}` };
   }
 
   async go(): Promise<Transport> {

@@ -132,12 +132,7 @@ function commonName(name: PeerCertificate["subject"] | undefined): string | unde
   return Array.isArray(CN) ? CN.join(", ") : CN;
 }
 
-function toCertificateError(
-  error: Error,
-  certificate: PeerCertificate,
-  host: string,
-  peer: Peer,
-): HttpError {
+function toCertificateError(error: Error, certificate: PeerCertificate, host: string, peer: Peer): HttpError {
   const { code } = error as NodeJS.ErrnoException;
   let meaning = meaningOf(error);
   // Deno calls certificates that expired so too.
@@ -157,9 +152,8 @@ function explain(
   const time = timeliness(certificate);
   const by = commonName(certificate.issuer) ?? "an unnamed authority";
   if (meaning === "CERTIFICATE_HOST_MISMATCH") {
-    return `is for ${
-      namesOf(certificate)
-    }, not for ${host}: use one of those names, or say by ${option}.servername which to expect`;
+    const advice = `use one of those names, or say by ${option}.servername which to expect`;
+    return `is for ${namesOf(certificate)}, not for ${host}: ${advice}`;
   }
   if (meaning === "CERTIFICATE_EXPIRED" && time === "expired") return `expired on ${certificate.valid_to}`;
   if (meaning === "CERTIFICATE_EXPIRED" && time === "early") return `is not valid before ${certificate.valid_from}`;

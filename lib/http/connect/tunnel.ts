@@ -187,11 +187,7 @@ async function openSocks5Tunnel(
   if (kind === IPV4) await answer.bytes(4 + 2);
   else if (kind === IPV6) await answer.bytes(16 + 2);
   else if (kind === NAME) await answer.bytes((await answer.bytes(1))[0] + 2);
-  else {throw failed(
-      "PROTOCOL_ERROR",
-      target,
-      `answered with an address of the kind ${kind}, which SOCKS5 does not have`,
-    );}
+  else throw failed("PROTOCOL_ERROR", target, `answered with an address of kind ${kind}, which SOCKS5 does not have`);
   answer.end(serverSpeaksFirst);
 }
 
@@ -232,14 +228,11 @@ function resolved({ host, peer: { origin } }: TunnelTarget, lookup: LookupFuncti
   if (isIP(host) !== 0) return Promise.resolve(host);
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => {
-      const said = error instanceof Error ? error.message : String(error);
       const known = toConnectionError(error, originPeer(origin));
+      if (known === error || known.code === "DNS_FAILED") return reject(known);
+      const said = error instanceof Error ? error.message : String(error);
       const message = `Cannot look up the name ${host} of ${origin}: ${said}`;
-      reject(
-        known === error || known.code === "DNS_FAILED"
-          ? known
-          : new HttpError("DNS_FAILED", message, { origin, cause: error }),
-      );
+      reject(new HttpError("DNS_FAILED", message, { origin, cause: error }));
     };
     try {
       lookup(host, { all: true }, (error, found) => {

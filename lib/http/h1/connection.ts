@@ -38,11 +38,6 @@ const KEEP_ALIVE_MARGIN = 1000;
 /** A connection is kept at least for so many ms for its first request. */
 const FIRST_USE = 1000;
 
-/** Speaks HTTP/1.1 over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9112} */
-export function openHttp1Connection(transport: Transport, options: Http1Options, owner: ConnectionOwner): Connection {
-  return new Http1Connection(transport, options, owner);
-}
-
 /**
  * For so many ms after a response others are used before this connection: a server that sends more than the response, or the end, mostly
  * does so at once.
@@ -56,7 +51,8 @@ const SPOKE = "sent something that nobody had asked for, or closed the connectio
 const UNANSWERED = "closed the connection without an answer";
 const CUT = "closed the connection in the middle of its response";
 
-class Http1Connection implements Connection, TransportEvents, ResponseSink, ExchangeHost {
+/** HTTP/1.1 over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9112} */
+export class Http1Connection implements Connection, TransportEvents, ResponseSink, ExchangeHost {
   readonly protocol = "http/1.1";
   closing = false;
   restsUntil = 0;

@@ -1,7 +1,7 @@
 import type { HeaderList, Transport } from "../connection.ts";
 import type { BodySender, ReceiveWindows } from "./flow_control.ts";
 import * as h2 from "./protocol.ts";
-import { checkEnd, countData, FieldBlock, type NoiseBudget, takeHead } from "./response_rules.ts";
+import { countData, FieldBlock, type NoiseBudget, takeHead } from "./response_rules.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import type { FrameEvents, FrameReader } from "./frame_reader.ts";
 import { CompressionError } from "./hpack/huffman.ts";
@@ -85,9 +85,8 @@ export class Incoming implements FrameEvents {
     else if (type === h2.SETTINGS) this.#onSettings(flags, id, chunk, start, end);
     else if (type === h2.PING) this.#onPing(flags, id, chunk, start, end);
     else if (type === h2.GOAWAY) this.#onGoaway(id, chunk, start, end);
-    else if (type === h2.PUSH_PROMISE) {
-      throw new h2.ConnectionFault(h2.PROTOCOL_ERROR, "the server pushes, though we forbade it");
-    } else if (type === h2.PRIORITY) this.#onPriority(id, end - start);
+    else if (type === h2.PUSH_PROMISE) throw h2.protocolFault("the server pushes, though we forbade it");
+    else if (type === h2.PRIORITY) this.#onPriority(id, end - start);
     else this.#parts.noise.count(); // types that we do not know are to be ignored
   }
 
@@ -111,7 +110,7 @@ export class Incoming implements FrameEvents {
 
   #onContinuation(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
     if (this.reader.unfinishedBlock === 0) {
-      throw new h2.ConnectionFault(h2.PROTOCOL_ERROR, "the server sent CONTINUATION without HEADERS before");
+      throw h2.protocolFault("the server sent CONTINUATION without HEADERS before");
     }
     this.#block.add(chunk, start, end);
     if ((flags & h2.END_HEADERS) === 0) return;
@@ -140,7 +139,7 @@ export class Incoming implements FrameEvents {
     const wrong = decoder.malformed !== ""
       ? decoder.malformed
       : areTrailers
-      ? endsStream ? checkEnd(stream) : "HEADERS came in the middle of the body"
+      ? endsStream ? countData(stream, 0, true) : "HEADERS came in the middle of the body"
       : takeHead(stream, decoder, headers, endsStream);
     if (stream.isOver) return; // the handler has given it up
     if (wrong !== "") return this.#parts.ends.reject(stream, h2.PROTOCOL_ERROR, wrong, false);
@@ -154,7 +153,7 @@ export class Incoming implements FrameEvents {
     const bytes = h2.readNumber(chunk, start) & h2.MAX_WINDOW;
     this.#parts.noise.count();
     if (id === 0) {
-      if (bytes === 0) throw new h2.ConnectionFault(h2.PROTOCOL_ERROR, "the server sent WINDOW_UPDATE of 0 bytes");
+      if (bytes === 0) throw h2.protocolFault("the server sent WINDOW_UPDATE of 0 bytes");
       return this.#parts.sender.widenConnection(bytes);
     }
     this.#requireKnown(id, h2.WINDOW_UPDATE);
@@ -178,7 +177,7 @@ export class Incoming implements FrameEvents {
 
   /** Nothing that it says is of interest, if it is as it should be. */
   #onPriority(id: number, size: number): void {
-    if (id === 0) throw new h2.ConnectionFault(h2.PROTOCOL_ERROR, "the server sent PRIORITY for the connection");
+    if (id === 0) throw h2.protocolFault("the server sent PRIORITY for the connection");
     this.#parts.noise.count();
     const stream = this.#parts.streams.get(id);
     if (size === 5) return;
@@ -237,26 +236,17 @@ export class Incoming implements FrameEvents {
 
   #requireKnown(id: number, type: number): void {
     if (this.#parts.streams.isKnown(id)) return;
-    throw new h2.ConnectionFault(
-      h2.PROTOCOL_ERROR,
-      `the server sent a ${h2.frameName(type)} frame for stream ${id}, which was never opened`,
-    );
+    throw h2.protocolFault(`the server sent a ${h2.frameName(type)} frame for stream ${id}, which was never opened`);
   }
 }
 
 function requireConnection(id: number, type: number): void {
   if (id === 0) return;
-  throw new h2.ConnectionFault(
-    h2.PROTOCOL_ERROR,
-    `the server sent a ${h2.frameName(type)} frame for stream ${id} instead of the connection`,
-  );
+  throw h2.protocolFault(`the server sent a ${h2.frameName(type)} frame for stream ${id} instead of the connection`);
 }
 
 function wrongStart(type: number): h2.ConnectionFault {
-  return new h2.ConnectionFault(
-    h2.PROTOCOL_ERROR,
-    `the server began with a ${h2.frameName(type)} frame instead of SETTINGS`,
-  );
+  return h2.protocolFault(`the server began with a ${h2.frameName(type)} frame instead of SETTINGS`);
 }
 
 function wrongSize(type: number, size: number): h2.ConnectionFault {

@@ -121,7 +121,7 @@ export class FrameReader {
     const isLast = (flags & h2.END_STREAM) !== 0;
     const padding = length === 0 ? 0 : chunk[start];
     if (padding >= length) {
-      throw new h2.ConnectionFault(h2.PROTOCOL_ERROR, "the server sent DATA with more padding than bytes");
+      throw h2.protocolFault("the server sent DATA with more padding than bytes");
     }
     this.#events.onPadding(stream, padding + 1);
     this.#events.onDataFrame(stream, length, isLast);
@@ -130,16 +130,13 @@ export class FrameReader {
 
   #requireContinuation(type: number, stream: number): void {
     if (type === h2.CONTINUATION && stream === this.unfinishedBlock) return;
-    const words = `the server sent a ${
-      h2.frameName(type)
-    } frame within the field block of stream ${this.unfinishedBlock}`;
-    throw new h2.ConnectionFault(h2.PROTOCOL_ERROR, words);
+    const name = h2.frameName(type);
+    throw h2.protocolFault(`the server sent a ${name} frame within the field block of stream ${this.unfinishedBlock}`);
   }
 
   #refuseSize(type: number, length: number): never {
-    const words = `the server sent a ${
-      h2.frameName(type)
-    } frame of ${length} bytes, and the limit is ${this.#maxFrameSize}`;
+    const frame = `a ${h2.frameName(type)} frame of ${length} bytes`;
+    const words = `the server sent ${frame}, and the limit is ${this.#maxFrameSize}`;
     throw new h2.ConnectionFault(h2.FRAME_SIZE_ERROR, words);
   }
 }

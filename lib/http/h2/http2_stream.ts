@@ -48,10 +48,8 @@ export class ClosedStreams {
   judge(id: number, type: number): boolean {
     const isTheirs = this.#reset.get(id);
     if (isTheirs === undefined && id > this.#forgotten) {
-      throw new ConnectionFault(
-        STREAM_CLOSED,
-        `the server sent a ${frameName(type)} frame for stream ${id}, which it had ended`,
-      );
+      const words = `the server sent a ${frameName(type)} frame for stream ${id}, which it had ended`;
+      throw new ConnectionFault(STREAM_CLOSED, words);
     }
     if (isTheirs === true) this.#reset.set(id, false);
     return isTheirs === true;

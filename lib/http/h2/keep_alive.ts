@@ -11,14 +11,12 @@ export interface LivenessEvents {
   onIdle(): void;
 }
 
-type Limits = Pick<Http2Options, "pingInterval" | "pingTimeout" | "idleTimeout">;
-
 /**
  * Keep-alive of a session: PINGs while it is busy and the server is silent, and a timeout while it is idle. One timer is due at the
  * earliest time at which one of these could be, and looks then, so that requests and answers set none of the runtime.
  */
 export class Liveness {
-  readonly #limits: Limits;
+  readonly #limits: Http2Options;
   readonly #events: LivenessEvents;
   #heardAt: number = performance.now();
   #idleSince: number = this.#heardAt;
@@ -29,7 +27,7 @@ export class Liveness {
   readonly #timer: Timer = new Timer(() => this.#check(), { keepsAlive: false });
 
   /** Begins to watch: an idle session at first. */
-  constructor(limits: Limits, events: LivenessEvents) {
+  constructor(limits: Http2Options, events: LivenessEvents) {
     this.#limits = limits;
     this.#events = events;
     this.#watch();

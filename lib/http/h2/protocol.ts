@@ -90,6 +90,10 @@ export class ConnectionFault extends Http2ErrorCause {
   }
 }
 
+export function protocolFault(message: string): ConnectionFault {
+  return new ConnectionFault(PROTOCOL_ERROR, message);
+}
+
 /** The server gave a request up (RST_STREAM), or refused it without acting on it. */
 export function resetError(origin: string, code: number, isUntouched: boolean): HttpError {
   const words = isUntouched

@@ -37,10 +37,8 @@ export class FieldBlock {
   add(chunk: Uint8Array, start: number, end: number): void {
     const length = this.length + end - start;
     if (length > this.#limit || ++this.#frames > this.#frameLimit) {
-      throw new ConnectionFault(
-        ENHANCE_YOUR_CALM,
-        `the server sent a field block of more than ${this.#limit} bytes or ${this.#frameLimit} frames`,
-      );
+      const words = `the server sent a field block of more than ${this.#limit} bytes or ${this.#frameLimit} frames`;
+      throw new ConnectionFault(ENHANCE_YOUR_CALM, words);
     }
     if (length > this.bytes.length) {
       const larger = new Uint8Array(Math.max(length, Math.min(this.bytes.length * 2, this.#limit)));
@@ -82,7 +80,7 @@ export function takeHead(stream: Http2Stream, decoder: HpackDecoder, headers: He
   return "";
 }
 
-/** The same for bytes of its body, before the handler gets them. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1.1} */
+/** The same for bytes of its body, before the handler gets them, or none at its end. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1.1} */
 export function countData(stream: Http2Stream, bytes: number, endsStream: boolean): string {
   if (!stream.hasHead) return "DATA came before the response's head";
   if (bytes > 0) {
@@ -93,10 +91,6 @@ export function countData(stream: Http2Stream, bytes: number, endsStream: boolea
     }
   }
   return endsStream && stream.expected > 0 ? missing(stream) : "";
-}
-
-export function checkEnd(stream: Http2Stream): string {
-  return stream.expected > 0 ? missing(stream) : "";
 }
 
 /** Bytes that Content-Length announces; -1 if it is not there, INVALID if it is no number or two. */
@@ -158,9 +152,7 @@ export class NoiseBudget {
     this.count();
     this.#answers = isFull ? this.#answers + 1 : 0;
     if (this.#answers <= ANSWERS) return;
-    throw new ConnectionFault(
-      ENHANCE_YOUR_CALM,
-      `the server does not read the answers that it asks for: ${ANSWERS} wait`,
-    );
+    const words = `the server does not read the answers that it asks for: ${ANSWERS} wait`;
+    throw new ConnectionFault(ENHANCE_YOUR_CALM, words);
   }
 }

@@ -28,12 +28,9 @@ import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const SOON = Promise.resolve();
 
-/** Speaks HTTP/2 with prior knowledge over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9113} */
-export function openHttp2Session(transport: Transport, options: Http2Options, owner: ConnectionOwner): Connection {
-  return new Session(transport, options, owner);
-}
-
-class Session implements Connection, TransportEvents, StreamOwner, IncomingEvents, BodySenderEvents, LivenessEvents {
+/** HTTP/2 with prior knowledge over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9113} */
+export class Session
+  implements Connection, TransportEvents, StreamOwner, IncomingEvents, BodySenderEvents, LivenessEvents {
   readonly protocol = "h2";
   readonly #transport: Transport;
   readonly #options: Http2Options;

@@ -1,9 +1,9 @@
 import { AllowedAddresses } from "../connect/allowed_addresses.ts";
 import { openTransport } from "../connect/open_transport.ts";
 import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
-import { openHttp1Connection } from "../h1/connection.ts";
+import { Http1Connection } from "../h1/connection.ts";
 import type { Forwarding } from "../h1/request_head.ts";
-import { openHttp2Session } from "../h2/session.ts";
+import { Session } from "../h2/session.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
 
@@ -65,11 +65,11 @@ export function speakOver(
   const { origin } = target;
   if (speaksHttp2) {
     const idleTimeout = Math.max(1, options.http2IdleTimeout);
-    return openHttp2Session(transport, { ...options, origin, idleTimeout, allowedAtFirst }, owner);
+    return new Session(transport, { ...options, origin, idleTimeout, allowedAtFirst }, owner);
   }
   const forwarding = forwards(target, options) ? forwardingOf(target) : undefined;
   const { streamWindow: highWaterMark, http1IdleTimeout: idleTimeout } = options;
-  return openHttp1Connection(transport, { ...options, origin, highWaterMark, idleTimeout, forwarding }, owner);
+  return new Http1Connection(transport, { ...options, origin, highWaterMark, idleTimeout, forwarding }, owner);
 }
 
 function forwardingOf({ origin, proxy }: Target): Forwarding {

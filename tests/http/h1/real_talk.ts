@@ -1,6 +1,6 @@
 import { openTransport } from "../../../lib/http/connect/open_transport.ts";
 import type { Connection, Exchange, RequestBody } from "../../../lib/http/connection.ts";
-import { type Http1Options, openHttp1Connection } from "../../../lib/http/h1/connection.ts";
+import { Http1Connection, type Http1Options } from "../../../lib/http/h1/connection.ts";
 import { certificates } from "../certificates.ts";
 import { OwnerRecorder, Recorder, requestHead } from "./recorder.ts";
 
@@ -25,7 +25,7 @@ export class RealTalk {
       timeout: 60_000,
     });
     const defaults = { pipelining: 1, highWaterMark: 1024 * 1024, maxHeaderSize: 64 * 1024, idleTimeout: 4000 };
-    talk.#connection = openHttp1Connection(transport, { origin, ...defaults, ...options }, talk.owner);
+    talk.#connection = new Http1Connection(transport, { origin, ...defaults, ...options }, talk.owner);
     return talk;
   }
 

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers";
 import type { Connection, RequestBody } from "../../../lib/http/connection.ts";
-import { type Http1Options, openHttp1Connection } from "../../../lib/http/h1/connection.ts";
+import { Http1Connection, type Http1Options } from "../../../lib/http/h1/connection.ts";
 import { afterPoll } from "../../../lib/runtime/mod.ts";
 import { MemoryTransport } from "./memory_transport.ts";
 import { OwnerRecorder, Recorder, requestHead } from "./recorder.ts";
@@ -22,7 +22,7 @@ export class Talk {
   readonly connection: Connection;
 
   constructor(options: Partial<Http1Options> = {}) {
-    this.connection = openHttp1Connection(this.transport, { ...OPTIONS, ...options }, this.owner);
+    this.connection = new Http1Connection(this.transport, { ...OPTIONS, ...options }, this.owner);
   }
 
   /** Starts a request. */

@@ -11,7 +11,7 @@ import type {
   Transport,
 } from "../../../lib/http/connection.ts";
 import type { Http2Options } from "../../../lib/http/h2/http2_stream.ts";
-import { openHttp2Session } from "../../../lib/http/h2/session.ts";
+import { Session } from "../../../lib/http/h2/session.ts";
 import { turn } from "../../support/waits.ts";
 import type { HttpError } from "../../../lib/http/http_error.ts";
 import { MemoryPeer } from "./memory_peer.ts";
@@ -151,7 +151,7 @@ export interface Opened {
 /** Opens a session on a transport. */
 export function openOn(transport: Transport, options: Partial<Http2Options> = {}): Opened {
   const owner = new OwnerLog();
-  return { session: openHttp2Session(transport, { ...OPTIONS, ...options }, owner), owner };
+  return { session: new Session(transport, { ...OPTIONS, ...options }, owner), owner };
 }
 
 /** A session with a peer in memory, its preface and SETTINGS exchanged; `settings` are the server's. */
