@@ -60,7 +60,9 @@ class DecodedBody implements BodyReader {
   readonly #body: BodyReader;
   readonly #coding: UndoableCoding;
   readonly #maxBytes: number;
-  #input = new Pieces([]);
+  /** The parts of what was read that are left, and how many bytes were read. */
+  #input: Iterator<Uint8Array> = partsOf([], MOST_INPUT);
+  #inputLength = 0;
   #decoder: ContentDecoder | undefined = undefined;
   /** The two output buffers, used in turn: one is filled while the other is in use. */
   #targets: [Uint8Array?, Uint8Array?] = [];
@@ -113,7 +115,7 @@ class DecodedBody implements BodyReader {
   #free(): void {
     this.#decoder?.close();
     this.#decoder = undefined;
-    this.#input = new Pieces([]);
+    this.#input = partsOf([], MOST_INPUT);
   }
 
   /** Decodes until `target` is full or there is something in it and more has to be waited for; 0 at the end. */
@@ -140,7 +142,7 @@ class DecodedBody implements BodyReader {
   #hasWork(): boolean {
     const decoder = this.#decoder;
     if (decoder === undefined || !decoder.needsInput) return decoder !== undefined;
-    const part = this.#input.take(MOST_INPUT);
+    const { value: part } = this.#input.next();
     if (part) decoder.write(part);
     return part !== undefined;
   }
@@ -165,10 +167,11 @@ class DecodedBody implements BodyReader {
   }
 
   async #receive(): Promise<number> {
-    if (this.#input.length > 0) this.#body.release(); // the decoder has its own copy
+    if (this.#inputLength > 0) this.#body.release(); // the decoder has its own copy
     const pieces = await this.#body.read();
     this.#throwIfEnded();
-    this.#input = new Pieces(pieces ?? []);
+    this.#input = partsOf(pieces ?? [], MOST_INPUT);
+    this.#inputLength = pieces?.reduce((total, { length }) => total + length, 0) ?? 0;
     if (this.#decoder === undefined) {
       // Not earlier: a body that fails before its first byte costs nothing.
       const decoder = await ContentDecoder.open(this.#coding, pieces?.[0]?.[0]);
@@ -177,7 +180,7 @@ class DecodedBody implements BodyReader {
       this.#throwIfEnded();
     }
     if (pieces === undefined) this.#decoder!.end();
-    return this.#input.length;
+    return this.#inputLength;
   }
 }
 
@@ -191,30 +194,9 @@ function decodingError(cause: unknown): unknown {
   return new UploadError("MALFORMED", `The body is not what its coding promises: ${cause.message}`, { cause });
 }
 
-/** Pieces that are taken in parts. */
-class Pieces {
-  readonly #pieces: readonly Uint8Array[];
-  #index = 0;
-  #offset = 0;
-
-  constructor(pieces: readonly Uint8Array[]) {
-    this.#pieces = pieces;
-  }
-
-  get length(): number {
-    return this.#pieces.reduce((total, piece) => total + piece.length, 0);
-  }
-
-  /** The next part, of up to `most` bytes; undefined at the end. */
-  take(most: number): Uint8Array | undefined {
-    const piece = this.#pieces[this.#index];
-    const part = piece?.subarray(this.#offset, this.#offset + most);
-    if (piece === undefined || part === undefined) return undefined;
-    this.#offset += part.length;
-    if (this.#offset === piece.length) {
-      this.#index++;
-      this.#offset = 0;
-    }
-    return part;
+/** Divides pieces into parts of up to `most` bytes. */
+function* partsOf(pieces: readonly Uint8Array[], most: number): Generator<Uint8Array> {
+  for (const piece of pieces) {
+    for (let start = 0; start < piece.length; start += most) yield piece.subarray(start, start + most);
   }
 }

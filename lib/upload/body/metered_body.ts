@@ -15,8 +15,9 @@ export class MeteredBody implements BodyReader, Pace {
   readonly #digester: Digester | undefined;
   readonly #deadlines: Deadlines;
   bytes = 0;
-  /** Runs while a read waits for the sender. */
-  readonly #stopwatch = new Stopwatch();
+  /** The time of reads that have waited for the sender, and since when one does. */
+  #waited = 0;
+  #since: number | undefined = undefined;
   #isReading = false;
 
   constructor(body: BodyReader, announced: Announced, options: ReceiveOptions & InnerOptions) {
@@ -31,7 +32,7 @@ export class MeteredBody implements BodyReader, Pace {
   }
 
   get waited(): number {
-    return this.#stopwatch.ms;
+    return this.#waited + (this.#since === undefined ? 0 : performance.now() - this.#since);
   }
 
   get isHeldBack(): boolean {
@@ -44,7 +45,8 @@ export class MeteredBody implements BodyReader, Pace {
     this.#time();
     const pieces = await reading;
     this.#isReading = false;
-    this.#stopwatch.stop();
+    this.#waited = this.waited;
+    this.#since = undefined;
     if (pieces === undefined) this.#end();
     else this.#take(pieces);
     return pieces;
@@ -62,7 +64,7 @@ export class MeteredBody implements BodyReader, Pace {
 
   /** Takes the time of a read, unless the sender is held back meanwhile. */
   #time(): void {
-    if (this.#isReading && !this.#body.isHeldBack) this.#stopwatch.start();
+    if (this.#isReading && !this.#body.isHeldBack) this.#since ??= performance.now();
   }
 
   /** Deno says of a sender who has sent everything, and then closed that direction, that it has left. */
@@ -84,25 +86,5 @@ export class MeteredBody implements BodyReader, Pace {
     if (actual === undefined) return;
     const { digests, trailerDigests } = this.#announced;
     for (const [field, expected] of [...digests, ...(trailerDigests?.() ?? [])]) verifyDigests(field, expected, actual);
-  }
-}
-
-/** Adds up times. */
-class Stopwatch {
-  #ms = 0;
-  #since: number | undefined = undefined;
-
-  /** All times between a start and a stop, with the one that runs, in ms. */
-  get ms(): number {
-    return this.#ms + (this.#since === undefined ? 0 : performance.now() - this.#since);
-  }
-
-  start(): void {
-    this.#since ??= performance.now();
-  }
-
-  stop(): void {
-    this.#ms = this.ms;
-    this.#since = undefined;
   }
 }

@@ -99,6 +99,14 @@ export class UploadError extends Error {
   }
 }
 
+/** Most characters of a name in a message. */
+const MOST_SHOWN = 120;
+
+/** A name as its sender gave it, for messages: quoted, and not endless. */
+export function shown(name: string): string {
+  return JSON.stringify(name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name);
+}
+
 /** The failure of an upload whose name another file has. */
 export function nameTaken(name: string, cause?: unknown): UploadError {
   const message = `Cannot store ${JSON.stringify(name)}: there is a file of that name`;

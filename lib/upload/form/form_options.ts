@@ -39,8 +39,8 @@ export interface PartTarget {
 }
 
 /** The failure of a form that is not what RFC 7578 says. */
-export function malformed(words: string, cause?: unknown): UploadError {
-  return new UploadError("MALFORMED", `The form is malformed: ${words}`, cause === undefined ? undefined : { cause });
+export function malformed(words: string): UploadError {
+  return new UploadError("MALFORMED", `The form is malformed: ${words}`);
 }
 
 /** The failure of a form that has more of `what` than the option `limit` allows. */
@@ -168,18 +168,11 @@ export const saveFormOptions: SchemaOf<
   >
 > = /* @__PURE__ */ schema("saveForm()", () => ({ ...bodyMembers(), ...formMembers() }));
 
-/** How much of everything a form may have. */
 export type FormLimits = Readonly<Record<FormLimit, number>>;
 
 /** The limits of a form, with the defaults for those that are not given. */
 export function formLimits(options: SaveFormOptions): FormLimits {
-  const limitOf = (name: FormLimit): number => options[name] ?? saveFormOptions.members[name].fallback;
-  return {
-    maxParts: limitOf("maxParts"),
-    maxFileBytes: limitOf("maxFileBytes"),
-    maxFieldBytes: limitOf("maxFieldBytes"),
-    maxFieldsBytes: limitOf("maxFieldsBytes"),
-    maxNameBytes: limitOf("maxNameBytes"),
-    maxHeaderBytes: limitOf("maxHeaderBytes"),
-  };
+  const { contentType: _contentType, ...limits } = formMembers();
+  const names = Object.keys(limits) as FormLimit[];
+  return Object.fromEntries(names.map((name) => [name, options[name] ?? limits[name].fallback])) as FormLimits;
 }

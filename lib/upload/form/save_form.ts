@@ -92,9 +92,8 @@ export async function storeForm(
   signal?.addEventListener("abort", onAbort);
   const fields = new FormFields(limits);
   const files = new FormFiles(destine, limits, options);
-  const store = new FormStore(fields, files, options);
   try {
-    await receiveForm(body, parser, store, stopped);
+    await receiveForm(body, parser, distributor(fields, files, options), stopped);
     signal?.throwIfAborted();
     const saved = await files.commit();
     return { fields: fields.data, files: saved, bytes: saved.reduce((sum, { bytes }) => sum + bytes, 0) };
@@ -111,45 +110,38 @@ export async function storeForm(
 async function receiveForm(
   body: BodyReader,
   parser: FormParser,
-  store: FormStore,
+  take: (events: readonly FormEvent[]) => Promise<void>,
   stopped: Promise<never>,
 ): Promise<void> {
   stopped.catch(() => {}); // told by the read, or by what races with it
   let pieces = await body.read();
   while (pieces !== undefined) {
-    const storing = store.take(parser.write(pieces));
+    const storing = take(parser.write(pieces));
     const reading = body.read();
     // A sender who leaves ends it, or the signal, though a destination may be stalled.
     await Promise.race([storing, reading.then(() => storing), stopped]);
     body.release();
     pieces = await reading;
   }
-  await Promise.race([store.take(parser.end()), stopped]);
+  await Promise.race([take(parser.end()), stopped]);
 }
 
-/** Sends the bytes of each part to where they belong. */
-class FormStore {
-  readonly #fields: FormFields;
-  readonly #files: FormFiles;
-  readonly #typeOf: (given: string | undefined, filename: string) => string;
-  #target: PartTarget | undefined = undefined;
-
-  constructor(fields: FormFields, files: FormFiles, { typeOf }: InnerOptions) {
-    this.#fields = fields;
-    this.#files = files;
-    this.#typeOf = typeOf ?? ((given) => given ?? "text/plain"); // RFC 7578, section 4.4
-  }
-
-  async take(events: readonly FormEvent[]): Promise<void> {
+/** Returns a function that sends the bytes of each part to where they belong. */
+function distributor(
+  fields: FormFields,
+  files: FormFiles,
+  { typeOf = (given) => given ?? "text/plain" }: InnerOptions, // RFC 7578, section 4.4
+): (events: readonly FormEvent[]) => Promise<void> {
+  let target: PartTarget | undefined;
+  const begin = ({ name, filename, contentType }: PartHeader): PartTarget =>
+    filename === undefined
+      ? fields.begin(name)
+      : files.begin({ name, filename, contentType: typeOf(contentType, filename) });
+  return async (events) => {
     for (const event of events) {
-      if (event.kind === "part") this.#target = this.#begin(event.header);
-      else if (event.kind === "bytes") await this.#target!.write(event.pieces);
-      else await this.#target!.end();
+      if (event.kind === "part") target = begin(event.header);
+      else if (event.kind === "bytes") await target!.write(event.pieces);
+      else await target!.end();
     }
-  }
-
-  #begin({ name, filename, contentType }: PartHeader): PartTarget {
-    if (filename === undefined) return this.#fields.begin(name);
-    return this.#files.begin({ name, filename, contentType: this.#typeOf(contentType, filename) });
-  }
+  };
 }

@@ -3,13 +3,13 @@ import { fieldOf } from "../body/body_source.ts";
 import { requireCodings } from "../body/decoded_body.ts";
 import { boundaryOf } from "../form/form_parser.ts";
 import { randomName } from "../form/form_options.ts";
-import { nameTaken } from "../body/upload_error.ts";
+import { nameTaken, shown } from "../body/upload_error.ts";
 import { requireOwnSite } from "./cross_site.ts";
 import type { UploadInfo } from "./handler_options.ts";
 import { type Settings, typeOf } from "./settings.ts";
 import { headersOf, type Incoming } from "./incoming.ts";
 import { essenceOf } from "../../semantics/mod.ts";
-import { decodePath, pathBelow, requireName, shown } from "./naming.ts";
+import { decodePath, pathBelow, requireName } from "./naming.ts";
 import { type Place, requireConditions } from "./storage.ts";
 import { Refusal } from "./problem.ts";
 

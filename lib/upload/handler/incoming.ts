@@ -20,7 +20,7 @@ export interface Incoming {
 export type OpenBody = () => BodySource;
 
 /** The path of a request without its query, as it came. */
-export function pathOf({ target }: Incoming): string {
+export function pathOf({ target }: Pick<Incoming, "target">): string {
   return target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
 }
 

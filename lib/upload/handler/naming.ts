@@ -1,10 +1,9 @@
 import { Buffer } from "node:buffer";
-import { UploadError } from "../body/upload_error.ts";
+import { shown, UploadError } from "../body/upload_error.ts";
+import { pathOf } from "./incoming.ts";
 
 /** Most bytes of a part of a path: what file systems take. */
 const MOST_BYTES = 255;
-/** Most characters of a name in a message. */
-const MOST_SHOWN = 120;
 /** How the names of our temporary files begin. */
 const OURS = ".millrace-";
 
@@ -16,7 +15,7 @@ const OURS = ".millrace-";
  * @param basePath Begins and ends with a slash.
  */
 export function pathBelow(target: string, basePath: string): string | undefined {
-  const path = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "") || "/";
+  const path = pathOf({ target }) || "/";
   if (path.startsWith(basePath)) return path.slice(basePath.length);
   return `${path}/` === basePath ? "" : undefined;
 }
@@ -82,9 +81,4 @@ function faultOf(part: string): string | undefined {
 function badName(name: string, fault: string, cause?: unknown): UploadError {
   const options = cause === undefined ? undefined : { cause };
   return new UploadError("BAD_NAME", `${shown(name)} is no name for a file: ${fault}`, options);
-}
-
-/** A name for messages: quoted, and not endless. */
-export function shown(name: string): string {
-  return JSON.stringify(name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name);
 }

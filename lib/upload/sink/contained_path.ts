@@ -4,7 +4,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { fileFailure, HeldFolder } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
-import { UploadError } from "../body/upload_error.ts";
+import { shown, UploadError } from "../body/upload_error.ts";
 
 function isWindows(): boolean {
   return process.platform === "win32";
@@ -199,9 +199,6 @@ export function refusedOnWindows(part: string): string | undefined {
   return undefined;
 }
 
-/** Most characters of a name in a message. */
-const MOST = 120;
-
 /**
  * Returns the name of a file for messages that the sender may see: as it was given, relative to the root; without a
  * root the last part alone, since the sender must not see the path.
@@ -209,8 +206,7 @@ const MOST = 120;
  * @param given The path as it was given.
  */
 export function shownName(given: string, root: string | undefined): string {
-  const name = root === undefined ? basename(given) : isAbsolute(given) ? belowRoot(given, root) : given;
-  return JSON.stringify(name.length > MOST ? `${name.slice(0, MOST)}…` : name);
+  return shown(root === undefined ? basename(given) : isAbsolute(given) ? belowRoot(given, root) : given);
 }
 
 function belowRoot(given: string, root: string): string {

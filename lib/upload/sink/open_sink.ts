@@ -1,12 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { RotatingFileWritable } from "../../files/mod.ts";
+import { joinBytes } from "../../streams/internal.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
 import { containedPlace, shownName } from "./contained_path.ts";
 import { createdBy } from "./created_object.ts";
 import { type BodySink, type FileOptions, openFileSink, storageFailure } from "./file_sink.ts";
 
 /** Writes to a stream that is another's, in batches, as long as a signal lets it. One call at a time. */
-export class StreamWriter<T> {
+class StreamWriter<T> {
   readonly #writer: WritableStreamDefaultWriter<T>;
   readonly #signal: AbortSignal | undefined;
   /** Rejects what is being waited for; undefined if nothing is. */
@@ -79,13 +80,14 @@ export class StreamWriter<T> {
  * @param signal Ends the wait for a stream that takes nothing.
  * @throws {TypeError} if the stream is locked, closed or errored.
  */
-export async function openStreamSink(
+async function openStreamSink(
   stream: WritableStream<Uint8Array>,
   signal: AbortSignal | undefined,
 ): Promise<BodySink> {
   const writer = await StreamWriter.open(stream, signal);
   return {
-    write: (pieces) => writer.write([joined(pieces)]),
+    // A copy, since a stream may keep what it is given.
+    write: (pieces) => writer.write([joinBytes(pieces, pieces.reduce((sum, { length }) => sum + length, 0))]),
     end: () => Promise.resolve(),
     async commit(made): Promise<void> {
       const created = made && createdBy(stream);
@@ -99,19 +101,6 @@ export async function openStreamSink(
   };
 }
 
-/** A copy, since a stream may keep what it is given. */
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  let length = 0;
-  for (const piece of pieces) length += piece.length;
-  const bytes = new Uint8Array(length);
-  let end = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, end);
-    end += piece.length;
-  }
-  return bytes;
-}
-
 /**
  * Opens a series of files to write a body to: cut so that each is filled, since a chunk is never split between two. The
  * series is closed when the body is committed.
@@ -119,7 +108,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
  * @param signal Ends the wait for a stream that takes nothing.
  * @throws {TypeError} if the stream is locked, closed or errored.
  */
-export async function openRotatingSink(
+async function openRotatingSink(
   stream: RotatingFileWritable,
   signal: AbortSignal | undefined,
 ): Promise<BodySink> {
