@@ -14,7 +14,6 @@ const MOST = 5 * 2 ** 30;
 const PART = 2 ** 30;
 /** How many parts objects of different sizes are joined by, while none is larger than {@linkcode PART}. */
 const JOINED_PARTS = 256;
-/** How many parts are copied at a time. */
 const AT_ONCE = 4;
 
 type Fields = Readonly<Record<string, string>>;
@@ -112,7 +111,6 @@ function sizeFor(sources: readonly JoinedObject[]): number {
   return sources.length === 1 ? PART : Math.min(PART, partSizeFor(total, JOINED_PARTS));
 }
 
-/** Bytes of an object. */
 interface Range {
   readonly key: string;
   readonly etag: string;
@@ -120,7 +118,6 @@ interface Range {
   readonly end: number;
 }
 
-/** The ranges that make each part. */
 function partsOf(sources: readonly JoinedObject[], most: number): Range[][] {
   const parts: Range[][] = [];
   let room = 0;

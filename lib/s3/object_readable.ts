@@ -102,12 +102,10 @@ class ObjectReader {
   #position: number;
   /** The byte behind the last one; undefined until the store has told the size. */
   #end: number | undefined = undefined;
-  /** The size of the object, once the store has told it. */
   #size: number | undefined = undefined;
   #etag: string | undefined;
   #hash: Hash | undefined = undefined;
   #sha256: string | undefined = undefined;
-  /** Breaks since the last byte. */
   #breaks = 0;
   #unwatch: () => void = () => {};
 
@@ -191,7 +189,6 @@ class ObjectReader {
     throw this.#failure("CHECKSUM_MISMATCH", "the bytes are not those that were stored");
   }
 
-  /** Asks for the bytes from where it is on. */
   async #open(): Promise<ReadableStreamDefaultReader<Uint8Array>> {
     const { range, signal } = this.#options;
     const isPart = range !== undefined || this.#position > 0;

@@ -2,11 +2,9 @@ import { parseHTTPDate } from "../../semantics/mod.ts";
 import { S3Error } from "../s3_error.ts";
 import type { Answered } from "./xml.ts";
 
-/** The longest pause before an attempt, in ms. */
 const LONGEST_PAUSE = 20_000;
 /** The longest pause before the first attempt that is made again, in ms. */
 const FIRST_PAUSE = 100;
-/** The longest text of a store in a message. */
 const LONGEST_TEXT = 300;
 /** Codes of stores, and names of regions. */
 const NAME = /^[\w.-]{1,100}$/;
@@ -30,20 +28,17 @@ const PASSING: ReadonlySet<string> = new Set([
   "Throttling",
   "XAmzContentSHA256Mismatch",
 ]);
-/** Codes of credentials that have expired. */
 const EXPIRIES: ReadonlySet<string> = new Set(["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"]);
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 /** Codes of an `HttpClient`'s errors that no other attempt changes. */
 const LASTING = /^(?:CERTIFICATE|CLIENT_CLOSED|INVALID|PROXY)/;
 
-/** The subject of a request, for messages. */
 export interface Subject {
   readonly action: string;
   readonly key?: string | undefined;
   readonly bucket: string;
 }
 
-/** Pauses that failures ask for, in ms. */
 const askedPauses = new WeakMap<S3Error, number>();
 
 export function isPassing(error: unknown): boolean {
@@ -53,7 +48,6 @@ export function isPassing(error: unknown): boolean {
   return PASSING.has(error.code) || (error.status !== undefined && PASSING_STATUSES.has(error.status));
 }
 
-/** Whether a failure says that the credentials have expired: others may succeed. */
 export function isExpiry(error: unknown): boolean {
   return error instanceof S3Error && EXPIRIES.has(error.code);
 }
@@ -69,7 +63,6 @@ export function pauseBefore(attempt: number, error: unknown): number {
   return asked + Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** attempt);
 }
 
-/** The failure that a store's answer tells. */
 export function answeredFailure(subject: Subject, response: Response, document: Answered | undefined): S3Error {
   const { status, headers } = response;
   const isError = document?.name === "Error";

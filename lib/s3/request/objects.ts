@@ -12,7 +12,6 @@ interface PagedList<T> {
   readonly action: string;
   readonly key?: string;
   readonly query: Query;
-  /** The name of the document of a page. */
   readonly document: string;
   readonly signal: AbortSignal | undefined;
   /** The entries of a page. Throws if one lacks what it must have. */
@@ -104,7 +103,6 @@ export async function headObject(store: Store, key: string, signal?: AbortSignal
   return (await findObject(store, key, signal))?.object;
 }
 
-/** Fields that an object is stored with. */
 const STORED = /^(?:cache-control|content-(?:disposition|encoding|language|type)|expires|x-amz-meta-.+)$/;
 
 /** An object, and the fields that a copy of it has as well. */
@@ -181,7 +179,6 @@ export async function deleteObject(
   }
 }
 
-/** Most keys that one request removes. */
 const MOST_KEYS = 1000;
 
 /** Removes objects that are there, many by one request, or, where a store does not know that, each by its own. */
@@ -203,7 +200,6 @@ export async function deleteObjects(store: Store, keys: readonly string[]): Prom
   }
 }
 
-/** Lists objects in the order of their keys. */
 export function listObjects(store: Store, prefix: string, signal: AbortSignal | undefined): AsyncGenerator<S3Object> {
   return pagesOf(store, {
     action: "list objects",
@@ -229,7 +225,6 @@ function dateOf(text: string): Date {
   throw new Error(`${text} is no time`);
 }
 
-/** The field that names an object to copy. */
 export function copySource(store: Store, key: string): string {
   return `/${encoded(store.bucket)}/${key.split("/").map(encoded).join("/")}`;
 }

@@ -5,7 +5,6 @@ import { createHash } from "node:crypto";
 const LEFT = /[!'()*]/g;
 /** A slash beside a part that URLs would leave out: they resolve `.` and `..`, which are names like others in keys. */
 const SLASH_AT_DOTS = /\/(?=\.{1,2}(?:\/|$))|(?<=(?:^|\/)\.{1,2})\//g;
-/** Most bytes of a key. */
 const LONGEST = 1024;
 
 /**
@@ -34,7 +33,6 @@ export function encoded(text: string): string {
   return encodeURIComponent(text).replace(LEFT, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** A body that can be sent again and again. */
 export interface SentBody {
   readonly length: number;
   sha256(): Promise<string>;
@@ -53,13 +51,10 @@ export function bytesBody(bytes: Uint8Array): SentBody {
   };
 }
 
-/** The digest of no bytes. */
 export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/** The kind of a checksum, as the protocol calls it. */
 export type ChecksumKind = "CRC32" | "SHA256";
 
-/** A checksum as requests and answers tell it. */
 export interface Checksum {
   readonly kind: ChecksumKind;
   readonly base64: string;
@@ -79,7 +74,6 @@ export function crc32Checksum(crc: number): Checksum {
   return { kind: "CRC32", base64: bytes.toString("base64") };
 }
 
-/** The field of a request that tells a checksum. */
 export function checksumField({ kind, base64 }: Checksum): Record<string, string> {
   return { [checksumFieldName(kind)]: base64 };
 }

@@ -25,7 +25,6 @@ const SLOW = 10;
 const SLOWEST_ANSWER = 10;
 /** Most bytes of such an answer: 1000 keys in XML have 4 MB at most. */
 const LONGEST_ANSWER = 16 * 2 ** 20;
-/** Most bytes of a document that tells a failure. */
 const LONGEST_FAILURE = 64 * 1024;
 /** How far the clock of signatures may be from the store's, in ms, so that nothing is refused for that. */
 const SKEW = 5 * 60 * 1000;
@@ -41,12 +40,10 @@ export interface StoreRequest {
   readonly body?: SentBody;
   /** Whether the signature leaves the body to its checksum. */
   readonly isBodyUnsigned?: boolean;
-  /** Whether the store may take long for the answer. */
   readonly isSlow?: boolean;
   readonly signal?: AbortSignal | undefined;
   /** Whether an attempt that was begun is finished, if the signal is aborted meanwhile. */
   readonly isFinished?: boolean;
-  /** Called before each attempt but the first. */
   readonly onRetry?: () => void;
   /** How often it is sent again. Default: as the bucket says. */
   readonly retries?: number;
@@ -74,7 +71,6 @@ export class Store {
   #ahead = 0;
   /** Keys that signatures are made with, which are good for a day. */
   readonly #keys = new Map<string, ArrayBuffer>();
-  /** Aborted when it is closed. */
   readonly #closing = new AbortController();
 
   /** @throws {TypeError} if a setting that has no default is missing. */
@@ -130,7 +126,6 @@ export class Store {
     await sleep(ms, end).catch(() => signal?.throwIfAborted()); // the next attempt tells that it is closed
   }
 
-  /** A URL that holds for whoever has it. */
   async presigned(method: string, key: string, seconds: number): Promise<string> {
     const url = `${this.#endpoint}${objectPath(this.bucket, key)}?X-Amz-Expires=${seconds}`;
     const signer = await this.#signer({ method, url, headers: {}, signQuery: true });

@@ -16,14 +16,12 @@ export class Answered {
     return found === undefined ? undefined : found.#element.text;
   }
 
-  /** The text of the first child of that name. */
   required(name: string): string {
     const text = this.text(name);
     if (text) return text;
     throw new Error(`${this.name} has no ${name}`);
   }
 
-  /** The number of bytes that the first child of that name tells. */
   size(name: string): number {
     const size = naturalNumber(this.text(name));
     if (size !== undefined) return size;

@@ -14,7 +14,6 @@ export const BLOCK: number = 256 * 1024;
 
 /** Memory that the parts of all uploads share: blocks of one size, as many as there may be. */
 export class Blocks {
-  /** How many are in use. */
   used = 0;
   readonly #most: number;
   #free: Uint8Array[] = [];
@@ -40,12 +39,10 @@ export class Blocks {
 /** Bytes of a page: as many as the HTTP client writes at a time. */
 const PAGE = 128 * 1024;
 
-/** The storage for parts while they are gathered and sent. */
 export interface Storage {
   readonly blocks: Blocks;
   /** Pages into which files are read while they are sent: those of before, which nobody reads or writes any more. */
   readonly pages: Uint8Array[];
-  /** The folder of temporary files. */
   readonly temporary: string | undefined;
 }
 

@@ -18,7 +18,6 @@ export interface StoredPart {
   readonly number: number;
   readonly size: number;
   readonly etag: string;
-  /** Its checksum, where the store tells one. */
   readonly checksum: Checksum | undefined;
 }
 
@@ -28,7 +27,6 @@ interface PartOptions {
   readonly hasChecksums?: boolean;
 }
 
-/** An upload in parts that was begun. */
 interface BegunUpload {
   readonly key: string;
   readonly uploadId: string;

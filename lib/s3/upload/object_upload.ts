@@ -7,7 +7,6 @@ import { GatheredPart, type Storage } from "./gathered_part.ts";
 import { abortUpload, completeUpload, createUpload, putPart, type StoredPart, type StoredParts } from "./multipart.ts";
 
 const MIB = 2 ** 20;
-/** Most parts of an upload. */
 const MOST_PARTS = 10_000;
 const FIRST_SIZE = 8 * MIB;
 /** Least bytes of any part but the last. */
@@ -59,7 +58,6 @@ export class Semaphore {
     });
   }
 
-  /** Frees a place, or hands it to the next waiter. */
   release(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free++;
@@ -71,7 +69,6 @@ export class Semaphore {
 export interface UploadContext {
   readonly store: Store;
   readonly storage: Storage;
-  /** The places for parts that are sent. */
   readonly permits: Semaphore;
 }
 
@@ -104,12 +101,10 @@ export interface Resumed extends StoredParts {
  */
 export class ObjectUpload {
   readonly key: string;
-  /** The name of the upload, once it was begun. */
   uploadId: string | undefined;
   readonly #context: UploadContext;
   readonly #options: S3WritableSettings;
   readonly #controller = new AbortController();
-  /** The size of parts. */
   readonly partSize: number;
   /** How many parts there are before {@linkcode #parts}. */
   readonly #skipped: number;
@@ -139,7 +134,6 @@ export class ObjectUpload {
     this.#controller.signal.addEventListener("abort", () => this.#wake(), { once: true });
   }
 
-  /** Bytes that the store has in parts. */
   get offset(): number {
     let offset = 0;
     for (const part of this.#parts) if (part !== undefined) offset += part.size;
@@ -153,7 +147,6 @@ export class ObjectUpload {
     return { count: this.#skipped + count, size };
   }
 
-  /** The part that is gathered. */
   get rest(): GatheredPart {
     return this.#part;
   }

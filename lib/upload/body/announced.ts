@@ -49,7 +49,6 @@ export function verifyDigests(
 export interface Announced {
   /** How many bytes there will be; undefined if nobody said. */
   readonly expectedBytes: number | undefined;
-  /** The digests that its bytes must have, by the field that says so. */
   readonly digests: Digests;
   /** Returns the digests in the trailers, at the end of the body; undefined if none are announced. */
   readonly trailerDigests: (() => Digests) | undefined;

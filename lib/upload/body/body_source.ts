@@ -133,7 +133,6 @@ export function releaseBytes(): void {
   bodies--;
 }
 
-/** How many bodies are being received. */
 export function activeBodies(): number {
   return bodies;
 }

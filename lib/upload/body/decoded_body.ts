@@ -55,7 +55,6 @@ export function requireCodings(field: string): UndoableCoding[] {
   throw new UploadError("UNSUPPORTED", message);
 }
 
-/** A body with one coding undone. */
 class DecodedBody implements BodyReader {
   readonly #body: BodyReader;
   readonly #coding: UndoableCoding;
@@ -68,7 +67,6 @@ class DecodedBody implements BodyReader {
   #targets: [Uint8Array?, Uint8Array?] = [];
   #bytes = 0;
   #isComplete = false;
-  /** Why nothing more is read. */
   #failure: { readonly reason: unknown } | undefined = undefined;
 
   constructor(body: BodyReader, coding: UndoableCoding, maxBytes: number) {
@@ -184,7 +182,6 @@ class DecodedBody implements BodyReader {
   }
 }
 
-/** Returns the error of the upload for one of its decoder. */
 function decodingError(cause: unknown): unknown {
   if (faultOf(cause) === "window") {
     const message = "The body needs a zstd window above 8 MiB, the most that HTTP allows: use a windowLog up to 23";

@@ -18,10 +18,8 @@ export class NodeBody implements BodyReader {
   readonly #readable: Readable;
   readonly #isRequest: boolean;
   #pieces: Uint8Array[] = [];
-  /** Bytes of the pieces. */
   #gathered = 0;
   #isPaused = false;
-  /** Settles the read that waits. */
   #waiting: { resolve(pieces: readonly Uint8Array[] | undefined): void; reject(error: unknown): void } | undefined =
     undefined;
   /** Set while {@linkcode #deliver} is to come. */
@@ -102,7 +100,6 @@ export class NodeBody implements BodyReader {
     else this.#soon ??= setImmediate(this.#deliver);
   };
 
-  /** Gives what is gathered to the read that waits. */
   readonly #deliver = (): void => {
     this.#soon = undefined;
     if (this.#waiting === undefined || this.#gathered === 0) return;

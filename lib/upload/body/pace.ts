@@ -62,9 +62,7 @@ export class SenderWatch {
   readonly #pace: Pace;
   readonly #idleTimeout: number;
   readonly #minRate: number;
-  /** Milliseconds that the rate is averaged over. */
   readonly #window: number;
-  /** The pace at the last look. */
   #last: Pace;
   /** Milliseconds that the sender has kept us waiting since a byte came. */
   #silence = 0;
@@ -113,7 +111,6 @@ export class SenderWatch {
 
 /** How far a body has come, and how long its sender took for that. */
 export interface Pace {
-  /** Bytes received so far. */
   readonly bytes: number;
   /** Milliseconds in which the sender kept us waiting so far: not those in which it was held back. */
   readonly waited: number;

@@ -39,7 +39,6 @@ export class ByteStreamBody implements BodyReader {
   readonly #size: number;
   /** How many of them are asked for, if not all. */
   readonly #asked: ChunkSizedReads | undefined;
-  /** Buffers that may be filled. */
   readonly #free: ArrayBuffer[] = [];
   /** Buffers handed out and still in use, the oldest first. */
   readonly #given: ArrayBuffer[] = [];
@@ -169,13 +168,10 @@ const CERTAIN = 4;
  */
 export class ChunkSizedReads {
   readonly #most: number;
-  /** Bytes that the next read should ask for. */
   size: number = FIRST;
-  /** Bytes of the chunk under way. */
   #bytes = 0;
   #recent: number[] = [];
 
-  /** @param most Bytes of a read, at most. */
   constructor(most: number) {
     this.#most = most;
   }

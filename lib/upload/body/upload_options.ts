@@ -214,7 +214,6 @@ export function bodyMembers(): SchemaOf<
   };
 }
 
-/** How much of everything a form may have. */
 export type FormLimit =
   | "maxParts"
   | "maxFileBytes"
@@ -246,12 +245,10 @@ export const saveBodyOptions: SchemaOf<SaveBodyOptions> = /* @__PURE__ */ schema
   () => ({ ...bodyMembers(), ...formMembers() }),
 );
 
-/** An option that is a whole number, or Infinity. */
 export function limit<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
   return integer(0, Infinity, fallback);
 }
 
-/** An option that is a number of bytes a second. */
 export function rate<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
   return number(0, Number.MAX_SAFE_INTEGER, fallback);
 }

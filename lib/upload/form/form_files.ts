@@ -27,14 +27,12 @@ export class FormFields implements PartTarget {
   /** The text of the field that is received, and room. */
   #text = new Uint8Array(256);
   #length = 0;
-  /** Bytes of names and texts of all fields. */
   #total = 0;
 
   constructor(limits: FormLimits) {
     this.#limits = limits;
   }
 
-  /** @throws {UploadError} `TOO_LARGE` if there is no room for its name. */
   begin(name: string): this {
     this.#name = name;
     this.#length = 0;
@@ -42,7 +40,6 @@ export class FormFields implements PartTarget {
     return this;
   }
 
-  /** @throws {UploadError} `TOO_LARGE` if a limit is passed. */
   write(pieces: readonly Uint8Array[]): void {
     const { maxFieldBytes } = this.#limits;
     for (const piece of pieces) {
@@ -101,9 +98,7 @@ export class FormFiles {
   readonly #taken = new Set<unknown>();
   /** The sinks whose files do not have their names yet. */
   readonly #sinks: BodySink[] = [];
-  /** The files that have their names while others have not. */
   readonly #made: Undoable[] = [];
-  /** The last that was to be opened. */
   #opening: Promise<BodySink> | undefined = undefined;
   /** Why nothing is to be kept any more. */
   #discarded: { readonly reason: unknown } | undefined = undefined;
@@ -189,7 +184,6 @@ class FilePart implements PartTarget {
     this.#algorithm = algorithm;
   }
 
-  /** @throws {UploadError} `TOO_LARGE` if the file is. */
   async write(pieces: readonly Uint8Array[]): Promise<void> {
     const sink = await this.#opened();
     if (sink === undefined) return;

@@ -34,7 +34,6 @@ export interface FormPart {
 export interface PartTarget {
   /** Takes the next bytes; when it is done, the memory of the pieces may be used again. */
   write(pieces: readonly Uint8Array[]): Promise<void> | void;
-  /** There are no more. */
   end(): Promise<void> | void;
 }
 
@@ -75,10 +74,8 @@ export type FormDestination =
   | URL
   | ((part: FormPart) => BodyDestination | undefined | Promise<BodyDestination | undefined>);
 
-/** A function that returns the destination of a part's file. */
 export type Destine = (part: FormPart) => BodyDestination | undefined | Promise<BodyDestination | undefined>;
 
-/** @throws {TypeError} if it is no destination of a form. */
 export function destineBy(destination: FormDestination): Destine {
   if (typeof destination === "function") return destination;
   if (typeof destination !== "string" && !(destination instanceof URL)) {

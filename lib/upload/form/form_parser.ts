@@ -88,13 +88,10 @@ export class FormParser {
   readonly #limits: FormLimits;
   readonly #headers: PartHeaderParser;
   readonly #search: { write(piece: Uint8Array): void; end(): void };
-  /** A boundary with the line end and the dashes before it. */
   readonly #needle: Uint8Array;
   #state: State = "preamble";
   #events: FormEvent[] = [];
-  /** How many boundaries there were. */
   #boundaries = 0;
-  /** How many bytes of the preamble there were. */
   #preamble = 0;
   /** The text after a boundary on its line so far, without blanks. */
   #line = "";
@@ -126,7 +123,6 @@ export class FormParser {
     return this.#events;
   }
 
-  /** @throws {UploadError} if the form is not complete. */
   end(): readonly FormEvent[] {
     this.#events = [];
     if (!this.#isComplete()) this.#search.end();

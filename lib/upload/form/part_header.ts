@@ -5,7 +5,6 @@ import { type FormLimits, malformed, shown, tooLarge } from "./form_options.ts";
 
 /** A header field's value with parameters: `form-data; name="a"`. */
 interface ParameterizedValue {
-  /** The text before the first parameter, in lower case. */
   readonly value: string;
   /** The parameters, by their names in lower case; the values as they were sent, without quotes. */
   readonly parameters: ReadonlyMap<string, string>;
@@ -73,11 +72,9 @@ function unquoted(text: string, quoting: Quoting): string {
 }
 
 export interface PartHeader {
-  /** The name of the form's field. */
   readonly name: string;
   /** The name of the file; undefined if the part is a text. */
   readonly filename: string | undefined;
-  /** The type of the file; undefined if none is given. */
   readonly contentType: string | undefined;
 }
 

@@ -18,7 +18,6 @@ export const ALLOWED = "OPTIONS, POST, PUT";
 
 /** A request whose body is worth receiving. */
 export interface Admitted {
-  /** The known details of the upload. */
   readonly info: UploadInfo;
   /** The file to store the body as; undefined if it is a form. */
   readonly file: { readonly name: string; readonly found: Place | undefined } | undefined;
@@ -59,14 +58,12 @@ export async function nameOf(settings: Settings, info: UploadInfo): Promise<stri
   return name;
 }
 
-/** @throws {Refusal} if files with that extension are not accepted. */
 export function requireExtension({ extensions }: Settings, name: string): void {
   if (extensions === undefined || extensions.accepts(name)) return;
   const message = `A file of the name ${shown(name)} is not accepted: names must end in ${extensions}`;
   throw new Refusal("UNSUPPORTED", message);
 }
 
-/** @throws {Refusal} if files of that type are not accepted. */
 export function requireType({ accept }: Settings, contentType: string): void {
   if (accept === undefined || accept.accepts(contentType)) return;
   const message = `The type ${JSON.stringify(contentType)} is not accepted: use ${accept}`;

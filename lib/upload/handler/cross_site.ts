@@ -59,7 +59,6 @@ function hostNameOf(url: string): string | undefined {
   return ORIGIN.test(url) && URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined;
 }
 
-/** The host that was asked for, with its port. */
 function authorityOf({ source }: Incoming): string | undefined {
   if (typeof source.headers.get === "function") {
     const { headers, url } = source as Request;

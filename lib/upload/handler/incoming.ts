@@ -8,7 +8,6 @@ export interface Incoming {
   readonly target: string;
   /** The part of the sender's URL before `target`: the path that a router took off, or nothing. */
   readonly mount: string;
-  /** With fields and body. */
   readonly source: Request | IncomingMessage;
 }
 
@@ -24,7 +23,6 @@ export function pathOf({ target }: Pick<Incoming, "target">): string {
   return target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
 }
 
-/** All fields of a request. */
 export function headersOf({ source }: Incoming): Headers {
   if (typeof source.headers.get === "function") return new Headers(source.headers as Headers);
   const headers = new Headers();
@@ -35,7 +33,6 @@ export function headersOf({ source }: Incoming): Headers {
   return headers;
 }
 
-/** The response to a request, as plain data. */
 export interface Answer {
   readonly status: number;
   readonly fields: Readonly<Record<string, string>>;

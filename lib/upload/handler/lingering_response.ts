@@ -102,7 +102,6 @@ async function linger(rest: RestOfBody, mostBytes: number, left: Promise<void>):
   return state;
 }
 
-/** The length of a body as it is announced; Infinity if it is not. */
 function lengthOf({ headers }: Request): number {
   const length = headers.get("content-length");
   return length === null ? headers.has("transfer-encoding") ? Infinity : 0 : Number(length);
@@ -123,7 +122,6 @@ class RestOfBody {
   /** Undefined if another reader has locked the stream. */
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
   #reading: Promise<number | undefined> | undefined = undefined;
-  /** Whether a read waits for more. */
   isReading = false;
 
   constructor(body: ReadableStream<Uint8Array>) {

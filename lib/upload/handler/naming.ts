@@ -4,7 +4,6 @@ import { pathOf } from "./incoming.ts";
 
 /** Most bytes of a part of a path: what file systems take. */
 const MOST_BYTES = 255;
-/** How the names of our temporary files begin. */
 const OURS = ".millrace-";
 
 /**

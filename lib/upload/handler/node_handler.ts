@@ -14,7 +14,6 @@ import type { Settings } from "./settings.ts";
 /** Goes on to what comes after in a chain of Connect or Express. */
 export type Next = (error?: unknown) => void;
 
-/** A request as Connect and Express pass it on. */
 type Routed = IncomingMessage & { readonly originalUrl?: string };
 
 /** Answers a request to `node:http` or the compatible side of `node:http2`. Never throws. */
@@ -95,7 +94,6 @@ function incomingOf({ basePath }: Settings, req: Routed): Incoming {
   return { method, target: url, mount: mountOf(whole, url), source: req };
 }
 
-/** Returns the part that was taken off a URL. */
 function mountOf(whole: string, rest: string): string {
   if (whole.endsWith(rest)) return whole.slice(0, -rest.length);
   // Of "/files" and "/files?a" there is nothing left but a slash.

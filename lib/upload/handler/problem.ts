@@ -56,7 +56,6 @@ type Fields = Readonly<Record<string, string>>;
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly status: number;
-  /** Fields that go with the answer. */
   readonly fields: Fields;
   /** Additional members for programs; `type` tells them the meaning of the others. */
   readonly members: Readonly<Record<string, unknown>>;

@@ -12,7 +12,6 @@ import { essenceOf } from "../../semantics/mod.ts";
 import { locationOf } from "./naming.ts";
 import { conditionFailed, conditionIn, wantsNone } from "./storage.ts";
 
-/** A stored file, as the answer describes it. */
 interface StoredFile {
   readonly name: string;
   readonly bytes: number;
@@ -22,12 +21,10 @@ interface StoredFile {
   readonly contentType: string;
 }
 
-/** Counts the bytes of a body. */
 export interface Counter {
   bytes: number;
 }
 
-/** Receives the body of a request, stores it, and says so. */
 export async function receive(
   settings: Settings,
   request: Incoming,
@@ -153,7 +150,6 @@ function counting(options: SaveFormOptions, counter: Counter): SaveFormOptions {
   };
 }
 
-/** The answer for files that were stored. */
 export function stored(
   settings: Settings,
   request: Pick<Incoming, "mount">,

@@ -77,10 +77,8 @@ function directoryOf(directory: string | URL | undefined): string {
   throw new TypeError(`directory ${JSON.stringify(path)} has a NUL in it: name the folder by its path`);
 }
 
-/** How many are named in a message. */
 const MOST_SHOWN = 10;
 
-/** The extensions that the names of files may have. */
 class Extensions {
   /** In lower case, each with its dot. */
   readonly #endings: readonly string[];
@@ -97,7 +95,6 @@ class Extensions {
     return this.#endings.some((ending) => last.endsWith(ending) && last.length > ending.length);
   }
 
-  /** For messages. */
   toString(): string {
     const shown = this.#endings.slice(0, MOST_SHOWN).join(", ");
     return this.#endings.length > MOST_SHOWN ? `${shown}, …` : shown;

@@ -16,13 +16,11 @@ import type { Incoming } from "./incoming.ts";
 import { Refusal } from "./problem.ts";
 
 export interface Place {
-  /** When it was stored, in ms since 1970. */
   readonly mtimeMs: number;
   /** Its entity tag; files on a disk have none. */
   readonly etag?: string;
 }
 
-/** How a file is stored. */
 interface PlaceOptions {
   readonly overwrite: boolean;
   readonly contentType: string;
@@ -117,7 +115,6 @@ export function wantsNone(source: Incoming["source"], etag?: string): boolean {
   return field !== undefined && ifNoneMatchLists(field, etag);
 }
 
-/** The refusal that a precondition asks for. */
 export function conditionFailed(field: string, cause?: unknown): Refusal {
   return new Refusal("PRECONDITION_FAILED", `The condition of ${field} does not hold`, {}, cause);
 }
@@ -127,7 +124,6 @@ const LOCKS = ".names";
 /** How long that is waited for, in ms: another process has it for some calls of the file system. */
 const MOST_WAIT = 10_000;
 
-/** Files in a folder. */
 export class DiskStorage implements Storage {
   readonly #directory: string;
   readonly #options: Pick<SaveFormOptions, "mode" | "flush">;

@@ -8,7 +8,6 @@ const REMEMBERED = 8 * 2 ** 20;
 const RANKS: Readonly<Record<SessionRecord["state"], number>> = { open: 1, storing: 2, stored: 3 };
 const STORED = /^record-3-/;
 
-/** The beginning of the keys of a session's objects. */
 export function folderOf(id: string): string {
   return `${SESSIONS}/${id}/`;
 }
@@ -21,7 +20,6 @@ function nameIn(key: string): string {
   return key.split("/").slice(2).join("/");
 }
 
-/** The key of the data, once it is one object. */
 export function dataKey(id: string): string {
   return `${folderOf(id)}data`;
 }
@@ -72,7 +70,6 @@ function unique(): string {
   return randomUUID().slice(0, 8);
 }
 
-/** The state of a session. */
 export interface State {
   /** The key of the record that counts; undefined if there is none. */
   readonly record: string | undefined;
@@ -152,12 +149,10 @@ function chainOf(pieces: readonly Piece[], start: number): Piece[] {
   return best === undefined ? chain : [...chain, best];
 }
 
-/** How many bytes a session has. */
 export function offsetOf({ data, parts, pieces }: Pick<State, "data" | "parts" | "pieces">): number {
   return data?.size ?? pieces.at(-1)?.end ?? parts?.end ?? 0;
 }
 
-/** All objects whose keys begin so. */
 export async function listed(bucket: S3Bucket, prefix: string): Promise<S3Object[]> {
   return await Array.fromAsync(bucket.list({ prefix }));
 }

@@ -64,7 +64,6 @@ export class BucketHold implements SessionHold {
   #parts: Parts | undefined;
   #pieces: readonly Piece[];
   #data: Pick<S3Object, "key" | "size" | "etag"> | undefined;
-  /** The keys of what counts no more. */
   #spent: string[];
   /** How many bytes count, and how many there are with those that were appended since. */
   #kept: number;

@@ -32,7 +32,6 @@ import { parseRecord, type SessionHold, type SessionRecord, SESSIONS, type Store
 
 export const DATA = "data";
 const RECORD = "record.json";
-/** A record that is being written. */
 const NEXT_RECORD = "record.json.next";
 /** The beginning of the name of a session that is removed: it is gone, and only its files are left to be. */
 export const REMOVED = ".removed-";
@@ -40,12 +39,9 @@ export const REMOVED = ".removed-";
 const OLD_LOCK = /^(?:lock\.\d+(?:\.free)?|wanted)$/;
 /** Files that are stored together once the data is whole. */
 const PART = /^part\.\d+$/;
-/** Bytes that are read of the data at a time. */
 const PIECE = 256 * 1024;
 
-/** How files are stored. */
 export interface DiskOptions {
-  /** The permission bits of files. */
   readonly mode?: number | undefined;
   /** Whether what is acknowledged is on the disk. */
   readonly flush?: boolean | undefined;
@@ -264,7 +260,6 @@ export function empty(folder: string): boolean {
   }
 }
 
-/** The record of a session; undefined if it has none. */
 export function recordIn(folder: string): SessionRecord | undefined {
   const text = unlessMissing(() => readFileSync(join(folder, RECORD), "utf8"));
   return text === undefined ? undefined : parseRecord(text);
@@ -276,7 +271,6 @@ export function contentTouchedAt(folder: string): number | undefined {
   return Math.max(...times) || undefined;
 }
 
-/** When a session was changed, in ms since 1970. */
 export function touchedAt(folder: string): number {
   return contentTouchedAt(folder) ?? statusOf(folder)?.mtimeMs ?? Date.now();
 }

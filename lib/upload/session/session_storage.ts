@@ -6,7 +6,6 @@ import type { BodyDestination } from "../sink/open_sink.ts";
 /** The folder of sessions in the one for uploads: no upload may have a name that begins so. */
 export const SESSIONS = ".millrace-uploads";
 
-/** Values that header fields can have. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]+$/;
 
 /** The media type that an object can have: senders may give files any text, of which a store takes what fields can be. */
@@ -19,11 +18,9 @@ export interface SessionRecord {
   readonly version: 1;
   /** The protocol that the upload was created with. */
   readonly protocol: "tus" | "rufh";
-  /** The method of the request that created it. */
   readonly method: string;
   /** The path of that request below the base path, decoded. */
   readonly path: string;
-  /** The media type of the representation. */
   readonly contentType: string;
   /** The name that the file has at the sender. */
   readonly filename?: string;
@@ -31,15 +28,12 @@ export interface SessionRecord {
   readonly metadata?: Readonly<Record<string, string>>;
   /** The name that the file will have; undefined of forms and of parts of an upload. */
   readonly name?: string;
-  /** Whether the representation is a form. */
   readonly isForm: boolean;
   /** The fields of that request that tell how the representation is to be stored, by their names in lower case. */
   readonly fields: Readonly<Record<string, string>>;
   /** How many bytes the representation has; undefined while that is not known. */
   readonly length?: number;
-  /** The value of `Upload-Concat`. */
   readonly concat?: string;
-  /** The value of `Upload-Metadata`. */
   readonly metadataField?: string;
   /** Bytes that count while a checksum of those behind them has not been verified; on a disk. */
   readonly verified?: number;
@@ -53,7 +47,6 @@ export interface SessionRecord {
   readonly isThere?: boolean;
   /** The files that were made of the data, to be given their names; of forms, and of data that was decoded. */
   readonly staged?: readonly StagedFile[];
-  /** The text fields of a form. */
   readonly texts?: Readonly<Record<string, string | string[]>>;
   /** How many of the staged files `onComplete()` was told of. */
   readonly told?: number;
@@ -67,15 +60,12 @@ export interface SessionRecord {
   };
 }
 
-/** A file that was made of the data. */
 export interface StagedFile {
   readonly part: string;
-  /** The name that it gets. */
   readonly name: string;
   readonly bytes: number;
   readonly digest?: string;
   readonly contentType: string;
-  /** The name of the form's field. */
   readonly field?: string;
   readonly filename?: string;
   /** Whether it replaces another. */
@@ -94,7 +84,6 @@ export function parseRecord(text: string): SessionRecord | undefined {
 
 /** Keeps unfinished uploads where their files will be stored, so that they outlive the process. */
 export interface SessionStorage {
-  /** Creates a session without data, held by the caller. */
   create(id: string, record: SessionRecord, onWanted: () => void): Promise<SessionHold>;
   /**
    * Takes hold of a session: of several callers, in this process and others, one has it at a time. A process that has it
@@ -122,13 +111,11 @@ export interface HoldOptions {
 
 /** How {@linkcode SessionHold.store} gives a name. */
 export interface StoreOptions {
-  /** Whether a file that has the name is replaced. */
   readonly overwrite: boolean;
   /** The file of the stage. Default: the data. */
   readonly part?: string;
   /** Whether a file had the name when the data was complete; of one that was stored before a kill. Default: true. */
   readonly isThere?: boolean;
-  /** The conditions for the name. Default: none. */
   readonly claim?: Claim | undefined;
   /** Takes note of what undoes it, also if it fails. Default: it will not be undone. */
   readonly made?: Undoable[];
@@ -171,7 +158,6 @@ export interface SessionHold {
   release(): Promise<void>;
 }
 
-/** More uploads are unfinished than there may be. */
 export class TooManySessionsError extends Error {
   constructor() {
     super("Too many uploads are unfinished: try again later");

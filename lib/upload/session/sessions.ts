@@ -48,7 +48,6 @@ export async function appendBody(
   }
 }
 
-/** The digests of all data of a session, in base64. */
 export async function digestsOf(
   hold: SessionHold,
   algorithms: Iterable<DigestAlgorithm>,
@@ -65,17 +64,14 @@ const SWEEP = 10 * 60_000;
 /** The part of the sessions that is removed, of those without data, to have room for others. */
 const ROOM = 0.05;
 
-/** How often the sessions are counted at most, in ms. */
 const RECOUNT = 1000;
 
 export interface SessionLimits {
-  /** How long a session is kept that nothing happens to, in ms. */
   readonly maxAge: number;
   /** Most sessions that hold data; this process sees those of others now and then. */
   readonly maxUnfinished: number;
 }
 
-/** A session that one request works on. */
 export interface Lease {
   readonly hold: SessionHold;
   /** Aborted when another request wants the session: a sender never has two that live. */
@@ -119,12 +115,10 @@ export class Sessions {
     this.#sweeping = sweeping;
   }
 
-  /** Looks for expired sessions no more. */
   close(): void {
     this.#sweeping.stop();
   }
 
-  /** @throws {TooManySessionsError} if there are too many. */
   async create(record: SessionRecord): Promise<Lease> {
     await this.#count();
     const id = randomUUID().replaceAll("-", "");
@@ -181,7 +175,6 @@ export class Sessions {
     }
   }
 
-  /** Removes expired sessions in the background. */
   #sweep(): void {
     this.#storage.removeExpired(this.maxAge).catch(() => {}); // the next time tries again; no upload depends on it
   }

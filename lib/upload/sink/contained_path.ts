@@ -31,7 +31,6 @@ export function containedPath(destination: string | URL, root: string | URL | un
 
 /** The place of a file to write, in its root for as long as it is held. */
 export interface ContainedPlace {
-  /** The absolute path. */
   readonly path: string;
   /** A path to the same: through its open folder where that can be held, whatever links lead elsewhere by now. */
   readonly reached: string;
@@ -159,7 +158,6 @@ function realRoot(folder: string): string {
   }
 }
 
-/** Returns the real path of a folder; undefined if it is missing. */
 function realFolder(path: string, name: string): string | undefined {
   try {
     return realpathSync.native(path);

@@ -6,7 +6,6 @@ import type { S3Bucket, S3Object } from "../../s3/mod.ts";
 /** The metadata that tells of which upload an object is, and which of its files: entity tags tell no more than bytes. */
 export const MARK = "millrace-upload";
 
-/** The status of a store where the object is another by now. */
 const CHANGED = 412;
 /** The status of what is missing, for keys that may not list the bucket. */
 const FORBIDDEN = 403;
@@ -92,7 +91,6 @@ export async function objectAt(bucket: S3Bucket, key: string): Promise<S3Object 
   });
 }
 
-/** The objects that streams create. */
 const objects = new WeakMap<WritableStream<Uint8Array>, CreatedObject>();
 
 /** The object that a stream creates when it is closed, if that can be taken away again. */

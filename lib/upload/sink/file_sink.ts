@@ -43,7 +43,6 @@ export interface StreamTaker extends BodySink {
    * @throws {UploadError} `ABORTED` if the sender left.
    */
   writeStream(stream: ReadableStream<Uint8Array>): Promise<number>;
-  /** How many bytes are written so far. */
   size(): number;
   /** Reads bytes that are written, from the one at `position` on; returns how many were read. */
   readBack(buffer: Uint8Array, position: number): number;
@@ -54,9 +53,7 @@ export function takesStreams(sink: BodySink): sink is StreamTaker {
   return "writeStream" in sink;
 }
 
-/** How a file is stored. */
 export type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | "flush"> & {
-  /** The conditions for its name. Default: none. */
   readonly claim?: Claim | undefined;
 };
 
@@ -155,7 +152,6 @@ class FileSink implements BodySink {
     await this.#file.discard().catch(() => {}); // why it is discarded is being told already
   }
 
-  /** Throws what the file system says. */
   protected fail(action: string, error: unknown): never {
     throw storageFailure(action, this.path, this.#name, error);
   }

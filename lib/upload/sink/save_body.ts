@@ -90,7 +90,6 @@ export async function storeBody(
   }
 }
 
-/** Commits the written body under its name, and returns the result. */
 async function stored(
   sink: BodySink,
   bytes: number,

@@ -10,7 +10,6 @@ import type { StreamTaker } from "./file_sink.ts";
 
 /** How often a file is looked at, in ms. */
 const INTERVAL = 50;
-/** Bytes that are read back at once. */
 const PIECE = 256 * 1024;
 /** Most bytes to read back before others have their turn: 2 ms or so. */
 const TURN = 16 * PIECE;
@@ -28,7 +27,6 @@ export class FollowedFile implements Pace {
   readonly #timer: Timer = new Timer(() => this.#turn());
   readonly #start: number = performance.now();
   #size = 0;
-  /** How many of the bytes are in the digests. */
   #digested = 0;
 
   /** @param fail Called with the reason if a limit is passed while the body is received. */
@@ -73,7 +71,6 @@ export class FollowedFile implements Pace {
     return actual;
   }
 
-  /** Looks at it no more. */
   stop(): void {
     this.#timer.stop();
   }

@@ -10,7 +10,6 @@ import { answerTus } from "./tus.ts";
 /** The names of fields, as scripts ask for them. */
 const FIELD_NAMES = /^[!#$%&'*+.^_`|~\w-]+(?: *, *[!#$%&'*+.^_`|~\w-]+)*$/;
 
-/** Fields of responses that scripts may see. */
 const TOLD = "Content-Location, Location, Repr-Digest, Retry-After, Tus-Checksum-Algorithm, Tus-Extension, " +
   "Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Complete, Upload-Concat, Upload-Defer-Length, Upload-Expires, " +
   "Upload-Incomplete, Upload-Length, Upload-Limit, Upload-Metadata, Upload-Offset";
@@ -43,7 +42,6 @@ export function corsFields({ allowedOrigins }: Settings, { method, source }: Inc
   };
 }
 
-/** The methods of a session's resource. */
 const METHODS: readonly string[] = ["DELETE", "GET", "HEAD", "PATCH"];
 
 /** The method that counts: clients that cannot send PATCH or DELETE send POST, and say so. */
@@ -52,7 +50,6 @@ function methodOf({ method, source }: Incoming): string {
   return fieldOf(source, "x-http-method-override")?.trim().toUpperCase() ?? method;
 }
 
-/** Whether a request is for the resource of a session. */
 export function isForSession({ basePath, sessions }: Settings, request: Incoming): boolean {
   return sessions !== undefined && sessionIn(request, basePath) !== undefined && METHODS.includes(methodOf(request));
 }

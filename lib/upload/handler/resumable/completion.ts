@@ -33,7 +33,6 @@ async function storeStaged(exchange: Exchange, hold: SessionHold, digests: Diges
   return stored(settings, request, files, texts, isNew ? 201 : 200);
 }
 
-/** Makes the files in the stage, and notes them. */
 async function stage(exchange: Exchange, hold: SessionHold, digests: Digests): Promise<void> {
   await hold.clearStage();
   const made = hold.record.isForm ? await stageForm(exchange, hold) : await stageDecoded(exchange, hold);
@@ -184,7 +183,6 @@ function preferredOf(wanted: string | undefined): DigestAlgorithm | undefined {
   return weights.filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight)[0]?.algorithm;
 }
 
-/** Moves the complete data to the file's name. */
 async function takeName(exchange: Exchange, hold: SessionHold, digests: Digests): Promise<Answer> {
   const { settings, request } = exchange;
   if (hold.record.state === "open") {

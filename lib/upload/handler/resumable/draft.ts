@@ -35,7 +35,6 @@ import {
   withSession,
 } from "./exchange.ts";
 
-/** The media type of data that is appended. */
 const PARTIAL = "application/partial-upload";
 /** How often the sender is told how much has come, in ms. */
 const PROGRESS = 1000;
@@ -272,7 +271,6 @@ function lengthAfter(
   return length;
 }
 
-/** The name that `Content-Disposition` gives a file. */
 function filenameOf(disposition: string | undefined): string | undefined {
   const parameters = disposition === undefined ? undefined : parseParameters(disposition, "backslash")?.parameters;
   const extended = /^utf-8'[^']*'(.*)$/i.exec(parameters?.get("filename*") ?? "")?.[1];
@@ -293,7 +291,6 @@ function inform({ inform }: Exchange, { version, isNamed }: Draft, fields: Field
   return isNamed && inform?.(104, { "Upload-Draft-Interop-Version": String(version), ...fields }) === true;
 }
 
-/** Whether a request wants to create a resumable upload by this protocol. */
 export function createsByDraft(request: Exchange["request"]): boolean {
   const draft = draftOf({ request });
   return (request.method === "PUT" || request.method === "POST") && askedComplete({ request }, draft) !== undefined;

@@ -31,7 +31,6 @@ export function askedComplete(exchange: Pick<Exchange, "request">, { version }: 
   return isIncomplete === undefined ? undefined : !isIncomplete;
 }
 
-/** The field that tells whether an upload is complete. */
 export function completeness(isComplete: boolean, { version }: Draft): Fields {
   return version > 3
     ? { "Upload-Complete": isComplete ? "?1" : "?0" }
@@ -57,7 +56,6 @@ export function mismatchingOffset(expected: number, provided: number): Refusal {
   });
 }
 
-/** The refusal of lengths that do not fit together. */
 export function inconsistentLength(message: string): Refusal {
   const type = `${PROBLEMS}inconsistent-upload-length`;
   return new Refusal("INCONSISTENT_LENGTH", message, {}, undefined, { type });

@@ -23,7 +23,6 @@ export type Fields = Readonly<Record<string, string>>;
 /** Sends an interim response, where that can be done; tells whether it was. */
 export type Inform = (status: number, fields: Fields) => boolean;
 
-/** A request of one of the protocols for resumable uploads. */
 export interface Exchange {
   readonly settings: Settings;
   readonly sessions: Sessions;
@@ -131,12 +130,10 @@ export function isFinal(error: unknown): boolean {
   return error instanceof UploadError && error.status < 499;
 }
 
-/** An answer without content. */
 export function emptyAnswer(status: number, fields: Fields): Answer {
   return { status, fields: status === 204 ? fields : { ...fields, "Content-Length": "0" }, body: undefined };
 }
 
-/** Most bytes of an upload. */
 export function maxSizeOf({ save }: Settings): number {
   return save.maxBytes ?? Infinity;
 }
@@ -149,7 +146,6 @@ export function uploadLimit(settings: Settings, hold: SessionHold | undefined, a
   return [...(maxSize === Infinity ? [] : [`max-size=${maxSize}`]), `${age}=${Math.floor(left / 1000)}`].join(", ");
 }
 
-/** When an upload expires, as a date of HTTP. */
 export function expiryOf({ sessions }: Settings, hold: SessionHold): string {
   return formatHTTPDate(hold.touched + sessions!.maxAge);
 }
@@ -162,7 +158,6 @@ export function requireSize(settings: Settings, length: number | undefined): voi
   throw new Refusal("TOO_LARGE", message);
 }
 
-/** Digests in base64, by algorithm. */
 export type Digests = Readonly<Partial<Record<DigestAlgorithm, string>>>;
 
 /** The fields of a creation that tell how the representation is stored once it is whole. */

@@ -156,7 +156,6 @@ async function append(exchange: Exchange, id: string | undefined): Promise<Outco
   });
 }
 
-/** Notes the length of an upload, when its sender knows it. */
 async function learnLength(exchange: Exchange, hold: SessionHold): Promise<void> {
   const length = numberIn(exchange, "upload-length");
   if (length === undefined || length === hold.record.length) return;
@@ -205,7 +204,6 @@ async function concatenate(exchange: Exchange, hold: SessionHold, parts: readonl
   await hold.save({ ...hold.record, length });
 }
 
-/** Stores the file, unless it is a part of one. */
 async function finish(exchange: Exchange, hold: SessionHold): Promise<void> {
   if (hold.record.concat === "partial") return;
   try {

@@ -14,7 +14,6 @@ export const DATA_TYPE = "application/offset+octet-stream";
 /** The algorithms of checksums, by their names in the protocol. */
 const ALGORITHMS: Readonly<Record<string, string>> = { sha1: "sha1", sha256: "sha256", sha512: "sha512", md5: "md5" };
 
-/** The same as a value of `Tus-Checksum-Algorithm`. */
 export const CHECKSUMS: string = Object.keys(ALGORITHMS).join(",");
 
 /** @throws {Refusal} if a field is there and is no number of bytes. */
@@ -47,7 +46,6 @@ export function mediaTypeIn({ filetype, contentType, type }: Readonly<Record<str
   return [filetype, contentType, type].find((each) => each !== undefined && MEDIA_TYPE.test(each));
 }
 
-/** A checksum of the data in one request. */
 export class Checksum {
   readonly #hash: Hash;
   readonly #expected: string;
@@ -70,7 +68,6 @@ export class Checksum {
     for (const piece of pieces) this.#hash.update(piece);
   }
 
-  /** @throws {Refusal} `CHECKSUM_MISMATCH` if the data is another. */
   verify(): void {
     if (this.#hash.digest("base64") === this.#expected) return;
     throw new Refusal("CHECKSUM_MISMATCH", "The data is not what Upload-Checksum was made of");
