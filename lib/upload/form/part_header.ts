@@ -163,7 +163,7 @@ function unescaped(name: string): string {
  * A value of RFC 8187; undefined if it cannot be read. Forms ought not to have one (RFC 7578, section 4.2), but there are
  * senders that do.
  */
-function decodeExtended(text: string): string | undefined {
+export function decodeExtended(text: string): string | undefined {
   const [, charset, value] = /^([^']*)'[^']*'(.*)$/.exec(text) ?? [];
   try {
     if (/^utf-8$/i.test(charset)) return decodeURIComponent(value);

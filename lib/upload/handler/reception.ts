@@ -1,5 +1,6 @@
 import type { BodySource } from "../body/body_source.ts";
 import { randomName, type SaveFormOptions } from "../form/form_options.ts";
+import type { StagedFile } from "../session/session_storage.ts";
 import { storeBody } from "../sink/save_body.ts";
 import { storeForm } from "../form/save_form.ts";
 import { UploadError } from "../body/upload_error.ts";
@@ -12,14 +13,7 @@ import { essenceOf } from "../../semantics/mod.ts";
 import { locationOf } from "./naming.ts";
 import { conditionFailed, conditionIn, wantsNone } from "./storage.ts";
 
-interface StoredFile {
-  readonly name: string;
-  readonly bytes: number;
-  readonly digest?: string | undefined;
-  readonly field?: string;
-  readonly filename?: string;
-  readonly contentType: string;
-}
+type StoredFile = Omit<StagedFile, "part" | "isThere">;
 
 export interface Counter {
   bytes: number;

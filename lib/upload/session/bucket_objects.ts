@@ -84,11 +84,8 @@ export interface State {
   readonly spent: readonly string[];
 }
 
-/** The numbers in the name of an object of that kind; undefined if it is of another. */
-function numbersIn(key: string, kind: string): number[] | undefined {
-  const name = nameIn(key);
-  return name.startsWith(`${kind}-`) ? name.split("-").slice(1).map(Number) : undefined;
-}
+/** The place of the time among the numbers in a name. */
+const TIMES: Readonly<Record<string, number>> = { record: 1, parts: 3, piece: 2 };
 
 /**
  * Finds out the state of a session by the names of its objects. Each says which bytes it has, and none is changed: of
@@ -103,26 +100,23 @@ export function stateOf(objects: readonly S3Object[]): State {
   const keys = new Set<string>();
   for (const object of objects) {
     const { key, etag } = object;
-    const noted = numbersIn(key, "record");
-    const counted = numbersIn(key, "parts");
-    const piece = numbersIn(key, "piece");
-    if (noted !== undefined) {
-      const [rank, time] = noted;
-      touched = Math.max(touched, time);
-      keys.add(key);
+    const [kind, ...texts] = nameIn(key).split("-");
+    const numbers = texts.map(Number);
+    if (kind === "record") {
+      const [rank, time] = numbers;
       const isLater = record === undefined || rank > record.rank || (rank === record.rank && time > record.time);
       if (isLater) record = { key, rank, time };
-    } else if (counted !== undefined) {
-      const [end, size, count, time] = counted;
-      touched = Math.max(touched, time);
-      keys.add(key);
+    } else if (kind === "parts") {
+      const [end, size, count] = numbers;
       if (end > (parts?.end ?? 0)) parts = { key, count, size, end };
-    } else if (piece !== undefined) {
-      const [start, end, time] = piece;
-      touched = Math.max(touched, time);
-      keys.add(key);
-      pieces.push({ key, etag, start, end });
-    } else if (key === dataKey(sessionOf(key))) data = object;
+    } else if (kind === "piece") {
+      pieces.push({ key, etag, start: numbers[0], end: numbers[1] });
+    } else {
+      if (key === dataKey(sessionOf(key))) data = object;
+      continue;
+    }
+    touched = Math.max(touched, numbers[TIMES[kind]]);
+    keys.add(key);
   }
   const chain = chainOf(pieces, parts?.end ?? 0);
   const offset = offsetOf({ data, parts, pieces: chain });

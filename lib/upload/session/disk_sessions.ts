@@ -19,7 +19,7 @@ import {
 } from "./disk_session.ts";
 import {
   type HoldOptions,
-  SessionBusyError,
+  SessionError,
   type SessionHold,
   type SessionRecord,
   SESSIONS,
@@ -81,7 +81,7 @@ export class DiskSessions implements SessionStorage {
       if (record) return new DiskHold(id, this.#directory, this.#options, lock, record);
     } catch (error) {
       lock.release();
-      if (error instanceof SessionBusyError) throw error;
+      if (error instanceof SessionError) throw error;
       if ((error as { code?: unknown }).code === "ENOENT") return undefined;
       throw storageFailure("read", folder, "the upload", error);
     }
@@ -150,12 +150,7 @@ export class DiskSessions implements SessionStorage {
   }
 
   #lockOf(id: string, options: Partial<ProcessLockOptions>): ProcessLock {
-    const subject = `the upload ${id}`;
-    return new ProcessLock({
-      directory: folderOf(this.#directory, id),
-      subject,
-      busy: () => new SessionBusyError(),
-      ...options,
-    });
+    const busy = (): Error => new SessionError("LOCKED");
+    return new ProcessLock({ directory: folderOf(this.#directory, id), subject: `the upload ${id}`, busy, ...options });
   }
 }

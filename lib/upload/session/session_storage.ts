@@ -91,7 +91,7 @@ export interface SessionStorage {
    *
    * @param onWanted Called when another process asks for the session, once at most.
    * @returns undefined if there is no such session.
-   * @throws {SessionBusyError} if its holder lives and does not release it in time.
+   * @throws {SessionError} `LOCKED` if its holder lives and does not release it in time.
    */
   hold(id: string, onWanted: () => void, options?: HoldOptions): Promise<SessionHold | undefined>;
   countOpen(): Promise<number>;
@@ -158,17 +158,19 @@ export interface SessionHold {
   release(): Promise<void>;
 }
 
-export class TooManySessionsError extends Error {
-  constructor() {
-    super("Too many uploads are unfinished: try again later");
-    this.name = "TooManySessionsError";
-  }
-}
+const reasons = {
+  BUSY: "Too many uploads are unfinished: try again later",
+  LOCKED: "Another request writes to the upload, and does not end",
+  SUPERSEDED: "A newer request continues the upload",
+} as const;
 
-/** A session that its holder, who lives, did not let go of in time. */
-export class SessionBusyError extends Error {
-  constructor() {
-    super("Another request writes to the upload, and does not end");
-    this.name = "SessionBusyError";
+/** The reason why a request has no session, or has one no more. */
+export class SessionError extends Error {
+  readonly code: keyof typeof reasons;
+
+  constructor(code: keyof typeof reasons) {
+    super(reasons[code]);
+    this.name = "SessionError";
+    this.code = code;
   }
 }

@@ -1,17 +1,15 @@
 import { randomUUID } from "node:crypto";
-import type { DigestAlgorithm } from "../../semantics/mod.ts";
 import { endsWithin, Interval } from "../../timers/mod.ts";
-import { type Announced, Digester } from "../body/announced.ts";
+import type { Announced } from "../body/announced.ts";
 import type { BodySource } from "../body/body_source.ts";
 import { receiveBody } from "../body/receive_body.ts";
 import type { InnerOptions, ReceiveOptions } from "../body/upload_options.ts";
 import {
   type HoldOptions,
-  SessionBusyError,
+  SessionError,
   type SessionHold,
   type SessionRecord,
   type SessionStorage,
-  TooManySessionsError,
 } from "./session_storage.ts";
 
 /**
@@ -48,15 +46,6 @@ export async function appendBody(
   }
 }
 
-export async function digestsOf(
-  hold: SessionHold,
-  algorithms: Iterable<DigestAlgorithm>,
-): Promise<Map<DigestAlgorithm, string>> {
-  const digester = new Digester(algorithms);
-  for await (const piece of hold.read()) digester.update([piece]);
-  return digester.finish();
-}
-
 /** How long a request that is interrupted has to end, in ms. */
 const PATIENCE = 10_000;
 /** How often expired sessions are looked for, in ms, if they are kept for long enough; otherwise twice in that time. */
@@ -78,14 +67,6 @@ export interface Lease {
   readonly signal: AbortSignal;
   /** Lets go; what was held is nobody's then. */
   release(): Promise<void>;
-}
-
-/** The reason of a request that gave way to a newer one for the same session. */
-export class SupersededError extends Error {
-  constructor() {
-    super("A newer request continues the upload");
-    this.name = "SupersededError";
-  }
 }
 
 /** The sessions of a handler: one request has one at a time, and a newer one takes over. */
@@ -129,13 +110,13 @@ export class Sessions {
    * Takes a session over from the request that has it, if one does: that one is interrupted.
    *
    * @returns undefined if there is no such session.
-   * @throws {SessionBusyError} if the other request does not end in time.
+   * @throws {SessionError} `LOCKED` if the other request does not end in time.
    */
   async take(id: string, options: HoldOptions = {}): Promise<Lease | undefined> {
     const end = performance.now() + PATIENCE;
     for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
-      live.controller.abort(new SupersededError());
-      if (!await endsWithin(live.released, end - performance.now())) throw new SessionBusyError();
+      live.controller.abort(new SessionError("SUPERSEDED"));
+      if (!await endsWithin(live.released, end - performance.now())) throw new SessionError("LOCKED");
     }
     const lease = await this.#lease(id, (onWanted) => this.#storage.hold(id, onWanted, options));
     if (lease === undefined) return undefined;
@@ -159,7 +140,7 @@ export class Sessions {
       if (performance.now() - this.#counted > RECOUNT) this.#counting ??= this.#recount();
       await this.#counting;
     }
-    if (this.#open >= this.#maxOpen) throw new TooManySessionsError();
+    if (this.#open >= this.#maxOpen) throw new SessionError("BUSY");
     this.#open++;
   }
 
@@ -192,7 +173,7 @@ export class Sessions {
     };
     let hold: SessionHold | undefined;
     try {
-      hold = await open(() => controller.abort(new SupersededError()));
+      hold = await open(() => controller.abort(new SessionError("SUPERSEDED")));
     } finally {
       if (hold === undefined) leave();
     }

@@ -1,10 +1,9 @@
 import { type Undoable, undoAll } from "../../../files/internal.ts";
 import { ALGORITHMS, type DigestAlgorithm, formatDigest } from "../../../semantics/mod.ts";
-import { parseDigestField, verifyDigests } from "../../body/announced.ts";
+import { Digester, parseDigestField, verifyDigests } from "../../body/announced.ts";
 import type { BodySource } from "../../body/body_source.ts";
 import type { UploadError } from "../../body/upload_error.ts";
 import type { SessionHold, SessionRecord, StagedFile, StoreOptions } from "../../session/session_storage.ts";
-import { digestsOf } from "../../session/sessions.ts";
 import { storeBody } from "../../sink/save_body.ts";
 import type { Answer } from "../incoming.ts";
 import { completed, stored, storeParts } from "../reception.ts";
@@ -169,7 +168,9 @@ async function verified({ settings }: Exchange, hold: SessionHold): Promise<Dige
   const preferred = preferredOf(wanted);
   if (preferred !== undefined) algorithms.add(preferred);
   if (algorithms.size === 0) return {};
-  const actual = await digestsOf(hold, algorithms);
+  const digester = new Digester(algorithms);
+  for await (const piece of hold.read()) digester.update([piece]);
+  const actual = digester.finish();
   verifyDigests("Repr-Digest", expected, actual);
   return Object.fromEntries(actual);
 }

@@ -4,8 +4,9 @@ import { UploadError } from "../../body/upload_error.ts";
 import type { Lease } from "../../session/sessions.ts";
 import type { SessionHold, SessionRecord } from "../../session/session_storage.ts";
 import { admit } from "../admission.ts";
+import { locationOf } from "../naming.ts";
 import { Refusal } from "../problem.ts";
-import { parseParameters } from "../../form/part_header.ts";
+import { decodeExtended, parseParameters } from "../../form/part_header.ts";
 import { complete } from "./completion.ts";
 import {
   alreadyComplete,
@@ -28,7 +29,6 @@ import {
   keptFields,
   maxSizeOf,
   type Outcome,
-  pathOfSession,
   removeSession,
   requireSize,
   uploadLimit,
@@ -96,7 +96,7 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
     state: "open",
   });
   try {
-    const location = pathOfSession(exchange, lease.hold.id);
+    const location = locationOf(settings, request, lease.hold.id);
     const announcement = { Location: location, "Upload-Limit": limitOf(exchange, lease.hold, draft) };
     state.fields = { ...state.fields, ...announcement };
     const isTold = inform(exchange, draft, announcement);
@@ -218,7 +218,7 @@ async function finish(exchange: Exchange, hold: SessionHold, draft: Draft, state
     throw inconsistentLength(`The upload is said to be complete after ${offset} of its ${length} bytes`);
   }
   const fields = { "Upload-Offset": String(offset), ...completeness(true, draft) };
-  const location = pathOfSession(exchange, hold.id);
+  const location = locationOf(exchange.settings, exchange.request, hold.id);
   try {
     const answer = await complete(exchange, hold);
     const { Location: file } = answer.fields;
@@ -273,13 +273,7 @@ function lengthAfter(
 
 function filenameOf(disposition: string | undefined): string | undefined {
   const parameters = disposition === undefined ? undefined : parseParameters(disposition, "backslash")?.parameters;
-  const extended = /^utf-8'[^']*'(.*)$/i.exec(parameters?.get("filename*") ?? "")?.[1];
-  try {
-    if (extended !== undefined) return decodeURIComponent(extended);
-  } catch {
-    // The other one may do.
-  }
-  return parameters?.get("filename");
+  return decodeExtended(parameters?.get("filename*") ?? "") ?? parameters?.get("filename");
 }
 
 function limitOf({ settings }: Exchange, hold: SessionHold, { version }: Draft): string {

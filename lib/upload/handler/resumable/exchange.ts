@@ -3,17 +3,11 @@ import { type DigestAlgorithm, formatHTTPDate } from "../../../semantics/mod.ts"
 import type { Announced } from "../../body/announced.ts";
 import { fieldOf } from "../../body/body_source.ts";
 import { UploadError } from "../../body/upload_error.ts";
-import {
-  type HoldOptions,
-  SessionBusyError,
-  type SessionHold,
-  type SessionRecord,
-  TooManySessionsError,
-} from "../../session/session_storage.ts";
-import { appendBody, type Lease, type Sessions, SupersededError } from "../../session/sessions.ts";
+import { type HoldOptions, SessionError, type SessionHold, type SessionRecord } from "../../session/session_storage.ts";
+import { appendBody, type Lease, type Sessions } from "../../session/sessions.ts";
 import type { UploadInfo } from "../handler_options.ts";
 import { type Answer, headersOf, type Incoming, type OpenBody } from "../incoming.ts";
-import { locationOf, pathBelow } from "../naming.ts";
+import { pathBelow } from "../naming.ts";
 import { problemAnswer, Refusal, refusalOf } from "../problem.ts";
 import type { Counter } from "../reception.ts";
 import type { Settings } from "../settings.ts";
@@ -50,10 +44,6 @@ export function sessionIn({ target }: Incoming, basePath: string): string | unde
 export function sessionOfUrl(url: string): string | undefined {
   const last = url.replace(/[?#].*$/s, "").split("/").at(-1) ?? "";
   return ID.test(last) ? last : undefined;
-}
-
-export function pathOfSession({ settings, request }: Exchange, id: string): string {
-  return locationOf(settings, request, id);
 }
 
 export function asked({ request }: Pick<Exchange, "request">, name: string): string | undefined {
@@ -115,12 +105,14 @@ export function failed({ settings }: Pick<Exchange, "settings">, error: unknown,
 }
 
 function sessionRefusal(error: unknown): Refusal | undefined {
-  if (error instanceof SupersededError) return new Refusal("SUPERSEDED", error.message, {}, error);
-  if (error instanceof SessionBusyError) return new Refusal("LOCKED", error.message, { "Retry-After": "1" }, error);
+  if (error instanceof SessionError) {
+    const { code, message } = error;
+    const fields: Fields = code === "SUPERSEDED" ? {} : { "Retry-After": code === "BUSY" ? "60" : "1" };
+    return new Refusal(code, message, fields, error);
+  }
   if (error instanceof LockLostError) {
     return new Refusal("LOCKED", "Another request has taken the upload over", { "Retry-After": "1" }, error);
   }
-  if (error instanceof TooManySessionsError) return new Refusal("BUSY", error.message, { "Retry-After": "60" }, error);
   return undefined;
 }
 

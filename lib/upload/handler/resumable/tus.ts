@@ -2,7 +2,7 @@ import { type Announced, announcedOf } from "../../body/announced.ts";
 import type { Lease } from "../../session/sessions.ts";
 import type { SessionHold, SessionRecord } from "../../session/session_storage.ts";
 import { nameOf, requireExtension, requirePlace, requireType } from "../admission.ts";
-import { decodePath, pathBelow } from "../naming.ts";
+import { decodePath, locationOf, pathBelow } from "../naming.ts";
 import { Refusal } from "../problem.ts";
 import { newName } from "../reception.ts";
 import { typeOf } from "../settings.ts";
@@ -19,7 +19,6 @@ import {
   isFinal,
   maxSizeOf,
   type Outcome,
-  pathOfSession,
   removeSession,
   requireSize,
   withSession,
@@ -72,7 +71,7 @@ async function create(exchange: Exchange): Promise<Outcome> {
     const isPlain = parts === undefined && !hasContent(exchange);
     return {
       answer: emptyAnswer(201, {
-        Location: pathOfSession(exchange, hold.id),
+        Location: locationOf(exchange.settings, exchange.request, hold.id),
         ...(!isPlain && { "Upload-Offset": String(hold.offset) }),
         ...expiration(exchange, hold),
       }),
