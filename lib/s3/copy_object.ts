@@ -82,10 +82,7 @@ async function copyWhole(
   }
 }
 
-/**
- * Makes an object of others, in their order. The parts have one size, as R2 asks for: those within one object the store
- * copies; the bytes of others pass through.
- */
+/** Makes an object of others, in parts of one size, as R2 asks for: the bytes where two objects meet pass through. */
 export async function joinObjects(
   context: UploadContext,
   sources: readonly JoinedObject[],

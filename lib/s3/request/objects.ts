@@ -20,11 +20,7 @@ interface PagedList<T> {
   next(page: Answered): Query;
 }
 
-/**
- * Reads a list to its end.
- *
- * @throws {S3Error} `MALFORMED_RESPONSE` also if the pages have no end: a store that names a page twice.
- */
+/** Reads a list to its end. @throws {S3Error} `MALFORMED_RESPONSE` also if a store names a page twice. */
 export async function* pagesOf<T>(store: Store, list: PagedList<T>): AsyncGenerator<T> {
   const { action, key, query, document, signal } = list;
   const request = { method: "GET", action, ...(key !== undefined && { key }), signal } as const;

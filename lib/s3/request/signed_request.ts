@@ -7,10 +7,7 @@ const LEFT = /[!'()*]/g;
 const SLASH_AT_DOTS = /\/(?=\.{1,2}(?:\/|$))|(?<=(?:^|\/)\.{1,2})\//g;
 const LONGEST = 1024;
 
-/**
- * The path of an object's URL. A slash beside `.` or `..` is encoded, so that no URL parser takes the parts for steps
- * in a tree; in what is signed it is a slash.
- */
+/** The path of an object's URL; a slash beside `.` or `..` is encoded, so that no URL parser resolves them. */
 export function objectPath(bucket: string, key: string): string {
   if (typeof key !== "string") throw new TypeError(`a key must be a string, not ${String(key)}`);
   const fault = faultOf(key);

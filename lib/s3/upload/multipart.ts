@@ -32,10 +32,7 @@ interface BegunUpload {
   readonly uploadId: string;
 }
 
-/**
- * Begins an upload in parts; resolves to its id. Aborted while the store is asked, it waits for the answer: without the
- * id, the upload could not be removed.
- */
+/** Begins an upload; resolves to its id, without which it could not be removed: an abort waits for the answer. */
 export async function createUpload(
   store: Store,
   key: string,

@@ -95,10 +95,7 @@ export interface Resumed extends StoredParts {
   readonly partSize?: number;
 }
 
-/**
- * The upload of an object: gathers parts, sends several at a time, and completes or aborts, once. One call at a time, but
- * of {@linkcode fail}.
- */
+/** The upload of an object, which completes or aborts once. One call at a time, but of {@linkcode fail}. */
 export class ObjectUpload {
   readonly key: string;
   uploadId: string | undefined;

@@ -28,10 +28,7 @@ export function fieldOf(source: BodySource, name: string): string | undefined {
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
-/**
- * The content codings that the body of `source` still has. Those of a Response were undone when it was fetched, and its
- * length and digests are not those of its body then.
- */
+/** The content codings that the body still has: those of a Response were undone when it was fetched. */
 export function codingOf(source: BodySource): string | undefined {
   return source instanceof Response ? undefined : fieldOf(source, "content-encoding");
 }
@@ -43,10 +40,7 @@ export function isDecoded(source: BodySource): boolean {
 
 /** A body, read as fast as it can be written. */
 export interface BodyReader {
-  /**
-   * Whether the read that waits asks its source for nothing, because too much is in use: so until the next
-   * {@linkcode release}. The sender is not the slow one then.
-   */
+  /** Whether the read that waits asks its source for nothing until {@linkcode release}, as too much is in use. */
   readonly isHeldBack: boolean;
   /**
    * Reads the bytes that have arrived since: at least one, in pieces; undefined at the end. One call at a time.
@@ -59,10 +53,7 @@ export interface BodyReader {
   read(): Promise<readonly Uint8Array[] | undefined>;
   /** The pieces that were given the longest ago are not used any more: once for each read that gave some. */
   release(): void;
-  /**
-   * Lets go of the source; a call of `read()` that waits is rejected, and all that follow. Never rejects itself, and
-   * does nothing after the end.
-   */
+  /** Lets go of the source; calls of `read()` are rejected. Never rejects itself, and does nothing after the end. */
   cancel(reason: unknown): Promise<void>;
 }
 
@@ -105,10 +96,7 @@ export function isOurs(readable: Readable): boolean {
     readable.listenerCount("data") <= 1;
 }
 
-/**
- * Gives the memory of chunks back at once. Left to the garbage collector it takes 100 MB more with 200 uploads at a
- * time, and a quarter more time: what is allocated next is warm then.
- */
+/** Gives the memory of chunks back at once, which takes 100 MB less with 200 uploads at a time, and less time. */
 export function freeChunks(chunks: readonly Uint8Array[]): void {
   for (const { buffer, byteOffset, byteLength } of chunks) {
     if (byteLength < WORTHWHILE || byteOffset !== 0 || byteLength !== buffer.byteLength) continue;
@@ -137,10 +125,7 @@ export function activeBodies(): number {
   return bodies;
 }
 
-/**
- * How many bytes a body may hold, gathered and being written together: its share of all, so that memory hardly grows
- * with the number of uploads, and few uploads get large writes.
- */
+/** How many bytes a body may hold: its share of all, so that memory hardly grows with the number of uploads. */
 export function windowBytes(): number {
   return Math.min(MOST, Math.max(LEAST, Math.floor(BUDGET / bodies)));
 }

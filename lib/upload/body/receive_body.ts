@@ -66,11 +66,7 @@ function notABody(source: unknown): TypeError {
   return new TypeError(message);
 }
 
-/**
- * Begins to receive a body: within limits, verified, decoded, and with the digests that it has if it is read to its end.
- *
- * @throws {UploadError} if what is announced of it is refused.
- */
+/** Receives a body: limited, verified, decoded. @throws {UploadError} if what is announced of it is refused. */
 export function receiveBody(
   source: BodySource,
   options: ReceiveOptions & InnerOptions,

@@ -72,10 +72,7 @@ const BEGINNING = 128;
 
 const encoder = new TextEncoder();
 
-/**
- * The section that the next bytes belong to: the text before the first boundary, the line of a boundary, the header of
- * a part, its body, or the text after the last boundary.
- */
+/** The section that the next bytes belong to; a preamble and an epilogue stand around the boundaries. */
 type State = "preamble" | "boundary" | "header" | "body" | "epilogue";
 
 /**

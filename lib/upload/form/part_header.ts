@@ -159,10 +159,7 @@ function unescaped(name: string): string {
   return name.replace(/%(?:22|0D|0A)/gi, decodeURIComponent);
 }
 
-/**
- * A value of RFC 8187; undefined if it cannot be read. Forms ought not to have one (RFC 7578, section 4.2), but there are
- * senders that do.
- */
+/** A value of RFC 8187; undefined if it cannot be read. RFC 7578 wants none in forms, but there are senders that do. */
 export function decodeExtended(text: string): string | undefined {
   const [, charset, value] = /^([^']*)'[^']*'(.*)$/.exec(text) ?? [];
   try {

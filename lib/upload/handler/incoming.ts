@@ -11,11 +11,7 @@ export interface Incoming {
   readonly source: Request | IncomingMessage;
 }
 
-/**
- * Asks the sender for the body of a request that is welcome, if it waits for that, and gives it.
- *
- * @throws {TypeError} if somebody else has read it.
- */
+/** Gives the body of a request that is welcome. @throws {TypeError} if another reader has read it. */
 export type OpenBody = () => BodySource;
 
 /** The path of a request without its query, as it came. */

@@ -19,11 +19,7 @@ export function pathBelow(target: string, basePath: string): string | undefined 
   return `${path}/` === basePath ? "" : undefined;
 }
 
-/**
- * A path with what is percent-encoded in it decoded.
- *
- * @throws {UploadError} `BAD_NAME` if it is malformed, or something stands for a slash that would divide it otherwise.
- */
+/** Decodes a path. @throws {UploadError} `BAD_NAME` if it is malformed, or has an encoded slash. */
 export function decodePath(path: string): string {
   if (/%2f/i.test(path)) throw badName(path, "it has an encoded slash");
   try {
@@ -33,11 +29,7 @@ export function decodePath(path: string): string {
   }
 }
 
-/**
- * The path or URL of a file or session for its sender.
- *
- * @param mount The path that a router took off.
- */
+/** The path or URL of a file or session for its sender; `mount` is the path that a router took off. */
 export function locationOf(
   { publicPath, basePath }: { readonly publicPath: string | undefined; readonly basePath: string },
   { mount }: { readonly mount: string },

@@ -31,18 +31,10 @@ interface PlaceOptions {
 }
 
 export interface Storage {
-  /**
-   * The file of a checked name; undefined if there is none.
-   *
-   * @throws {UploadError | Refusal} if nothing can be stored under that name.
-   */
+  /** The file of a checked name, if any. @throws {UploadError | Refusal} if nothing can be stored under that name. */
   look(name: string): Place | undefined | Promise<Place | undefined>;
   destination(name: string, options: PlaceOptions): BodyDestination;
-  /**
-   * The conditions of a PUT, to be checked again when its file takes the name.
-   *
-   * @param found The file that they held for before the body was received; undefined if that is not known.
-   */
+  /** The conditions of a PUT, which held for `found`, to be checked again when its file takes the name. */
   claim(source: Incoming["source"], found?: Place): Claim;
   /** Returns the error that tells the sender of a failure; the failure itself if it is not the storage's. */
   explained(error: unknown, name: string): unknown;

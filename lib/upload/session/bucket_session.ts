@@ -49,10 +49,7 @@ interface BegunUpload {
   readonly checksum: ChecksumKind;
 }
 
-/**
- * A session whose data is an upload in parts of one size, and pieces behind them: bytes that no part can be made of yet.
- * A request that appends less than a part stores one piece.
- */
+/** A session whose data is an upload in parts of one size, and pieces behind them that make no part yet. */
 export class BucketHold implements SessionHold {
   readonly id: string;
   readonly #bucket: S3Bucket;

@@ -95,10 +95,7 @@ export interface SessionStorage {
    */
   hold(id: string, onWanted: () => void, options?: HoldOptions): Promise<SessionHold | undefined>;
   countOpen(): Promise<number>;
-  /**
-   * Removes sessions that have no data and are not in use, the oldest first; resolves to how many there were, `count` at
-   * most. Their senders have lost nothing, and create others.
-   */
+  /** Removes up to `count` unused sessions without data, the oldest first; resolves to how many there were. */
   removeEmpty?(count: number): Promise<number>;
   /** Removes sessions that were not touched for `ms`; resolves to how many there were. */
   removeExpired(ms: number): Promise<number>;

@@ -10,11 +10,7 @@ export interface Claim {
   check(status: Pick<Stats, "mtimeMs"> & { readonly etag?: string } | undefined): void;
 }
 
-/**
- * Has a file take its name: in its root, and while the conditions for that hold.
- *
- * @throws {unknown} what the checks threw, as it is; what `take()` is rejected with.
- */
+/** Has a file take its name in its root, while its conditions hold. @throws {unknown} what a check threw, as it is. */
 export async function takePlace(
   { reached, verify }: ContainedPlace,
   claim: Claim | undefined,

@@ -19,11 +19,7 @@ class StreamWriter<T> {
     signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /**
-   * Locks a stream.
-   *
-   * @throws {TypeError} if it is locked, closed or errored.
-   */
+  /** Locks a stream. @throws {TypeError} if it is locked, closed or errored. */
   static async open<T>(stream: WritableStream<T>, signal: AbortSignal | undefined): Promise<StreamWriter<T>> {
     if (stream.locked) throw new TypeError("cannot write to the stream: it is locked, somebody else writes to it");
     const writer = stream.getWriter();

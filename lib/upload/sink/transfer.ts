@@ -53,12 +53,7 @@ export class FollowedFile implements Pace {
     return performance.now() - this.#start;
   }
 
-  /**
-   * To be called when all is written: what is left to do.
-   *
-   * @returns the digests of the file.
-   * @throws {UploadError} `TOO_LARGE`, or `DIGEST_MISMATCH`.
-   */
+  /** Returns the digests, once all is written. @throws {UploadError} `TOO_LARGE`, or `DIGEST_MISMATCH`. */
   async finish(): Promise<ReadonlyMap<DigestAlgorithm, string>> {
     this.stop();
     this.#look();

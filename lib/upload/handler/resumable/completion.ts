@@ -77,10 +77,7 @@ function partOf(index: number): string {
   return `part.${index}`;
 }
 
-/**
- * Gives files their names, all of them or, where `made` takes note of what undoes that, none; those that have theirs from
- * before a kill keep them.
- */
+/** Gives files their names: all, or with `made` none; those that have theirs from before a kill keep them. */
 async function placeAll(
   exchange: Exchange,
   hold: SessionHold,

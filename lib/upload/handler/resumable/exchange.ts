@@ -50,11 +50,7 @@ export function asked({ request }: Pick<Exchange, "request">, name: string): str
   return fieldOf(request.source, name)?.trim();
 }
 
-/**
- * Takes the session that the request names for as long as `use` takes.
- *
- * @throws {Refusal} `NOT_FOUND`, or `LOCKED` if another request keeps it.
- */
+/** Takes a session for as long as `use` takes. @throws {Refusal} `NOT_FOUND`, or `LOCKED` if another request has it. */
 export async function withSession<T>(
   exchange: Exchange,
   id: string | undefined,
