@@ -25,7 +25,8 @@ export { type FileWritable, openFileWritable, type OpenFileWritableOptions } fro
 export { openFileReadable } from "./open_file_readable.ts";
 export { followFile, type FollowFileOptions } from "./follow/follow_file.ts";
 export { RotatingFileWritable } from "./series/rotating_file_writable.ts";
-export type { RotationOptions, SeriesFormat } from "./series/rotation_options.ts";
+export type { RotationOptions } from "./series/rotation_options.ts";
+export type { SeriesFormat } from "./series/file_series.ts";
 export { NumberFileWriter, type NumberFileWriterOptions } from "./series/number_file_writer.ts";
 export { copyFileAtomic } from "./copy_file_atomic.ts";
 export { AtomicFile, type AtomicFileOptions } from "./atomic_file.ts";

@@ -1,7 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { FileSeries } from "../series/file_series.ts";
-import { numbersIn, packedFormats } from "../series/series_packer.ts";
+import { basename, dirname } from "node:path";
+import { FileSeries, packedFormats } from "../series/file_series.ts";
 import type { FollowedFile, Trail } from "./follow_source.ts";
 import { GrowingFile, PackedFile, unlessMissing } from "./growing_file.ts";
 
@@ -27,7 +26,7 @@ export class FollowedSeries implements Trail {
     if (this.#start === "beginning") return await this.next();
     const number = largest(await this.#numbers());
     if (number === 0) return undefined;
-    const path = this.#pathOf(number);
+    const path = this.#series.pathOf(number);
     const file = await unlessMissing(GrowingFile.open(path, "end", false));
     await this.#note(number, path); // of one that is compressed nothing is to be read
     return file;
@@ -43,12 +42,12 @@ export class FollowedSeries implements Trail {
   }
 
   async #numbers(): Promise<number[]> {
-    return numbersIn(await unlessMissing(readdir(this.#series.directory)) ?? [], this.#series);
+    return this.#series.numbersIn(await unlessMissing(readdir(this.#series.directory)) ?? []);
   }
 
   /** Opens the file of a number; undefined if it was removed meanwhile. */
   async #open(number: number): Promise<FollowedFile | undefined> {
-    const path = this.#pathOf(number);
+    const path = this.#series.pathOf(number);
     let file: FollowedFile | undefined = await unlessMissing(GrowingFile.open(path, 0, false));
     for (const { extension, format } of packedFormats) {
       file ??= await unlessMissing(PackedFile.open(`${path}.${extension}`, format));
@@ -64,12 +63,8 @@ export class FollowedSeries implements Trail {
 
   /** Whether a file is newer than the newest: its series was begun anew, as when all of it was removed. */
   async #isNewer(number: number): Promise<boolean> {
-    const status = await unlessMissing(stat(this.#pathOf(number)));
+    const status = await unlessMissing(stat(this.#series.pathOf(number)));
     return status !== undefined && status.birthtimeMs > this.#made;
-  }
-
-  #pathOf(number: number): string {
-    return join(this.#series.directory, this.#series.nameOf(number));
   }
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, futimesSync, openSync, readSync, writeSync } from "node:fs";
 import { openEncoder } from "../../codecs/internal.ts";
 import { ready } from "../../codecs/mod.ts";
-import type { SeriesFormat } from "./rotation_options.ts";
+import type { SeriesFormat } from "./file_series.ts";
 
 export interface CompressJob {
   readonly source: string;

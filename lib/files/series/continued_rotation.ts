@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { requireOption } from "../../streams/internal.ts";
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
 import { filePath } from "../place.ts";
@@ -7,9 +6,9 @@ import type { ContinuedSettings, RotationOptions, RotationSchema } from "./rotat
 import { Rotation, type SeriesWriter } from "./rotation.ts";
 import { CurrentFile } from "./current_file.ts";
 import { SeriesAttempts } from "./series_attempts.ts";
-import { type LimitedSeries, SeriesUpkeep } from "./series_upkeep.ts";
+import { SeriesUpkeep } from "./series_upkeep.ts";
 import { ProcessLock } from "../process_lock.ts";
-import { type SeriesEntry, SeriesRecord } from "./series_record.ts";
+import { SeriesRecord } from "./series_record.ts";
 
 /** How often the writer of a series shows that it lives, in ms. */
 const HEARTBEAT = 750;
@@ -21,16 +20,15 @@ const HEARTBEAT = 750;
  * Acknowledged bytes are in a file that existed at that time: a file that is removed while it is written is replaced by
  * the next one, and bytes of a write that failed are cut off again.
  */
-export class ContinuedRotation implements SeriesWriter, LimitedSeries {
+export class ContinuedRotation implements SeriesWriter {
   readonly maxFileSize: number;
   readonly cutsLines = true;
   readonly takesBack = true;
-  readonly limits: LimitedSeries["limits"];
-  readonly record: SeriesRecord;
   readonly attempts: SeriesAttempts;
   readonly #series: FileSeries;
   readonly #options: ContinuedSettings;
   readonly #lock: ProcessLock;
+  readonly #record: SeriesRecord;
   readonly #upkeep: SeriesUpkeep;
   readonly #current: CurrentFile;
   /** Whether the series is this stream's, and its record read. */
@@ -41,18 +39,13 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries {
     this.#series = series;
     this.#options = options;
     this.maxFileSize = maxFileSize;
-    const { maxFiles, maxTotalSize, maxAge, retry: { attempts, delay = 1000 } = { attempts: 0 } } = options;
-    this.limits = { maxFiles, maxTotalSize, maxAge };
+    const { retry: { attempts, delay = 1000 } = { attempts: 0 } } = options;
     const { directory, name } = series;
     this.#lock = lockOf(directory, name!, attempts && attempts * delay);
-    this.record = new SeriesRecord(directory, `.${name}.millrace`, this.#lock);
-    this.#upkeep = new SeriesUpkeep(this, options.compress, options.onWarning);
-    this.#current = new CurrentFile(series, maxFileSize, this.record, this.#lock, () => this.#upkeep.look());
+    this.#record = new SeriesRecord(directory, `.${name}.millrace`, this.#lock);
+    this.#current = new CurrentFile(series, maxFileSize, this.#record, this.#lock, () => this.#upkeep.look());
+    this.#upkeep = new SeriesUpkeep(series, this.#record, this.#current, options);
     this.attempts = new SeriesAttempts(this.#current, options.retry, options.onWarning);
-  }
-
-  get directory(): string {
-    return this.#series.directory;
   }
 
   get room(): number {
@@ -60,26 +53,10 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries {
   }
 
   get files(): string[] {
-    const complete = this.record.entries.filter(({ number, file }) =>
-      number !== this.openNumber && file?.size !== undefined
-    );
-    return complete.map((entry) => this.pathOf(entry));
-  }
-
-  get openNumber(): number {
-    return this.#current.number;
-  }
-
-  get openSize(): number {
-    return this.#current.size;
-  }
-
-  pathOf({ number, isPacked, packed }: SeriesEntry): string {
-    return isPacked ? `${this.plainPathOf(number)}.${packed!.extension}` : this.plainPathOf(number);
-  }
-
-  plainPathOf(number: number): string {
-    return join(this.directory, this.#series.nameOf(number));
+    return this.#upkeep.complete.map(({ number, isPacked, packed }) => {
+      const path = this.#series.pathOf(number);
+      return isPacked ? `${path}.${packed!.extension}` : path;
+    });
   }
 
   /** Takes the series, at once where it can be, and opens its last file if that goes on. */
@@ -90,7 +67,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries {
     dropped.register(this, this.#lock, this);
     try {
       if (waiting !== undefined) await waiting;
-      this.record.load();
+      this.#record.load();
       this.#current.continue();
     } catch (error) {
       this.giveUp();
@@ -131,7 +108,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries {
   settleNow(): void {
     if (!this.#isTaken && !this.#isAbandoned) {
       const reason = `it is not known yet whether another process writes the series ${this.#series.name}`;
-      throw refusal(this.directory, reason);
+      throw refusal(this.#series.directory, reason);
     }
     this.attempts.settleNow();
   }

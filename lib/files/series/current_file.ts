@@ -1,5 +1,4 @@
 import { appendFileSync, closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
-import { join } from "node:path";
 import { fileFailure } from "../failure.ts";
 import { makeDirectorySync } from "../make_directory.ts";
 import { OpenFile } from "../open_file.ts";
@@ -7,7 +6,6 @@ import { takeNameNow } from "../place.ts";
 import type { ProcessLock } from "../process_lock.ts";
 import { removeTemporaryNow, temporaryPath } from "../temporary.ts";
 import type { FileSeries } from "./file_series.ts";
-import { numbersIn } from "./series_packer.ts";
 import {
   type FileProof,
   proofOfComplete,
@@ -68,12 +66,12 @@ export class CurrentFile {
 
   /** Goes on with the last file, if it has room and all that is in it is whole; ends it otherwise. */
   continue(): void {
-    const last = numbersIn(readdirSync(this.#series.directory), this.#series).reduce((a, b) => Math.max(a, b), 0);
+    const last = this.#series.numbersIn(readdirSync(this.#series.directory)).reduce((a, b) => Math.max(a, b), 0);
     this.#record.reserve(last);
     const entries = this.#record.entries;
     for (const [i, entry] of entries.entries()) {
       if (entry.file.size !== undefined) continue; // it is complete
-      const path = this.#path(entry.number);
+      const path = this.#series.pathOf(entry.number);
       const status = provenFile(path, entry.file);
       if (status === undefined) {
         this.#record.forget(entry.number);
@@ -118,7 +116,7 @@ export class CurrentFile {
   /** Takes back what a failed write has left, so that what follows is whole. */
   cut(file: OpenFile): void {
     try {
-      file.truncate(this.size, this.#path(this.number));
+      file.truncate(this.size, this.#series.pathOf(this.number));
     } catch {
       this.#letGo(); // what follows goes into another file
     }
@@ -136,7 +134,7 @@ export class CurrentFile {
   reopen(): void {
     const entry = this.#record.entry(this.number);
     if (this.file === undefined || entry === undefined) return;
-    if (provenFile(this.#path(this.number), entry.file) !== undefined) return;
+    if (provenFile(this.#series.pathOf(this.number), entry.file) !== undefined) return;
     this.#record.forget(this.number);
     this.#letGo();
     this.number = 0;
@@ -171,11 +169,7 @@ export class CurrentFile {
   }
 
   fail(action: string, error: unknown): never {
-    throw fileFailure(action, this.#path(this.number), error);
-  }
-
-  #path(number: number): string {
-    return join(this.#series.directory, this.#series.nameOf(number));
+    throw fileFailure(action, this.#series.pathOf(this.number), error);
   }
 
   #letGo(): void {
@@ -194,7 +188,7 @@ export class CurrentFile {
       return this.#create();
     } catch (error) {
       if ((error as { code?: unknown }).code !== "ENOENT") {
-        throw fileFailure("create", this.#path(this.#record.last + 1), error);
+        throw fileFailure("create", this.#series.pathOf(this.#record.last + 1), error);
       }
     }
     this.#recover();
@@ -202,7 +196,7 @@ export class CurrentFile {
   }
 
   #create(): OpenFile {
-    const next = temporaryPath(this.#path(this.#record.last + 1));
+    const next = temporaryPath(this.#series.pathOf(this.#record.last + 1));
     const file = OpenFile.openNow(next, "ax");
     try {
       const opened = Date.now();
@@ -222,12 +216,12 @@ export class CurrentFile {
       const number = this.#record.last + 1;
       this.#record.note(number, { opened, file: proof });
       try {
-        takeNameNow(path, this.#path(number));
+        takeNameNow(path, this.#series.pathOf(number));
         return number;
       } catch (error) {
         this.#record.forget(number);
         if ((error as { code?: unknown }).code === "EEXIST") continue; // another program's file: it stays as it is
-        throw fileFailure("create", this.#path(number), error);
+        throw fileFailure("create", this.#series.pathOf(number), error);
       }
     }
   }

@@ -10,6 +10,27 @@ const DIGITS = 5;
 /** The largest number that a name may tell: those that follow it are exact, too. */
 const LARGEST = 2 ** 52;
 
+/**
+ * A format that {@linkcode RotatingFileWritable} compresses complete files to.
+ *
+ * @example Chosen by the environment
+ * ```ts
+ * import { RotatingFileWritable, type SeriesFormat } from "@millrace/streams/files";
+ *
+ * const compress: SeriesFormat = "gzip";
+ * const log = new RotatingFileWritable({ directory: "logs", maxFileSize: 1_000_000, append: true, compress });
+ * await log.close();
+ * ```
+ */
+export type SeriesFormat = "zstd" | "gzip" | "brotli";
+
+/** The formats of compressed files, with their extensions and a level that keeps up with a fast log. */
+export const packedFormats: readonly { format: SeriesFormat; extension: string; level: number }[] = [
+  { format: "zstd", extension: "zst", level: 3 },
+  { format: "gzip", extension: "gz", level: 6 },
+  { format: "brotli", extension: "br", level: 5 },
+];
+
 /** The names of a series of files in one directory: the number of a file makes its name. */
 export class FileSeries {
   readonly directory: string;
@@ -39,13 +60,18 @@ export class FileSeries {
     };
   }
 
-  nameOf(number: number): string {
-    return this.#nameOf(number);
+  /** The path of a file before it is compressed. */
+  pathOf(number: number): string {
+    return join(this.directory, this.#nameOf(number));
   }
 
-  /** The number of a file by its name; undefined if that is none of the series, or cannot be known. */
-  numberOf(name: string): number | undefined {
-    return this.#numberOf?.(name);
+  /** The numbers of the names that are of the series, compressed or not, whatever made the files. */
+  numbersIn(names: readonly string[]): number[] {
+    return names.flatMap((name) => {
+      const packed = packedFormats.find(({ extension }) => name.endsWith(`.${extension}`));
+      const plain = packed === undefined ? name : name.slice(0, -packed.extension.length - 1);
+      return this.#numberOf?.(name) ?? this.#numberOf?.(plain) ?? [];
+    });
   }
 
   /** The path for a file that is to be written. */

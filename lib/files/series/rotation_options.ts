@@ -14,7 +14,7 @@ import {
 } from "../../streams/internal.ts";
 import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
 import { pathOption } from "../place.ts";
-import { isFileName } from "./file_series.ts";
+import { isFileName, type SeriesFormat } from "./file_series.ts";
 
 /**
  * The options that {@linkcode RotatingFileWritable} and {@linkcode NumberFileWriter} share.
@@ -119,20 +119,6 @@ export interface RotationOptions {
    */
   onWarning?: (error: Error) => void;
 }
-
-/**
- * A format that {@linkcode RotatingFileWritable} compresses complete files to.
- *
- * @example Chosen by the environment
- * ```ts
- * import { RotatingFileWritable, type SeriesFormat } from "@millrace/streams/files";
- *
- * const compress: SeriesFormat = "gzip";
- * const log = new RotatingFileWritable({ directory: "logs", maxFileSize: 1_000_000, append: true, compress });
- * await log.close();
- * ```
- */
-export type SeriesFormat = "zstd" | "gzip" | "brotli";
 
 export type RotationDefault = "name" | "overwrite" | "atomic" | "append" | "maxFiles" | "maxTotalSize" | "maxAge";
 

@@ -1,68 +1,99 @@
-import { join } from "node:path";
-import { warn } from "../failure.ts";
-import { removeAbandonedTemporaries } from "../temporary.ts";
-import type { ContinuedSettings, SeriesFormat } from "./rotation_options.ts";
-import { type PackedSeries, removeProven, requireRemoved, SeriesPacker } from "./series_packer.ts";
-import type { SeriesEntry } from "./series_record.ts";
+import { closeSync, lstatSync, openSync } from "node:fs";
+import { basename, join } from "node:path";
+import { JobWorker } from "../../runtime/mod.ts";
+import { removeIfSame } from "../created_file.ts";
+import { failing, fileFailure, warn } from "../failure.ts";
+import { flushFolder, takeName } from "../place.ts";
+import { removeAbandonedTemporaries, removeTemporary, temporaryPath } from "../temporary.ts";
+import type { CompressJob, CompressOutcome } from "./compress_job.ts";
+import { compressWorkerAddress } from "./compress_worker_address.ts";
+import type { CurrentFile } from "./current_file.ts";
+import { type FileSeries, packedFormats, type SeriesFormat } from "./file_series.ts";
+import type { ContinuedSettings } from "./rotation_options.ts";
+import { type FileProof, proofOfComplete, provenFile, type SeriesEntry, type SeriesRecord } from "./series_record.ts";
 
-/** The parts of a series that the removal of its files needs. */
-export interface LimitedSeries extends PackedSeries {
-  readonly limits: Pick<ContinuedSettings, "maxFiles" | "maxTotalSize" | "maxAge">;
-  /** The size of the file that is being written. */
-  readonly openSize: number;
-}
+/** A thread that compresses one file after the other. It keeps the process running only while it compresses. */
+class CompressWorkerThread {
+  #worker: JobWorker<CompressJob, CompressOutcome> | undefined = undefined;
+  #settle: ((outcome: CompressOutcome) => void) | undefined = undefined;
 
-/** Removes the oldest files of a series as far as they pass its limits, and nothing that its record does not prove. */
-export async function removePastLimits(series: LimitedSeries): Promise<void> {
-  const { record, limits, openNumber } = series;
-  if (Object.values(limits).every((limit) => limit === Infinity)) return;
-  const complete = record.entries.filter(({ number, file }) => number !== openNumber && file.size !== undefined);
-  let files = complete.length + 1;
-  let size = series.openSize;
-  for (const entry of complete) size += sizeOf(entry);
-  for (const entry of complete) {
-    const age = Date.now() - entry.file.mtime!;
-    if (files <= limits.maxFiles && size <= limits.maxTotalSize && age <= limits.maxAge) return;
-    const { number, file, packed, temporary } = entry;
-    if (temporary !== undefined) await requireRemoved(join(series.directory, temporary)); // of a process that was killed
-    const plain = series.plainPathOf(number);
-    if (packed !== undefined) await removeProven(`${plain}.${packed.extension}`, packed);
-    await removeProven(plain, file);
-    record.forget(number);
-    files--;
-    size -= sizeOf(entry);
+  /** Compresses a file; one call at a time. */
+  run(job: CompressJob): Promise<CompressOutcome> {
+    return new Promise((resolve) => {
+      this.#settle = resolve;
+      this.#worker ??= this.#start();
+      this.#worker.keepsAlive = true;
+      this.#worker.post(job);
+    });
+  }
+
+  /** Ends the thread; what it is doing counts as failed. */
+  stop(): void {
+    void this.#worker?.stop();
+    this.#worker = undefined;
+    this.#settle?.({ message: "it was stopped" });
+  }
+
+  #start(): JobWorker<CompressJob, CompressOutcome> {
+    const load = async () => (await import("./compress_job.ts")).runCompressJob;
+    const worker = new JobWorker<CompressJob, CompressOutcome>(compressWorkerAddress, load, {
+      message: (outcome) => {
+        worker.keepsAlive = false;
+        this.#settle?.(outcome);
+      },
+      error: (error) => {
+        this.#worker = undefined;
+        this.#settle?.({ message: `its worker stopped: ${error.message}` });
+      },
+    });
+    return worker;
   }
 }
+
+/** For how long files are begun to be compressed once the stream closes, in ms. */
+const LONGEST = 1000;
 
 /** The one file of an entry that is left when nothing is being compressed. */
 function sizeOf({ file, packed, isPacked }: SeriesEntry): number {
   return isPacked ? packed!.size : file.size!;
 }
 
-/** For how long files are begun to be compressed once the stream closes, in ms. */
-const LONGEST = 1000;
-
-/** Removes and compresses the files of a series that are due, one after the other, beside the writing. */
+/**
+ * Removes and compresses the files of a series that are due, one after the other, beside the writing: nothing that its
+ * record does not prove.
+ *
+ * A file is compressed whole or not at all: into a temporary file, which is recorded, flushed and renamed before the file
+ * itself is removed. Whatever step a killed process has come to, the next one goes on there.
+ */
 export class SeriesUpkeep {
-  readonly #series: LimitedSeries;
-  readonly #packer: SeriesPacker;
-  readonly #onWarning: ((error: Error) => void) | undefined;
+  readonly #series: FileSeries;
+  readonly #record: SeriesRecord;
+  readonly #current: CurrentFile;
+  readonly #options: ContinuedSettings;
+  readonly #thread = new CompressWorkerThread();
   #underWay: Promise<void> = Promise.resolve();
   /** Whether the files are to be looked at again when that has ended. */
   #isDue = false;
   #isOver = false;
+  #isStopped = false;
   /** Whether what killed processes left was removed, as far as they noted it nowhere. */
   #isSwept = false;
+  /** When no further file is begun to be compressed any more, in ms since the process began. */
+  #lastBegin = Infinity;
 
-  /** `onWarning` is called with files that could not be removed or compressed: they stay until the next look. */
-  constructor(
-    series: LimitedSeries,
-    format: SeriesFormat | undefined,
-    onWarning: ((error: Error) => void) | undefined,
-  ) {
+  /** `options.onWarning` is called with files that could not be removed or compressed: they stay until the next look. */
+  constructor(series: FileSeries, record: SeriesRecord, current: CurrentFile, options: ContinuedSettings) {
     this.#series = series;
-    this.#packer = new SeriesPacker(series, format);
-    this.#onWarning = onWarning;
+    this.#record = record;
+    this.#current = current;
+    this.#options = options;
+  }
+
+  /** The files that are complete, in order. */
+  get complete(): SeriesEntry[] {
+    return this.#record.entries.filter(({ number, file }) =>
+      number !== this.#current.number && file?.size !== undefined
+    );
   }
 
   /** Looks at the files, once those that are being seen to are done. */
@@ -72,21 +103,21 @@ export class SeriesUpkeep {
     this.#underWay = this.#underWay.then(async () => {
       this.#isDue = false;
       try {
-        await removePastLimits(this.#series);
-        await this.#packer.pack();
-        await removePastLimits(this.#series);
+        await this.#removePastLimits();
+        await this.#compressAll();
+        await this.#removePastLimits();
         if (this.#isSwept) return;
         this.#isSwept = true;
         await removeAbandonedTemporaries(this.#series.directory);
       } catch (error) {
-        if (!this.#isOver) warn(this.#onWarning, error as Error);
+        if (!this.#isOver) warn(this.#options.onWarning, error as Error);
       }
     });
   }
 
   /** Waits until nothing is due, or the file is compressed that is so after a second: the next stream goes on there. */
   async idle(): Promise<void> {
-    this.#packer.lastBegin = performance.now() + LONGEST;
+    this.#lastBegin = performance.now() + LONGEST;
     await this.#underWay;
   }
 
@@ -97,7 +128,105 @@ export class SeriesUpkeep {
 
   /** Ends a compression that is under way, which leaves its file as it is. */
   async stop(): Promise<void> {
-    this.#packer.stop();
+    this.#isStopped = true;
+    this.#thread.stop();
     await this.#underWay;
   }
+
+  /** Removes the oldest files as far as they pass the limits. */
+  async #removePastLimits(): Promise<void> {
+    const { maxFiles, maxTotalSize, maxAge } = this.#options;
+    if (maxFiles === Infinity && maxTotalSize === Infinity && maxAge === Infinity) return;
+    const complete = this.complete;
+    let files = complete.length + 1;
+    let size = this.#current.size;
+    for (const entry of complete) size += sizeOf(entry);
+    for (const entry of complete) {
+      const age = Date.now() - entry.file.mtime!;
+      if (files <= maxFiles && size <= maxTotalSize && age <= maxAge) return;
+      const { number, file, packed, temporary } = entry;
+      if (temporary !== undefined) await requireRemoved(this.#pathOfTemporary(temporary)); // of a process that was killed
+      const plain = this.#series.pathOf(number);
+      if (packed !== undefined) await removeProven(`${plain}.${packed.extension}`, packed);
+      await removeProven(plain, file);
+      this.#record.forget(number);
+      files--;
+      size -= sizeOf(entry);
+    }
+  }
+
+  /** Compresses all files that are complete and are not yet; without a format, brings to its end what others began. */
+  async #compressAll(): Promise<void> {
+    const format = this.#options.compress;
+    for (const entry of this.complete) {
+      if (this.#isStopped || performance.now() > this.#lastBegin) return;
+      if (entry.isPacked || entry.packed !== undefined && await this.#complete(entry, entry.packed)) continue;
+      if (entry.temporary !== undefined) await requireRemoved(this.#pathOfTemporary(entry.temporary));
+      if (format !== undefined && !entry.isRaw) await this.#compress(entry, format);
+    }
+  }
+
+  async #compress(entry: SeriesEntry, format: SeriesFormat): Promise<void> {
+    const record = this.#record;
+    const { number } = entry;
+    const source = this.#series.pathOf(number);
+    const status = provenFile(source, entry.file);
+    if (status === undefined) return record.forget(number); // removed or changed: no longer what the series wrote
+    const temporary = temporaryPath(source);
+    record.note(number, { temporary: basename(temporary) });
+    const { extension, level } = packedFormats.find((each) => each.format === format)!;
+    try {
+      closeSync(openSync(temporary, "wx", Number(status.mode) & 0o666)); // which the worker opens again
+      const mtimeMs = Number(status.mtimeNs) / 1e6;
+      const outcome = await this.#thread.run({ source, temporary, format, level, mtimeMs });
+      if (outcome.message !== undefined) throw Object.assign(new Error(outcome.message), outcome);
+      const packed = { ...proofOfComplete(lstatSync(temporary, { bigint: true })), extension };
+      record.note(number, { packed });
+      await this.#complete({ ...entry, temporary: basename(temporary) }, packed);
+    } catch (error) {
+      await removeTemporary(temporary);
+      if (!this.#isStopped) throw fileFailure("compress", source, error);
+    }
+  }
+
+  /** Gives the compressed form its name, and removes the file; false if there is none any more. */
+  async #complete(entry: SeriesEntry, packed: NonNullable<SeriesEntry["packed"]>): Promise<boolean> {
+    if (entry.temporary === undefined) return false;
+    const record = this.#record;
+    const plain = this.#series.pathOf(entry.number);
+    const target = `${plain}.${packed.extension}`;
+    const temporary = this.#pathOfTemporary(entry.temporary);
+    if (provenFile(target, packed) === undefined) {
+      if (provenFile(temporary, packed) === undefined) return false;
+      try {
+        await takeName(temporary, target, { replace: false, atOnce: false });
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== "EEXIST") throw error;
+        await removeTemporary(temporary);
+        record.noteIfPossible(entry.number, { isRaw: true }); // somebody else's file has the name: it stays
+        return true;
+      }
+    }
+    await removeTemporary(temporary); // a second name of the same file, if the process was killed between
+    await flushFolder(this.#series.directory);
+    await removeProven(plain, entry.file);
+    record.noteIfPossible(entry.number, { isPacked: true });
+    return true;
+  }
+
+  #pathOfTemporary(name: string): string {
+    return join(this.#series.directory, name);
+  }
+}
+
+/** Removes a temporary file that the record of a series names. */
+async function requireRemoved(temporary: string): Promise<void> {
+  if (!await removeTemporary(temporary)) throw new Error(`Cannot remove ${temporary}: it is no file, or is kept open`);
+}
+
+/** Removes a file if it is the one of a proof; else it is gone, or another file by now. */
+async function removeProven(path: string, proof: FileProof): Promise<void> {
+  const status = provenFile(path, proof);
+  if (status === undefined) return;
+  await removeIfSame(path, status).catch(failing("remove", path));
 }
