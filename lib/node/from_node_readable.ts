@@ -1,8 +1,6 @@
 import type { Readable } from "node:stream";
 import { ReadableStream, type ReadableStreamDefaultController, type UnderlyingDefaultSource } from "../streams/mod.ts";
-import { type Follower, prematureClose, requireMethods, SharedEvents, toError } from "./shared_events.ts";
-
-const events = new SharedEvents("end");
+import { follow, type Follower, prematureClose, requireMethods, toError } from "./shared_events.ts";
 
 /**
  * Reads from a readable what it has buffered, when the stream is read; and otherwise as soon as there is something.
@@ -37,7 +35,7 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
       this.#isOver = true;
       controller.error(readable.errored ?? leftError());
     } else {
-      events.follow(readable, this);
+      follow(readable, "end", this);
     }
   }
 
@@ -50,7 +48,7 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
     this.#read();
     if (!this.#isWanted || this.#isOver) return;
     this.#listenForData();
-    if (!this.isHeld) events.follow(this.#readable, this);
+    if (!this.isHeld) follow(this.#readable, "end", this);
   }
 
   cancel(reason: unknown): void {

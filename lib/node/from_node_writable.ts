@@ -5,7 +5,7 @@ import { type BatchedUnderlyingSink, BatchedWritableStream } from "../batch/mod.
 import { Deferred, number, schema, type SchemaOf } from "../streams/internal.ts";
 import type { WritableStreamDefaultController } from "../streams/mod.ts";
 import { areLarge, joinChunks, lengthOf } from "./joined_chunks.ts";
-import { type Follower, prematureClose, requireMethods, SharedEvents, toError } from "./shared_events.ts";
+import { follow, type Follower, leave, prematureClose, requireMethods, toError } from "./shared_events.ts";
 
 /** The members of an http2 stream that are used, on either side of a connection. */
 interface Http2End extends EventEmitter {
@@ -32,8 +32,6 @@ function isWithoutBody(end: Http2End, writable: Writable): boolean {
   const sent = end.headersSent ? end.sentHeaders?.[":status"] : undefined;
   return WITHOUT_BODY.includes(sent ?? (writable as { statusCode?: number }).statusCode);
 }
-
-const events = new SharedEvents("finish");
 
 /** Codes of a write that was dropped because its stream was destroyed: they do not tell why. */
 const DROPPED: readonly unknown[] = [
@@ -89,7 +87,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
       const state = writable.writableEnded ? "has ended" : "is destroyed";
       controller.error(prematureClose(`Cannot write: the writable ${state}`, writable.errored));
     } else {
-      events.follow(this.#events, this);
+      follow(this.#events, "finish", this);
     }
   }
 
@@ -140,7 +138,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
   }
 
   #begin(): Deferred<void> {
-    if (!this.isHeld) events.follow(this.#events, this);
+    if (!this.isHeld) follow(this.#events, "finish", this);
     if (!this.#seesAborts) {
       this.#seesAborts = true;
       setImmediate(this.#onEndOfTurn);
@@ -234,7 +232,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
   }
 
   #letGo(): void {
-    events.leave(this.#events, this);
+    leave(this.#events, "finish", this);
   }
 }
 

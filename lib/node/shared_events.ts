@@ -36,29 +36,21 @@ export interface Follower {
   onClose(): void;
 }
 
-/**
- * The events that followers are told of: the one of the end is another for each side of a Duplex.
- *
- * The followers of an emitter are kept on it, below a symbol: a WeakMap would cost a page a tenth.
- */
-export class SharedEvents {
-  readonly #end: "finish" | "end";
-  readonly #key: symbol;
+/** The keys of the groups on their emitters, by the end of each side: a WeakMap would cost a page a tenth. */
+const keys: Readonly<Record<"finish" | "end", symbol>> = {
+  finish: Symbol("millrace, until finish"),
+  end: Symbol("millrace, until end"),
+};
 
-  constructor(end: "finish" | "end") {
-    this.#end = end;
-    this.#key = Symbol(`millrace, until ${end}`);
-  }
+type Groups = Record<symbol, Group | undefined>;
 
-  /** Tells `follower` of what happens to `emitter`, until it has closed. */
-  follow(emitter: EventEmitter, follower: Follower): void {
-    const groups = emitter as unknown as Record<symbol, Group | undefined>;
-    (groups[this.#key] ??= new Group(emitter, this.#end)).add(follower);
-  }
+/** Tells `follower` of what happens to `emitter`, until it has closed; `end` is another for each side of a Duplex. */
+export function follow(emitter: EventEmitter, end: keyof typeof keys, follower: Follower): void {
+  ((emitter as unknown as Groups)[keys[end]] ??= new Group(emitter, end)).add(follower);
+}
 
-  leave(emitter: EventEmitter, follower: Follower): void {
-    (emitter as unknown as Record<symbol, Group | undefined>)[this.#key]?.delete(follower);
-  }
+export function leave(emitter: EventEmitter, end: keyof typeof keys, follower: Follower): void {
+  (emitter as unknown as Groups)[keys[end]]?.delete(follower);
 }
 
 /** From how many followers that nobody uses on it is seen which of them are still there. */
@@ -72,11 +64,9 @@ const MANY = 16;
 class Group {
   readonly #emitter: EventEmitter;
   readonly #end: string;
-  /** The last one that was added. Most emitters have no other: a set for it would cost a page some percent. */
-  #last: Follower | undefined = undefined;
-  /** Others that are in use, or were when the last one was added. */
-  #held: Set<Follower> | undefined = undefined;
-  /** Others that are not: a stream that was dropped takes no memory. */
+  /** Those in use, or that were when the last one was added, which is among them. */
+  #held: Follower[] = [];
+  /** Others: a stream that was dropped takes no memory. Most emitters have none: a set would cost a page some percent. */
   #idle: Set<WeakRef<Follower>> | undefined = undefined;
   #many = MANY;
   #listens = false;
@@ -87,10 +77,9 @@ class Group {
   }
 
   add(follower: Follower): void {
-    const { weak } = follower;
-    if (weak !== undefined) this.#idle?.delete(weak);
-    if (this.#last !== undefined) this.#makeRoom(this.#last);
-    this.#last = follower;
+    if (this.#held.length > 0) this.#makeRoom();
+    if (follower.weak !== undefined) this.#idle?.delete(follower.weak);
+    this.#held.push(follower);
     follower.isHeld = true;
     if (this.#listens) return;
     this.#listens = true;
@@ -98,46 +87,39 @@ class Group {
   }
 
   delete(follower: Follower): void {
-    if (this.#last === follower) this.#last = undefined;
-    this.#held?.delete(follower);
+    this.#held = this.#held.filter((each) => each !== follower);
     if (follower.weak !== undefined) this.#idle?.delete(follower.weak);
     follower.isHeld = false;
     if (this.#all().length === 0) this.#stopListening();
   }
 
-  #makeRoom(last: Follower): void {
-    const held = this.#held ??= new Set();
+  #makeRoom(): void {
     const idle = this.#idle ??= new Set();
-    held.add(last);
-    for (const follower of held) {
-      if (!follower.isIdle) continue;
-      held.delete(follower);
-      follower.isHeld = false;
-      idle.add(follower.weak ??= new WeakRef(follower));
+    for (const follower of this.#held) {
+      follower.isHeld = !follower.isIdle;
+      if (!follower.isHeld) idle.add(follower.weak ??= new WeakRef(follower));
     }
+    this.#held = this.#held.filter(({ isHeld }) => isHeld);
     if (idle.size < this.#many) return;
     for (const weak of idle) if (weak.deref() === undefined) idle.delete(weak);
     this.#many = Math.max(MANY, 2 * idle.size);
   }
 
   #all(): Follower[] {
-    const all = [this.#last, ...this.#held ?? [], ...Array.from(this.#idle ?? [], (weak) => weak.deref())];
-    return all.filter((follower) => follower !== undefined);
+    if (this.#idle === undefined) return this.#held;
+    const idle = Array.from(this.#idle, (weak) => weak.deref()).filter((follower) => follower !== undefined);
+    return [...this.#held, ...idle];
   }
 
-  #tell(tell: (follower: Follower) => void): void {
-    if (this.#held === undefined && this.#last !== undefined) tell(this.#last);
-    else this.#all().forEach(tell);
-  }
+  readonly #onError = (error: unknown): void => this.#all().forEach((follower) => follower.onError(error));
 
-  readonly #onError = (error: unknown): void => this.#tell((follower) => follower.onError(error));
-
-  readonly #onEnd = (): void => this.#tell((follower) => follower.onEnd());
+  readonly #onEnd = (): void => this.#all().forEach((follower) => follower.onEnd());
 
   readonly #onClose = (): void => {
     this.#stopListening();
-    this.#tell((follower) => follower.onClose());
-    this.#last = this.#held = this.#idle = undefined;
+    this.#all().forEach((follower) => follower.onClose());
+    this.#held = [];
+    this.#idle = undefined;
   };
 
   #stopListening(): void {

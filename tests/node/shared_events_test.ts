@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import test from "node:test";
-import { type Follower, SharedEvents } from "../../lib/node/shared_events.ts";
+import { follow, type Follower, leave } from "../../lib/node/shared_events.ts";
 
 const EVENTS = ["error", "finish", "close"];
 
@@ -23,51 +23,47 @@ class Recorder implements Follower {
 
 const counts = (emitter: EventEmitter): number[] => EVENTS.map((event) => emitter.listenerCount(event));
 
-test("SharedEvents tells all followers of an emitter by one listener for each event, until it has closed", () => {
-  const events = new SharedEvents("finish");
+test("follow() tells all followers of an emitter by one listener for each event, until it has closed", () => {
   const emitter = new EventEmitter();
   const followers = [new Recorder(), new Recorder(), new Recorder()];
-  for (const follower of followers) events.follow(emitter, follower);
+  for (const follower of followers) follow(emitter, "finish", follower);
   assert.deepEqual(counts(emitter), [1, 1, 1]);
   for (const event of EVENTS) emitter.emit(event, "failure");
   for (const { told } of followers) assert.deepEqual(told, ["failure", "end", "close"]);
   assert.deepEqual(counts(emitter), [0, 0, 0]);
 });
 
-test("SharedEvents holds an idle follower weakly once another one comes, and tells it still", () => {
-  const events = new SharedEvents("finish");
+test("follow() holds an idle follower weakly once another one comes, and tells it still", () => {
   const emitter = new EventEmitter();
   const [idle, used, last] = [new Recorder(), new Recorder(), new Recorder()];
   idle.isIdle = true;
-  for (const follower of [idle, used, last]) events.follow(emitter, follower);
+  for (const follower of [idle, used, last]) follow(emitter, "finish", follower);
   assert.deepEqual([idle.isHeld, used.isHeld, last.isHeld], [false, true, true]);
-  events.follow(emitter, idle); // it is used again
+  follow(emitter, "finish", idle); // it is used again
   assert.equal(idle.isHeld, true);
   emitter.emit("finish");
   for (const { told } of [idle, used, last]) assert.deepEqual(told, ["end"]);
 });
 
-test("SharedEvents stops listening when the last follower has left", () => {
-  const events = new SharedEvents("finish");
+test("leave() stops listening when the last follower has left", () => {
   const emitter = new EventEmitter();
   const [first, second] = [new Recorder(), new Recorder()];
   first.isIdle = true;
-  for (const follower of [first, second]) events.follow(emitter, follower);
-  events.leave(emitter, second);
+  for (const follower of [first, second]) follow(emitter, "finish", follower);
+  leave(emitter, "finish", second);
   assert.deepEqual(counts(emitter), [1, 1, 1]);
-  events.leave(emitter, first);
+  leave(emitter, "finish", first);
   assert.deepEqual(counts(emitter), [0, 0, 0]);
-  events.follow(emitter, second);
+  follow(emitter, "finish", second);
   emitter.emit("finish");
   assert.deepEqual([first.told, second.told], [[], ["end"]]);
 });
 
-test("SharedEvents keeps the followers of the two sides of a Duplex apart", () => {
-  const [finish, end] = [new SharedEvents("finish"), new SharedEvents("end")];
+test("follow() keeps the followers of the two sides of a Duplex apart", () => {
   const emitter = new EventEmitter();
   const [writable, readable] = [new Recorder(), new Recorder()];
-  finish.follow(emitter, writable);
-  end.follow(emitter, readable);
+  follow(emitter, "finish", writable);
+  follow(emitter, "end", readable);
   emitter.emit("end");
   assert.deepEqual([writable.told, readable.told], [[], ["end"]]);
 });
