@@ -30,12 +30,8 @@ const MAX_TIME = 8.64e15;
  * import { AtomicFile, type AtomicFileOptions } from "@millrace/streams/files";
  *
  * const options: AtomicFileOptions = { replace: false, mode: 0o600 };
- * for (const holder of ["first", "second"]) {
- *   const lock = await AtomicFile.open("service.lock", options);
- *   await lock.write(new TextEncoder().encode(holder));
- *   const result = await lock.commit().then(() => "has it", (error) => error.code);
- *   console.log(result); // has it, EEXIST
- * }
+ * const lock = await AtomicFile.open("service.lock", options);
+ * await lock.commit(); // fails with the code EEXIST if another process has it
  * ```
  */
 export interface AtomicFileOptions {

@@ -147,8 +147,6 @@ export class FileWritable extends BatchedWritableStream<Uint8Array | string> {
  *
  * const options: OpenFileWritableOptions = { replace: false, flush: true };
  * await new Blob(["signed"]).stream().pipeTo(await openFileWritable("contract.txt", options));
- * const again = await openFileWritable("contract.txt", options).catch((error) => error.code);
- * console.log(again); // EEXIST
  * ```
  */
 export interface OpenFileWritableOptions extends AtomicFileOptions {

@@ -2,20 +2,12 @@
  * Files as streams: read in large pieces, written in batches, whole or in series of limited size; and writing files so
  * that their names never hold half of them.
  *
- * @example A file's copy, without blank lines
+ * @example A file's copy, there when it is complete
  * ```ts
  * import { openFileReadable, openFileWritable } from "@millrace/streams/files";
- * import { TransformStream } from "@millrace/streams/streams";
- * import { LineStream } from "@millrace/streams/text";
  *
- * const withoutBlank = new TransformStream<string, string>({
- *   transform(line, controller) {
- *     if (line !== "") controller.enqueue(`${line}\n`);
- *   },
- * });
- * const log = await openFileReadable("access.log");
  * const copy = await openFileWritable("access-copy.log", { atomic: true });
- * await log.pipeThrough(new LineStream()).pipeThrough(withoutBlank).pipeTo(copy);
+ * await (await openFileReadable("access.log")).pipeTo(copy);
  * ```
  *
  * @module

@@ -257,10 +257,7 @@ function isStandardOutput(writable: Writable): boolean {
  *
  * const options: FromNodeWritableOptions = { highWaterMark: 2 };
  * const rows = new Writable({ objectMode: true, write: (_row, _encoding, done) => done() });
- * const writer = fromNodeWritable<{ id: number }>(rows, options).getWriter();
- * console.log(writer.desiredSize); // 2
- * void writer.write({ id: 1 });
- * await writer.close();
+ * console.log(fromNodeWritable(rows, options).getWriter().desiredSize); // 2
  * ```
  */
 export interface FromNodeWritableOptions {

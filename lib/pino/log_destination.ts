@@ -14,14 +14,7 @@ import { WholeLines } from "./whole_lines.ts";
  * ```ts
  * import { openLogDestination, type LogDestinationOptions } from "@millrace/streams/pino";
  *
- * const options: LogDestinationOptions = {
- *   directory: "logs",
- *   name: "days.log",
- *   maxFileSize: 64_000_000,
- *   interval: "day",
- *   maxFiles: 30,
- *   compress: "zstd",
- * };
+ * const options: LogDestinationOptions = { directory: "logs", maxFileSize: 64_000_000, interval: "day", maxFiles: 30 };
  * const destination = await openLogDestination(options);
  * destination.end("started\n");
  * ```

@@ -11,20 +11,11 @@ import { NamedFile } from "./growing_file.ts";
  *
  * @example All lines of a series, and those to come
  * ```ts
- * import { followFile, type FollowFileOptions, RotatingFileWritable } from "@millrace/streams/files";
+ * import { followFile, type FollowFileOptions } from "@millrace/streams/files";
  *
- * const log = new RotatingFileWritable({ directory: "logs", name: "app.log", maxFileSize: 8, append: true });
- * const writer = log.getWriter();
- * for (const line of ["first\n", "second\n"]) void writer.write(line); // app-00001.log, app-00002.log
- * await writer.close();
- *
- * const options: FollowFileOptions = { series: true, start: "beginning" };
- * const decoder = new TextDecoder();
- * for await (const bytes of await followFile("logs/app.log", options)) {
- *   const text = decoder.decode(bytes).trim();
- *   console.log(text); // first, second
- *   if (text === "second") break;
- * }
+ * const options: FollowFileOptions = { series: true, start: "beginning", interval: 1000 };
+ * const bytes = await followFile("logs/app.log", options); // of logs/app-00001.log, logs/app-00002.log, ...
+ * await bytes.cancel();
  * ```
  */
 export interface FollowFileOptions {

@@ -13,16 +13,11 @@ import type { SeriesWriter } from "./rotation.ts";
  * @example What is no number is left out
  * ```ts
  * import { NumberFileWriter, type NumberFileWriterOptions } from "@millrace/streams/files";
- * import { ReadableStream } from "@millrace/streams/streams";
  *
- * const options: NumberFileWriterOptions = {
- *   directory: "ratios",
- *   maxFileSize: 1_000_000,
- *   onInvalid: () => undefined,
- * };
- * const files = new NumberFileWriter(options);
- * await ReadableStream.from([1 / 2, 0 / 0, 1 / 4]).pipeTo(files);
- * console.log(files.files.length); // 1
+ * const options: NumberFileWriterOptions = { directory: "ratios", maxFileSize: 1_000_000, onInvalid: () => undefined };
+ * const writer = new NumberFileWriter(options).getWriter();
+ * void writer.write(0 / 0);
+ * await writer.close();
  * ```
  */
 export interface NumberFileWriterOptions extends RotationOptions {

@@ -41,25 +41,6 @@ export function attemptsOf(stream: RotatingFileWritable): SeriesAttempts {
  * await writer.close();
  * console.log(log.files.length); // 3
  * ```
- *
- * @example A log that goes on, in a file for each day, of which fourteen are kept
- * ```ts
- * import { RotatingFileWritable } from "@millrace/streams/files";
- *
- * const log = new RotatingFileWritable({
- *   directory: "logs",
- *   name: "app.log",
- *   maxFileSize: 64_000_000,
- *   append: true,
- *   interval: "day",
- *   maxFiles: 14,
- *   compress: "zstd",
- * });
- * const writer = log.getWriter();
- * void writer.write("started\n");
- * await log.flush(); // on the disk, and the stream is still open
- * await writer.close();
- * ```
  */
 export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | string> {
   readonly #series: SeriesWriter | ContinuedRotation;
@@ -140,15 +121,6 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
    *
    * @throws {TypeError} if the series does not go on.
    * @throws {Error} why it cannot be written, with the system's `code`; the stream then fails, too.
-   * @example The last line of a process
-   * ```ts
-   * import { RotatingFileWritable } from "@millrace/streams/files";
-   *
-   * const log = new RotatingFileWritable({ directory: "logs", maxFileSize: 1_000_000, append: true });
-   * const writer = log.getWriter();
-   * writer.write("it ends here\n").catch(() => {}); // what fails is told by flushSync()
-   * log.flushSync();
-   * ```
    */
   flushSync(): void {
     const series = this.#continued("flushSync()");

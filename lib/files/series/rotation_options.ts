@@ -22,19 +22,14 @@ import { isFileName, type SeriesFormat } from "./file_series.ts";
  * @example Names by a function
  * ```ts
  * import { RotatingFileWritable, type RotationOptions } from "@millrace/streams/files";
- * import { basename } from "node:path";
  *
  * const options: RotationOptions = {
  *   directory: "volumes",
- *   maxFileSize: 4,
+ *   maxFileSize: 1_000_000,
  *   name: (number) => `volume-${String.fromCharCode(96 + number)}.bin`,
  *   overwrite: true,
  * };
- * const volumes = new RotatingFileWritable(options);
- * const writer = volumes.getWriter();
- * for (const chunk of ["one", "two"]) void writer.write(chunk);
- * await writer.close();
- * for (const file of volumes.files) console.log(basename(file)); // volume-a.bin, volume-b.bin
+ * await new Blob(["one"]).stream().pipeTo(new RotatingFileWritable(options)); // volumes/volume-a.bin
  * ```
  */
 export interface RotationOptions {
