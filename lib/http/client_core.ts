@@ -97,17 +97,13 @@ export class ClientCore implements OriginHost {
     }
   }
 
-  onIdle(): void {
-    this.#tellIfDrained();
-  }
-
   onBegin(call: LiveCall): void {
     this.#calls.add(call);
   }
 
   onEnd(call: LiveCall): void {
     this.#calls.delete(call);
-    this.#tellIfDrained();
+    this.onIdle();
   }
 
   /** Closes all connections when the last request has ended; fulfilled when the last connection has. */
@@ -116,7 +112,7 @@ export class ClientCore implements OriginHost {
     this.closed = true;
     return new Promise((resolve) => {
       this.#drained.push(resolve);
-      this.#tellIfDrained();
+      this.onIdle();
     });
   }
 
@@ -177,7 +173,8 @@ export class ClientCore implements OriginHost {
     }
   }
 
-  #tellIfDrained(): void {
+  /** Ends what is left of a client that is to close, once it has no more calls. */
+  onIdle(): void {
     if (this.#calls.size > 0) return;
     this.#closing.stop();
     if (this.#drained.length === 0) return;

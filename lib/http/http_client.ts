@@ -10,11 +10,6 @@ type Fetch = (input: string | URL | Request, init?: HttpRequestInit) => Promise<
 
 const OURS = new Set(["http", "https"]);
 
-/**
- * Makes a client's fetch the global one. URLs of schemes that it does not know, as `file:`, go to the one before.
- *
- * @returns what puts the one before back, unless another has taken the place meanwhile.
- */
 function installFetch(own: Fetch): () => void {
   const before = Object.getOwnPropertyDescriptor(globalThis, "fetch")!;
   const { fetch: other } = globalThis;
@@ -26,7 +21,7 @@ function installFetch(own: Fetch): () => void {
   }
   const { configurable, enumerable } = before;
   Object.defineProperty(globalThis, "fetch", { value: fetch, writable: true, configurable, enumerable });
-  return () => {
+  return () => { // unless another has taken the place meanwhile
     if (globalThis.fetch === fetch as unknown) Object.defineProperty(globalThis, "fetch", before);
   };
 }

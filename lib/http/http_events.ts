@@ -63,11 +63,8 @@ export interface HttpOriginStats {
  * ```ts
  * import { HttpClient, type HttpClientEvent } from "@millrace/streams/http";
  *
- * type RetryEvent = Extract<HttpClientEvent, { type: "retry" }>;
- * const told = ({ url, attempt, error, status }: RetryEvent) => `${url}: attempt ${attempt + 1}: ${error ?? status}`;
  * const log: string[] = [];
- * const onEvent = (event: HttpClientEvent) => void log.push(event.type === "retry" ? told(event) : event.type);
- * const client = new HttpClient({ onEvent });
+ * const client = new HttpClient({ onEvent: ({ type }: HttpClientEvent) => void log.push(type) });
  * await (await client.fetch("https://api.example.com/users/1")).text();
  * await client.close();
  * console.log(log.join(" ")); // connect request response disconnect
@@ -91,7 +88,6 @@ export type HttpClientEvent =
   | {
     /** A connection was not made. */
     type: "connectFailed";
-    /** The origin that the connection is for. */
     origin: string;
     /** The proxy that it was to go by: scheme, host and port; undefined if there is none. */
     proxy: string | undefined;
@@ -101,9 +97,7 @@ export type HttpClientEvent =
   | {
     /** A connection has ended. */
     type: "disconnect";
-    /** The origin that the connection is for. */
     origin: string;
-    /** The protocol spoken on the connection. */
     protocol: "h2" | "http/1.1";
     /** Why, unless one side just closed it. */
     error: HttpError | undefined;
@@ -115,7 +109,6 @@ export type HttpClientEvent =
     method: string;
     /** The request's URL. */
     url: string;
-    /** The protocol spoken on the connection. */
     protocol: "h2" | "http/1.1";
     /** How long it waited for a connection, in ms. */
     queuedMs: number;
@@ -123,9 +116,7 @@ export type HttpClientEvent =
   | {
     /** The head of a final response is there. */
     type: "response";
-    /** The request's method. */
     method: string;
-    /** The request's URL. */
     url: string;
     /** The response's status. */
     status: number;
@@ -135,9 +126,7 @@ export type HttpClientEvent =
   | {
     /** A request is sent again. */
     type: "retry";
-    /** The request's method. */
     method: string;
-    /** The request's URL. */
     url: string;
     /** Counts from 1. */
     attempt: number;
@@ -151,9 +140,7 @@ export type HttpClientEvent =
   | {
     /** A request, or the body of its response, has failed for good. */
     type: "failed";
-    /** The request's method. */
     method: string;
-    /** The request's URL. */
     url: string;
     /** Why. */
     error: unknown;

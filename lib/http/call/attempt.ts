@@ -80,7 +80,10 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#exchange = this.pooled.connection.start(this.#request, this.#upload, this);
     this.#hold(true);
     this.#startDeadline(this.#request.limits.headersTimeout);
-    if (this.#trace !== undefined) this.#traceBody(this.#trace);
+    const trace = this.#trace;
+    if (trace === undefined) return;
+    if (this.#upload?.pending) this.#upload.onSent = () => trace.onBodySent();
+    else trace.onBodySent();
   }
 
   receive(): ResponseBody {
@@ -234,11 +237,6 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#end();
     this.#trace?.onError(reason);
     this.#break(reason);
-  }
-
-  #traceBody(trace: RequestTrace): void {
-    if (this.#upload === undefined || !this.#upload.pending) trace.onBodySent();
-    else this.#upload.onSent = () => trace.onBodySent();
   }
 
   #break(reason: unknown): void {

@@ -1,7 +1,7 @@
 import type { ResponseHead } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
-import { asksForDigest, decodedBody, verifiedBody } from "../response/decoded_body.ts";
+import { decodedBody, strongestDigests, verifiedBody } from "../response/decoded_body.ts";
 import { createResponse, type HttpResponse } from "../response/http_response.ts";
 import type { ResponseBody } from "../response/response_body.ts";
 import { joinedField } from "../response/response_headers.ts";
@@ -29,7 +29,7 @@ export function buildResponse(
     if (codings !== "") body = decodedBody(body, codings, origin);
     limit(body, request, head);
     if (integrity !== "") body = verifiedBody(body, integrity, origin);
-  } else if (asksForDigest(integrity)) {
+  } else if (strongestDigests(integrity) !== undefined) {
     const message = `${url.href} has a response without a body, and integrity asks for one`;
     throw new HttpError("INTEGRITY_MISMATCH", message, { origin });
   }

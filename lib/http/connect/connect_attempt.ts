@@ -53,7 +53,7 @@ export class ConnectAttempt {
   }
 
   own<S extends Duplex>(socket: S): S {
-    socket.on("error", ignore); // who waits for the socket is told; after that it is late news
+    socket.on("error", () => {}); // who waits for the socket is told; after that it is late news
     if (this.#isOver) socket.destroy();
     else this.#sockets.push(socket);
     return socket;
@@ -83,8 +83,6 @@ export class ConnectAttempt {
     this.#terms.signal?.removeEventListener("abort", this.#onAbort);
   }
 }
-
-function ignore(): void {}
 
 /** Waits for one of several events of a socket. @throws the socket's error, or undefined if it ended without one. */
 export function socketEvent(socket: Duplex, ...names: string[]): Promise<void> {

@@ -102,12 +102,8 @@ export function toConnectionError(error: unknown, to: Peer | string): HttpError 
   const peer = typeof to === "string" ? originPeer(to) : to;
   const { origin, name } = peer;
   if (error === undefined) {
-    return new HttpError("CONNECTION_LOST", `${sentence(name)} closed the connection`, { origin });
+    return new HttpError("CONNECTION_LOST", `${name.replace(/^the /, "The ")} closed the connection`, { origin });
   }
   const meaning = meaningOf(error);
   return new HttpError(meaning, explain(meaning, Object(error) as SystemError, peer), { origin, cause: error });
-}
-
-function sentence(name: string): string {
-  return name.replace(/^the /, "The ");
 }

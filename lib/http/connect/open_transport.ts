@@ -50,7 +50,7 @@ class Way {
       return new SocketTransport(socket, { bottom: this.#bottom ?? socket, isForeign: connect !== undefined });
     }
     const reach = (): Promise<TlsBase> => this.#reach();
-    const secured = await secure({ attempt: this.#attempt, reach }, { host, port, peer: this.#peer, alpn }, tls);
+    const secured = await secure(reach, { host, port, peer: this.#peer, alpn }, tls, this.#attempt);
     return new SocketTransport(secured.socket, { bottom: this.#bottom ?? secured.socket, tls: secured });
   }
 
@@ -73,13 +73,12 @@ class Way {
     const peer = proxyPeer(this.#attempt.origin, proxy);
     const dial = (): Promise<Duplex> => this.#dial({ host, port, peer }, this.#options.lookup);
     const reach = async (): Promise<{ socket: Duplex }> => ({ socket: await dial() });
-    const attempt = this.#attempt;
     const socket = proxy.secure
-      ? (await secure({ attempt, reach }, { host, port, peer, alpn: ["http/1.1"] }, tls)).socket
+      ? (await secure(reach, { host, port, peer, alpn: ["http/1.1"] }, tls, this.#attempt)).socket
       : (await reach()).socket;
     if (!tunnels) return socket;
     const target = { ...this.#target, proxy, peer, maxHeaderSize, serverSpeaksFirst };
-    await openTunnel(socket, target, this.#lookup, attempt);
+    await openTunnel(socket, target, this.#lookup, this.#attempt);
     return socket;
   }
 

@@ -202,21 +202,17 @@ async function inspect(
   });
 }
 
-interface SecureWay {
-  readonly attempt: ConnectAttempt;
-  /** Gives a connected stream, or the options by which `node:tls` connects by itself. Called again to look at a certificate. */
-  readonly reach: () => Promise<TlsBase>;
-}
-
 /**
  * Agrees on TLS with a server, and checks its certificate.
  *
+ * @param reach Gives the base of the connection. Called again to look at a certificate that was refused.
  * @throws {HttpError} if there is no connection, no TLS, or the certificate is not good.
  */
 export async function secure(
-  { attempt, reach }: SecureWay,
+  reach: () => Promise<TlsBase>,
   target: SecureTarget,
   options: HttpTlsOptions,
+  attempt: ConnectAttempt,
 ): Promise<TlsAttempt> {
   const { peer } = target;
   const tls = begin(await reach(), target, options, attempt);

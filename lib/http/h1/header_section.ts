@@ -122,16 +122,11 @@ const USUAL =
     "transfer-encoding upgrade vary via www-authenticate x-cache x-content-type-options x-frame-options x-powered-by " +
     "x-request-id x-xss-protection").split(" ");
 
-/** By their usual spellings, Title-Case and a few others. Never grows: what servers make up is not kept. */
+/** By their usual spellings: twice as fast as to make them. Never grows: what servers make up is not kept. */
 const LOWER = new Map<string, string>();
 for (const name of USUAL) LOWER.set(name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase()), name);
 for (const name of ["ETag", "Etag", "WWW-Authenticate", "X-XSS-Protection", "CF-Cache-Status", "CF-RAY"]) {
   LOWER.set(name, name.toLowerCase());
-}
-
-/** A field name that has upper-case letters, in lower case. Usual ones come from a table: twice as fast, and no new string. */
-function lowerCaseName(name: string): string {
-  return LOWER.get(name) ?? name.toLowerCase();
 }
 
 const TAB = 9;
@@ -185,7 +180,7 @@ export function readFieldLines(bytes: Uint8Array, at: number, end: number, text:
       while (valueEnd > valueStart && isSpace(bytes[valueEnd - 1])) valueEnd--;
       value = text.slice(valueStart - base, valueEnd - base);
     }
-    fields.push((kinds & UPPER_CASE) === 0 ? name : lowerCaseName(name), value);
+    fields.push((kinds & UPPER_CASE) === 0 ? name : LOWER.get(name) ?? name.toLowerCase(), value);
     at += 2;
   }
   return fields;

@@ -11,25 +11,21 @@ export interface Forwarding {
   readonly fields: string;
 }
 
-interface RequestStart {
-  readonly bytes: Uint8Array;
-  /** Whether the body is in it. */
-  readonly withBody: boolean;
-}
-
-/** The first bytes to send for a validated head. @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-3} */
+/** The first bytes to send for a validated head, and whether the body is in them. @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-3} */
 export function writeRequestStart(
   head: RequestHead,
   body: RequestBody | undefined,
   forwarding?: Forwarding | undefined,
-): RequestStart {
+): { bytes: Uint8Array; withBody: boolean } {
   const text = headText(head, body, forwarding);
   const content = body?.bytes;
   const withBody = content !== undefined && content.length <= MAX_JOINED;
   const bytes = Buffer.allocUnsafe(text.length + (withBody ? content.length : 0));
   // On Deno this is 8 times as fast as Buffer's latin1, elsewhere the same; but right only if all of it was ASCII.
   const { read, written } = encoder.encodeInto(text, bytes);
-  if (read !== text.length || written !== text.length) writeLatin1(bytes, text);
+  if (read !== text.length || written !== text.length) {
+    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  }
   if (withBody) bytes.set(content, text.length);
   return { bytes, withBody };
 }
@@ -57,8 +53,4 @@ function bodyFields(method: string, body: RequestBody | undefined): string {
   const length = lengthToSay(method, body);
   if (length !== undefined) return `content-length: ${length}\r\n\r\n`;
   return body === undefined ? "\r\n" : "transfer-encoding: chunked\r\n\r\n";
-}
-
-function writeLatin1(bytes: Uint8Array, text: string): void {
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
 }

@@ -2,7 +2,6 @@ import { AllowedAddresses } from "../connect/allowed_addresses.ts";
 import { openTransport } from "../connect/open_transport.ts";
 import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
 import { Http1Connection } from "../h1/connection.ts";
-import type { Forwarding } from "../h1/request_head.ts";
 import { Session } from "../h2/session.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
@@ -67,13 +66,9 @@ export function speakOver(
     const idleTimeout = Math.max(1, options.http2IdleTimeout);
     return new Session(transport, { ...options, origin, idleTimeout, allowedAtFirst }, owner);
   }
-  const forwarding = forwards(target, options) ? forwardingOf(target) : undefined;
+  const { authorization } = target.proxy ?? {};
+  const fields = authorization === undefined ? "" : `proxy-authorization: ${authorization}\r\n`;
+  const forwarding = forwards(target, options) ? { origin, fields } : undefined;
   const { streamWindow: highWaterMark, http1IdleTimeout: idleTimeout } = options;
   return new Http1Connection(transport, { ...options, origin, highWaterMark, idleTimeout, forwarding }, owner);
-}
-
-function forwardingOf({ origin, proxy }: Target): Forwarding {
-  const { authorization } = proxy!;
-  const fields = authorization === undefined ? "" : `proxy-authorization: ${authorization}\r\n`;
-  return { origin, fields };
 }

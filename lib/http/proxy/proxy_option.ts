@@ -5,12 +5,6 @@ import type { ConnectTarget } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import { ProxyServer } from "./proxy_server.ts";
 
-/** A host that is asked for directly, with those below it. */
-interface Exemption {
-  readonly host: string;
-  readonly port: number | undefined;
-}
-
 /**
  * The hosts that need no proxy, as NO_PROXY lists them: separated by commas or white space, `*` for all; `example.com`, with those
  * below it, as are `.example.com` and `*.example.com`; addresses, and ranges such as `10.0.0.0/8`; each but ranges with a port, if
@@ -18,7 +12,8 @@ interface Exemption {
  */
 export class NoProxy {
   readonly #exemptsAll: boolean;
-  readonly #exemptions: Exemption[] = [];
+  /** Hosts that are asked for directly, with those below them. */
+  readonly #exemptions: { readonly host: string; readonly port: number | undefined }[] = [];
   readonly #ranges = new BlockList();
 
   /** Reads a list. What is neither a name nor an address is for no host. */

@@ -3,6 +3,7 @@ import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "./fetch_request.ts";
 import { type RequestTarget, shownUrl, targetOfUrl } from "./request_target.ts";
 
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const contentFields = new Set(
   "content-encoding content-language content-location content-type expect trailer".split(" "),
 );
@@ -20,7 +21,7 @@ export function redirected(
   status: number,
   location: string | undefined,
 ): FetchRequest | undefined {
-  if (!isRedirect(status) || request.redirect === "manual") return undefined;
+  if (!REDIRECTS.has(status) || request.redirect === "manual") return undefined;
   if (request.redirect === "error") {
     throw failed(request, `The server answered ${status}, a redirect, and redirect is "error"`);
   }
@@ -48,10 +49,6 @@ export function redirected(
     expectsContinue: !losesBody && request.expectsContinue,
     idempotent: losesBody || request.idempotent,
   };
-}
-
-function isRedirect(status: number): boolean {
-  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
 function targetAt(request: FetchRequest, status: number, given: string): RequestTarget {

@@ -118,17 +118,12 @@ interface Digests {
  * @see {@link https://www.w3.org/TR/sri-2/}
  */
 export function verifiedBody(body: ResponseBody, integrity: string, origin: string): ResponseBody {
-  const digests = strongest(integrity);
+  const digests = strongestDigests(integrity);
   return digests === undefined ? body : new VerifyingRelay(body, digests, origin).body;
 }
 
-/** Whether `integrity` asks for a digest that we know, so that a response without a body cannot be what it says. */
-export function asksForDigest(integrity: string): boolean {
-  return strongest(integrity) !== undefined;
-}
-
 /** The digests of the strongest algorithm; undefined if there is none that we know. One that is malformed is no body's. */
-function strongest(integrity: string): Digests | undefined {
+export function strongestDigests(integrity: string): Digests | undefined {
   let best = -1;
   let values: Buffer[] = [];
   for (const word of integrity.split(/[\t\n\f\r ]+/)) {

@@ -53,22 +53,18 @@ export class HpackEncoder {
     this.#field(this.#path, head.path);
     const { headers } = head;
     for (let i = 0; i < headers.length; i += 2) this.#field(this.#table.name(headers[i]), headers[i + 1]);
-    return this.#end(contentLength);
+    if (contentLength !== undefined) { // plainly: the next one is another, and an entry would push out a better one
+      this.#reserve(20);
+      this.#integer(NOT_INDEXED, 0x0f, CONTENT_LENGTH);
+      this.#string(String(contentLength));
+    }
+    return this.#length;
   }
 
   /** Encodes any fields, pseudo-headers too; nothing is checked. @returns How many bytes {@link block} has now. */
   encodeFields(fields: HeaderList): number {
     this.#start();
     for (let i = 0; i < fields.length; i += 2) this.#field(this.#table.name(fields[i]), fields[i + 1]);
-    return this.#length;
-  }
-
-  /** Ends a request's block with its Content-Length: plainly, as the next one is another and an entry would push out a better one. */
-  #end(contentLength: number | undefined): number {
-    if (contentLength === undefined) return this.#length;
-    this.#reserve(20);
-    this.#integer(NOT_INDEXED, 0x0f, CONTENT_LENGTH);
-    this.#string(String(contentLength));
     return this.#length;
   }
 
