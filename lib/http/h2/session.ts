@@ -1,3 +1,4 @@
+import { Timer } from "../../timers/mod.ts";
 import { toConnectionError } from "../connect/connection_error.ts";
 import {
   type Connection,
@@ -21,12 +22,14 @@ import { type Http2Options, Http2Stream, type StreamOwner, StreamTable } from ".
 import { Incoming, type IncomingEvents } from "./frame_handler.ts";
 import { Liveness, type LivenessEvents } from "./keep_alive.ts";
 import { NoiseBudget } from "./response_rules.ts";
-import { SessionEnd, StreamEnds } from "./stream_ends.ts";
+import { StreamEnds } from "./stream_ends.ts";
 import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
 
 /** The first bytes of every HTTP/2 connection, from the client. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const SOON = Promise.resolve();
+/** How long, in ms, a server has to close its side after we closed ours. */
+const LINGER = 1000;
 
 /** HTTP/2 with prior knowledge over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9113} */
 export class Session
@@ -47,7 +50,14 @@ export class Session
   readonly #turn = (): void => this.#endTurn();
   #limit: number;
   readonly #ends: StreamEnds;
-  readonly #end: SessionEnd;
+  /** Whether it takes no more requests, and whether its owner knows that. */
+  #isEndNear = false;
+  #isEndTold = false;
+  /** Whether it is over but for the socket: what comes is not read. */
+  #isEndHere = false;
+  /** Why it ended; undefined if that is nobody's fault. */
+  #error: HttpError | undefined = undefined;
+  readonly #lingering: Timer = new Timer(() => this.#transport.destroy());
   /** Whether the server's limit has changed, and the owner was not told. */
   #hasNewLimit = false;
   #isScheduled = false;
@@ -57,7 +67,6 @@ export class Session
     this.#transport = transport;
     this.#options = options;
     this.#owner = owner;
-    this.#end = new SessionEnd(this, owner, transport);
     this.#limit = Math.min(options.maxConcurrentStreams, options.allowedAtFirst ?? 1);
     const { origin, streamWindow, maxHeaderSize } = options;
     const peer = this.#peer;
@@ -78,7 +87,7 @@ export class Session
   }
 
   get free(): number {
-    return this.#end.isNear ? 0 : Math.max(0, this.#limit - this.#streams.size);
+    return this.#isEndNear ? 0 : Math.max(0, this.#limit - this.#streams.size);
   }
 
   get active(): number {
@@ -86,7 +95,7 @@ export class Session
   }
 
   get closing(): boolean {
-    return this.#end.isNear;
+    return this.#isEndNear;
   }
 
   get peerMaxConcurrentStreams(): number | undefined {
@@ -112,13 +121,13 @@ export class Session
     this.#noise.earn(2);
     // The first may be started before the session has come to rest.
     if (this.#isIdle || streams.size === 1) this.#leaveIdle();
-    if (streams.isExhausted) this.#end.isNear = true;
+    if (streams.isExhausted) this.#isEndNear = true;
     this.#schedule();
     return stream;
   }
 
   close(): void {
-    this.#end.isNear = true;
+    this.#isEndNear = true;
     this.#schedule();
   }
 
@@ -130,7 +139,7 @@ export class Session
   // What the transport tells.
 
   onData(chunk: Uint8Array): void {
-    if (this.#end.isHere) return;
+    if (this.#isEndHere) return;
     this.#liveness.onHeard();
     try {
       this.#reader.read(chunk);
@@ -143,7 +152,7 @@ export class Session
       this.#leave(error.number, faultError(this.#options.origin, error));
     }
     // Most chunks of a large body bring nothing to be done.
-    if (this.#ends.hasFreed || this.#end.isNear || this.#output.waiting > 0) this.#schedule();
+    if (this.#ends.hasFreed || this.#isEndNear || this.#output.waiting > 0) this.#schedule();
   }
 
   onDrain(): void {
@@ -157,7 +166,9 @@ export class Session
 
   onClose(error: Error | undefined): void {
     this.#lose(error);
-    this.#end.tellClosed();
+    this.#lingering.stop();
+    this.#tellNear();
+    this.#owner.onClosed(this, this.#error);
   }
 
   // What a stream asks for.
@@ -174,7 +185,7 @@ export class Session
   // What the server's frames do.
 
   onGoaway(last: number, code: number, debug: string): void {
-    this.#end.isNear = true;
+    this.#isEndNear = true;
     this.#ends.refuseAbove(last, code, debug);
   }
 
@@ -222,7 +233,7 @@ export class Session
   onStale(): void {
     const { origin, pingTimeout } = this.#options;
     this.#giveUp(new HttpError("CONNECTION_STALE", `the server answered no PING within ${pingTimeout} ms`, { origin }));
-    this.#end.tellNear();
+    this.#tellNear();
     this.#transport.destroy();
   }
 
@@ -240,16 +251,16 @@ export class Session
 
   /** Tells the owner what is new, and sends what has come together. */
   #endTurn(): void {
-    this.#end.tellNear();
+    this.#tellNear();
     const isNews = this.#hasNewLimit || (this.#ends.hasFreed && this.free > 0);
     this.#hasNewLimit = false;
     this.#ends.hasFreed = false;
-    if (isNews && !this.#end.isNear) this.#owner.onFree(this);
+    if (isNews && !this.#isEndNear) this.#owner.onFree(this);
     this.#isScheduled = false;
-    if (this.#end.isHere) return;
+    if (this.#isEndHere) return;
     this.#sender.pump();
     if (this.#streams.size === 0) {
-      if (this.#end.isNear) return this.#leave(NO_ERROR, undefined);
+      if (this.#isEndNear) return this.#leave(NO_ERROR, undefined);
       if (!this.#isIdle) this.#enterIdle();
     }
     this.#output.flush();
@@ -270,12 +281,22 @@ export class Session
 
   // The end of the session.
 
+  /** Tells the owner that no more requests are taken, if that is so and it does not know. */
+  #tellNear(): void {
+    if (!this.#isEndNear || this.#isEndTold) return;
+    this.#isEndTold = true;
+    this.#owner.onClosing(this);
+  }
+
   #leave(code: number, error: HttpError | undefined): void {
     this.#giveUp(error);
     if (error !== undefined) this.#output.discard(); // requests that were not sent may be sent elsewhere now
     this.#output.addGoaway(code);
     this.#output.flush();
-    this.#end.linger();
+    // The server closes its side first: its socket should not see a reset instead of our last frames.
+    this.#transport.end();
+    this.#transport.hold(true);
+    this.#lingering.start(LINGER);
   }
 
   /** The server, or the way to it, is gone: nobody's fault if nothing was under way. */
@@ -286,11 +307,10 @@ export class Session
 
   /** Ends it all but for the socket; what is under way fails with the error. Does nothing if it has ended. */
   #giveUp(error: HttpError | undefined): void {
-    const end = this.#end;
-    if (end.isHere) return;
-    end.isHere = true;
-    end.isNear = true;
-    end.error = error;
+    if (this.#isEndHere) return;
+    this.#isEndHere = true;
+    this.#isEndNear = true;
+    this.#error = error;
     this.#reader.isStopped = true;
     this.#liveness.stop();
     if (error !== undefined) this.#ends.failAll(error);

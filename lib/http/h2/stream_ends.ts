@@ -1,54 +1,9 @@
-import { Timer } from "../../timers/mod.ts";
-import type { Connection, ConnectionOwner, HeaderList, Transport } from "../connection.ts";
+import type { HeaderList } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { BodySender } from "./flow_control.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { ClosedStreams, type Http2Stream, type StreamTable } from "./http2_stream.ts";
 import * as h2 from "./protocol.ts";
-
-/** How long, in ms, a server has to close its side after we closed ours. */
-const LINGER = 1000;
-
-/** How far a session has come with its end, and what its owner knows of that. */
-export class SessionEnd {
-  /** Whether it takes no more requests. */
-  isNear = false;
-  /** Whether it is over but for the socket: what comes is not read. */
-  isHere = false;
-  /** Why it ended; undefined if that is nobody's fault. */
-  error: HttpError | undefined = undefined;
-  readonly #connection: Connection;
-  readonly #owner: ConnectionOwner;
-  readonly #transport: Transport;
-  #isTold = false;
-  readonly #lingering: Timer = new Timer(() => this.#transport.destroy());
-
-  constructor(connection: Connection, owner: ConnectionOwner, transport: Transport) {
-    this.#connection = connection;
-    this.#owner = owner;
-    this.#transport = transport;
-  }
-
-  /** Tells the owner that no more requests are taken, if that is so and it does not know. */
-  tellNear(): void {
-    if (!this.isNear || this.#isTold) return;
-    this.#isTold = true;
-    this.#owner.onClosing(this.#connection);
-  }
-
-  /** Closes our side, and waits a little for the server to do so: its socket should not see a reset instead of our last frames. */
-  linger(): void {
-    this.#transport.end();
-    this.#transport.hold(true);
-    this.#lingering.start(LINGER);
-  }
-
-  tellClosed(): void {
-    this.#lingering.stop();
-    this.tellNear();
-    this.#owner.onClosed(this.#connection, this.error);
-  }
-}
 
 /** The ways in which a request ends: each frees its slot at once, and tells whom it concerns. */
 export class StreamEnds {
