@@ -14,7 +14,7 @@ export interface Transport {
   /** The server's address, as the system has it; undefined if unknown. */
   readonly remoteAddress: string | undefined;
   readonly remotePort?: number | undefined;
-  /** Whether bytes that were written wait, so that whoever can should wait for onDrain. */
+  /** Whether bytes that were written wait: more should wait for onDrain. */
   readonly full: boolean;
   /** Whether all that was written is surely sent, or copied: its memory may be written to again. */
   readonly empty: boolean;
@@ -25,10 +25,7 @@ export interface Transport {
   /** No onData until resume (one that is on its way may still come). */
   pause(): void;
   resume(): void;
-  /**
-   * Whether what the runtime hands out in several pieces, within a turn of the event loop, is told as one, at the end of the turn at
-   * the latest. Not at first.
-   */
+  /** Whether pieces that the runtime hands out within a turn of the event loop are told as one, at its end at the latest. Not at first. */
   gather(gathers: boolean): void;
   /** Sends what was written, then the end; the peer's bytes still come. */
   end(): void;
@@ -109,28 +106,18 @@ export interface ResponseHead {
 }
 
 /**
- * The callbacks by which a connection reports on a request. It calls onHead once, then onData as often as it likes, then onEnd; or
- * onFail at any time instead of what is left. Nothing is called after onEnd or onFail, nor after {@link Exchange.cancel}. Nothing is
- * called before `start` has returned.
+ * The callbacks by which a connection reports on a request: onHead once, onData any number of times, onEnd; or onFail instead of the
+ * rest. None is called before `start` has returned, after onEnd or onFail, nor after {@link Exchange.cancel}.
  */
 export interface ExchangeHandler {
   /** A 1xx response (never 101). */
   onInformational(status: number, headers: HeaderList): void;
   onHead(head: ResponseHead): void;
-  /**
-   * Bytes of the body: a view into what the connection read, never written to again; whoever keeps it long copies it.
-   *
-   * @param isOwn Whether it is all of its memory, of which nobody else knows: the reader may have that. Default: no.
-   */
+  /** Bytes of the body: a view into what the connection read, never written to again. @param isOwn As in {@link TransportEvents.onData}. */
   onData(chunk: Uint8Array, isOwn?: boolean): void;
   /** The body's end, with trailers if there were some. */
   onEnd(trailers: HeaderList | undefined): void;
-  /**
-   * The response, or the rest of it, will not come.
-   *
-   * @param untouched Whether the server certainly did not act on the request (REFUSED_STREAM, above GOAWAY's last stream, not
-   * one byte of it sent), so that it may be sent again whatever its method.
-   */
+  /** The rest will not come. @param untouched Whether the server certainly did not act on the request, which may be sent again then. */
   onFail(error: HttpError, untouched: boolean): void;
 }
 

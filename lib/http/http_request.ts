@@ -3,19 +3,14 @@ import type { HttpResponse } from "./response/http_response.ts";
 /**
  * A value that can be sent as a request's body.
  *
- * @example Bytes as they are made
+ * @example Bytes in pieces
  * ```ts
  * import { HttpClient, type HttpRequestBody } from "@millrace/streams/http";
  *
- * async function* film(): AsyncGenerator<Uint8Array> {
- *   for (let i = 0; i < 3; i++) yield new Uint8Array(1000).fill(i);
- * }
- * const body: HttpRequestBody = film();
+ * const body: HttpRequestBody = [new Uint8Array(1000), "text is sent as UTF-8"];
  * const client = new HttpClient();
- * const response = await client.fetch("https://api.example.com/films", { method: "POST", body });
- * console.log(response.status); // 201
- * await response.body?.cancel();
- * await client.close();
+ * console.log((await client.fetch("https://api.example.com/films", { method: "POST", body })).status); // 201
+ * client.destroy();
  * ```
  */
 export type HttpRequestBody =
@@ -41,10 +36,8 @@ export type HttpRequestBody =
  * const headers = { "content-type": "application/json", "idempotency-key": "f3a9" };
  * const init: HttpRequestInit = { method: "POST", headers, body: "{}", idempotent: true, headersTimeout: 5000 };
  * const client = new HttpClient();
- * const response = await client.fetch("https://api.example.com/films", init);
- * console.log(response.status); // 201
- * await response.body?.cancel();
- * await client.close();
+ * console.log((await client.fetch("https://api.example.com/films", init)).status); // 201
+ * client.destroy();
  * ```
  */
 export interface HttpRequestInit

@@ -7,14 +7,12 @@ import { bool, func, type Member, member, oneOf, schema, type SchemaOf, secret, 
  * How TLS is spoken, with the names that `node:tls` has for it. Other options of `node:tls` are refused, as not all runtimes
  * heed them: Deno ignores `ciphers` altogether, Bun does for TLS 1.3.
  *
- * @example A private authority, and a client certificate
+ * @example A private authority
  * ```ts
  * import { HttpClient, type HttpTlsOptions } from "@millrace/streams/http";
  * import { existsSync, readFileSync } from "node:fs";
  *
- * const tls: HttpTlsOptions = {};
- * if (existsSync("ca.pem")) tls.ca = readFileSync("ca.pem");
- * if (existsSync("me.pem")) Object.assign(tls, { cert: readFileSync("me.pem"), key: readFileSync("me.key") });
+ * const tls: HttpTlsOptions = existsSync("ca.pem") ? { ca: readFileSync("ca.pem") } : {};
  * const client = new HttpClient({ tls });
  * await client.close();
  * ```
