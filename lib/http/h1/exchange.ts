@@ -59,7 +59,6 @@ export class Http1Exchange implements Exchange {
     this.#host.onCancel(this, reason);
   }
 
-  /** @param origin For errors. */
   send(transport: Transport, origin: string, forwarding: Forwarding | undefined): void {
     this.sent = true;
     const { head, body } = this;

@@ -17,22 +17,11 @@ export class FrameWriter extends SlabWriter {
 
   /** A field block in HEADERS and, where it is longer than a frame may be, CONTINUATION. */
   addHeaders(stream: number, block: Uint8Array, length: number, maxFrameSize: number, endsStream: boolean): void {
-    const flags = endsStream ? h2.END_STREAM : 0;
-    if (length <= maxFrameSize) {
-      this.#begin(length, h2.HEADERS, flags | h2.END_HEADERS, stream);
-      this.copy(block, 0, length);
-      return;
-    }
     for (let at = 0; at < length; at += maxFrameSize) {
-      const size = Math.min(maxFrameSize, length - at);
-      const isLast = at + size === length;
-      this.#begin(
-        size,
-        at === 0 ? h2.HEADERS : h2.CONTINUATION,
-        (at === 0 ? flags : 0) | (isLast ? h2.END_HEADERS : 0),
-        stream,
-      );
-      this.copy(block, at, at + size);
+      const end = Math.min(length, at + maxFrameSize);
+      const flags = (at === 0 && endsStream ? h2.END_STREAM : 0) | (end === length ? h2.END_HEADERS : 0);
+      this.#begin(end - at, at === 0 ? h2.HEADERS : h2.CONTINUATION, flags, stream);
+      this.copy(block, at, end);
     }
   }
 
@@ -80,12 +69,6 @@ export class FrameWriter extends SlabWriter {
     this.#begin(8, h2.GOAWAY, 0, 0);
     this.#number(0);
     this.#number(code);
-  }
-
-  /** Bytes that are no frame: the preface. */
-  addBytes(bytes: Uint8Array): void {
-    this.reserve(bytes.length);
-    this.copy(bytes, 0, bytes.length);
   }
 
   #begin(length: number, type: number, flags: number, stream: number): void {

@@ -72,7 +72,7 @@ export class Session
     const peer = this.#peer;
     const streams = this.#streams = new StreamTable(options.firstStream ?? 1);
     const output = this.#output = new FrameWriter(transport);
-    output.addBytes(PREFACE);
+    output.put(PREFACE, 0);
     output.addSettings(ourSettings(streamWindow, maxHeaderSize));
     const windows = this.#windows = new ReceiveWindows(output, streamWindow);
     const sender = this.#sender = new BodySender(transport, output, peer, origin, this);
