@@ -47,11 +47,7 @@ export interface S3ReadOptions {
    * @default all
    */
   range?: S3Range;
-  /**
-   * The entity tag that the object must have.
-   *
-   * @default any
-   */
+  /** The entity tag that the object must have. */
   ifMatch?: string;
   /** Aborts the read. */
   signal?: AbortSignal;

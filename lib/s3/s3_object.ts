@@ -87,11 +87,7 @@ export interface S3PutOptions {
    * @default true
    */
   overwrite?: boolean;
-  /**
-   * The entity tag that the object to be replaced must have, as `If-Match`; some stores don't know that.
-   *
-   * @default any
-   */
+  /** The entity tag that the object to be replaced must have, as `If-Match`; some stores don't know that. */
   ifMatch?: string;
   /** Aborts the operation. */
   signal?: AbortSignal;
@@ -112,8 +108,6 @@ export interface S3WritableOptions extends S3PutOptions {
   /**
    * How many bytes will be written, by which the size of parts is planned. Without it, those of objects of more than
    * 62.5 GiB grow, which R2 does not take.
-   *
-   * @default unknown
    */
   size?: number;
   /**

@@ -47,7 +47,6 @@ export function verifyDigests(
 
 /** The length and digests of a body that are known before its first byte. */
 export interface Announced {
-  /** How many bytes there will be; undefined if nobody said. */
   readonly expectedBytes: number | undefined;
   readonly digests: Digests;
   /** Returns the digests in the trailers, at the end of the body; undefined if none are announced. */
@@ -99,7 +98,6 @@ export function tellProgress(bytes: number, announced: Announced, options: Recei
   onProgress?.({ bytes, expectedBytes });
 }
 
-/** @throws {UploadError} `BAD_LENGTH` if the body had another number of bytes than was said. */
 export function requireExpected(bytes: number, { expectedBytes }: Announced): void {
   if (expectedBytes === undefined || bytes === expectedBytes) return;
   const message = bytes < expectedBytes

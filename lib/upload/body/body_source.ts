@@ -63,7 +63,6 @@ export interface StreamTraits {
   readonly isReceived: boolean;
   /** Whether it is left as it is when nobody wants it any more, rather than cancelled. */
   readonly leavesBody: boolean;
-  /** Whether its chunks are nobody else's. */
   readonly ownsChunks: boolean;
   /** Whether its server reads ahead of the chunks of the body's coding, as {@linkcode ChunkSizedReads} tells. */
   readonly readsAhead: boolean;

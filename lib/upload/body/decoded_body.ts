@@ -191,7 +191,6 @@ function decodingError(cause: unknown): unknown {
   return new UploadError("MALFORMED", `The body is not what its coding promises: ${cause.message}`, { cause });
 }
 
-/** Divides pieces into parts of up to `most` bytes. */
 function* partsOf(pieces: readonly Uint8Array[], most: number): Generator<Uint8Array> {
   for (const piece of pieces) {
     for (let start = 0; start < piece.length; start += most) yield piece.subarray(start, start + most);

@@ -109,7 +109,6 @@ export class NodeBody implements BodyReader {
     this.#flow();
   };
 
-  /** Holds the sender back while there is no room. */
   #flow(): void {
     if (!this.#isListening) return;
     const isFull = this.#gathered + this.#held >= windowBytes();

@@ -11,7 +11,6 @@ export class Deadlines {
   /** No timer is set anew for each chunk. */
   readonly #looks: Interval | undefined;
 
-  /** @param expire Called with the reason, once or not at all. */
   constructor(options: ReceiveOptions & InnerOptions, pace: Pace, expire: (reason: unknown) => void) {
     const { signal, timeout = Infinity } = options;
     this.#signal = signal;
@@ -64,7 +63,6 @@ export class SenderWatch {
   readonly #minRate: number;
   readonly #window: number;
   #last: Pace;
-  /** Milliseconds that the sender has kept us waiting since a byte came. */
   #silence = 0;
   /** Bytes received in the current window, and its milliseconds so far. */
   #bytes = 0;
@@ -109,7 +107,6 @@ export class SenderWatch {
   }
 }
 
-/** How far a body has come, and how long its sender took for that. */
 export interface Pace {
   readonly bytes: number;
   /** Milliseconds in which the sender kept us waiting so far: not those in which it was held back. */

@@ -28,7 +28,6 @@ export function openBody(
   throw notABody(source);
 }
 
-/** The body of a request without one. */
 const emptyBody: BodyReader = {
   isHeldBack: false,
   read: () => Promise.resolve(undefined),

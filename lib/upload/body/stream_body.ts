@@ -37,14 +37,12 @@ export class ByteStreamBody implements BodyReader {
   readonly #traits: StreamTraits;
   /** Bytes of each read: Deno's server buffers a body without a limit once it is read in smaller parts than before. */
   readonly #size: number;
-  /** How many of them are asked for, if not all. */
   readonly #asked: ChunkSizedReads | undefined;
   readonly #free: ArrayBuffer[] = [];
   /** Buffers handed out and still in use, the oldest first. */
   readonly #given: ArrayBuffer[] = [];
   /** A read that was begun, and of which nothing was given yet. */
   #ahead: Promise<ReadableStreamReadResult<Uint8Array<ArrayBuffer>>> | undefined = undefined;
-  /** Lets a read go on that waits for a buffer. */
   #onFree: (() => void) | undefined = undefined;
   #isOver = false;
   #failure: { readonly reason: unknown } | undefined = undefined;

@@ -44,7 +44,6 @@ export type UploadErrorCode =
   | "TRAILER_DIGEST"
   | "UNSUPPORTED";
 
-/** The HTTP status that answers each. */
 export const uploadStatuses: Readonly<Record<UploadErrorCode, number>> = {
   ABORTED: 499,
   BAD_DIGEST: 400,

@@ -152,11 +152,7 @@ export interface StoreOptions {
    * @default false
    */
   flush?: boolean;
-  /**
-   * The algorithm of a digest to make of what is stored.
-   *
-   * @default none
-   */
+  /** The algorithm of a digest to make of what is stored. */
   digest?: DigestAlgorithm;
 }
 

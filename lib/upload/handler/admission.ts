@@ -16,7 +16,6 @@ import { Refusal } from "./problem.ts";
 /** The methods that are answered, as a value of `Allow`. */
 export const ALLOWED = "OPTIONS, POST, PUT";
 
-/** A request whose body is worth receiving. */
 export interface Admitted {
   readonly info: UploadInfo;
   /** The file to store the body as; undefined if it is a form. */

@@ -20,7 +20,6 @@ export function allowedOrigins(value: boolean | readonly string[]): AllowedOrigi
   throw new TypeError('allowCrossSite is empty: name an origin such as "https://app.example", or use false');
 }
 
-/** An origin as browsers write it. */
 function plainOrigin(origin: string): string {
   const { protocol, host } = new URL(origin); // without the port that the scheme has anyway
   return `${protocol}//${host}`.toLowerCase();

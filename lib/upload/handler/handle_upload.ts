@@ -8,7 +8,6 @@ import { answerResumable, capabilities, corsFields } from "./resumable/answer_re
 import type { Inform } from "./resumable/exchange.ts";
 import { receive } from "./reception.ts";
 
-/** The response to a request, and how many bytes of its body were received. */
 export interface Handled {
   readonly answer: Answer;
   readonly bytes: number;

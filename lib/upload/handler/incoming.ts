@@ -38,7 +38,6 @@ export interface Answer {
 
 const encoder = new TextEncoder();
 
-/** An answer whose content is `value` as JSON. */
 export function jsonAnswer(
   status: number,
   type: "application/json" | "application/problem+json",

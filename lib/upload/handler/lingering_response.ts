@@ -119,7 +119,6 @@ export const LITTLE: number = 64 * 1024;
 
 /** The rest of a refused request body, to be drained or abandoned. */
 class RestOfBody {
-  /** Undefined if another reader has locked the stream. */
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
   #reading: Promise<number | undefined> | undefined = undefined;
   isReading = false;
@@ -149,7 +148,6 @@ class RestOfBody {
     return "more";
   }
 
-  /** The bytes that a read gives; undefined at the end. */
   async #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<number | undefined> {
     this.isReading = true;
     try {

@@ -11,7 +11,6 @@ import { pathBelow } from "./naming.ts";
 import { isForSession } from "./resumable/answer_resumable.ts";
 import type { Settings } from "./settings.ts";
 
-/** Goes on to what comes after in a chain of Connect or Express. */
 export type Next = (error?: unknown) => void;
 
 type Routed = IncomingMessage & { readonly originalUrl?: string };

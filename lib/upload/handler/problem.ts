@@ -92,7 +92,6 @@ export function refusalOf(error: unknown, options: { readonly decode?: boolean }
   return new Refusal("INTERNAL", "The server could not store the upload", {}, error);
 }
 
-/** The answer, as RFC 9457 has it. */
 export function problemAnswer({ status, code, message, fields, members }: Refusal): Answer {
   const problem = { title: titles[status], status, detail: message, code, ...members };
   return jsonAnswer(status, "application/problem+json", fields, problem);

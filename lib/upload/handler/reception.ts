@@ -115,7 +115,6 @@ export async function storeParts(
   };
 }
 
-/** A stored file, as `onComplete()` is told of it. */
 export function completed(file: StoredFile, path: string | undefined, info: UploadInfo): CompletedUpload {
   const { digest, ...rest } = file;
   return {

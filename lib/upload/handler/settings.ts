@@ -83,7 +83,6 @@ class Extensions {
   /** In lower case, each with its dot. */
   readonly #endings: readonly string[];
 
-  /** @throws {TypeError} if there are none. */
   constructor(extensions: readonly string[]) {
     if (extensions.length === 0) throw new TypeError('extensions is empty: name one such as "png"');
     this.#endings = extensions.map((extension) => `.${extension.replace(/^\./, "").toLowerCase()}`);

@@ -120,7 +120,6 @@ export class DiskStorage implements Storage {
   readonly #directory: string;
   readonly #options: Pick<SaveFormOptions, "mode" | "flush">;
 
-  /** @throws {Error} if the folder is missing and cannot be made. */
   constructor(directory: string, options: Pick<SaveFormOptions, "mode" | "flush">) {
     this.#directory = directory;
     this.#options = options;

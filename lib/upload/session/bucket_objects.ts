@@ -33,7 +33,6 @@ export function recordKey(id: string, { state }: SessionRecord, time: number): s
   return `${folderOf(id)}record-${RANKS[state]}-${time}`;
 }
 
-/** Whether a key is that of the record of an upload that is stored. */
 export function isStoredRecord(key: string): boolean {
   return STORED.test(nameIn(key));
 }
@@ -71,7 +70,6 @@ function unique(): string {
 }
 
 export interface State {
-  /** The key of the record that counts; undefined if there is none. */
   readonly record: string | undefined;
   readonly parts: Parts | undefined;
   /** The pieces that make the data behind the parts; of one that begins before the end of another, the rest counts. */

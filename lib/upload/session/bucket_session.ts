@@ -69,7 +69,6 @@ export class BucketHold implements SessionHold {
   #pending: GatheredPart | undefined = undefined;
   /** The upload in parts, once one can be made: it has the bytes of all pieces, too. */
   #upload: ObjectUpload | undefined = undefined;
-  /** How many bytes the parts had when it was opened. */
   #base = 0;
   #isDoubted = false;
   /** Whether a note of the upload in parts may be in the store: the answer may have been lost. */
@@ -286,7 +285,6 @@ export class BucketHold implements SessionHold {
     return JSON.parse(await this.#small.readText(key)) as BegunUpload;
   }
 
-  /** Makes what was appended count. */
   async #keep(): Promise<void> {
     const isWhole = this.record.length === this.#end;
     const upload = this.#upload ?? (isWhole && this.#parts !== undefined ? await this.#open() : undefined);

@@ -43,7 +43,6 @@ const PIECE = 256 * 1024;
 
 export interface DiskOptions {
   readonly mode?: number | undefined;
-  /** Whether what is acknowledged is on the disk. */
   readonly flush?: boolean | undefined;
 }
 
@@ -58,7 +57,6 @@ export class DiskHold implements SessionHold {
   record: SessionRecord;
   #file: OpenFile | undefined = undefined;
 
-  /** @param directory The folder for uploads. */
   constructor(id: string, directory: string, options: DiskOptions, lock: ProcessLock, record: SessionRecord) {
     this.id = id;
     this.#directory = directory;

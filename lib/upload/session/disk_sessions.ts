@@ -39,7 +39,6 @@ export class DiskSessions implements SessionStorage {
   readonly #directory: string;
   readonly #options: DiskOptions;
 
-  /** @param directory The folder for uploads, which is there. */
   constructor(directory: string, options: DiskOptions) {
     this.#directory = directory;
     this.#options = options;

@@ -16,7 +16,6 @@ export function storableType(type: string): string {
 /** An unfinished upload, as it is kept beside its data: all but the offset, which is the length of the data. */
 export interface SessionRecord {
   readonly version: 1;
-  /** The protocol that the upload was created with. */
   readonly protocol: "tus" | "rufh";
   readonly method: string;
   /** The path of that request below the base path, decoded. */
@@ -31,7 +30,6 @@ export interface SessionRecord {
   readonly isForm: boolean;
   /** The fields of that request that tell how the representation is to be stored, by their names in lower case. */
   readonly fields: Readonly<Record<string, string>>;
-  /** How many bytes the representation has; undefined while that is not known. */
   readonly length?: number;
   readonly concat?: string;
   readonly metadataField?: string;
@@ -41,7 +39,6 @@ export interface SessionRecord {
    * `open` while data is appended, `storing` once all of it is here, until it is stored and whoever wants to know was told.
    */
   readonly state: "open" | "storing" | "stored";
-  /** How many bytes were stored; of any state but `open`. */
   readonly bytes?: number;
   /** Whether the file replaces another; of any state but `open`. */
   readonly isThere?: boolean;
@@ -135,7 +132,6 @@ export interface SessionHold {
   doubt(): Promise<void>;
   /** Lets what was appended, and not dropped since, count. */
   vouch(): Promise<void>;
-  /** Drops the bytes from `offset` on, which were appended by this holder. */
   truncate(offset: number): Promise<void>;
   /** Reads the data, in pieces that are good until the next one is asked for. */
   read(): AsyncIterable<Uint8Array>;

@@ -65,7 +65,6 @@ export interface Lease {
   readonly hold: SessionHold;
   /** Aborted when another request wants the session: a sender never has two that live. */
   readonly signal: AbortSignal;
-  /** Lets go; what was held is nobody's then. */
   release(): Promise<void>;
 }
 

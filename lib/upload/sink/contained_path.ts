@@ -36,7 +36,6 @@ export interface ContainedPlace {
   readonly reached: string;
   /** Looks anew where links lead, if that is all that can be done. @throws {UploadError} `OUTSIDE_ROOT`. */
   readonly verify: (() => void) | undefined;
-  /** Ends the hold of the folder. Once. */
   release(): void;
 }
 

@@ -11,7 +11,6 @@ const PROBLEMS = "https://iana.org/assignments/http-problem-types#";
 
 /** The iteration of Resumable Uploads for HTTP that a request speaks. */
 export interface Draft {
-  /** The interop version whose rules count. */
   readonly version: number;
   /** Whether the sender named it, without which no interim response is sent. */
   readonly isNamed: boolean;

@@ -26,7 +26,6 @@ export interface Exchange {
   readonly inform: Inform | undefined;
 }
 
-/** The outcome of a request: its response, and the error if it failed. */
 export interface Outcome {
   readonly answer: Answer;
   readonly error?: unknown;
@@ -138,7 +137,6 @@ export function expiryOf({ sessions }: Settings, hold: SessionHold): string {
   return formatHTTPDate(hold.touched + sessions!.maxAge);
 }
 
-/** @throws {Refusal} `TOO_LARGE` if an upload of that length is not accepted. */
 export function requireSize(settings: Settings, length: number | undefined): void {
   const maxSize = maxSizeOf(settings);
   if (length === undefined || length <= maxSize) return;
@@ -174,7 +172,6 @@ export function requestOf({ method, fields }: SessionRecord, body: ReadableStrea
   return new Request("http://localhost/", init);
 }
 
-/** The details of an upload, as its creation told them. */
 export function infoOf({ request, settings }: Exchange, record: SessionRecord): UploadInfo {
   const { method, path, contentType, filename, metadata } = record;
   return {

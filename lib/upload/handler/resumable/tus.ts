@@ -85,7 +85,6 @@ async function create(exchange: Exchange): Promise<Outcome> {
   }
 }
 
-/** @throws {Refusal} if a new upload says nothing of its length, or something that is none. */
 function newLength(exchange: Exchange): number | undefined {
   const length = numberIn(exchange, "upload-length");
   const deferred = asked(exchange, "upload-defer-length");
@@ -98,7 +97,6 @@ function newLength(exchange: Exchange): number | undefined {
   return length;
 }
 
-/** The record of a new upload, if it is welcome. */
 async function recordOf(exchange: Exchange, concat: string | undefined): Promise<SessionRecord> {
   const { settings, request } = exchange;
   const metadataField = asked(exchange, "upload-metadata");
@@ -248,7 +246,6 @@ function isWhole({ record, offset }: SessionHold): boolean {
   return record.state !== "open" || record.length === offset;
 }
 
-/** When an upload that is not finished expires. */
 function expiration({ settings }: Exchange, hold: SessionHold): Fields {
   return isWhole(hold) && hold.record.concat !== "partial" ? {} : { "Upload-Expires": expiryOf(settings, hold) };
 }

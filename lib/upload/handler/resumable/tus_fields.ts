@@ -11,12 +11,10 @@ export const EXTENSIONS =
 
 export const DATA_TYPE = "application/offset+octet-stream";
 
-/** The algorithms of checksums, by their names in the protocol. */
 const ALGORITHMS: Readonly<Record<string, string>> = { sha1: "sha1", sha256: "sha256", sha512: "sha512", md5: "md5" };
 
 export const CHECKSUMS: string = Object.keys(ALGORITHMS).join(",");
 
-/** @throws {Refusal} if a field is there and is no number of bytes. */
 export function numberIn(exchange: Exchange, name: string): number | undefined {
   const value = asked(exchange, name);
   if (value === undefined) return undefined;
