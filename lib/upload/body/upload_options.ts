@@ -5,13 +5,13 @@ import {
   func,
   integer,
   type Member,
+  member,
   number,
   oneOf,
   schema,
   type SchemaOf,
   signal,
   text,
-  wrongType,
 } from "../../streams/internal.ts";
 import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
 
@@ -252,13 +252,8 @@ export function rate<D extends number | undefined = undefined>(fallback?: D): Me
 /** An option that is the time in ms after which something ends, or Infinity. */
 export function timeLimit<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
   const expected = `a number of ms above 0 and up to ${MAX_TIMER_DELAY}, or Infinity`;
-  return {
-    fallback: fallback as D,
-    expected,
-    check(value, name) {
-      if (typeof value !== "number") throw wrongType(name, expected, value);
-      if (value > 0 && value <= MAX_TIMER_DELAY || value === Infinity) return value;
-      throw new RangeError(`${name} ${value} is out of range: use ${expected}`);
-    },
+  const accepts = (value: unknown): boolean => {
+    return typeof value === "number" && (value > 0 && value <= MAX_TIMER_DELAY || value === Infinity);
   };
+  return member<number, D>(expected, accepts, fallback, true);
 }

@@ -3,7 +3,7 @@ import { admit, ALLOWED } from "./admission.ts";
 import { type Answer, type Incoming, type OpenBody, pathOf, tell } from "./incoming.ts";
 import type { Settings } from "./settings.ts";
 import { pathBelow } from "./naming.ts";
-import { problemAnswer, Refusal, refusalOf } from "./problem.ts";
+import { again, problemAnswer, refusalOf } from "./problem.ts";
 import { answerResumable, capabilities, corsFields } from "./resumable/answer_resumable.ts";
 import type { Inform } from "./resumable/exchange.ts";
 import { receive } from "./reception.ts";
@@ -41,7 +41,7 @@ export async function handleUpload(
   };
   const { activity } = settings;
   if (activity.isOver) {
-    const refusal = new Refusal("BUSY", "The server is about to end: try again", { "Retry-After": "1" });
+    const refusal = again("The server is about to end");
     return finish(problemAnswer(refusal), refusal);
   }
   return await activity.during(async () => {

@@ -81,13 +81,18 @@ export class Refusal extends Error {
   }
 }
 
+/** A refusal for a reason that passes. */
+export function again(reason: string, cause?: unknown): Refusal {
+  return new Refusal("BUSY", `${reason}: try again`, { "Retry-After": "1" }, cause);
+}
+
 /** Converts an error into a refusal, which holds nothing that the sender must not know. */
 export function refusalOf(error: unknown, options: { readonly decode?: boolean }): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof UploadError) return new Refusal(error.code, error.message, fieldsOf(error, options), error);
   const code = systemCodeOf(error);
   if (code === "EMFILE" || code === "ENFILE") {
-    return new Refusal("BUSY", "The server has too many files open: try again", { "Retry-After": "1" }, error);
+    return again("The server has too many files open", error);
   }
   return new Refusal("INTERNAL", "The server could not store the upload", {}, error);
 }

@@ -35,16 +35,12 @@ export async function receive(
   try {
     const overwrite = options.overwrite === true && !(condition && wantsNone(request.source));
     const isConditional = overwrite && condition !== undefined;
-    const destination = storage.destination(name, {
-      overwrite,
-      contentType,
-      ...(isConditional && { only: { found } }),
-    });
+    const only = isConditional && { only: { found } };
+    const destination = storage.destination(name, { overwrite, contentType, ...only });
     const claim = isConditional ? storage.claim(request.source, found) : undefined;
-    const saved = await storeBody(body, destination, { ...options, overwrite, claim });
-    const { bytes, digest } = saved;
+    const { bytes, digest, path } = await storeBody(body, destination, { ...options, overwrite, claim });
     const file = { name, bytes, digest, contentType };
-    await settings.onComplete?.(completed(file, saved.path, admitted.info));
+    await settings.onComplete?.(completed(file, path, admitted.info));
     return stored(settings, request, [file], {}, found ? 200 : 201);
   } catch (failure) {
     const error = storage.explained(failure, name);

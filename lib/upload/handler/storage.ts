@@ -13,7 +13,7 @@ import type { Claim } from "../sink/claim.ts";
 import { CreatedObject, MARK, objectAt } from "../sink/created_object.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import type { Incoming } from "./incoming.ts";
-import { Refusal } from "./problem.ts";
+import { again, Refusal } from "./problem.ts";
 
 export interface Place {
   readonly mtimeMs: number;
@@ -144,8 +144,7 @@ export class DiskStorage implements Storage {
     return {
       lock() {
         makeDirectorySync(directory);
-        const busy = (): Refusal =>
-          new Refusal("BUSY", "Another process stores a file: try again", { "Retry-After": "1" });
+        const busy = (): Refusal => again("Another process stores a file");
         return new ProcessLock({
           directory,
           subject: "the names of files",
@@ -216,7 +215,7 @@ export class BucketStorage implements Storage {
     if (status === 412 || code === "NoSuchKey" || code === "ConditionalRequestConflict") return nameTaken(name, error);
     const isAnswered = typeof status === "number" && status >= 300 && status < 500 && status !== 429;
     if (isAnswered && code !== "NoSuchUpload") return error;
-    return new Refusal("BUSY", "The storage cannot be reached: try again", { "Retry-After": "1" }, error);
+    return again("The storage cannot be reached", error);
   }
 
   sessions(): SessionStorage {

@@ -191,12 +191,7 @@ async function takeName(exchange: Exchange, hold: SessionHold, digests: Digests)
   const [path] = await placeAll(exchange, hold, [{ name: name! }]);
   const algorithm = settings.save.digest;
   const digest = algorithm && digests[algorithm];
-  const file = {
-    name: name!,
-    bytes: bytes!,
-    digest: digest === undefined ? undefined : formatDigest(algorithm!, digest),
-    contentType,
-  };
+  const file = { name: name!, bytes: bytes!, digest: digest && formatDigest(algorithm!, digest), contentType };
   await settings.onComplete?.(completed(file, path, infoOf(exchange, hold.record)));
   const answer = stored(settings, request, [file], {}, isThere ? 200 : 201);
   const told = ALGORITHMS.flatMap((name) => digests[name] === undefined ? [] : formatDigest(name, digests[name]))

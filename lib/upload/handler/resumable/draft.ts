@@ -183,15 +183,8 @@ function tooMuch(length: number | undefined, most: number): Refusal | UploadErro
 
 /** Returns the length and digests of the content of this request alone, not those of the representation. */
 function contentOf({ request, settings }: Exchange): Announced {
-  const { expectedBytes, digests, trailerDigests } = announcedOf(request.source, {
-    ...settings.save,
-    maxBytes: Infinity,
-  });
-  return {
-    expectedBytes,
-    digests: new Map([...digests].filter(([field]) => field === "Content-Digest")),
-    trailerDigests,
-  };
+  const announced = announcedOf(request.source, { ...settings.save, maxBytes: Infinity });
+  return { ...announced, digests: new Map([...announced.digests].filter(([field]) => field === "Content-Digest")) };
 }
 
 /** Tells the sender now and then how much is kept, unless a digest may take that back. */
