@@ -77,13 +77,7 @@ export class S3Error extends Error {
   /** The key of the object, if it was about one. */
   readonly key: string | undefined;
 
-  /**
-   * Makes an error.
-   *
-   * @param code The reason.
-   * @param message The same in words.
-   * @param options The answer that told it, and the underlying error.
-   */
+  /** Makes an error by its code, the same in words, and the answer that told it. */
   constructor(code: S3ErrorCode, message: string, options: S3ErrorOptions = {}) {
     super(message, "cause" in options ? { cause: options.cause } : undefined);
     this.name = "S3Error";

@@ -112,9 +112,8 @@ const DIGEST_FIELDS: readonly string[] = ["Content-Digest", "Repr-Digest"];
 type Trailers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * The digest fields that the sender of a request announces for its trailer section, which follows the body. Only those
- * are looked at: what they are made of has to be known before the first byte. A response's sender announces nothing to
- * a server.
+ * The digest fields that the sender of a request announces for its trailer section: what they are made of has to be known
+ * before the first byte.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-6.6.2}
  */
@@ -125,11 +124,9 @@ function announcedTrailerDigests(source: BodySource): string[] {
 }
 
 /**
- * Returns a function that reads the digests in the trailer section of a body, at its end; undefined if nothing is announced,
- * or what is announced for trailers that cannot be seen has come before.
+ * Returns a function that reads the digests in the trailer section of a body; undefined if none are announced for it alone.
  *
- * @throws {UploadError} `TRAILER_DIGEST` if a digest would come in trailers that nobody can see: a `Request` has none,
- * those of `node:http` and `node:http2` do.
+ * @throws {UploadError} `TRAILER_DIGEST` if a digest would come in trailers that cannot be seen, as of a `Request`.
  */
 function trailerDigestsOf(
   source: BodySource,
@@ -148,8 +145,7 @@ function trailerDigestsOf(
 /**
  * The digests that came after the body, by the field that has them.
  *
- * @throws {UploadError} `BAD_DIGEST` if a field is malformed or, of those that are required, missing: whoever announces a
- * digest wants it checked, and proxies may drop trailers.
+ * @throws {UploadError} `BAD_DIGEST` if a field is malformed, or a required one missing: proxies may drop trailers.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9530#section-6.5}
  */
 function digestsIn(source: BodySource, required: readonly string[]): Digests {

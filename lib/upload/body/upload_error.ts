@@ -84,12 +84,7 @@ export class UploadError extends Error {
   /** The HTTP status that answers it. */
   readonly status: number;
 
-  /**
-   * Makes an error.
-   *
-   * @param code The reason for the failure.
-   * @param message The same in words, without anything that the sender must not know.
-   */
+  /** Makes an error by its code, and a message without anything that the sender must not know. */
   constructor(code: UploadErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "UploadError";

@@ -87,12 +87,8 @@ export function destineBy(destination: FormDestination): Destine {
 }
 
 /**
- * A new name for a file that was sent: a random UUID, and the extension that its name or, if that has none, its type
- * has.
- *
- * @param filename The name that the sender gave it. Nothing of it is taken over but an extension of 1 to 16 letters
- * and digits of ASCII, in lower case.
- * @param contentType Its media type, with or without parameters.
+ * A new name for a file that was sent: a random UUID, and the extension of its name or, if that has none, its type. An
+ * extension has 1 to 16 letters and digits of ASCII, in lower case.
  */
 export function randomName(filename: string, contentType: string): string {
   const [, own] = /\.([\da-z]{1,16})$/i.exec(filename) ?? [];

@@ -7,11 +7,8 @@ const MOST_BYTES = 255;
 const OURS = ".millrace-";
 
 /**
- * The path of a request target below `basePath`, as it is encoded, without the query; empty for the base path itself,
- * with or without its last slash; undefined if it is another's.
- *
- * @param target In origin-form or absolute-form.
- * @param basePath Begins and ends with a slash.
+ * The encoded path of a request target below `basePath`, which begins and ends with a slash; empty for that itself, with
+ * or without its last slash; undefined if it is another's.
  */
 export function pathBelow(target: string, basePath: string): string | undefined {
   const path = pathOf({ target }) || "/";

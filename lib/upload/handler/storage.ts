@@ -42,10 +42,9 @@ export interface Storage {
 }
 
 /**
- * Returns the status of the file or link at an upload's name; undefined if there is none. Looking is synchronous: it
- * takes some µs, and a turn of the event loop would let more of the body arrive before it can be held back.
+ * Returns the status of the file or link at a checked name; undefined if there is none. Looking is synchronous: it takes
+ * some µs, and a turn of the event loop would let more of the body arrive before it can be held back.
  *
- * @param name A checked name.
  * @throws {Refusal} if its folder is missing: as with WebDAV (RFC 4918, section 9.7.1), none is made.
  * @throws {UploadError} `EXISTS` if it is something that no file can replace, `BAD_NAME` if the name is too long.
  */

@@ -196,12 +196,7 @@ export function refusedOnWindows(part: string): string | undefined {
   return undefined;
 }
 
-/**
- * Returns the name of a file for messages that the sender may see: as it was given, relative to the root; without a
- * root the last part alone, since the sender must not see the path.
- *
- * @param given The path as it was given.
- */
+/** The name of a file for messages: as it was given, relative to the root; without a root the last part alone. */
 export function shownName(given: string, root: string | undefined): string {
   return shown(root === undefined ? basename(given) : isAbsolute(given) ? belowRoot(given, root) : given);
 }

@@ -230,13 +230,7 @@ const codes: Readonly<Record<string, UploadErrorCode>> = {
   ENOSPC: "NO_SPACE",
 };
 
-/**
- * Converts a file system error of an upload into the error to report.
- *
- * @param action What failed, as in "Cannot write".
- * @param path The file's path, for errors that the sender does not see.
- * @param name What the file is called in errors that the sender sees.
- */
+/** The error to report for one of the file system; senders see those that call the file `name`, not its path. */
 export function storageFailure(action: string, path: string, name: string, error: unknown): Error {
   const failure = fileFailure(action, name, error);
   const code = codes[String((failure as { code?: unknown }).code)];

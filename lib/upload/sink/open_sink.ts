@@ -71,10 +71,8 @@ class StreamWriter<T> {
 }
 
 /**
- * Opens a stream to write a body to; it is closed when the body is committed, and aborted when it is discarded.
- *
- * @param signal Ends the wait for a stream that takes nothing.
- * @throws {TypeError} if the stream is locked, closed or errored.
+ * Opens a stream to write a body to; it is closed when the body is committed, and aborted when it is discarded. The
+ * signal ends the wait for a stream that takes nothing.
  */
 async function openStreamSink(
   stream: WritableStream<Uint8Array>,
@@ -97,13 +95,7 @@ async function openStreamSink(
   };
 }
 
-/**
- * Opens a series of files to write a body to: cut so that each is filled, since a chunk is never split between two. The
- * series is closed when the body is committed.
- *
- * @param signal Ends the wait for a stream that takes nothing.
- * @throws {TypeError} if the stream is locked, closed or errored.
- */
+/** Opens a series of files to write a body to: cut so that each is filled, since a chunk is never split between two. */
 async function openRotatingSink(
   stream: RotatingFileWritable,
   signal: AbortSignal | undefined,
