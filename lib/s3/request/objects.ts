@@ -101,13 +101,12 @@ export async function headObject(store: Store, key: string, signal?: AbortSignal
 
 const STORED = /^(?:cache-control|content-(?:disposition|encoding|language|type)|expires|x-amz-meta-.+)$/;
 
-/** An object, and the fields that a copy of it has as well. */
-interface FoundObject {
-  readonly object: S3Object;
-  readonly fields: Readonly<Record<string, string>>;
-}
-
-export async function findObject(store: Store, key: string, signal?: AbortSignal): Promise<FoundObject | undefined> {
+/** Looks for an object, and the fields that a copy of it has as well. */
+export async function findObject(
+  store: Store,
+  key: string,
+  signal?: AbortSignal,
+): Promise<{ readonly object: S3Object; readonly fields: Readonly<Record<string, string>> } | undefined> {
   try {
     return await store.send({
       method: "HEAD",

@@ -41,9 +41,8 @@ export function requireOwnSite(allowed: AllowedOrigins, request: Incoming): void
   if (!isCrossSite(request, origin)) return;
   if (origin !== undefined && typeof allowed === "object" && allowed.has(origin)) return;
   const page = origin === undefined || origin === "null" ? "a page" : `a page of ${JSON.stringify(origin)}`;
-  const message =
-    `The upload comes from ${page}, which is another site: the option allowCrossSite says which may upload`;
-  throw new Refusal("CROSS_SITE", message);
+  const wayOut = "the option allowCrossSite says which may upload";
+  throw new Refusal("CROSS_SITE", `The upload comes from ${page}, which is another site: ${wayOut}`);
 }
 
 function isCrossSite(request: Incoming, origin: string | undefined): boolean {

@@ -43,12 +43,6 @@ const SMALL = 128 * 1024;
 /** How many parts are stored before that is noted, in the midst of a request. */
 const UNNOTED_PARTS = 8;
 
-/** The upload in parts that has the data, as it is noted. */
-interface BegunUpload {
-  readonly uploadId: string;
-  readonly checksum: ChecksumKind;
-}
-
 /** A session whose data is an upload in parts of one size, and pieces behind them that make no part yet. */
 export class BucketHold implements SessionHold {
   readonly id: string;
@@ -281,8 +275,9 @@ export class BucketHold implements SessionHold {
     return upload;
   }
 
-  async #begun({ key }: Parts): Promise<BegunUpload> {
-    return JSON.parse(await this.#small.readText(key)) as BegunUpload;
+  /** The upload in parts that has the data, as it is noted. */
+  async #begun({ key }: Parts): Promise<{ readonly uploadId: string; readonly checksum: ChecksumKind }> {
+    return JSON.parse(await this.#small.readText(key));
   }
 
   async #keep(): Promise<void> {
@@ -295,17 +290,15 @@ export class BucketHold implements SessionHold {
     const rest = upload?.rest ?? this.#pending;
     if (rest !== undefined && rest.length > 0) await this.#putPiece(rest);
     this.#kept = this.#end;
-    await this.#clean();
+    // What cannot be removed goes with the session.
+    await deleteObjects(this.#context.store, this.#spent.splice(0)).catch(() => {});
   }
 
   /** Notes how many parts there are: the pieces before their end count no more. */
   async #noteParts({ uploadId, checksum, partSize, stored }: ObjectUpload): Promise<void> {
     if (stored.count === (this.#parts?.count ?? 0)) return;
-    const parts = partsNote(
-      this.id,
-      { count: stored.count, size: partSize, end: this.#base + stored.size },
-      this.#now(),
-    );
+    const counted = { count: stored.count, size: partSize, end: this.#base + stored.size };
+    const parts = partsNote(this.id, counted, this.#now());
     this.#isNoted = true;
     await this.#small.put(parts.key, JSON.stringify({ uploadId, checksum }));
     this.#spent = [...this.#spent, ...this.#parts === undefined ? [] : [this.#parts.key], ...this.#pieceKeys];
@@ -326,11 +319,6 @@ export class BucketHold implements SessionHold {
     if (!isNew) return;
     this.#pending = undefined;
     await bytes.discard();
-  }
-
-  /** Removes what counts no more; what cannot be removed goes with the session. */
-  async #clean(): Promise<void> {
-    await deleteObjects(this.#context.store, this.#spent.splice(0)).catch(() => {});
   }
 
   /** Drops what does not count. Never rejects. */

@@ -140,8 +140,7 @@ export function expiryOf({ sessions }: Settings, hold: SessionHold): string {
 export function requireSize(settings: Settings, length: number | undefined): void {
   const maxSize = maxSizeOf(settings);
   if (length === undefined || length <= maxSize) return;
-  const message = `The upload has ${length} bytes, and at most ${maxSize} are accepted`;
-  throw new Refusal("TOO_LARGE", message);
+  throw new Refusal("TOO_LARGE", `The upload has ${length} bytes, and at most ${maxSize} are accepted`);
 }
 
 export type Digests = Readonly<Partial<Record<DigestAlgorithm, string>>>;

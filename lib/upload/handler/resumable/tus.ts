@@ -148,8 +148,7 @@ async function append(exchange: Exchange, id: string | undefined): Promise<Outco
     await learnLength(exchange, hold);
     if (hold.record.state === "open") await receive(exchange, lease);
     if (isWhole(hold)) await finish(exchange, hold);
-    const fields = { "Upload-Offset": String(hold.offset), ...expiration(exchange, hold) };
-    return { answer: emptyAnswer(204, fields) };
+    return { answer: emptyAnswer(204, { "Upload-Offset": String(hold.offset), ...expiration(exchange, hold) }) };
   });
 }
 
@@ -232,8 +231,7 @@ async function tellOffset(exchange: Exchange, id: string | undefined): Promise<O
 function requireContent(exchange: Exchange, isRequired = false): void {
   const type = asked(exchange, "content-type")?.toLowerCase();
   if (type === DATA_TYPE || (!isRequired && !hasContent(exchange))) return;
-  const message = `Data is sent with the type ${DATA_TYPE}`;
-  throw new Refusal("UNSUPPORTED", message);
+  throw new Refusal("UNSUPPORTED", `Data is sent with the type ${DATA_TYPE}`);
 }
 
 function hasContent(exchange: Exchange): boolean {
