@@ -1,11 +1,11 @@
 import { BatchedWritableStream } from "../batch/mod.ts";
-import { bool, drainBatches, schema, type SchemaOf, writePastLock } from "../streams/internal.ts";
+import { bool, drainBatches, schema, type SchemaOf } from "../streams/internal.ts";
 import { AppendedFile } from "./appended_file.ts";
 import { atomicFileMembers, type AtomicFileOptions } from "./atomic_file.ts";
 import { failing, fileFailure } from "./failure.ts";
 import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "./write_batch.ts";
 import { FileCommand, ItemWriter } from "./item_writer.ts";
-import { type FileTarget, openOutputFile, WholeFile } from "./output_file.ts";
+import { type FileTarget, openOutputFile, wholeFile } from "./output_file.ts";
 import { filePath } from "./place.ts";
 
 /**
@@ -98,7 +98,7 @@ export class FileWritable extends BatchedWritableStream<Uint8Array | string> {
    * @throws {Error} why it cannot be written, with the system's `code`.
    */
   flush(): Promise<void> {
-    return this.#request("flush");
+    return this.#items.request(this, "flush");
   }
 
   /**
@@ -110,7 +110,7 @@ export class FileWritable extends BatchedWritableStream<Uint8Array | string> {
    */
   async reopen(): Promise<void> {
     this.#appended("reopen()");
-    await this.#request("reopen");
+    await this.#items.request(this, "reopen");
   }
 
   /**
@@ -125,11 +125,6 @@ export class FileWritable extends BatchedWritableStream<Uint8Array | string> {
     file.settleNow();
     this.#items.writeNow(this.#pairs.joined(drainBatches(this)), file);
     file.flushNow();
-  }
-
-  #request(kind: FileCommand["kind"]): Promise<void> {
-    this.#items.expectCommand();
-    return writePastLock(this, new FileCommand(kind));
   }
 
   #appended(method: string): AppendedFile {
@@ -221,5 +216,5 @@ export async function openFileWritable(
     throw new TypeError("temporary needs atomic: true: other files are written in place");
   }
   const file = await openOutputFile(named, others).catch(failing("create", named));
-  return new FileWritable(new WholeFile(named, file));
+  return new FileWritable(wholeFile(named, file));
 }

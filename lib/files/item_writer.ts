@@ -1,4 +1,4 @@
-import { checkedSize } from "../streams/internal.ts";
+import { checkedSize, writePastLock } from "../streams/internal.ts";
 import { checkedItems, WriteBatch } from "./write_batch.ts";
 
 /** A request of a stream's own method, which waits among the chunks for its turn. */
@@ -74,8 +74,10 @@ export class ItemWriter {
     this.#target = target;
   }
 
-  expectCommand(): void {
+  /** Has the target obey a command behind all that was written to the stream, which may be locked. */
+  request(stream: WritableStream, kind: FileCommand["kind"]): Promise<void> {
     this.#hasCommands = true;
+    return writePastLock(stream, new FileCommand(kind));
   }
 
   async write(chunks: (Item | FileCommand)[]): Promise<void> {

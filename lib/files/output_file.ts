@@ -12,7 +12,6 @@ export interface FileTarget extends ItemTarget {
 
 /** A file that is being written: under its name at once, or an {@linkcode AtomicFile}. */
 export interface OutputFile {
-  /** Appends bytes. */
   writev(pieces: readonly Uint8Array[]): Promise<void>;
   /** Waits until what was written is on the disk; an atomic file has nothing to show before it is complete. */
   sync?(): Promise<void>;
@@ -24,7 +23,6 @@ export interface OutputFile {
   discard(): Promise<void>;
 }
 
-/** How {@linkcode openOutputFile} opens a file. */
 export interface OutputFileOptions extends AtomicFileOptions {
   readonly atomic?: boolean;
 }
@@ -80,37 +78,21 @@ class PlainFile implements OutputFile {
   }
 }
 
-/** A file that is written from its beginning, as what a stream writes to. */
-export class WholeFile implements FileTarget {
-  readonly maxFileSize: number = Infinity;
-  readonly cutsLines = false;
-  readonly room: number = Infinity;
-  readonly path: string;
-  readonly #file: OutputFile;
-
-  constructor(path: string, file: OutputFile) {
-    this.path = path;
-    this.#file = file;
-  }
-
-  async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
-    if (length === 0) return;
-    await this.#file.writev(pieces).catch(failing("write", this.path));
-  }
-
-  async rotate(): Promise<void> {
-    // There is no other file: room and sizes have no limit.
-  }
-
-  async flush(): Promise<void> {
-    await this.#file.sync?.().catch(failing("flush", this.path));
-  }
-
-  commit(): Promise<void> {
-    return this.#file.commit();
-  }
-
-  discard(): Promise<void> {
-    return this.#file.discard();
-  }
+/** Makes what a stream writes to of a file that is written from its beginning. */
+export function wholeFile(path: string, file: OutputFile): FileTarget {
+  return {
+    path,
+    maxFileSize: Infinity,
+    cutsLines: false,
+    room: Infinity,
+    async write(pieces, length): Promise<void> {
+      if (length > 0) await file.writev(pieces).catch(failing("write", path));
+    },
+    rotate: () => Promise.resolve(), // there is no other file
+    async flush(): Promise<void> {
+      await file.sync?.().catch(failing("flush", path));
+    },
+    commit: () => file.commit(),
+    discard: () => file.discard(),
+  };
 }

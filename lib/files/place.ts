@@ -98,16 +98,12 @@ const mayNot: ReadonlySet<unknown> = new Set(["EPERM", "EINVAL", "ENOSYS", "ENOT
  */
 export async function keepAttributes(file: OpenFile, { mode, uid, gid }: Stats): Promise<void> {
   const own = file.status();
-  if (own.uid !== uid || own.gid !== gid) await keepOwner(file, uid, gid);
-  if ((own.mode & 0o777) !== (mode & 0o777)) await file.chmod(mode & 0o777);
-}
-
-async function keepOwner(file: OpenFile, uid: number, gid: number): Promise<void> {
-  try {
-    await file.chown(uid, gid);
-  } catch (error) {
-    if (!mayNot.has((error as { code?: unknown }).code)) throw error;
+  if (own.uid !== uid || own.gid !== gid) {
+    await file.chown(uid, gid).catch((error) => {
+      if (!mayNot.has(error.code)) throw error;
+    });
   }
+  if ((own.mode & 0o777) !== (mode & 0o777)) await file.chmod(mode & 0o777);
 }
 
 /** Error codes of systems that cannot flush a folder, or do not let this user open it. */

@@ -161,12 +161,6 @@ export class LogDestination extends Writable {
   }
 
   /** @ignore */
-  override _writev(chunks: { chunk: string | Uint8Array; encoding: BufferEncoding }[], done: Done): void {
-    for (const { chunk, encoding } of chunks) this.#lines.add(decoded(chunk, encoding), this.#emit);
-    done();
-  }
-
-  /** @ignore */
   override _final(done: Done): void {
     this.#endLine();
     this.#attempts.isPatient = false;

@@ -6,7 +6,7 @@ import test from "node:test";
 import fc from "fast-check";
 import { FileWritable } from "../../lib/files/file_writable.ts";
 import { openFileReadable, openFileWritable } from "../../lib/files/mod.ts";
-import { openOutputFile, WholeFile } from "../../lib/files/output_file.ts";
+import { openOutputFile, wholeFile } from "../../lib/files/output_file.ts";
 import { noise } from "../support/bytes.ts";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
@@ -261,7 +261,7 @@ test("openFileWritable() gives a new file the mode asked for, makes none for a w
     assert.deepEqual(await readdir(folder), []);
     await (await openFileWritable(path, { mode: 0o600 })).close();
     assert.equal((await stat(path)).mode & 0o777, 0o600);
-    const stream = new FileWritable(new WholeFile(path, await openOutputFile(path, { mtimeMs: Number.NaN })));
+    const stream = new FileWritable(wholeFile(path, await openOutputFile(path, { mtimeMs: Number.NaN })));
     await assert.rejects(stream.close(), /^Error: Cannot complete /);
     assert.deepEqual(openFilesIn(folder), []);
   }));

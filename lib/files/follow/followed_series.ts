@@ -24,7 +24,7 @@ export class FollowedSeries implements Trail {
 
   async first(): Promise<FollowedFile | undefined> {
     if (this.#start === "beginning") return await this.next();
-    const number = largest(await this.#numbers());
+    const number = (await this.#numbers()).at(-1) ?? 0;
     if (number === 0) return undefined;
     const path = this.#series.pathOf(number);
     const file = await unlessMissing(GrowingFile.open(path, "end", false));
@@ -34,11 +34,10 @@ export class FollowedSeries implements Trail {
 
   async next(): Promise<FollowedFile | undefined> {
     const numbers = await this.#numbers();
-    const last = largest(numbers);
+    const last = numbers.at(-1) ?? 0;
     if (last > 0 && last < this.#number && await this.#isNewer(last)) this.#number = 0;
-    let next = Infinity;
-    for (const number of numbers) if (number > this.#number && number < next) next = number;
-    return next === Infinity ? undefined : await this.#open(next);
+    const next = numbers.find((number) => number > this.#number);
+    return next === undefined ? undefined : await this.#open(next);
   }
 
   async #numbers(): Promise<number[]> {
@@ -66,11 +65,4 @@ export class FollowedSeries implements Trail {
     const status = await unlessMissing(stat(this.#series.pathOf(number)));
     return status !== undefined && status.birthtimeMs > this.#made;
   }
-}
-
-/** The largest number; 0 if there is none. */
-function largest(numbers: readonly number[]): number {
-  let found = 0;
-  for (const number of numbers) if (number > found) found = number;
-  return found;
 }

@@ -66,7 +66,7 @@ export class CurrentFile {
 
   /** Goes on with the last file, if it has room and all that is in it is whole; ends it otherwise. */
   continue(): void {
-    const last = this.#series.numbersIn(readdirSync(this.#series.directory)).reduce((a, b) => Math.max(a, b), 0);
+    const last = this.#series.numbersIn(readdirSync(this.#series.directory)).at(-1) ?? 0;
     this.#record.reserve(last);
     const entries = this.#record.entries;
     for (const [i, entry] of entries.entries()) {

@@ -65,13 +65,14 @@ export class FileSeries {
     return join(this.directory, this.#nameOf(number));
   }
 
-  /** The numbers of the names that are of the series, compressed or not, whatever made the files. */
+  /** The numbers of the names that are of the series, compressed or not, whatever made the files; in order. */
   numbersIn(names: readonly string[]): number[] {
-    return names.flatMap((name) => {
+    const numbers = names.flatMap((name) => {
       const packed = packedFormats.find(({ extension }) => name.endsWith(`.${extension}`));
       const plain = packed === undefined ? name : name.slice(0, -packed.extension.length - 1);
       return this.#numberOf?.(name) ?? this.#numberOf?.(plain) ?? [];
     });
+    return numbers.sort((one, other) => one - other);
   }
 
   /** The path for a file that is to be written. */

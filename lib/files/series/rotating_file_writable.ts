@@ -1,7 +1,7 @@
 import { BatchedWritableStream } from "../../batch/mod.ts";
 import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "../write_batch.ts";
-import { FileCommand, guardedSize, ItemWriter } from "../item_writer.ts";
-import { drainBatches, schema, writePastLock } from "../../streams/internal.ts";
+import { guardedSize, ItemWriter } from "../item_writer.ts";
+import { drainBatches, schema } from "../../streams/internal.ts";
 import { ContinuedRotation, openSeries } from "./continued_rotation.ts";
 import { rotationMembers, type RotationOptions, type RotationSchema } from "./rotation_options.ts";
 import type { SeriesWriter } from "./rotation.ts";
@@ -92,7 +92,7 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
    * @throws {Error} why it cannot be written, with the system's `code`.
    */
   flush(): Promise<void> {
-    return this.#request("flush");
+    return this.#items.request(this, "flush");
   }
 
   /**
@@ -101,7 +101,7 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
    * @throws {Error} why the file cannot be completed, with the system's `code`.
    */
   rotate(): Promise<void> {
-    return this.#request("rotate");
+    return this.#items.request(this, "rotate");
   }
 
   /**
@@ -112,7 +112,7 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
    */
   reopen(): Promise<void> {
     this.#continued("reopen()");
-    return this.#request("reopen");
+    return this.#items.request(this, "reopen");
   }
 
   /**
@@ -127,11 +127,6 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
     series.settleNow();
     this.#items.writeNow(drainBatches(this), series);
     series.flushNow();
-  }
-
-  #request(kind: FileCommand["kind"]): Promise<void> {
-    this.#items.expectCommand();
-    return writePastLock(this, new FileCommand(kind));
   }
 
   #continued(method: string): ContinuedRotation {
