@@ -90,7 +90,6 @@ export class UnderWay implements Taker {
   }
 }
 
-/** How {@linkcode AppendedFile.open} opens a file, and ends it. */
 export type AppendedFileOptions = Pick<AtomicFileOptions, "followLinks" | "mode" | "flush" | "mtimeMs" | "atOnce">;
 
 /** A file that goes on behind what is in it, which others may do at the same time. */

@@ -1,7 +1,6 @@
 import { constants } from "node:os";
 import process from "node:process";
 
-/** The system's codes in words. */
 const meanings: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EBUSY: "it is in use, or a mount point, which no other file replaces",
@@ -33,7 +32,6 @@ export function codeOf(error: unknown): string | undefined {
   return Object.entries(constants.errno).find(([, known]) => known === number)?.[0];
 }
 
-/** Returns the words for a code of the system; undefined if there are none. */
 export function wordsOf(code: string): string | undefined {
   return Object.hasOwn(meanings, code) ? meanings[code] : undefined;
 }
@@ -51,7 +49,6 @@ export function reasonOf(error: unknown, own: Words = {}, wayOut: Words = {}): s
   return Object.hasOwn(wayOut, code) ? `${words}: ${wayOut[code]}` : words;
 }
 
-/** Returns the message of what was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -52,7 +52,6 @@ const anyName = RegExp(String.raw`^\.(?:.+\.)?millrace-lock-${IDENTITY}`);
 /** The end of the names of files that ask a holder to hand over. */
 export const WANTED = "-wanted";
 
-/** The beginning of the names of a lock's files. */
 export function lockPrefix(name?: string): string {
   return name === undefined ? ".millrace-lock-" : `.${name}.millrace-lock-`;
 }
@@ -74,7 +73,6 @@ export const held: Set<string> = new Set();
 export class LockHolder {
   readonly path: string;
   readonly processId: number;
-  /** Whether the file is a request to hand over rather than a lock. */
   readonly isRequest: boolean;
   readonly #space: string;
   readonly #thread: string;

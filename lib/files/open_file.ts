@@ -51,7 +51,6 @@ export class OpenFile {
     return new OpenFile(fs.openSync(path, flags, mode), false);
   }
 
-  /** Whether a call is under way. */
   get isBusy(): boolean {
     return this.#calls > 0;
   }
@@ -78,7 +77,6 @@ export class OpenFile {
     return this.#later((number, done) => fs.writev(number, pieces as Uint8Array[], null, done));
   }
 
-  /** Appends all bytes of `piece`, at once. */
   writeNow(piece: Uint8Array): void {
     for (let start = 0; start < piece.length;) {
       start += fs.writeSync(this.#opened(), piece, start, piece.length - start, null);
@@ -101,12 +99,10 @@ export class OpenFile {
     return fs.readSync(this.#opened(), buffer, 0, buffer.length, position);
   }
 
-  /** How many bytes the file has. */
   size(): number {
     return this.status().size;
   }
 
-  /** The status of the file, as the system keeps it. */
   status(): fs.Stats {
     return fs.fstatSync(this.#opened());
   }
@@ -151,19 +147,16 @@ export class OpenFile {
     }
   }
 
-  /** Gives the file permission bits, whatever the process's umask is. */
   chmod(mode: number): Promise<void> {
     if (this.#atOnce) return this.#now((number) => fs.fchmodSync(number, mode));
     return this.#later((number, done) => fs.fchmod(number, mode, done));
   }
 
-  /** Gives the file an owner and a group. */
   chown(uid: number, gid: number): Promise<void> {
     if (this.#atOnce) return this.#now((number) => fs.fchownSync(number, uid, gid));
     return this.#later((number, done) => fs.fchown(number, uid, gid, done));
   }
 
-  /** Gives the file a time of last change, in ms since 1970. */
   setModified(ms: number): Promise<void> {
     if (this.#atOnce) return this.#now((number) => fs.futimesSync(number, ms / 1000, ms / 1000));
     return this.#later((number, done) => fs.futimes(number, ms / 1000, ms / 1000, done));
@@ -178,7 +171,6 @@ export class OpenFile {
     }
   }
 
-  /** As {@linkcode datasync}, at once. */
   datasyncNow(): void {
     try {
       fs.fdatasyncSync(this.#opened());
@@ -187,7 +179,6 @@ export class OpenFile {
     }
   }
 
-  /** Waits until everything of the file is on the disk. */
   sync(): Promise<void> {
     return this.#later((number, done) => fs.fsync(number, done));
   }
@@ -276,7 +267,6 @@ async function writeVector(file: Taker, pieces: readonly Uint8Array[]): Promise<
   }
 }
 
-/** Returns what is left of pieces behind their first `count` bytes. */
 export function behind(pieces: readonly Uint8Array[], count: number): readonly Uint8Array[] {
   if (count === 0) return pieces;
   const left: Uint8Array[] = [];

@@ -4,7 +4,6 @@ import { failing } from "./failure.ts";
 import type { ItemTarget } from "./item_writer.ts";
 import { linkFlag, OpenFile, writeFully } from "./open_file.ts";
 
-/** A file that a stream writes to. */
 export interface FileTarget extends ItemTarget {
   readonly path: string;
   commit(): Promise<void>;
@@ -27,7 +26,6 @@ export interface OutputFileOptions extends AtomicFileOptions {
   readonly atomic?: boolean;
 }
 
-/** Opens a file to write to, empty. */
 export async function openOutputFile(path: string, options: OutputFileOptions): Promise<OutputFile> {
   const { atomic, ...others } = options;
   if (atomic) return await AtomicFile.open(path, others);

@@ -133,7 +133,6 @@ export interface NameOptions {
    * moment is replaced all the same.
    */
   readonly replace: boolean;
-  /** Whether calls are made synchronously. */
   readonly atOnce: boolean;
   /**
    * Called before each attempt, in the turn of the event loop that makes it: nothing of this process comes between. What

@@ -16,14 +16,12 @@ const MISSED_BEATS = 6;
 const LOOK = 250;
 /** How often a waiter looks whether the lock is free, in ms. */
 const POLL = 50;
-/** Codes of a disk that has no room for another name. */
 const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT"];
 
 /** The process that has a lock. */
 export type LockedBy = Pick<LockHolder, "processId" | "isInThisProcess">;
 
 export interface ProcessLockOptions {
-  /** The folder that the lock's files are in. */
   readonly directory: string;
   /** Tells several locks of one folder apart. Default: the folder has one. */
   readonly name?: string;
@@ -42,13 +40,11 @@ export interface ProcessLockOptions {
    * excludes all others by itself, such as the rename of the folder. Default: false.
    */
   readonly mayLackFile?: boolean;
-  /** Makes the error for a lock that another has. */
   readonly busy: (holder: LockedBy) => Error;
 }
 
 /** The lock of a holder was taken over, or its file removed. */
 export class LockLostError extends Error {
-  /** @param subject The locked thing. */
   constructor(subject: string) {
     super(`Another process has taken over ${subject}, or its lock was removed: try again`);
     this.name = "LockLostError";
@@ -83,7 +79,6 @@ export class ProcessLock {
   #isAsked = false;
   #lacksFile = false;
 
-  /** Creates a lock that is not taken. */
   constructor(options: ProcessLockOptions) {
     this.#options = options;
     this.#prefix = lockPrefix(options.name);
@@ -192,7 +187,6 @@ export class ProcessLock {
     if (other !== undefined) this.#refuse(other);
   }
 
-  /** Waits until the lock is free, and takes it. */
   async #wait(watch: BeatWatch, found: LockHolder | undefined): Promise<void> {
     const start = performance.now();
     const request = this.#path + WANTED;
@@ -287,7 +281,6 @@ export class ProcessLock {
     return dead.length > 0;
   }
 
-  /** Begins to beat, and to look for requests. */
   #begin(): void {
     const ms = this.#options.onHandOverRequested === undefined ? this.#heartbeat : Math.min(this.#heartbeat, LOOK);
     this.#timer = new Interval(ms, () => {

@@ -11,7 +11,6 @@ const BLOCKING_PATIENCE = 500;
 /** The first pause between attempts, and the longest, in ms. */
 const PAUSES = { first: 1, longest: 100 };
 
-/** How a refusal is waited out. */
 export interface Patience {
   /** The codes of refusals that pass. Default: those of this system, which on most has none. */
   readonly codes?: ReadonlySet<string>;
@@ -114,7 +113,6 @@ export function renameFileNow(from: string, to: string, patience: Patience = {})
   }, patience);
 }
 
-/** The permission of the owner to write. */
 const WRITABLE = 0o200;
 
 /** Takes the read-only attribute from a file that Windows refuses to replace; POSIX replaces any. */

@@ -80,9 +80,7 @@ const RUN_SIZE = 64 * 1024;
  * are. So the pieces are good until the next call of {@linkcode fill}.
  */
 export class WriteBatch {
-  /** The items' bytes, in order. */
   readonly pieces: Uint8Array[] = [];
-  /** The sum of the pieces' lengths. */
   length = 0;
   /** The index of the first item that is not in. */
   next = 0;
@@ -110,7 +108,6 @@ export class WriteBatch {
     this.next = next;
   }
 
-  /** Lets go of the items. */
   clear(): void {
     this.pieces.length = 0;
     this.length = 0;

@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { bytesOf, kindOf } from "../streams/internal.ts";
 
-/** The data that a writable takes in one `write()`. */
 export type Joined = string | Uint8Array;
 
 /**
@@ -25,7 +24,6 @@ export function joinChunks(chunks: readonly unknown[]): Joined {
 /** From which mean length on it costs less to write chunks one by one, corked, than to copy them: 3x for 16 KiB. */
 const LARGE = 4096;
 
-/** Whether the chunks are many bytes each. */
 export function areLarge(chunks: readonly unknown[]): boolean {
   let length = 0;
   for (let i = 0; i < chunks.length; i++) {

@@ -121,7 +121,6 @@ export class UnfinishedLine {
   length = 0;
   #buffer = new Uint8Array(0);
 
-  /** Whether the last byte is a CR. */
   get endsWithCR(): boolean {
     return this.length > 0 && this.#buffer[this.length - 1] === CR;
   }
@@ -139,7 +138,6 @@ export class UnfinishedLine {
     this.length = length;
   }
 
-  /** Forgets all bytes. */
   clear(): void {
     this.length = 0;
     if (this.#buffer.length > KEPT) this.#replace(0);
@@ -179,7 +177,6 @@ export type TextChunk = string | ArrayBuffer | ArrayBufferView;
 
 /** The most bytes that are decoded at once, unless one line has more: no string can hold a chunk of any size. */
 const PIECE = 16 * 1024 * 1024;
-/** The bytes of the longest ending. */
 const CRLF = 2;
 /** The most bytes that a UTF-16 code unit takes in UTF-8. */
 const UNIT = 3;
@@ -220,7 +217,6 @@ export class CompleteLines {
     this.#options = options;
   }
 
-  /** Takes a chunk, and hands on the lines that are complete. */
   add(chunk: unknown): void {
     const textOrBytesOfChunk = textOrBytes(chunk);
     if (typeof textOrBytesOfChunk === "string") return this.#addText(textOrBytesOfChunk);
@@ -286,7 +282,6 @@ export class CompleteLines {
     if (this.#rest.length > KEPT_AS_TEXT) this.#keepRestAsBytes();
   }
 
-  /** Switches from text to bytes. */
   #keepAsBytes(): void {
     this.#keepRestAsBytes();
     if (this.#half === "") return;
@@ -323,7 +318,6 @@ export class CompleteLines {
     if (end !== -1) throw tooLong();
   }
 
-  /** Keeps what is behind the last end. */
   #keep(bytes: Uint8Array): void {
     this.#append(bytes);
     const { maxLength, tooLong } = this.#options;

@@ -24,7 +24,6 @@ class CsvReader<T> extends RecordReader<T> {
 
   /** The parts of a quoted field whose end has not come. */
   #parts: string[] | undefined = undefined;
-  /** Whether it has quotes in it. */
   #hasQuotes = false;
   /** The value of the quoted field that was read last. */
   #value = "";
@@ -33,7 +32,6 @@ class CsvReader<T> extends RecordReader<T> {
   #count = 0;
   /** The bytes of a record in the texts before this one. */
   #bytesBefore = 0;
-  /** The number of line ends in quoted fields of a record. */
   #innerEnds = 0;
 
   /** @param separator The character between two fields. Default: the one that the first line names, or a comma. */

@@ -4,7 +4,6 @@ import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 import { csvMembers } from "./csv_records.ts";
 import { type ConvertCsvValue, CsvWriter } from "./csv_writer.ts";
 
-/** How many records may wait. */
 const HIGH_WATER_MARK = 512;
 
 /**

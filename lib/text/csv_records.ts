@@ -86,13 +86,11 @@ function checkedHeaders(headers: unknown, name: string): boolean | readonly stri
 export type ConvertCsvField = (text: string, column: string | number) => unknown;
 
 export interface CsvRecordsOptions {
-  /** Names of the columns, or whether the first record has them. */
   readonly headers: boolean | readonly string[];
   readonly convert: ConvertCsvField | undefined;
   readonly onMismatch: "throw" | "skip" | "fill" | OnCsvMismatch;
 }
 
-/** Makes arrays or objects of the fields of records. */
 export class CsvRecords<T> {
   readonly #convert: ConvertCsvField | undefined;
   readonly #onMismatch: CsvRecordsOptions["onMismatch"];
@@ -104,7 +102,6 @@ export class CsvRecords<T> {
   #template: Record<string, unknown> = {};
   /** How many records have been added, without the header. */
   added = 0;
-  /** The line in which the next record begins. */
   line = 1;
 
   constructor({ headers, convert, onMismatch }: CsvRecordsOptions) {

@@ -1,6 +1,5 @@
 import { described, quoted } from "../streams/internal.ts";
 
-/** As many bytes as make a chunk. */
 const FULL = 64 * 1024;
 /** From this size on in UTF-16 code units a text is encoded for itself, as nobody knows how many bytes it has. */
 const LONG = FULL / 4;
@@ -16,11 +15,9 @@ const encoder = new TextEncoder();
 
 /** A buffer of bytes of text, which is copied when it is full: only then is it known how long a chunk has to be. */
 class OutputBuffer {
-  /** How many bytes are in. */
   length = 0;
   #bytes = new Uint8Array(0);
 
-  /** Whether there are enough for a chunk. */
   get isFull(): boolean {
     return this.length >= FULL;
   }
@@ -66,7 +63,6 @@ class OutputBuffer {
     return chunk;
   }
 
-  /** Forgets all bytes. */
   clear(): void {
     this.length = 0;
     if (this.#bytes.length > KEPT) this.#bytes = new Uint8Array(0);
@@ -93,7 +89,6 @@ export interface CsvWriterOptions {
   readonly lineEnding: string;
 }
 
-/** Writes arrays and objects as records of CSV. */
 export class CsvWriter {
   readonly #options: CsvWriterOptions;
   readonly #separator: number;
@@ -107,7 +102,6 @@ export class CsvWriter {
   #areUsual = true;
   /** How many columns there are; 0 before the first record. */
   #columns = 0;
-  /** How many records were taken. */
   #taken = 0;
 
   constructor(options: CsvWriterOptions) {

@@ -37,7 +37,6 @@ export interface InvalidJsonValue {
  */
 export type OnInvalidJsonValue = (invalid: InvalidJsonValue) => unknown;
 
-/** How many values may wait. */
 const HIGH_WATER_MARK = 512;
 /** As many UTF-16 code units as make a chunk. */
 const FULL = 64 * 1024;
@@ -55,7 +54,6 @@ class JsonLineWriter {
   readonly #onInvalid: "throw" | "skip" | OnInvalidJsonValue;
   readonly #start: string;
   readonly #encoder = new TextEncoder();
-  /** How many values were taken. */
   #taken = 0;
 
   constructor(onInvalid: "throw" | "skip" | OnInvalidJsonValue, start: string) {

@@ -72,7 +72,6 @@ class JsonSequenceReader<T> extends RecordReader<T> {
   #tried = 0;
   /** Whether a separator has come whose text was not given yet. */
   #hasBegun = false;
-  /** How many texts there have been. */
   #texts = 0;
 
   constructor(onInvalid: "throw" | "skip" | OnInvalidJsonText<T>, maxLength: number) {

@@ -14,7 +14,6 @@ export class LineSplitter extends ReleasingTransformer implements Transformer<Te
   readonly #ends: LineEnds;
   readonly #text: CompleteLines;
   #controller: TransformStreamDefaultController<string> = undefined as never; // set by start()
-  /** How many lines have been enqueued. */
   #lines = 0;
 
   constructor(allowCR: boolean, maxLineLength: number) {

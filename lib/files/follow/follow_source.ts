@@ -2,15 +2,12 @@ import type { ReadableByteStreamController } from "../../streams/mod.ts";
 import { Pause } from "../../timers/mod.ts";
 import { fileFailure, warn } from "../failure.ts";
 
-/** A file that is read as it grows. */
 export interface FollowedFile {
   /** Tells it from other files, also from one of the same name. */
   readonly id: string;
   /** Whether what follows was not written behind what was read last: the file was cut, or begun anew. */
   isBroken: boolean;
-  /** Reads the next bytes; undefined if there are none now. */
   read(): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  /** Whether there is anything in it. */
   hasBytes(): boolean;
   close(): Promise<void>;
 }
@@ -29,7 +26,6 @@ export interface Trail {
 
 /** The options of {@linkcode FollowSource}, checked. */
 export interface FollowSourceOptions {
-  /** In ms. */
   readonly interval: number;
   readonly onWarning: ((error: Error) => void) | undefined;
   readonly signal: AbortSignal | undefined;
@@ -65,7 +61,6 @@ export class FollowSource {
     this.#options = options;
   }
 
-  /** Opens the first file, if there is one, where reading is to begin. */
   async open(): Promise<void> {
     try {
       this.#add(await this.#trail.first());

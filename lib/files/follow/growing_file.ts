@@ -17,7 +17,6 @@ export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined>
   }
 }
 
-/** Bytes of one read. */
 const READ_SIZE = 256 * 1024;
 /**
  * Bytes at the beginning and before the place of reading that each read compares: others there mean that the file was
@@ -27,7 +26,6 @@ const PROOF_SIZE = 64;
 
 const NOTHING: Uint8Array = new Uint8Array(0);
 
-/** A file that another program appends to. */
 export class GrowingFile implements FollowedFile {
   readonly id: string;
   readonly #file: OpenFile;
@@ -42,7 +40,6 @@ export class GrowingFile implements FollowedFile {
   /** When the file was last changed as its beginning was compared, in ms since 1970. */
   #comparedAt = 0;
   isBroken = false;
-  /** Memory for the next read. */
   #memory: Uint8Array<ArrayBuffer> | undefined = undefined;
 
   private constructor(id: string, file: OpenFile, beginsAnew: boolean) {
@@ -152,7 +149,6 @@ export class PackedFile implements FollowedFile {
     this.#reader = reader;
   }
 
-  /** @throws {Error} why it cannot be read, with the system's `code`. */
   static async open(path: string, format: Format): Promise<PackedFile> {
     const stream = (await openFileReadable(path)).pipeThrough(
       new DecompressionStream(format, format === "zstd" ? { maxWindow: MOST_WINDOW } : {}),

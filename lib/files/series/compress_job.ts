@@ -19,10 +19,8 @@ export interface CompressOutcome {
   readonly code?: string;
 }
 
-/** Bytes that are read at a time. */
 const PIECE = 256 * 1024;
 
-/** Does a job of a worker: posts its outcome in the end. */
 export async function runCompressJob(job: CompressJob, post: (outcome: CompressOutcome) => void): Promise<void> {
   try {
     await ready([job.format], "compress");

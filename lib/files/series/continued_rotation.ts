@@ -88,7 +88,6 @@ export class ContinuedRotation implements SeriesWriter {
     return Promise.resolve();
   }
 
-  /** Ends the open file; the next write begins another. */
   rotateNow(): void {
     if (this.#current.file === undefined) return;
     this.#current.complete();
@@ -193,7 +192,6 @@ function refusal(directory: string, reason: string): Error {
   return Object.assign(new Error(`Cannot write to ${directory}: ${reason}`), { code: "EBUSY" });
 }
 
-/** The options of a series that goes on. */
 const continuing = ["interval", "maxFiles", "maxTotalSize", "maxAge", "compress", "retry", "onWarning"] as const;
 
 /** Most bytes of a name: systems take 255, and the name of a lock has up to 75 more. */

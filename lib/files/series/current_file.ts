@@ -35,7 +35,6 @@ export function isWhole(path: string, size: number, { end }: SeriesEntry): boole
  * folder was removed. Files are opened at once, as a process that is about to end may need one.
  */
 export class CurrentFile {
-  /** Most bytes of a file. */
   readonly #maxSize: number;
   readonly #series: FileSeries;
   readonly #record: SeriesRecord;
@@ -94,13 +93,11 @@ export class CurrentFile {
     }
   }
 
-  /** Returns the open file, or begins the next one. */
   open(): OpenFile {
     if (this.#lock.isLost) this.#recover();
     return this.file ?? this.#begin();
   }
 
-  /** Bytes were written that are in place. */
   add(length: number): void {
     this.size += length;
     this.room -= length;

@@ -95,7 +95,6 @@ export class FileSeries {
     return found.filter(({ name }) => isOfSeries(name) && !this.#used.has(name));
   }
 
-  /** Fails if anything has a name of the series. */
   async requireNone(): Promise<void> {
     const [first, ...others] = (await this.leftOver()).map(({ name }) => name).sort();
     if (first === undefined) return;

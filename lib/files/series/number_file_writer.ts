@@ -131,7 +131,6 @@ class NumberLines {
     return end;
   }
 
-  /** Formats what there was no room for. */
   #goOn(numbers: readonly number[]): void {
     const { next, end } = this.#formatter;
     const bytes = new Uint8Array(2 * this.#bytes.length);

@@ -7,11 +7,9 @@ import type { FileSeries } from "./file_series.ts";
 
 /** A writer to the files of a series, one after the other; the caller ends each, and makes one call at a time. */
 export interface SeriesWriter extends ItemTarget {
-  /** The paths of the files that are complete. */
   readonly files: readonly string[];
   /** Makes the directory, and sees that the series can be written. The signal aborts a write that is under way. */
   start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void>;
-  /** Ends the series. */
   close(): Promise<void>;
   /** The stream has failed, and tells its sink nothing more: what a write under way would open would stay open. */
   abandon(): void;

@@ -16,7 +16,6 @@ const PASSING: readonly unknown[] = [...FULL, "EMFILE", "ENFILE", "EIO"];
 /** How often what passes is tried again, and after how many ms, unless `retry` says otherwise. */
 const PATIENCE: RetryOptions = { attempts: 60, delay: 1000 };
 
-/** Bytes that are being written. */
 interface Flight {
   readonly pieces: readonly Uint8Array[];
   readonly length: number;
@@ -61,7 +60,6 @@ export class SeriesAttempts {
     this.#onWarning = onWarning;
   }
 
-  /** Whether a write is under way. */
   get isBusy(): boolean {
     return this.#flight !== undefined;
   }
@@ -104,7 +102,6 @@ export class SeriesAttempts {
     current.fail("write", new Error(REMOVED));
   }
 
-  /** Brings the write that is under way to its end, at once. */
   settleNow(): void {
     const flight = this.#flight;
     if (flight === undefined || flight.isSettled) return;
@@ -122,7 +119,6 @@ export class SeriesAttempts {
     this.#endPause();
   }
 
-  /** Tries nothing again. */
   giveUp(): void {
     this.#isGivenUp = true;
     const begun = this.#flight?.begun;
@@ -135,7 +131,6 @@ export class SeriesAttempts {
     this.#idlePause.end();
   }
 
-  /** The bytes that the file does not have yet. */
   #rest(pieces: readonly Uint8Array[], length: number, isBegun: boolean): readonly Uint8Array[] {
     const { file, size } = this.#current;
     return isBegun ? behind(pieces, Math.min(length, file!.size() - size)) : pieces;

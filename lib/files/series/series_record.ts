@@ -24,7 +24,6 @@ export function isProofOfComplete(value: unknown): value is Required<FileProof> 
 /** The file system's times are told in fractions of a ms by some runtimes and without by others. */
 const EXACTNESS = 1;
 
-/** Returns the proof of a file that goes on to be written. */
 export function proofOfOpen(status: BigIntStats): FileProof {
   return { ino: status.ino, birth: inMs(status.birthtimeNs) };
 }
@@ -54,7 +53,6 @@ function isSameTime(one: number, other: number): boolean {
   return Math.abs(one - other) < EXACTNESS;
 }
 
-/** A file of a series, as its record knows it. */
 export interface SeriesEntry {
   readonly number: number;
   /** When it was opened, in ms since 1970. */
@@ -98,12 +96,10 @@ export class SeriesRecord {
     this.#lock = lock;
   }
 
-  /** All files that are known, in order. */
   get entries(): SeriesEntry[] {
     return [...this.#entries.values()];
   }
 
-  /** The file with a number, if it is known. */
   entry(number: number): SeriesEntry | undefined {
     return this.#entries.get(number);
   }

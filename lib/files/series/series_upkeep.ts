@@ -17,7 +17,6 @@ class CompressWorkerThread {
   #worker: JobWorker<CompressJob, CompressOutcome> | undefined = undefined;
   #settle: ((outcome: CompressOutcome) => void) | undefined = undefined;
 
-  /** Compresses a file; one call at a time. */
   run(job: CompressJob): Promise<CompressOutcome> {
     return new Promise((resolve) => {
       this.#settle = resolve;
@@ -89,7 +88,6 @@ export class SeriesUpkeep {
     this.#options = options;
   }
 
-  /** The files that are complete, in order. */
   get complete(): SeriesEntry[] {
     return this.#record.entries.filter(({ number, file }) =>
       number !== this.#current.number && file?.size !== undefined
