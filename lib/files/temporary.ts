@@ -63,14 +63,10 @@ export function temporaryPath(path: string): string {
  *
  * @example List a folder without what is being written
  * ```ts
- * import { isTemporaryName, temporaryPath } from "@millrace/streams/files";
- * import { mkdir, readdir, writeFile } from "node:fs/promises";
+ * import { isTemporaryName } from "@millrace/streams/files";
+ * import { readdir } from "node:fs/promises";
  *
- * await mkdir("incoming");
- * await writeFile("incoming/a.txt", "complete");
- * await writeFile(temporaryPath("incoming/b.txt"), "not complete yet");
- * const names = (await readdir("incoming")).filter((name) => !isTemporaryName(name));
- * console.log(names.join()); // a.txt
+ * const names = (await readdir("uploads")).filter((name) => !isTemporaryName(name));
  * ```
  */
 export function isTemporaryName(name: string): boolean {

@@ -11,7 +11,6 @@ const HIGH_WATER_MARK = 512;
  *
  * @example Some columns, with semicolons
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { CsvEncoderStream, type CsvEncoderStreamOptions } from "@millrace/streams/text";
  *
  * const options: CsvEncoderStreamOptions = {
@@ -19,9 +18,7 @@ const HIGH_WATER_MARK = 512;
  *   separator: ";",
  *   convert: (value, column) => column === "price" ? String(value).replace(".", ",") : value,
  * };
- * const records = ReadableStream.from([{ id: 1, name: "sieve", price: 9.5 }]);
- * const text = await new Response(records.pipeThrough(new CsvEncoderStream(options))).text();
- * console.log(JSON.stringify(text)); // "name;price\r\nsieve;9,5\r\n"
+ * const lines = new CsvEncoderStream(options); // of { id: 1, name: "sieve", price: 9.5 } it makes sieve;9,5
  * ```
  */
 export interface CsvEncoderStreamOptions {

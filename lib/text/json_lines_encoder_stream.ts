@@ -41,27 +41,24 @@ const HIGH_WATER_MARK = 512;
 /** As many UTF-16 code units as make a chunk. */
 const FULL = 64 * 1024;
 
-/** Makes the ends of an encoder that writes values as lines of JSON, each with `start` before it. */
-function jsonEncoder<T>(
-  onInvalid: "throw" | "skip" | OnInvalidJsonValue,
-  start = "",
-): BatchedTransform<T, Uint8Array<ArrayBuffer>> {
-  const writer = new JsonLineWriter(onInvalid, start);
-  return batchedTransform((values, enqueue) => writer.write(values, enqueue), { highWaterMark: HIGH_WATER_MARK });
-}
-
+/** Writes values as lines of JSON, each with `start` before it. */
 class JsonLineWriter {
   readonly #onInvalid: "throw" | "skip" | OnInvalidJsonValue;
   readonly #start: string;
   readonly #encoder = new TextEncoder();
   #taken = 0;
 
-  constructor(onInvalid: "throw" | "skip" | OnInvalidJsonValue, start: string) {
+  constructor(onInvalid: "throw" | "skip" | OnInvalidJsonValue, start = "") {
     this.#onInvalid = onInvalid;
     this.#start = start;
   }
 
-  write(values: readonly unknown[], enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
+  /** The two ends of the encoder. */
+  stream<T>(): BatchedTransform<T, Uint8Array<ArrayBuffer>> {
+    return batchedTransform((values, enqueue) => this.#write(values, enqueue), { highWaterMark: HIGH_WATER_MARK });
+  }
+
+  #write(values: readonly unknown[], enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
     let text = "";
     for (const value of values) {
       const line = this.#lineOf(value);
@@ -101,12 +98,10 @@ function invalid(value: unknown, name: string, cause: unknown): TypeError {
  *
  * @example Skip what cannot be written
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { JsonLinesEncoderStream, type JsonLinesEncoderStreamOptions } from "@millrace/streams/text";
  *
  * const options: JsonLinesEncoderStreamOptions = { onInvalid: "skip" };
- * const lines = ReadableStream.from([{ id: 1 }, 2n]).pipeThrough(new JsonLinesEncoderStream(options));
- * console.log((await new Response(lines).text()).trim()); // {"id":1}
+ * const lines = new JsonLinesEncoderStream(options);
  * ```
  */
 export interface JsonLinesEncoderStreamOptions {
@@ -154,7 +149,7 @@ export class JsonLinesEncoderStream<T = unknown> {
    * @throws {TypeError} if `onInvalid` is none of these, or there is no such option.
    */
   constructor(options: JsonLinesEncoderStreamOptions = {}) {
-    const { readable, writable } = jsonEncoder<T>(jsonLinesEncoderStreamOptions(options).onInvalid);
+    const { readable, writable } = new JsonLineWriter(jsonLinesEncoderStreamOptions(options).onInvalid).stream<T>();
     this.readable = readable;
     this.writable = writable;
     return asStreamPair(this, new.target);
@@ -166,12 +161,10 @@ export class JsonLinesEncoderStream<T = unknown> {
  *
  * @example Skip what cannot be written
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { JsonSequenceEncoderStream, type JsonSequenceEncoderStreamOptions } from "@millrace/streams/text";
  *
  * const options: JsonSequenceEncoderStreamOptions = { onInvalid: "skip" };
- * const texts = ReadableStream.from([{ id: 1 }, 2n]).pipeThrough(new JsonSequenceEncoderStream(options));
- * console.log((await new Response(texts).text()).slice(1, -1)); // {"id":1}
+ * const texts = new JsonSequenceEncoderStream(options);
  * ```
  */
 export type JsonSequenceEncoderStreamOptions = JsonLinesEncoderStreamOptions;
@@ -214,7 +207,7 @@ export class JsonSequenceEncoderStream<T = unknown> {
    */
   constructor(options: JsonSequenceEncoderStreamOptions = {}) {
     const { onInvalid } = jsonSequenceEncoderStreamOptions(options);
-    const { readable, writable } = jsonEncoder<T>(onInvalid, RECORD_SEPARATOR);
+    const { readable, writable } = new JsonLineWriter(onInvalid, RECORD_SEPARATOR).stream<T>();
     this.readable = readable;
     this.writable = writable;
     return asStreamPair(this, new.target);

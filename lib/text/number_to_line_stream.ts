@@ -107,14 +107,10 @@ const EIGHT_DIGITS = 100_000_000;
  *
  * @example Which values were left out
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { type InvalidNumber, NumberToLineStream } from "@millrace/streams/text";
  *
- * const leftOut: InvalidNumber[] = [];
+ * const leftOut: InvalidNumber[] = []; // such as { index: 1, value: NaN }
  * const lines = new NumberToLineStream({ onInvalid: (invalid) => void leftOut.push(invalid) });
- * const text = await new Response(ReadableStream.from([0.5, NaN]).pipeThrough(lines)).text();
- * console.log(text.trim()); // 0.5
- * for (const { index, value } of leftOut) console.log(`${index}: ${value}`); // 1: NaN
  * ```
  */
 export interface InvalidNumber {
@@ -238,12 +234,10 @@ const CHUNK = 64 * 1024;
  *
  * @example 0 in place of what is no number
  * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
  * import { NumberToLineStream, type NumberToLineStreamOptions } from "@millrace/streams/text";
  *
  * const options: NumberToLineStreamOptions = { onInvalid: () => 0 };
- * const lines = ReadableStream.from([4, NaN]).pipeThrough(new NumberToLineStream(options));
- * console.log(JSON.stringify(await new Response(lines).text())); // "4\n0\n"
+ * const lines = new NumberToLineStream(options);
  * ```
  */
 export interface NumberToLineStreamOptions {
