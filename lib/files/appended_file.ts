@@ -39,11 +39,7 @@ export class UnderWay implements Taker {
     return this.#call(length, () => this.#file.writev(pieces));
   }
 
-  /**
-   * Waits for the call under way, and writes what is left, at once.
-   *
-   * @throws {Error} what the file system says; or that a call has not ended within two seconds, as one that has failed.
-   */
+  /** Waits for the call under way, for two seconds at most, and writes what is left, at once. */
   finishNow(): void {
     if (this.#length > 0) this.#awaitCall();
     this.#isFinished = true;

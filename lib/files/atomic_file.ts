@@ -325,11 +325,7 @@ export class AtomicFile {
   }
 }
 
-/**
- * Checks a temporary file, which is written over and may be removed.
- *
- * @throws {TypeError} if it is one of the other files itself, or a symbolic link.
- */
+/** @throws {TypeError} if a temporary file, which is written over, is one of the others itself, or a symbolic link. */
 export async function requireOther(temporary: string, others: Readonly<Record<string, string>>): Promise<void> {
   const identity = async (path: string): Promise<string> => {
     const { dev, ino } = await stat(path, { bigint: true }).catch(() => ({ dev: 0n, ino: 0n }));

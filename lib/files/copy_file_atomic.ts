@@ -17,7 +17,6 @@ const WRITABLE = 0o200;
  *
  * @param options.flush Whether the copy is flushed to the disk. Default: true.
  * @param replaced The file that the copy will replace, whose permission bits and owner it gets.
- * @throws {Error} what the file system says, with its `code`.
  */
 export async function copyToTemporary(
   source: string,

@@ -31,11 +31,7 @@ export function identityIn({ dev, ino, birthtimeNs, size, mtimeNs }: BigIntStats
   return { dev, ino, birthtimeNs, size, mtimeNs };
 }
 
-/**
- * Returns the identity of the file or link at `path`; undefined if there is nothing.
- *
- * @throws {Error} what the file system says otherwise, with its `code`.
- */
+/** Returns the identity of the file or link at `path`; undefined if there is nothing. */
 export async function identityOf(path: string): Promise<FileIdentity | undefined> {
   try {
     return identityIn(await lstat(path, { bigint: true }));
@@ -61,8 +57,6 @@ export function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
 /**
  * Removes the file at `path` if it is still the one with an identity. Looking and removing follow each other in one turn
  * of the event loop, so that nothing of this process comes between.
- *
- * @throws {Error} what the file system says, with its `code`.
  */
 export async function removeIfSame(
   path: string,

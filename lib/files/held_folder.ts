@@ -22,11 +22,7 @@ export class HeldFolder {
     this.realPath = realPath;
   }
 
-  /**
-   * Opens the folder at `path`; undefined where it cannot be held: its name is all that there is then.
-   *
-   * @throws {Error} what the file system says, with its `code`: `ENOENT` if there is no folder.
-   */
+  /** Opens the folder at `path`; undefined where it cannot be held: its name is all that there is then. */
   static open(path: string): HeldFolder | undefined {
     if (process.platform !== "linux" || !isPermitted("systemFiles") || !existsSync("/proc/self/fd")) return undefined;
     let file: OpenFile;

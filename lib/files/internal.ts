@@ -1,5 +1,6 @@
 /**
- * Internals for other folders, not part of the public API.
+ * Internals for other folders, not part of the public API. They fail with what the file system says, with its `code`,
+ * unless their comments say more.
  *
  * @module
  */

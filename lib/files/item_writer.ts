@@ -10,11 +10,7 @@ export class FileCommand {
   }
 }
 
-/**
- * A caller's size(), which lets go of files when it fails: that errors the stream, and the sink of one is not told.
- *
- * @param letGo Called when it throws, or returns no size.
- */
+/** A caller's size(). When it fails, which errors the stream and tells no sink, `letGo` is called. */
 export function guardedSize<T>(size: (chunk: T) => number, letGo: () => void): (chunk: T) => number {
   return (chunk) => {
     try {

@@ -118,10 +118,6 @@ export class BeatWatch {
   readonly #expiry: number;
   readonly #seen = new Map<string, { readonly beat: number; readonly since: number; readonly isAnother: boolean }>();
 
-  /**
-   * @param heartbeat How often holders touch their files, in ms.
-   * @param expiry After how long without that a holder counts as dead, in ms.
-   */
   constructor(heartbeat: number, expiry: number) {
     this.#heartbeat = heartbeat;
     this.#expiry = expiry;

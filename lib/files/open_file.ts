@@ -28,12 +28,7 @@ export class OpenFile {
     dropped.register(this, number, this);
   }
 
-  /**
-   * Opens a file.
-   *
-   * @param flags As of fopen(), or the system's.
-   * @throws {Error} what the file system says, with its `code`.
-   */
+  /** Opens a file; `flags` are as of fopen(), or the system's. */
   static async open(
     path: string,
     flags: string | number,
@@ -127,11 +122,7 @@ export class OpenFile {
     }
   }
 
-  /**
-   * Cuts the file to `length` bytes, at once. Windows cuts no file that was opened to append: it is opened anew there.
-   *
-   * @param path The name of the file, as long as no other has it.
-   */
+  /** Cuts the file to `length` bytes. Windows cuts no file that was opened to append: it is opened anew by `path`. */
   truncate(length: number, path: string): void {
     try {
       fs.ftruncateSync(this.#opened(), length);
@@ -233,11 +224,7 @@ export const MAX_PIECES = 1024;
 /** Bytes of a piece from which on, where vectors are copied, a call of its own costs less: a third, and no garbage. */
 const LARGE_PIECE = 8192;
 
-/**
- * Appends all bytes of `pieces` to a file, with one call of the system where it takes them all at once.
- *
- * @throws {Error} what the file system says, with its `code`; some of the bytes may be written then.
- */
+/** Appends all bytes of `pieces`, with one call of the system where it takes them all; a failure may leave some. */
 export async function writeFully(file: Taker, given: readonly Uint8Array[]): Promise<void> {
   const pieces = requirePieces(given);
   if (pieces.length <= MAX_PIECES) return await writeVector(file, pieces);

@@ -24,11 +24,7 @@ export function pathOption(): Member<string | URL, undefined> {
 
 const anyPath = /* @__PURE__ */ pathOption();
 
-/**
- * The path that a caller names, as a string or a `file:` URL.
- *
- * @throws {TypeError} if it is neither.
- */
+/** The path that a caller names. @throws {TypeError} if it is neither a string nor a `file:` URL. */
 export function filePath(path: string | URL, what = "the path"): string {
   const checked = anyPath.check(path, what);
   return typeof checked === "string" ? checked : fileURLToPath(checked);
@@ -51,8 +47,6 @@ export interface Place {
 /**
  * Returns the place of the file that a write to `path` reaches: links are followed, also to a file that does not exist.
  * It looks synchronously: that takes some µs, and while bytes come in a turn of the event loop would let more arrive.
- *
- * @throws {Error} what the file system says, with its `code`.
  */
 export function followedPlace(named: string): Place {
   const path = lastingPath(named);
@@ -76,11 +70,7 @@ export function placeItself(named: string): Place {
   return { path, status: lstatSync(path, { throwIfNoEntry: false }) };
 }
 
-/**
- * Sees that a file can take a place: by getting the name of a device or a pipe it would put an end to it.
- *
- * @throws {Error} with the code `EISDIR` or `EINVAL`.
- */
+/** @throws {Error} `EISDIR` or `EINVAL` of a place that no file can take: it would put an end to a device or a pipe. */
 export function requireReplaceable({ status }: Place): void {
   if (status === undefined || status.isFile() || status.isSymbolicLink()) return;
   const [code, words] = status.isDirectory()
@@ -109,11 +99,7 @@ export async function keepAttributes(file: OpenFile, { mode, uid, gid }: Stats):
 /** Error codes of systems that cannot flush a folder, or do not let this user open it. */
 const refusals: readonly unknown[] = ["EACCES", "EBADF", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
 
-/**
- * Waits until the names in a folder are on the disk, where the system can do that.
- *
- * @throws {Error} what the file system says, with its `code`.
- */
+/** Waits until the names in a folder are on the disk, where the system can do that. */
 export async function flushFolder(path: string): Promise<void> {
   let folder: OpenFile | undefined;
   try {
@@ -163,11 +149,7 @@ export async function takeName(from: string, to: string, options: NameOptions): 
   await whileRefused(() => atOnce ? unlinkSync(from) : unlink(from)).catch(() => {}); // the file has its name
 }
 
-/**
- * As {@linkcode takeName}, at once, and nothing is replaced.
- *
- * @throws {Error} what the file system says, with its `code`: `EEXIST` of a name that is taken.
- */
+/** As {@linkcode takeName}, at once, and nothing is replaced. */
 export function takeNameNow(from: string, to: string): void {
   try {
     linkSync(from, to);

@@ -106,7 +106,6 @@ export class ProcessLock {
    * be inspected, until it shows whether it lives.
    *
    * @throws {Error} what `busy()` makes if another has it.
-   * @throws {Error} what the file system says, with its `code`.
    */
   take(): Promise<void> | undefined {
     try {

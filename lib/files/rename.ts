@@ -79,7 +79,6 @@ export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
  *
  * @param options.atOnce Whether calls are made synchronously; pauses between them never are.
  * @param options.before Called before each attempt, in its turn of the event loop; what it throws is told.
- * @throws {Error} what the file system says, with its `code`.
  */
 export async function renameFile(
   from: string,

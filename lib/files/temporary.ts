@@ -176,11 +176,7 @@ export function removeAbandonedOnce(directory: string): void {
   removeAbandonedTemporaries(directory).catch(() => {});
 }
 
-/**
- * Removes a temporary file. Never rejects: what cannot be removed now is left to a sweep.
- *
- * @returns whether there is no such file now.
- */
+/** Removes a temporary file; returns whether there is none now. Never rejects: what stays is left to a sweep. */
 export async function removeTemporary(path: string): Promise<boolean> {
   try {
     await whileRefused(() => unlink(path));
@@ -204,7 +200,6 @@ export function removeTemporaryNow(path: string): void {
  * temporary one, which a sweep removes.
  *
  * @param directory The folder that it takes space in.
- * @throws {Error} what the file system says, with its `code`.
  */
 export async function openUnnamed(directory: string): Promise<OpenFile> {
   const path = temporaryPath(join(directory, "unnamed"));
@@ -219,12 +214,7 @@ export interface TemporaryDirectory extends AsyncDisposable {
   readonly path: string;
 }
 
-/**
- * Makes a folder that only this user may enter.
- *
- * @param directory The folder to make it in. Default: the system's for temporary files.
- * @throws {Error} that names it, with the system's `code`.
- */
+/** Makes a folder that only this user may enter. @throws {Error} that names it, with the system's `code`. */
 export async function temporaryDirectory(directory: string = tmpdir()): Promise<TemporaryDirectory> {
   const path = temporaryPath(join(directory, "folder"));
   removeAbandonedOnce(directory);

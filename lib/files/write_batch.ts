@@ -91,11 +91,7 @@ export class WriteBatch {
   #end = 0;
   #pieceStart = 0;
 
-  /**
-   * Takes items from the one at `from` on while there is room for them.
-   *
-   * @param limit Most bytes to take; less than all of an item is never taken.
-   */
+  /** Takes items from the one at `from` on while there is room for them, each whole, and up to `limit` bytes. */
   fill(items: readonly (Uint8Array | string)[], from: number, limit: number): void {
     this.clear();
     let next = from;

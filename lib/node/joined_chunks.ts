@@ -3,11 +3,7 @@ import { bytesOf, kindOf } from "../streams/internal.ts";
 
 export type Joined = string | Uint8Array;
 
-/**
- * Makes one chunk of many: a string of strings, else bytes, in which strings are encoded as UTF-8.
- *
- * @throws {TypeError} if one is neither a string nor bytes.
- */
+/** Makes one chunk of many: a string of strings, else bytes. @throws {TypeError} if one is neither. */
 export function joinChunks(chunks: readonly unknown[]): Joined {
   if (chunks.length === 1) return toJoined(chunks[0]);
   let strings = 0;

@@ -1,10 +1,6 @@
 import type { EventEmitter } from "node:events";
 
-/**
- * Makes sure that an argument is a stream of Node, of whatever class: it has the methods of one.
- *
- * @throws {TypeError} if one is missing.
- */
+/** @throws {TypeError} if a value is no stream of Node, of whatever class: if it lacks one of the methods. */
 export function requireMethods(value: unknown, name: string, kind: string, methods: readonly string[]): void {
   const object = (value ?? {}) as Record<string, unknown>;
   const missing = methods.find((method) => typeof object[method] !== "function");

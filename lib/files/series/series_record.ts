@@ -87,10 +87,6 @@ export class SeriesRecord {
   /** The largest number that a file has had, or that is not to be given to one any more. */
   last = 0;
 
-  /**
-   * @param name The name of the record's file.
-   * @param lock The right to write it.
-   */
   constructor(directory: string, name: string, lock: Pick<ProcessLock, "isLost">) {
     this.#path = join(directory, name);
     this.#lock = lock;
