@@ -120,11 +120,7 @@ export class ProcessLock {
     }
   }
 
-  /**
-   * Takes the lock again if its file was removed, as with the folder.
-   *
-   * @throws {Error} what `busy()` makes if another has it.
-   */
+  /** Takes the lock again if its file was removed, as with the folder. @throws {Error} what `busy()` makes. */
   renew(): void {
     this.#isLost = false;
     this.#beat();

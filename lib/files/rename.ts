@@ -29,11 +29,7 @@ class Attempts {
     this.#end = performance.now() + (deadline ?? fallback);
   }
 
-  /**
-   * Returns the length of the next pause, in ms: it grows, and is random, so that those who failed together part.
-   *
-   * @throws {unknown} `error` itself, if it is no refusal that passes, or the deadline is over.
-   */
+  /** Returns the next pause in ms, random so that callers part. @throws {unknown} `error`, if it does not pass in time. */
   next(error: unknown): number {
     const rest = this.#end - performance.now();
     if (rest <= 0 || !this.#codes.has(codeOf(error) ?? "")) throw error;
@@ -43,11 +39,7 @@ class Attempts {
   }
 }
 
-/**
- * Makes a call of the file system again while it is refused because another process has the file open.
- *
- * @throws {Error} the last refusal, once the deadline is over; any other failure at once.
- */
+/** Makes a call again while another process has the file open. @throws {Error} the last refusal after the deadline. */
 export async function whileRefused<T>(call: () => T | Promise<T>, patience: Patience = {}): Promise<T> {
   let attempts: Attempts | undefined;
   for (;;) {

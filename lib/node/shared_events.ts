@@ -60,7 +60,7 @@ const MANY = 16;
 class Group {
   readonly #emitter: EventEmitter;
   readonly #end: string;
-  /** Those in use, or that were when the last one was added, which is among them. */
+  /** Followers in use, or that were when the last one was added, which is among them. */
   #held: Follower[] = [];
   /** Others: a stream that was dropped takes no memory. Most emitters have none: a set would cost a page some percent. */
   #idle: Set<WeakRef<Follower>> | undefined = undefined;

@@ -82,7 +82,6 @@ function checkedHeaders(headers: unknown, name: string): boolean | readonly stri
   throw wrongType(name, HEADERS, headers);
 }
 
-/** Makes a value of a field's text; `column` is the name of its column, or its index if columns have no names. */
 export type ConvertCsvField = (text: string, column: string | number) => unknown;
 
 export interface CsvRecordsOptions {

@@ -78,7 +78,6 @@ const LAST_ASCII = 0x7f;
 /** Longer strings are left to the runtime's encoder. */
 const LONGEST_LOOP = 1024;
 
-/** Makes a text, or another value that has one, of a field's value. */
 export type ConvertCsvValue = (value: unknown, column: string | number) => unknown;
 
 export interface CsvWriterOptions {

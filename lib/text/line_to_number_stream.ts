@@ -263,7 +263,6 @@ export class LineToNumberStream extends TransformStream<ArrayBuffer | ArrayBuffe
    * The stream, not this call, fails with a TypeError on a malformed line or a chunk that holds no bytes, and with a
    * RangeError on a number that is not finite or beyond 2^53 - 1.
    *
-   * @param options `onInvalid`, which is told of invalid lines in place of that.
    * @throws {TypeError} if `onInvalid` is no function, or there is no such option.
    */
   constructor(options: LineToNumberStreamOptions = {}) {

@@ -282,7 +282,6 @@ export class NumberToLineStream {
    * The stream, not this call, fails with a TypeError on a value that is no number, and with a RangeError on a number
    * that is not finite or beyond 2^53 - 1 in magnitude.
    *
-   * @param options `onInvalid`, which is told of such values in place of that.
    * @throws {TypeError} if `onInvalid` is no function, or there is no such option.
    */
   constructor(options: NumberToLineStreamOptions = {}) {

@@ -46,10 +46,7 @@ export class SeriesAttempts {
   /** Called with the reason of each attempt that fails, and is to be repeated. */
   onFailure: ((error: unknown) => void) | undefined = undefined;
 
-  /**
-   * @param retry Which failures are repeated: all, so often; or, where it is undefined, those that pass.
-   * @param onWarning Called with the first failure of those that are repeated.
-   */
+  /** `retry` says how often any failure is repeated; without it, those that pass are. `onWarning` gets the first. */
   constructor(
     current: CurrentFile,
     retry: RetryOptions | undefined,
