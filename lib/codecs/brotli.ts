@@ -1,15 +1,12 @@
 /**
  * Brotli: what `./codecs` has of it, without the other codecs and without streams of ours.
- *
- * In browsers, the encoder and the decoder come with the import, as service workers and extensions need it, and bundlers
- * leave out what is not used; on servers each is loaded when it is first used.
+ * In browsers both codecs come with the import; on servers each is loaded when it is first used.
  *
  * @example Compress and decompress
  * ```ts
  * import { compress, decompress } from "@millrace/streams/codecs/brotli";
  *
- * const small = await compress(new TextEncoder().encode("round and round ".repeat(100)));
- * console.log((await decompress(small, { maxSize: 10_000 })).length); // 1600
+ * console.log((await decompress(await compress(new Uint8Array(1600)), { maxSize: 10_000 })).length); // 1600
  * ```
  *
  * @module
@@ -79,7 +76,7 @@ export function decompress(
  * ```ts
  * import { CompressionStream } from "@millrace/streams/codecs/brotli";
  *
- * const body = new Blob(["water ".repeat(1000)]).stream().pipeThrough(new CompressionStream());
+ * const body = new Blob([new Uint8Array(1000)]).stream().pipeThrough(new CompressionStream());
  * console.log((await new Response(body).bytes()).length < 100); // true
  * ```
  */

@@ -3,7 +3,7 @@ import { compressParameters, type DecompressOptions, decompressParameters } from
 import { FINISH, FLUSH, type PieceLimits, PROCESS, Session } from "./session.ts";
 import { decoders, encoders } from "./whole.ts";
 
-export interface EncoderOptions {
+interface EncoderOptions {
   readonly level: number;
   /** log2 of the window in bytes. Default: chosen by the codec. */
   readonly windowLog?: number;
@@ -63,13 +63,8 @@ export class Encoder {
   }
 
   #run(bytes: Uint8Array, operation: number): Uint8Array<ArrayBuffer>[] {
-    const output: Uint8Array<ArrayBuffer>[] = [];
-    if (this.#isOpen) {
-      for (const piece of this.#session.run(bytes, operation, PIECES)) {
-        if (piece.length > 0) output.push(piece);
-      }
-    }
-    return output;
+    if (!this.#isOpen) return [];
+    return [...this.#session.run(bytes, operation, PIECES)].filter(({ length }) => length > 0);
   }
 }
 

@@ -159,12 +159,6 @@ export interface Exports {
  */
 const BUDGET = 64 * 1024 * 1024;
 
-/**
- * The memory up to which an idle instance is kept for the next use. WASM memory never shrinks, so a larger one is
- * dropped.
- */
-const KEPT_MEMORY = BUDGET;
-
 /** The memory of all idle instances of a module that are kept; Node takes its time to collect those that are not. */
 const KEPT_TOGETHER = 256 * 1024 * 1024;
 
@@ -225,7 +219,8 @@ export class Instance {
     this.#sessions--;
     this.#promised -= need;
     if (this.#sessions > 0) return;
-    if (this.#memory > KEPT_MEMORY || idleMemory(poolOf(this.#module)) > KEPT_TOGETHER) this.retire();
+    // WASM memory never shrinks, so a large one is not kept for the next use.
+    if (this.#memory > BUDGET || idleMemory(poolOf(this.#module)) > KEPT_TOGETHER) this.retire();
   }
 
   /** Takes the instance out of use: later sessions get another one. */

@@ -19,11 +19,9 @@ import { type Family, type Format, formats, traitsOf } from "./format.ts";
  * import { compress, type CompressOptions } from "@millrace/streams/codecs";
  * import { readFile } from "node:fs/promises";
  *
- * const former = await readFile("dist-deployed/index.html");
  * const page = await readFile("dist/index.html");
- * const options: CompressOptions = { format: "dcb", dictionary: former };
- * const delta = await compress(page, options);
- * console.log(delta.length < page.length / 2); // true
+ * const options: CompressOptions = { format: "dcb", dictionary: await readFile("dist-deployed/index.html") };
+ * console.log((await compress(page, options)).length < page.length / 2); // true
  * ```
  */
 export interface CompressOptions {
@@ -62,11 +60,7 @@ export interface CompressOptions {
  *
  * const bomb = await compress(new Uint8Array(1_000_000), { format: "gzip" });
  * const options: DecompressOptions = { format: "gzip", maxSize: 100_000 };
- * try {
- *   await decompress(bomb, options);
- * } catch (error) {
- *   console.log((error as Error).name); // RangeError
- * }
+ * console.log(await decompress(bomb, options).catch((error) => error.name)); // RangeError
  * ```
  */
 export interface DecompressOptions {
@@ -134,13 +128,11 @@ export interface CompressionStreamOptions extends Omit<CompressOptions, "format"
  * ```ts
  * import { compress, DecompressionStream, type DecompressionStreamOptions } from "@millrace/streams/codecs";
  *
- * const dictionary = new TextEncoder().encode("The mill turned all day long, and the river ran below.");
- * const page = new TextEncoder().encode("The mill turned all day long, and the river ran dry.");
- * const delta = new Blob([await compress(page, { format: "dcz", dictionary })]);
- *
+ * const dictionary = new TextEncoder().encode("The mill turned all day long.");
  * const options: DecompressionStreamOptions = { dictionary, maxSize: 1_000_000 };
- * const stream = delta.stream().pipeThrough(new DecompressionStream("dcz", options));
- * console.log(await new Response(stream).text()); // The mill turned all day long, and the river ran dry.
+ * const delta = new Blob([await compress(dictionary, { format: "dcz", dictionary })]).stream();
+ * const page = delta.pipeThrough(new DecompressionStream("dcz", options));
+ * console.log(await new Response(page).text()); // The mill turned all day long.
  * ```
  */
 export type DecompressionStreamOptions = Omit<DecompressOptions, "format">;
@@ -148,7 +140,7 @@ export type DecompressionStreamOptions = Omit<DecompressOptions, "format">;
 const BYTES = "a Uint8Array, another view or an ArrayBuffer";
 
 /** An option that is a view or a buffer, shared or not. */
-export function bytesMember(): Member<ArrayBufferView | ArrayBufferLike, undefined> {
+function bytesMember(): Member<ArrayBufferView | ArrayBufferLike, undefined> {
   return { fallback: undefined, expected: BYTES, check: requireBytes };
 }
 
@@ -162,18 +154,13 @@ function wholeNumber(): Member<number, undefined> {
 }
 
 /** Returns the options of all that compresses, but for the format. Their ranges depend on it. */
-export function compressMembers(): {
+function compressMembers(): {
   readonly level: Member<number, undefined>;
   readonly windowLog: Member<number, undefined>;
   readonly dictionary: Member<ArrayBufferView | ArrayBufferLike, undefined>;
   readonly checksum: Member<boolean, false>;
 } {
-  return {
-    level: wholeNumber(),
-    windowLog: wholeNumber(),
-    dictionary: bytesMember(),
-    checksum: bool(false),
-  };
+  return { level: wholeNumber(), windowLog: wholeNumber(), dictionary: bytesMember(), checksum: bool(false) };
 }
 
 /** The sizes of windows that zstd's decoder can be limited to, and the one that browsers limit it to (RFC 9659). */
@@ -182,7 +169,7 @@ const MAX_WINDOW = 2 ** 27;
 const WEB_WINDOW = 2 ** 23;
 
 /** Returns the options of all that decompresses, but for the format. */
-export function decompressMembers(): {
+function decompressMembers(): {
   readonly maxSize: Member<number, number>;
   readonly maxWindow: Member<number, undefined>;
   readonly padding: Member<boolean, false>;
@@ -214,10 +201,7 @@ export const compressionStreamOptions: SchemaOf<
 }));
 
 export const decompressionStreamOptions: SchemaOf<DecompressionStreamOptions, "maxSize" | "padding"> =
-  /* @__PURE__ */ schema(
-    "DecompressionStream",
-    decompressMembers,
-  );
+  /* @__PURE__ */ schema("DecompressionStream", decompressMembers);
 
 /** Checked options, as a codec session takes them. */
 export interface SessionParameters {
