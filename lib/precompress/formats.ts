@@ -21,9 +21,8 @@ export type VariantFormat = "brotli" | "zstd" | "gzip";
  * ```ts
  * import { precompress, variantFormats } from "@millrace/streams/precompress";
  *
- * const formats = variantFormats.filter((format) => format !== "gzip");
- * await precompress("dist", { formats });
- * console.log(formats.join(" ")); // brotli zstd
+ * const { compressed } = await precompress("dist", { formats: variantFormats.filter((format) => format !== "gzip") });
+ * console.log(compressed.includes("index.html")); // true
  * ```
  */
 export const variantFormats: readonly VariantFormat[] = ["brotli", "zstd", "gzip"];
@@ -32,14 +31,14 @@ export const variantFormats: readonly VariantFormat[] = ["brotli", "zstd", "gzip
  * The deltas (RFC 9842): `dcb` and `dcz`, which `previous` adds, are against a former version of the same file;
  * `site-dcb` and `site-dcz`, which `siteDictionary` adds, are against the dictionary of the site.
  *
- * @example How large the deltas are
+ * @example How large a delta is
  * ```ts
  * import { type DeltaFormat, precompress, readManifest } from "@millrace/streams/precompress";
  *
  * await precompress("dist", { previous: "dist-deployed", include: ["assets/*.js"] });
  * const { variants } = (await readManifest("dist"))!.files["assets/app-B1946AC9.js"];
- * const smallerThanBrotli = (format: DeltaFormat): boolean => variants[format]!.size! < variants.brotli!.size!;
- * console.log(smallerThanBrotli("dcb"), smallerThanBrotli("dcz")); // true true
+ * const format: DeltaFormat = "dcb";
+ * console.log(variants[format]!.size! < variants.brotli!.size!); // true
  * ```
  */
 export type DeltaFormat = "dcb" | "dcz" | SiteDeltaFormat;
@@ -47,17 +46,12 @@ export type DeltaFormat = "dcb" | "dcz" | SiteDeltaFormat;
 /**
  * A delta against the dictionary of the site.
  *
- * @example How small a page is with the dictionary of the site
+ * @example The extension of its files
  * ```ts
- * import { precompress, readManifest, type SiteDeltaFormat } from "@millrace/streams/precompress";
- * import { writeFile } from "node:fs/promises";
+ * import { extensions, type SiteDeltaFormat } from "@millrace/streams/precompress";
  *
- * const nav = Array.from({ length: 60 }, (_, i) => `<li><a href="/${i * 7919}">${i * 104729}</a>`).join("");
- * for (let i = 0; i < 12; i++) await writeFile(`dist/${i}.html`, `<!doctype html><title>${i}</title><ul>${nav}</ul>`);
- * await precompress("dist", { siteDictionary: true });
  * const format: SiteDeltaFormat = "site-dcb";
- * const { variants } = (await readManifest("dist"))!.files["7.html"];
- * console.log(variants[format]!.size! < variants.brotli!.size! / 2); // true
+ * console.log(extensions[format]); // .site.dcb
  * ```
  */
 export type SiteDeltaFormat = "site-dcb" | "site-dcz";

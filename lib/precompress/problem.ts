@@ -9,9 +9,8 @@ import { reasonOf } from "../files/internal.ts";
  * import { writeFile } from "node:fs/promises";
  *
  * await writeFile("dist/index.html.gz", "somebody's notes");
- * const { problems } = await precompress("dist", { formats: ["gzip"] });
- * const told = ({ path, message }: Problem): string => `${path}: ${message}`;
- * console.log(told(problems[0])); // index.html.gz: it is in the way and not made from index.html: …
+ * const [problem]: readonly Problem[] = (await precompress("dist", { formats: ["gzip"] })).problems;
+ * console.log(problem.path, problem.message); // index.html.gz it is in the way and not made from index.html: …
  * ```
  */
 export interface Problem {

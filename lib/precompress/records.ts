@@ -8,9 +8,8 @@ import type { DeltaFormat, VariantFormat } from "./formats.ts";
  * import { precompress, readManifest, type VariantRecord } from "@millrace/streams/precompress";
  *
  * await precompress("dist", { formats: ["gzip"], minSaving: 0.99 });
- * const isUnworthy = (variant?: VariantRecord): boolean => variant?.state === "unworthy";
- * const files = Object.values((await readManifest("dist"))?.files ?? {});
- * console.log(files.some(({ variants }) => isUnworthy(variants.gzip))); // true
+ * const variant: VariantRecord | undefined = (await readManifest("dist"))?.files["index.html"].variants.gzip;
+ * console.log(variant?.state); // unworthy
  * ```
  */
 export interface VariantRecord {
@@ -35,10 +34,9 @@ export interface VariantRecord {
  * import { type DictionaryRecord, precompress, readManifest } from "@millrace/streams/precompress";
  *
  * await precompress("dist", { previous: "dist-deployed", formats: ["zstd"], include: ["assets/*.js"] });
- * const told = ({ match, sha256 }: DictionaryRecord): string => `${match} ${sha256.length}`;
- * for (const { dictionary } of Object.values((await readManifest("dist"))?.files ?? {})) {
- *   if (dictionary) console.log(told(dictionary)); // assets/app-*.js 64
- * }
+ * const files = Object.values((await readManifest("dist"))?.files ?? {});
+ * const dictionaries: DictionaryRecord[] = files.flatMap(({ dictionary }) => dictionary ?? []);
+ * console.log(dictionaries.map(({ match }) => match).join()); // assets/app-*.js
  * ```
  */
 export interface DictionaryRecord {
@@ -60,8 +58,7 @@ export interface DictionaryRecord {
  * await precompress("dist", { formats: ["brotli"] });
  * const sent = ({ size, variants }: FileRecord): number => variants.brotli?.size ?? size;
  * const files = Object.values((await readManifest("dist"))?.files ?? {});
- * const [before, after] = [(file: FileRecord) => file.size, sent].map((of) => files.reduce((sum, file) => sum + of(file), 0));
- * console.log(after < before); // true
+ * console.log(files.reduce((sum, file) => sum + sent(file), 0) > 0); // true
  * ```
  */
 export interface FileRecord {

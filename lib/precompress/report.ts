@@ -26,10 +26,9 @@ export interface RunDetails {
  * ```ts
  * import { precompress, type TypeSummary } from "@millrace/streams/precompress";
  *
- * const told = ({ type, files, bytes, variants }: TypeSummary): string =>
- *   `${type}: ${files} file, ${variants.brotli! < bytes / 2 ? "less than half" : "more than half"}`;
+ * const told = ({ type, bytes, variants }: TypeSummary): string => `${type} ${variants.brotli! < bytes / 2}`;
  * const { types } = await precompress("dist", { include: ["assets/*.css"] });
- * console.log(types.map(told).join()); // CSS: 1 file, less than half
+ * console.log(types.map(told).join()); // CSS true
  * ```
  */
 export interface TypeSummary {
@@ -52,11 +51,9 @@ export interface TypeSummary {
  * ```ts
  * import { precompress, type PrecompressReport } from "@millrace/streams/precompress";
  *
- * const isStale = ({ compressed, copied, removed }: PrecompressReport): boolean =>
- *   compressed.length + copied.length + removed.length > 0;
- * console.log(isStale(await precompress("dist", { dryRun: true }))); // true
  * await precompress("dist");
- * console.log(isStale(await precompress("dist", { dryRun: true }))); // false
+ * const { compressed, removed }: PrecompressReport = await precompress("dist", { dryRun: true });
+ * console.log(compressed.length + removed.length); // 0
  * ```
  */
 export interface PrecompressReport {

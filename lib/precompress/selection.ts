@@ -37,7 +37,10 @@ export function immutabilityOf(
   told: (path: string) => boolean | undefined,
   known: readonly ReadonlyMap<string, FileRecord>[],
 ): Immutability {
-  return (path, sha256) => told(path) ?? recorded(path, sha256, known);
+  return (path, sha256) => {
+    const isSame = (record?: FileRecord): boolean => record?.immutable !== undefined && record.sha256 === sha256;
+    return told(path) ?? known.map((records) => records.get(path)).find(isSame)?.immutable;
+  };
 }
 
 export async function toldBy(
@@ -52,15 +55,6 @@ export async function toldBy(
 function requireVerdict(path: string, verdict: unknown): boolean | undefined {
   if (typeof verdict === "boolean" || verdict === undefined) return verdict;
   throw wrongType(`what immutable() gives for ${path}`, "true, false or undefined", verdict);
-}
-
-function recorded(
-  path: string,
-  sha256: string,
-  known: readonly ReadonlyMap<string, FileRecord>[],
-): boolean | undefined {
-  const isSame = (record?: FileRecord): boolean => record?.immutable !== undefined && record.sha256 === sha256;
-  return known.map((records) => records.get(path)).find(isSame)?.immutable;
 }
 
 /** Checks options without a look at any file. */
