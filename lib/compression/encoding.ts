@@ -120,7 +120,7 @@ export function openBodyEncoder(settings: Settings, encoding: Encoding, type: st
     lean: true,
   });
   releaseIdleCodecs();
-  return recorder === undefined ? encoder : new RecordingEncoder(encoder, recorder);
+  return recorder === undefined ? encoder : recorded(encoder, recorder);
 }
 
 /**
@@ -190,33 +190,22 @@ function streamLevel(coding: Encoding["coding"], level: number): number {
 const MOST_WINDOW_LOG = 23;
 
 /** An encoder whose input is taken down. */
-class RecordingEncoder implements BodyEncoder {
-  readonly #encoder: BodyEncoder;
-  readonly #recorder: BodyRecorder;
-
-  constructor(encoder: BodyEncoder, recorder: BodyRecorder) {
-    this.#encoder = encoder;
-    this.#recorder = recorder;
-  }
-
-  write(bytes: Uint8Array): Uint8Array<ArrayBuffer>[] {
-    this.#recorder.write(bytes);
-    return this.#encoder.write(bytes);
-  }
-
-  flush(): Uint8Array<ArrayBuffer>[] {
-    return this.#encoder.flush();
-  }
-
-  finish(): Uint8Array<ArrayBuffer>[] {
-    this.#recorder.end();
-    return this.#encoder.finish();
-  }
-
-  close(): void {
-    this.#recorder.close();
-    this.#encoder.close();
-  }
+function recorded(encoder: BodyEncoder, recorder: BodyRecorder): BodyEncoder {
+  return {
+    write(bytes) {
+      recorder.write(bytes);
+      return encoder.write(bytes);
+    },
+    flush: () => encoder.flush(),
+    finish() {
+      recorder.end();
+      return encoder.finish();
+    },
+    close() {
+      recorder.close();
+      encoder.close();
+    },
+  };
 }
 
 /** Returns what `encode` returns; undefined, with a warning, if it throws: the response is sent as it is then. */

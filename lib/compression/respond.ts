@@ -21,13 +21,13 @@ export interface BodySource {
 }
 
 /** A source gives no chunk in a turn of the event loop. */
-export const PAUSED: unique symbol = Symbol("paused");
+const PAUSED: unique symbol = Symbol("paused");
 
 /** The microtasks in which bodies of text and bytes are read, with some to spare. */
 const READY_WITHIN = 12;
 
 /** Settles as `reading` does, or with {@linkcode PAUSED} when the turn ends before that. */
-export async function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof PAUSED> {
+async function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof PAUSED> {
   let isSettled = false;
   const settle = (): void => void (isSettled = true);
   reading.then(settle, settle);
@@ -46,26 +46,18 @@ export async function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof PAU
  * the client; while the client does not read, nothing is read from the source.
  */
 export function encodedBody(source: BodySource, encoder: BodyEncoder): ReadableStream<Uint8Array> {
-  const body = new EncodedBody(source, encoder);
-  return new globalThis.ReadableStream<Uint8Array>({
-    pull: (controller) => body.pull(controller),
-    cancel: (reason) => body.cancel(reason),
-  }, { highWaterMark: 0 });
+  return new globalThis.ReadableStream<Uint8Array>(new EncodedBody(source, encoder), { highWaterMark: 0 });
 }
 
-/**
- * Returns the bytes of a chunk. Servers send strings, too.
- *
- * @throws {TypeError} if it has none, or its buffer is detached.
- */
-export function chunkBytes(chunk: unknown): Uint8Array {
+/** The bytes of a chunk. Servers send strings, too. @throws {TypeError} if it has none, or its buffer is detached. */
+function chunkBytes(chunk: unknown): Uint8Array {
   if (ArrayBuffer.isView(chunk)) return bytesOf(chunk)!;
   if (typeof chunk === "string") return new TextEncoder().encode(chunk);
   throw new TypeError(`a response's body must give bytes, not ${described(chunk)}`);
 }
 
 /** Returns the stream of a body as it is. */
-export function plainBody({ reader, begun, reading }: BodySource): ReadableStream<Uint8Array> {
+function plainBody({ reader, begun, reading }: BodySource): ReadableStream<Uint8Array> {
   let under = reading;
   return new globalThis.ReadableStream<Uint8Array>({
     start: (controller) => begun.forEach(({ bytes }) => controller.enqueue(bytes)),
@@ -79,7 +71,7 @@ export function plainBody({ reader, begun, reading }: BodySource): ReadableStrea
   }, { highWaterMark: 0 });
 }
 
-class EncodedBody {
+class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #encoder: BodyEncoder;
   readonly #begun: WaitingChunk[];
@@ -282,12 +274,8 @@ function encodingFor(
 /** A stream, since servers tell of a body that is null that its length is 0, which it isn't for GET. */
 function headOnly(encoding: Encoding, fields: HeaderFields, response: Response): Response {
   void response.body?.cancel().catch(() => {});
-  return encoded(
-    encoding,
-    fields,
-    response,
-    new globalThis.ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 }),
-  );
+  const empty = new globalThis.ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });
+  return encoded(encoding, fields, response, empty);
 }
 
 /** Reads what is there of a body without waiting for more: all of it, or its beginning. */
@@ -333,11 +321,8 @@ function stream(
   response: Response,
   source: BodySource,
 ): Response {
-  const encoder = unlessItFails(
-    settings,
-    encoding,
-    () => openBodyEncoder(settings, encoding, fields.get("content-type")),
-  );
+  const type = fields.get("content-type");
+  const encoder = unlessItFails(settings, encoding, () => openBodyEncoder(settings, encoding, type));
   if (encoder === undefined) return fields.make(response, plainBody(source));
   return encoded(encoding, fields, response, encodedBody(source, encoder));
 }
