@@ -13,23 +13,12 @@ import { openToRead, PIECE, readFully, readVerified, sha256 } from "./file_conte
 import type { Representation, TreeFile, Warn } from "./representation.ts";
 import type { Tree } from "./tree.ts";
 
-/** The codecs, loaded when the first variant is to be proven: most trees have a manifest. */
-export interface Codecs {
-  readonly decompressSync: typeof decompressSync;
-}
-
-export async function loadCodecs(): Promise<Codecs> {
-  const { decompressSync, ready } = await import("../../codecs/mod.ts");
-  await ready(["brotli", "zstd", "gzip"], "decompress");
-  return { decompressSync };
-}
-
 /** Whether a small variant decodes to the content of `original`. */
-export function isProvenAtOnce(
+function isProvenAtOnce(
   variant: Representation & { readonly coding: StoredCoding },
   original: Representation,
   dictionary: Uint8Array<ArrayBuffer> | undefined,
-  { decompressSync }: Codecs,
+  decompress: typeof decompressSync,
 ): boolean {
   const bytes = readVerified(variant);
   if (bytes === undefined) return false;
@@ -39,14 +28,14 @@ export function isProvenAtOnce(
     ...(dictionary && { dictionary }),
   };
   try {
-    return sha256(decompressSync(bytes, options)) === original.sha256;
+    return sha256(decompress(bytes, options)) === original.sha256;
   } catch {
     return false; // corrupt, or of more bytes
   }
 }
 
 /** Whether a variant decodes to the content of `original`; read and decoded in pieces, in constant memory. */
-export async function isProvenInTurns(
+async function isProvenInTurns(
   variant: Representation & { readonly coding: UndoableCoding },
   original: Representation,
   turns: TurnSlicer,
@@ -84,7 +73,7 @@ export async function isProvenInTurns(
 const SMALL = 256 * 1024;
 
 /** The surroundings that {@linkcode Proofs} need. */
-export interface ProofOptions {
+interface ProofOptions {
   readonly warn: Warn;
   /** The content with that SHA-256 in base64, if it is at hand. */
   readonly contentOf: (sha256: string) => Uint8Array<ArrayBuffer> | undefined;
@@ -97,7 +86,8 @@ export interface ProofOptions {
 export class Proofs {
   readonly #tree: Tree;
   readonly #options: ProofOptions;
-  #codecs: Codecs | undefined;
+  /** Loaded when the first variant is to be proven: most trees have a manifest. */
+  #decompress: typeof decompressSync | undefined;
   /** How many variants were decided about so far. */
   count = 0;
 
@@ -108,7 +98,10 @@ export class Proofs {
 
   /** Loads what is needed for decoding, if anything is to be proven. */
   async prepare(): Promise<void> {
-    if (this.#tree.unproven > 0) this.#codecs = await loadCodecs();
+    if (this.#tree.unproven === 0) return;
+    const { decompressSync, ready } = await import("../../codecs/mod.ts");
+    await ready(["brotli", "zstd", "gzip"], "decompress");
+    this.#decompress = decompressSync;
   }
 
   /** Whether a representation is still to be decided about. */
@@ -158,7 +151,7 @@ export class Proofs {
     if (coding === "identity") return true;
     const content = dictionary === undefined ? undefined : this.#options.contentOf(dictionary);
     if (dictionary !== undefined && content === undefined) return false;
-    return isProvenAtOnce({ ...variant, coding }, identity, content, this.#codecs!);
+    return isProvenAtOnce({ ...variant, coding }, identity, content, this.#decompress!);
   }
 
   async #isProven(file: TreeFile, variant: Representation, turns: TurnSlicer): Promise<boolean> {
