@@ -38,15 +38,13 @@ export const cleanOptions: SchemaOf<CleanOptions, "followLinks"> = /* @__PURE__ 
 /**
  * The outcome of {@linkcode cleanPrecompressed}.
  *
- * @example A file that was replaced stays
+ * @example Count what was removed
  * ```ts
  * import { type CleanReport, cleanPrecompressed, precompress } from "@millrace/streams/precompress";
- * import { writeFile } from "node:fs/promises";
  *
  * await precompress("dist", { formats: ["gzip"] });
- * await writeFile("dist/index.html.gz", "somebody's notes");
- * const report: CleanReport = await cleanPrecompressed("dist");
- * console.log(report.problems[0].path); // index.html.gz
+ * const { removed, problems }: CleanReport = await cleanPrecompressed("dist");
+ * console.log(removed.length > 1, problems.length); // true 0
  * ```
  */
 export interface CleanReport {

@@ -25,10 +25,8 @@ import { deltasOf, type VariantFormat, variantFormats } from "./formats.ts";
  * ```ts
  * import { precompress, type PrecompressProgress } from "@millrace/streams/precompress";
  *
- * let last = 0;
- * const onProgress = ({ fraction }: PrecompressProgress) => last = fraction;
+ * const onProgress = ({ fraction }: PrecompressProgress) => console.log(`${fraction * 100}%`);
  * await precompress("dist", { onProgress });
- * console.log(`${last * 100}%`); // 100%
  * ```
  */
 export interface PrecompressProgress {
@@ -49,12 +47,7 @@ export interface PrecompressProgress {
  * ```ts
  * import { precompress, type PrecompressOptions } from "@millrace/streams/precompress";
  *
- * const options: PrecompressOptions = {
- *   out: "upload",
- *   include: ["*.html"],
- *   levels: { brotli: 5, zstd: 3, gzip: 6 },
- *   signal: AbortSignal.timeout(60_000),
- * };
+ * const options: PrecompressOptions = { out: "upload", include: ["*.html"], levels: { brotli: 5, zstd: 3, gzip: 6 } };
  * const { compressed, copied } = await precompress("dist", options);
  * console.log(compressed.join(" "), copied.includes("assets/app-B1946AC9.js")); // index.html true
  * ```

@@ -16,8 +16,6 @@ import { Site, type StaticStats } from "./site.ts";
  * const site: StaticHandler = await createStaticHandler("dist");
  * const response = await site.fetch(new Request("http://localhost/missing.js"));
  * console.log(response.status); // 404
- * await site.reload(); // after a deploy
- * console.log(site.stats().files > 0); // true
  * await site.close();
  * ```
  */

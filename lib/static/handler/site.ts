@@ -33,9 +33,8 @@ export async function warnOfChanged(former: Table, table: Table, warn: Warn): Pr
  * import { createStaticHandler, type StaticStats } from "@millrace/streams/static";
  *
  * const site = await createStaticHandler("dist");
- * await site.reload(); // resolves when all that is to be in memory is
- * const { files, bytesInMemory }: StaticStats = site.stats();
- * console.log(files > 0, bytesInMemory > 1000); // true true
+ * const { files }: StaticStats = site.stats();
+ * console.log(files > 0); // true
  * await site.close();
  * ```
  */
