@@ -46,6 +46,5 @@ export {
   requireFieldValue,
 } from "./fields.ts";
 export { formatHTTPDate, parseHTTPDate } from "./http_date.ts";
-export { isCompressibleType } from "./compressible_types.ts";
 export { acceptsHTML, essenceOf, MediaRanges } from "./media_ranges.ts";
-export { extensionOfType, isInUTF8, typeOfExtension } from "./media_types.ts";
+export { extensionOfType, isCompressibleType, isInUTF8, typeOfExtension } from "./media_types.ts";

@@ -3,7 +3,6 @@ import { fileURLToPath } from "node:url";
 import { essenceOf, MediaRanges, typeOfExtension } from "../../semantics/mod.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
 import type { InnerOptions } from "../body/upload_options.ts";
-import { Activity } from "./activity.ts";
 import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
 import { Sessions } from "../session/sessions.ts";
 import { BucketStorage, DiskStorage, type Storage } from "./storage.ts";
@@ -117,4 +116,34 @@ export function typeOf(
   const isKnown = given !== undefined && !UNKNOWN.includes(essenceOf(given));
   if (accept === undefined || isKnown || accept.accepts(type)) return type;
   return typeOfExtension(extname(name).slice(1).toLowerCase()) ?? type;
+}
+
+/** The requests of a handler that are under way, and whether more of them are taken. */
+export class Activity {
+  /** Whether the handler is closed: requests are refused, and connections end with their answers. */
+  isOver = false;
+  #requests = 0;
+  readonly #end = Promise.withResolvers<void>();
+
+  /** Calls `use` as a request that is waited for. */
+  async during<T>(use: () => Promise<T>): Promise<T> {
+    this.#requests++;
+    try {
+      return await use();
+    } finally {
+      this.#requests--;
+      this.#look();
+    }
+  }
+
+  /** Takes no more requests; resolves when all are answered. */
+  end(): Promise<void> {
+    this.isOver = true;
+    this.#look();
+    return this.#end.promise;
+  }
+
+  #look(): void {
+    if (this.isOver && this.#requests === 0) this.#end.resolve();
+  }
 }
