@@ -24,7 +24,6 @@ export function openEncoder(format: Format, { level, windowLog, dictionary, lean
   return new Encoder(new Session(encoders[parameters.family].module!, parameters));
 }
 
-/** Whether the codec that writes a format is loaded. */
 export function isEncoderLoaded(format: Format): boolean {
   return encoders[traitsOf(format).family].module !== undefined;
 }

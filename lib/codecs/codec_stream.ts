@@ -53,7 +53,6 @@ export function compressionClass(codecs: Codecs, usual: Format): PairClass<Compr
   return pairClass("CompressionStream", (pair, format = usual, options = {}) => encode(pair, codecs, format, options));
 }
 
-/** Makes the class of an entry that decompresses. */
 export function decompressionClass(codecs: Codecs, usual: Format): PairClass<DecompressionStreamOptions> {
   return pairClass(
     "DecompressionStream",
@@ -86,7 +85,6 @@ function pairClass<Options>(
   return Object.defineProperty(CodecStream, "name", { value: name, configurable: true });
 }
 
-/** Makes `pair` a stream that compresses. */
 export function encode(
   pair: object,
   codecs: Codecs,
@@ -114,7 +112,6 @@ function wrongSize(seen: string, size: number): RangeError {
   return new RangeError(`the stream has ${seen} bytes, but its size was given as ${size}`);
 }
 
-/** Makes `pair` a stream that decompresses. */
 export function decode(
   pair: object,
   codecs: Codecs,
@@ -184,7 +181,6 @@ class Pump {
     controller.signal.addEventListener("abort", () => this.fail(controller.signal.reason), { once: true });
   }
 
-  /** The reader wants a chunk. */
   demanded(): void {
     this.#isWanted = true;
     this.#resume?.();

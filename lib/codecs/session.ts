@@ -227,7 +227,6 @@ const abandoned = globalThis.FinalizationRegistry && new FinalizationRegistry(re
 export const compressOptions: ReturnType<typeof compressSchema> = /* @__PURE__ */ compressSchema("compress()");
 export const decompressOptions: ReturnType<typeof decompressSchema> = /* @__PURE__ */ decompressSchema("decompress()");
 
-/** Compresses bytes whole with one of the codecs given. */
 export async function compressBy(
   codecs: Codecs,
   bytes: ArrayBufferView | ArrayBufferLike,
@@ -238,7 +237,6 @@ export async function compressBy(
   return stepWhole(input, parameters, await codecOf(codecs, parameters).load(), MAX_OUTPUT).output;
 }
 
-/** Decompresses bytes whole with one of the codecs given. */
 export async function decompressBy(
   codecs: Codecs,
   bytes: ArrayBufferView | ArrayBufferLike,

@@ -23,7 +23,6 @@ export const encoders: AllCodecs = {
   deflate: /* @__PURE__ */ new Codec("gzip_encoder", () => import("./wasm/deflate_encoder.js")),
 };
 
-/** The codecs that read the formats. */
 export const decoders: AllCodecs = {
   brotli: /* @__PURE__ */ new Codec("brotli_decoder", () => import("./wasm/brotli_decoder.js")),
   zstd: /* @__PURE__ */ new Codec("zstd_decoder", () => import("./wasm/zstd_decoder.js")),

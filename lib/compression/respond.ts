@@ -56,7 +56,6 @@ function chunkBytes(chunk: unknown): Uint8Array {
   throw new TypeError(`a response's body must give bytes, not ${described(chunk)}`);
 }
 
-/** Returns the stream of a body as it is. */
 function plainBody({ reader, begun, reading }: BodySource): ReadableStream<Uint8Array> {
   let under = reading;
   return new globalThis.ReadableStream<Uint8Array>({
@@ -214,13 +213,22 @@ class HeaderFields implements ResponseFields {
   }
 }
 
+/** A response whose body is to be encoded. */
+interface Chosen {
+  readonly settings: Settings;
+  readonly encoding: Encoding;
+  readonly fields: HeaderFields;
+  readonly response: Response;
+}
+
 /** Returns `response` with a compressed body, or as it is. */
 export function compressResponse(settings: Settings, request: Request, response: Response): Response {
   requireResponse(response, "respond() was given");
   const fields = new HeaderFields(response.headers);
   const encoding = encodingFor(settings, request, response, fields);
   if (encoding === undefined) return fields.giveTo(response);
-  if (request.method === "HEAD") return headOnly(encoding, fields, response);
+  const chosen = { settings, encoding, fields, response };
+  if (request.method === "HEAD") return headOnly(chosen);
   const reader: BodySource["reader"] = response.body!.getReader();
   const type = fields.get("content-type");
   const encoder = new LazyEncoder(() => {
@@ -231,7 +239,7 @@ export function compressResponse(settings: Settings, request: Request, response:
       throw error;
     }
   });
-  return encoded(encoding, fields, response, encodedBody({ reader, begun: [], reading: undefined }, encoder));
+  return encoded(chosen, encodedBody({ reader, begun: [], reading: undefined }, encoder));
 }
 
 /** As {@linkcode compressResponse}, but a body that is there within this turn is compressed in one call. */
@@ -240,10 +248,10 @@ export async function compressReady(settings: Settings, request: Request, respon
   const fields = new HeaderFields(response.headers);
   const encoding = encodingFor(settings, request, response, fields);
   if (encoding === undefined) return fields.giveTo(response);
-  if (request.method === "HEAD") return headOnly(encoding, fields, response);
+  const chosen = { settings, encoding, fields, response };
+  if (request.method === "HEAD") return headOnly(chosen);
   const source = await begin(response.body!.getReader());
-  if (source instanceof WaitingChunk) return whole(settings, encoding, fields, response, source.bytes);
-  return stream(settings, encoding, fields, response, source);
+  return source instanceof WaitingChunk ? whole(chosen, source.bytes) : stream(chosen, source);
 }
 
 /** @throws {TypeError} if it has no fields. */
@@ -272,10 +280,10 @@ function encodingFor(
 }
 
 /** A stream, since servers tell of a body that is null that its length is 0, which it isn't for GET. */
-function headOnly(encoding: Encoding, fields: HeaderFields, response: Response): Response {
-  void response.body?.cancel().catch(() => {});
+function headOnly(chosen: Chosen): Response {
+  void chosen.response.body?.cancel().catch(() => {});
   const empty = new globalThis.ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });
-  return encoded(encoding, fields, response, empty);
+  return encoded(chosen, empty);
 }
 
 /** Reads what is there of a body without waiting for more: all of it, or its beginning. */
@@ -298,13 +306,7 @@ async function begin(reader: BodySource["reader"]): Promise<WaitingChunk | BodyS
   return { reader, begun, reading: undefined };
 }
 
-function whole(
-  settings: Settings,
-  encoding: Encoding,
-  fields: HeaderFields,
-  response: Response,
-  bytes: Uint8Array,
-): Response {
+function whole({ settings, encoding, fields, response }: Chosen, bytes: Uint8Array): Response {
   const small = bytes.length < settings.threshold
     ? undefined
     : unlessItFails(settings, encoding, () => encodeWhole(settings, encoding, bytes));
@@ -314,20 +316,15 @@ function whole(
   return fields.make(response, small);
 }
 
-function stream(
-  settings: Settings,
-  encoding: Encoding,
-  fields: HeaderFields,
-  response: Response,
-  source: BodySource,
-): Response {
+function stream(chosen: Chosen, source: BodySource): Response {
+  const { settings, encoding, fields, response } = chosen;
   const type = fields.get("content-type");
   const encoder = unlessItFails(settings, encoding, () => openBodyEncoder(settings, encoding, type));
   if (encoder === undefined) return fields.make(response, plainBody(source));
-  return encoded(encoding, fields, response, encodedBody(source, encoder));
+  return encoded(chosen, encodedBody(source, encoder));
 }
 
-function encoded(encoding: Encoding, fields: HeaderFields, response: Response, body: BodyInit | null): Response {
+function encoded({ encoding, fields, response }: Chosen, body: BodyInit | null): Response {
   markEncoded(fields, encoding.coding);
   return fields.make(response, body);
 }

@@ -33,13 +33,11 @@ export async function carryOut(work: Work, context: Context): Promise<void> {
   recordWork(work, made, context);
 }
 
-/** The parameters for making a variant. */
 interface Making {
   readonly work: Work;
   readonly level: number;
   /** A variant of more bytes than this is not kept. */
   readonly limit: number;
-  /** The record of the outcome. */
   readonly made: Made;
 }
 

@@ -46,7 +46,6 @@ const wayOut: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "shorten or exclude it",
 };
 
-/** Returns what to tell the user about `error`. */
 export function explain(error: unknown): string {
   return reasonOf(error, inTheWay, wayOut);
 }

@@ -104,14 +104,12 @@ const kinds: readonly [string, readonly string[]][] = [
 ];
 const kindOf = new Map(kinds.flatMap(([kind, extensions]) => extensions.map((extension) => [extension, kind])));
 
-/** Returns the kind of file that `path` is, by its extension. */
 export function typeOf(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const dot = name.lastIndexOf(".");
   return kindOf.get(name.slice(dot + 1).toLowerCase()) ?? "other";
 }
 
-/** Sums up a run over so many files. */
 export function summarize(files: number, dotfiles: number, ledger: Ledger, elapsedMs: number): PrecompressReport {
   const { cache, siteDictionary } = ledger;
   const byPath = (a: string, b: string) => a < b ? -1 : 1;

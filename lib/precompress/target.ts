@@ -95,7 +95,6 @@ export class Target {
     return occupant;
   }
 
-  /** Whether a run wrote anything to `path`. */
   async knows(path: string): Promise<boolean> {
     const place = await this.#places.of(path);
     return place !== undefined && !place.isOtherCase && this.provenance.knows(place.path);

@@ -23,7 +23,6 @@ export function isPreflight(method: string, request: RequestFields): boolean {
   return method === "OPTIONS" && !!request.get("origin") && !!request.get("access-control-request-method");
 }
 
-/** Whether the request is a preflight of a GET or HEAD request. */
 export function isPreflightOfRead(method: string, request: RequestFields): boolean {
   return isPreflight(method, request) && /^(?:GET|HEAD)$/.test(request.get("access-control-request-method")!);
 }

@@ -19,7 +19,6 @@ export class Tree implements Iterable<TreeFile> {
     return this.#found.contents.length;
   }
 
-  /** How many files there are. */
   count(): number {
     let count = 0;
     for (let i = 0; i < this.length; i++) if (this.#has(i)) count++;
@@ -117,12 +116,10 @@ export class Tree implements Iterable<TreeFile> {
     return this.#found.unproven.has(representation);
   }
 
-  /** Takes note that a variant is a form of its file. */
   prove(representation: number): void {
     this.#found.unproven.delete(representation);
   }
 
-  /** Takes note that a variant is not a form of its file. */
   disprove(representation: number): void {
     this.#found.unproven.delete(representation);
     this.#found.unfit.add(representation);
