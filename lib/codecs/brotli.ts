@@ -32,9 +32,8 @@ const decoders: Codecs = {
 };
 
 /**
- * Compresses `bytes` whole, as `compress()` of `./codecs` does, to `brotli` or `dcb`.
+ * Compresses `bytes` whole, as `compress()` of `./codecs` does, to `brotli` by default or `dcb`.
  *
- * @param options As there; the format defaults to `brotli`.
  * @throws {TypeError} if the format is of another entry, and as there.
  * @example Compress zeros
  * ```ts
@@ -51,9 +50,8 @@ export function compress(
 }
 
 /**
- * Decompresses `bytes` whole, as `decompress()` of `./codecs` does, from `brotli` or `dcb`.
+ * Decompresses `bytes` whole, as `decompress()` of `./codecs` does, from `brotli` by default or `dcb`.
  *
- * @param options As there; the format defaults to `brotli`.
  * @throws {TypeError} if the format is of another entry, and as there.
  * @example There and back
  * ```ts

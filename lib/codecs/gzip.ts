@@ -32,9 +32,8 @@ const decoders: Codecs = {
 };
 
 /**
- * Compresses `bytes` whole, as `compress()` of `./codecs` does, to `gzip`, `deflate` or `deflate-raw`.
+ * Compresses `bytes` whole, as `compress()` of `./codecs` does, to `gzip` by default, `deflate` or `deflate-raw`.
  *
- * @param options As there; the format defaults to `gzip`.
  * @throws {TypeError} if the format is of another entry, and as there.
  * @example Compress zeros
  * ```ts
@@ -51,9 +50,8 @@ export function compress(
 }
 
 /**
- * Decompresses `bytes` whole, as `decompress()` of `./codecs` does, from `gzip`, `deflate` or `deflate-raw`.
+ * Decompresses `bytes` whole, as `decompress()` of `./codecs` does, from `gzip` by default, `deflate` or `deflate-raw`.
  *
- * @param options As there; the format defaults to `gzip`.
  * @throws {TypeError} if the format is of another entry, and as there.
  * @example There and back
  * ```ts

@@ -32,9 +32,8 @@ const decoders: Codecs = {
 };
 
 /**
- * Compresses `bytes` whole, as `compress()` of `./codecs` does, to `zstd` or `dcz`.
+ * Compresses `bytes` whole, as `compress()` of `./codecs` does, to `zstd` by default or `dcz`.
  *
- * @param options As there; the format defaults to `zstd`.
  * @throws {TypeError} if the format is of another entry, and as there.
  * @example Compress zeros
  * ```ts
@@ -51,9 +50,8 @@ export function compress(
 }
 
 /**
- * Decompresses `bytes` whole, as `decompress()` of `./codecs` does, from `zstd` or `dcz`.
+ * Decompresses `bytes` whole, as `decompress()` of `./codecs` does, from `zstd` by default or `dcz`.
  *
- * @param options As there; the format defaults to `zstd`.
  * @throws {TypeError} if the format is of another entry, and as there.
  * @example There and back
  * ```ts

@@ -123,11 +123,7 @@ export function openBodyEncoder(settings: Settings, encoding: Encoding, type: st
   return recorder === undefined ? encoder : recorded(encoder, recorder);
 }
 
-/**
- * Compresses a whole body in one call. The codec has to be loaded.
- *
- * @throws {RangeError} if memory runs out.
- */
+/** Compresses a whole body in one call. The codec has to be loaded. @throws {RangeError} if memory runs out. */
 export function encodeWhole(settings: Settings, encoding: Encoding, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { coding, recorder } = encoding;
   const level = levelOf(settings, encoding, Infinity);

@@ -275,11 +275,7 @@ export class Target {
     this.#writing = undefined;
   }
 
-  /**
-   * Ends the run and removes all that runs keep there for themselves.
-   *
-   * @returns whether there was a manifest.
-   */
+  /** Ends the run and removes all that runs keep there for themselves. @returns whether there was a manifest. */
   async forget(): Promise<boolean> {
     const writing = this.#writing!;
     this.#writing = undefined;

@@ -16,11 +16,7 @@ export function isBucketAddress(cache: string): boolean {
   return cache.startsWith("s3://");
 }
 
-/**
- * Splits the address of a cache in a bucket.
- *
- * @throws {TypeError} if it names none.
- */
+/** Splits the address of a cache in a bucket. @throws {TypeError} if it names none. */
 export function partsOf(address: string): { readonly bucket: string; readonly prefix: string } {
   const [, bucket, prefix] = /^s3:\/\/([^/]+)(?:\/(.*?))?\/*$/.exec(address) ?? [];
   if (bucket === undefined) throw new TypeError(`cannot use ${address} as a cache: use s3://BUCKET/PREFIX`);
