@@ -223,12 +223,9 @@ interface Chosen {
 
 /** Returns `response` with a compressed body, or as it is. */
 export function compressResponse(settings: Settings, request: Request, response: Response): Response {
-  requireResponse(response, "respond() was given");
-  const fields = new HeaderFields(response.headers);
-  const encoding = encodingFor(settings, request, response, fields);
-  if (encoding === undefined) return fields.giveTo(response);
-  const chosen = { settings, encoding, fields, response };
-  if (request.method === "HEAD") return headOnly(chosen);
+  const chosen = choose(settings, request, response, "respond() was given");
+  if ("sent" in chosen) return chosen.sent;
+  const { encoding, fields } = chosen;
   const reader: BodySource["reader"] = response.body!.getReader();
   const type = fields.get("content-type");
   const encoder = new LazyEncoder(() => {
@@ -244,39 +241,35 @@ export function compressResponse(settings: Settings, request: Request, response:
 
 /** As {@linkcode compressResponse}, but a body that is there within this turn is compressed in one call. */
 export async function compressReady(settings: Settings, request: Request, response: Response): Promise<Response> {
-  requireResponse(response, "the handler returned");
-  const fields = new HeaderFields(response.headers);
-  const encoding = encodingFor(settings, request, response, fields);
-  if (encoding === undefined) return fields.giveTo(response);
-  const chosen = { settings, encoding, fields, response };
-  if (request.method === "HEAD") return headOnly(chosen);
+  const chosen = choose(settings, request, response, "the handler returned");
+  if ("sent" in chosen) return chosen.sent;
   const source = await begin(response.body!.getReader());
   return source instanceof WaitingChunk ? whole(chosen, source.bytes) : stream(chosen, source);
 }
 
-/** @throws {TypeError} if it has no fields. */
-function requireResponse(response: unknown, source: string): void {
-  if (typeof (response as Partial<Response> | undefined)?.headers?.get === "function") return;
-  throw new TypeError(`Cannot compress what ${source}: ${described(response)} is no Response`);
+interface Ready {
+  readonly sent: Response;
 }
 
-function encodingFor(
-  settings: Settings,
-  request: Request,
-  response: Response,
-  fields: HeaderFields,
-): Encoding | undefined {
+/** Chooses how a response is encoded; or gives the one to send. @throws {TypeError} if it is none. */
+function choose(settings: Settings, request: Request, response: Response, source: string): Chosen | Ready {
+  if (typeof (response as Partial<Response> | undefined)?.headers?.get !== "function") {
+    throw new TypeError(`Cannot compress what ${source}: ${described(response)} is no Response`);
+  }
+  const fields = new HeaderFields(response.headers);
   const { method, url, headers } = request;
   const { status } = response;
   const accepted = headers.get("accept-encoding");
   const exchange = { method, url, accepted, status, request: (name: string) => headers.get(name), fields };
   const encoding = chooseCoding(settings, exchange);
-  if (encoding === undefined) return undefined;
-  // Not looked at any earlier: a body that has been looked at is a stream for Deno.serve(), whose length is not known.
-  if (response.body === null && method !== "HEAD") return undefined;
-  if (!response.bodyUsed && !response.body?.locked) return encoding;
-  settings.warn("a response is sent as it is: its body has been read already, or is being read");
-  return undefined;
+  // The body is not looked at any earlier: one that has been looked at is a stream for Deno.serve(), whose length is not known.
+  if (encoding === undefined || (response.body === null && method !== "HEAD")) return { sent: fields.giveTo(response) };
+  if (response.bodyUsed || response.body?.locked) {
+    settings.warn("a response is sent as it is: its body has been read already, or is being read");
+    return { sent: fields.giveTo(response) };
+  }
+  const chosen = { settings, encoding, fields, response };
+  return method === "HEAD" ? { sent: headOnly(chosen) } : chosen;
 }
 
 /** A stream, since servers tell of a body that is null that its length is 0, which it isn't for GET. */

@@ -34,9 +34,7 @@ export class Provenance {
     const records = new Map(Object.entries(manifest?.files ?? {}));
     const hashes = new Map<string, Set<string>>();
     const add = (path: string, sha256: string): void => {
-      const known = hashes.get(path);
-      if (known) known.add(sha256);
-      else hashes.set(path, new Set([sha256]));
+      hashes.set(path, (hashes.get(path) ?? new Set()).add(sha256));
     };
     for (const [path, { sha256, found, madeOf, variants }] of records) {
       if ((madeOf !== undefined || copies && manifest!.copied) && !found) add(path, sha256);

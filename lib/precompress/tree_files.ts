@@ -22,28 +22,21 @@ export interface PreviousFile {
 
 /** Finds the previous versions of files in the folder of a previous deploy. */
 export class PreviousFiles {
-  #exact = new Map<string, PreviousFile>();
-  #byPattern = new Map<string, PreviousFile[]>();
+  readonly #exact: ReadonlyMap<string, PreviousFile>;
+  readonly #byPattern: ReadonlyMap<string, readonly PreviousFile[]>;
 
-  private constructor() {}
+  private constructor(files: readonly PreviousFile[]) {
+    this.#exact = new Map(files.map((file) => [file.path, file]));
+    const hashed = files.filter(({ path }) => withoutHash(path) !== path);
+    this.#byPattern = Map.groupBy(hashed, ({ path }) => withoutHash(path));
+  }
 
   static async in(
     root: string,
     options: Pick<WalkOptions, "dotfiles" | "followLinks" | "signal">,
   ): Promise<PreviousFiles> {
-    const previous = new PreviousFiles();
     const { files } = await walk(root, { ...options, once: false });
-    for (const { path, size } of files) {
-      if (size < MIN_DICTIONARY) continue;
-      const file = { path, size };
-      previous.#exact.set(path, file);
-      const pattern = withoutHash(path);
-      if (pattern === path) continue;
-      const others = previous.#byPattern.get(pattern);
-      if (others) others.push(file);
-      else previous.#byPattern.set(pattern, [file]);
-    }
-    return previous;
+    return new PreviousFiles(files.filter(({ size }) => size >= MIN_DICTIONARY));
   }
 
   /** The previous version of the file at `path`, of `size` bytes: of several, the one nearest in size. */
