@@ -104,13 +104,14 @@ export class Timer {
     const delay = Math.min(Math.max(Math.ceil(this.#due - now), 1), MAX_TIMER_DELAY);
     this.#firesAt = now + delay;
     this.#setBy = timers.setTimeout;
-    this.#timer = timers.setTimeout(this.#look, delay, this.#generation);
+    this.#timer = timers.setTimeout(this.#look, delay, this.#generation, this.#firesAt);
     if (!this.#keepsAlive) (this.#timer as Partial<NodeJS.Timeout>).unref?.(); // replaced timers may be numbers
   }
 
-  readonly #look = (generation: number): void => {
+  readonly #look = (generation: number, firesAt: number): void => {
     if (generation !== this.#generation) return;
-    const wasWhole = this.#firesAt >= this.#due;
+    // An overdue one fires before the one that was set beside it for a later time.
+    const wasWhole = firesAt >= this.#due;
     this.#clear();
     if (this.#due === Infinity) return;
     const now = performance.now();

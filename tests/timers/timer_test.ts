@@ -298,3 +298,39 @@ test("a timer fires although a test has stopped the clock, or put it back", asyn
     clearTimeout(keepAlive);
   }
 });
+
+test("a timer that is set anew in a turn that ran past its time waits the whole of the new one", async () => {
+  const random = randomNumbers(20261126);
+  const block = (ms: number): void => {
+    for (const end = performance.now() + ms; performance.now() < end;);
+  };
+  const early: string[] = [];
+  const runs = Array.from({ length: 12 }, async (_, i) => {
+    const list = new DeadlineList(40);
+    for (let step = 0; step < 3; step++) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      let due = Infinity;
+      const fired = (what: string): void => {
+        if (performance.now() < due - 2) early.push(`${what} of run ${i}, ${due - performance.now()} ms too early`);
+        resolve();
+      };
+      const timer = new Timer(() => fired("a timer"));
+      timer.start(1 + random(4));
+      const first = new Deadline(list, () => {});
+      await new Promise((turn) => setImmediate(turn));
+      first.stop();
+      block(random(8));
+      due = performance.now() + 40;
+      if (i % 2 === 0) timer.start(40);
+      else {
+        timer.stop();
+        new Deadline(list, () => fired("a deadline"));
+      }
+      await promise;
+    }
+  });
+  const keepAlive = setTimeout(() => {}, 10_000);
+  await Promise.all(runs);
+  clearTimeout(keepAlive);
+  assert.deepEqual(early, []);
+});
