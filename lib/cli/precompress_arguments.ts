@@ -113,6 +113,12 @@ export async function precompressArguments(
     throw new UsageError(`--report is about a run that compresses: leave out --${actions[0]}`);
   }
   const options = given.options() as PrecompressOptions;
+  const { out: _out, followLinks: _followLinks, ...others } = options;
+  if (actions[0] === "clean" && Object.keys(others).length > 0) {
+    throw new UsageError(
+      "--clean removes all that former runs wrote: leave out all options but --out and --follow-links",
+    );
+  }
   await requireSound(options).catch((cause) => {
     throw given.explained(cause);
   });

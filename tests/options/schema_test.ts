@@ -207,7 +207,11 @@ test("names that a program added to all objects are no options", () => {
     assert.equal(options({ size: 2 }).size, 2);
     assert.deepEqual(options.check<Options>({}), {});
     assert.throws(() => options({ each: 1 } as Options), /unknown option "each"/);
+    all.size = 7; // also those of options
+    assert.deepEqual(options.check<Options>({}), {});
+    assert.equal(options({ size: 2 }).size, 2);
   } finally {
+    delete all.size;
     delete all.then;
     delete all.each;
   }

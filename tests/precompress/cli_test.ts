@@ -106,6 +106,7 @@ test("wrong usage exits with 2 and says what is wrong", () =>
       [[folder, "--min-size", "big"], /--min-size big is not a number of bytes/],
       [[folder, "--min-saving", "100"], /--min-saving 100 is not a percentage below 100/],
       [[folder, "--check", "--clean"], /--check and --clean exclude each other/],
+      [[folder, "--clean", "--formats", "gzip"], /--clean removes all that former runs wrote/],
       [[folder, "--out", join(folder, "x")], /must not hold each other: choose a folder elsewhere for out/],
       [[folder, "--previous", folder], /previous is the folder that is written to/],
       [[folder, "--cache", join(folder, "x")], /must not hold each other: choose a folder elsewhere for the cache/],

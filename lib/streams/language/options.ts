@@ -99,8 +99,7 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
       throw wrongType(path.slice(0, -1) || `the options of ${owner}`, "an object", given);
     }
     for (const name in given) {
-      // A program may have added names to all objects.
-      if (Object.hasOwn(known, name) || (!Object.hasOwn(given, name) && name in Object.prototype)) continue;
+      if (Object.hasOwn(known, name) || isOfAllObjects(given, name)) continue;
       const wayOut = wayOutOf(name, Object.keys(known));
       throw new TypeError(`${owner}: unknown option ${quoted(path + name)}: ${wayOut}`);
     }
@@ -108,7 +107,7 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
     for (const name of Object.keys(known)) {
       const value = given[name];
       const { check, fallback } = known[name]!;
-      if (value !== undefined) checked[name] = check(value, path + name);
+      if (value !== undefined && !isOfAllObjects(given, name)) checked[name] = check(value, path + name);
       else if (hasDefaults) checked[name] = fallback;
     }
     return checked;
@@ -120,9 +119,14 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Whether an object is a promise or the like; not because a program has given all objects a member of that name. */
+/** Whether an object has a member because a program has given it to all objects. */
+function isOfAllObjects(value: object, name: string): boolean {
+  return name in Object.prototype && !Object.hasOwn(value, name);
+}
+
+/** Whether an object is a promise or the like. */
 function isThenable(value: object): boolean {
-  return "then" in value && !("then" in Object.prototype && !Object.hasOwn(value, "then"));
+  return "then" in value && !isOfAllObjects(value, "then");
 }
 
 /** Whether an object holds data of its own kind, as a buffer or a Date does, rather than members. */
