@@ -5,11 +5,8 @@ import { atomicFileMembers, type AtomicFileOptions, requireOther } from "./atomi
 import { fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
 import { filePath, followedPlace, keepAttributes, type Place, placeItself, requireReplaceable } from "./place.ts";
-import { renameFile } from "./rename.ts";
+import { renameFile, WRITABLE } from "./rename.ts";
 import { removeTemporary, temporaryPath } from "./temporary.ts";
-
-/** The permission of a file's owner to write to it; on Windows, the read-only attribute's opposite. */
-const WRITABLE = 0o200;
 
 /**
  * Copies a file to a temporary one, with all but its name; the system copies, without a detour through memory. The

@@ -155,19 +155,19 @@ export class OpenFile {
 
   /** Waits until what was written, and what finding it needs, is on the disk, unless it is a pipe or a device without one. */
   async datasync(): Promise<void> {
-    try {
-      await this.#later<void>((number, done) => fs.fdatasync(number, done));
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== "EINVAL" || this.status().isFile()) throw error;
-    }
+    await this.#later<void>((number, done) => fs.fdatasync(number, done)).catch((error) => this.#requireNoDisk(error));
   }
 
   datasyncNow(): void {
     try {
       fs.fdatasyncSync(this.#opened());
     } catch (error) {
-      if ((error as { code?: unknown }).code !== "EINVAL" || this.status().isFile()) throw error;
+      this.#requireNoDisk(error);
     }
+  }
+
+  #requireNoDisk(error: unknown): void {
+    if ((error as { code?: unknown }).code !== "EINVAL" || this.status().isFile()) throw error;
   }
 
   sync(): Promise<void> {

@@ -104,7 +104,8 @@ export function renameFileNow(from: string, to: string, patience: Patience = {})
   }, patience);
 }
 
-const WRITABLE = 0o200;
+/** The permission of a file's owner to write to it; on Windows, the read-only attribute's opposite. */
+export const WRITABLE = 0o200;
 
 /** Takes the read-only attribute from a file that Windows refuses to replace; POSIX replaces any. */
 function allowReplacement(path: string, refusal: unknown): void {

@@ -202,14 +202,11 @@ class CsvReader<T> extends RecordReader<T> {
  * import { CsvDecoderStream, type CsvDecoderStreamOptions } from "@millrace/streams/text";
  *
  * const options: CsvDecoderStreamOptions = {
- *   headers: true,
+ *   headers: ["name", "price"],
  *   separator: ";",
  *   convert: (text, column) => column === "price" ? Number(text.replace(",", ".")) : text,
  * };
- * const body = new Response("name;price\nsieve;9,50\n").body!;
- * for await (const record of body.pipeThrough(new CsvDecoderStream(options))) {
- *   console.log(JSON.stringify(record)); // {"name":"sieve","price":9.5}
- * }
+ * const records = new CsvDecoderStream(options); // of sieve;9,50 it makes { name: "sieve", price: 9.5 }
  * ```
  */
 export interface CsvDecoderStreamOptions {
