@@ -1,46 +1,86 @@
-import type { Stats } from "node:fs";
-import { chmod, copyFile, lstat, stat } from "node:fs/promises";
+import { Buffer } from "node:buffer";
+import { type BigIntStats, constants, type Stats } from "node:fs";
+import { stat } from "node:fs/promises";
 import { schema, type SchemaOf } from "../streams/internal.ts";
 import { atomicFileMembers, type AtomicFileOptions, requireOther } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
-import { OpenFile } from "./open_file.ts";
+import { linkFlag, OpenFile, writeFully } from "./open_file.ts";
 import { filePath, followedPlace, keepAttributes, type Place, placeItself, requireReplaceable } from "./place.ts";
 import { renameFile, WRITABLE } from "./rename.ts";
 import { removeTemporary, temporaryPath } from "./temporary.ts";
 
+/** Bytes of one read and write. */
+const PIECE = 1024 * 1024;
+
 /**
- * Copies a file to a temporary one, with all but its name; the system copies, without a detour through memory. The
- * temporary file is gone if that fails.
+ * Copies a file to a temporary one, with all but its name. The temporary file is gone if that fails.
  *
  * @param options.flush Whether the copy is flushed to the disk. Default: true.
+ * @param options.temporary Set if the temporary file is a caller's, and may exist.
  * @param replaced The file that the copy will replace, whose permission bits and owner it gets.
+ * @throws {Error} also if the source was changed meanwhile, other than by bytes behind its end.
  */
 export async function copyToTemporary(
   source: string,
   temporary: string,
-  { mode, mtimeMs, flush = true }: Pick<AtomicFileOptions, "mode" | "mtimeMs" | "flush">,
+  options: Pick<AtomicFileOptions, "mode" | "mtimeMs" | "flush" | "temporary">,
   replaced?: Stats,
 ): Promise<void> {
+  const from = await OpenFile.open(source, "r");
   try {
-    await copyFile(source, temporary);
-    // The system copies the source's permissions, too, and Windows flushes only what may be written to.
-    const copied = (await lstat(temporary)).mode & 0o7777;
-    const isReadOnly = (copied & WRITABLE) === 0;
-    if (isReadOnly) await chmod(temporary, copied | WRITABLE);
-    const file = await OpenFile.open(temporary, "r+");
+    const before = from.exactStatus();
+    const original = Number(before.mode);
+    const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
+    const flags = options.temporary === undefined ? "wx" : O_WRONLY | O_CREAT | O_TRUNC | linkFlag(false);
+    // Never open to more users than what it replaces, not even meanwhile.
+    const mode = (options.mode ?? replaced?.mode ?? original) & 0o777 | WRITABLE;
+    const to = await OpenFile.open(temporary, flags, { mode });
     try {
-      if (replaced !== undefined) await keepAttributes(file, replaced);
-      if (mode !== undefined) await file.chmod(mode & 0o7777);
-      else if (isReadOnly && replaced === undefined) await file.chmod(copied);
-      if (mtimeMs !== undefined) await file.setModified(mtimeMs);
-      if (flush) await file.datasync();
-    } finally {
-      await file.close();
+      await copyBytes(from, before, to).then(() => complete(to, original, options, replaced)).finally(() => to.close());
+    } catch (error) {
+      await removeTemporary(temporary); // the first error tells more
+      throw error;
     }
-  } catch (error) {
-    await removeTemporary(temporary); // the first error tells more
-    throw error;
+  } finally {
+    await from.close();
   }
+}
+
+/**
+ * Copies as many bytes as the file has at first, or those up to its end: files of /proc have a size of 0, those of /sys one
+ * that is too large. `fs.copyFile` of Node loses the former, and never ends if a file gets shorter.
+ */
+async function copyBytes(from: OpenFile, before: BigIntStats, to: OpenFile): Promise<void> {
+  const size = before.size === 0n ? Infinity : Number(before.size);
+  const buffer = new Uint8Array(Buffer.allocUnsafeSlow(Math.min(size, PIECE)).buffer);
+  let copied = 0;
+  while (copied < size) {
+    const length = await from.read(buffer.subarray(0, Math.min(size - copied, PIECE)));
+    if (length === 0) break;
+    await writeFully(to, [buffer.subarray(0, length)]);
+    copied += length;
+  }
+  const after = from.exactStatus();
+  const isSame = after.size === before.size && after.mtimeNs === before.mtimeNs;
+  const hasGrown = after.size > before.size && copied >= before.size;
+  if (size !== Infinity && !isSame && !hasGrown) throw new Error("it changed while it was copied");
+}
+
+async function complete(
+  file: OpenFile,
+  original: number,
+  { mode, mtimeMs, flush = true }: AtomicFileOptions,
+  replaced: Stats | undefined,
+): Promise<void> {
+  if (replaced !== undefined) await keepAttributes(file, replaced);
+  if (mode !== undefined) await file.chmod(mode & 0o7777);
+  else if (replaced === undefined && (file.status().mode & 0o7777) !== (original & 0o7777)) {
+    await file.chmod(original & 0o7777).catch((error) => {
+      if (error.code !== "EPERM") throw error; // a file system without permission bits
+    });
+  }
+  if (mtimeMs !== undefined) await file.setModified(mtimeMs);
+  if (flush) await file.datasync();
 }
 
 type CopyOptions = Pick<AtomicFileOptions, "temporary" | "mode" | "mtimeMs" | "followLinks">;
@@ -51,7 +91,8 @@ export const copyFileOptions: SchemaOf<CopyOptions, "followLinks"> = /* @__PURE_
 });
 
 /**
- * Copies a file so that its new name never holds half of it. The system copies, without a detour through memory.
+ * Copies a file so that its new name never holds half of it. Of a file that grows meanwhile it has a beginning, no shorter
+ * than the file was; one that changes otherwise is not copied.
  *
  * @param source The path of the file, or its `file:` URL.
  * @param target The path of the copy, or its `file:` URL; a file that was there is replaced, and its permission bits stay.

@@ -99,7 +99,7 @@ const mechanisms: readonly Mechanism[] = [
     name: "copies",
     pattern: /\b(?:copyFile|cp)(?:Sync)?\(|[{,]\s*(?:copyFile|cp)(?:Sync)?\s*(?:[,}]|as\b)/,
     instead: "copyToTemporary() of lib/files/copy_file_atomic.ts",
-    allowed: { "lib/files/copy_file_atomic.ts": "the mechanism itself: copies of read-only files are flushed, too" },
+    allowed: {},
     planted: ['import { copyFile } from "node:fs/promises";', "fs.copyFileSync(from, to);", "await cp(from, to);"],
     innocent: ["await copyFileAtomic(from, to);", "await copyToTemporary(from, to, {});"],
   },
@@ -190,9 +190,9 @@ for (const mechanism of mechanisms) {
 
   test(`a second mechanism for ${name} is found`, () => {
     const sources = (codes: readonly string[]) => codes.map((code, i) => ({ path: `lib/planted/${i}.ts`, code }));
-    const excepted = { path: Object.keys(allowed)[0], code: planted[0] };
+    const excepted = Object.keys(allowed).slice(0, 1).map((path) => ({ path, code: planted[0] }));
     assert.deepEqual(
-      offending(mechanism, [...sources(planted), excepted]),
+      offending(mechanism, [...sources(planted), ...excepted]),
       sources(planted).map(({ path }) => path),
     );
     assert.deepEqual(offending(mechanism, sources(innocent)), []);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { existsSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import {
   appendFile,
   chmod,
@@ -16,6 +17,7 @@ import {
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { copyToTemporary } from "../../lib/files/copy_file_atomic.ts";
 import { copyFileAtomic, isTemporaryName, temporaryPath } from "../../lib/files/mod.ts";
@@ -156,4 +158,49 @@ test("a copy of a file that grows has a beginning of it, no shorter than it was"
       assert.ok(text.startsWith(copied));
     }
     await growing;
+  }));
+
+const SIZE = 24 * 1024 * 1024;
+
+/** What may happen to a file of SIZE bytes while it is copied. */
+const changes: Readonly<Record<string, (path: string) => void>> = {
+  "gets shorter than what was copied": (path) => truncateSync(path, 1000),
+  "gets empty": (path) => truncateSync(path, 0),
+  "loses its end": (path) => truncateSync(path, SIZE - 1),
+  "is written over": (path) => writeFileSync(path, "new", { flag: "r+" }),
+  "is emptied and filled again": (path) => [0, SIZE].forEach((size) => truncateSync(path, size)),
+};
+
+for (const [what, change] of Object.entries(changes)) {
+  test(`copyFileAtomic() of a file that ${what} fails, and leaves what was there`, () =>
+    inFolder(async (folder) => {
+      const [source, target, temporary] = ["source", "target", "temporary"].map((name) => join(folder, name));
+      await writeFile(source, "");
+      truncateSync(source, SIZE);
+      utimesSync(source, 1e9, 1e9);
+      await writeFile(target, "old");
+      const copying = assert.rejects(copyFileAtomic(source, target, { temporary }), {
+        message: `Cannot copy ${source} to ${target}: it changed while it was copied`,
+      });
+      while (!statSync(temporary, { throwIfNoEntry: false })?.size) await setImmediate();
+      change(source);
+      await copying;
+      assert.equal(await readFile(target, "utf8"), "old");
+      assert.deepEqual((await readdir(folder)).sort(), ["source", "target"]);
+      assert.deepEqual(openFilesIn(folder), []);
+    }));
+}
+
+test("copyFileAtomic() copies all of files whose size the system does not know", () =>
+  inFolder(async (folder) => {
+    const paths = ["/proc/version", "/proc/filesystems", "/sys/kernel/mm/transparent_hugepage/enabled"];
+    for (const path of paths.filter((each) => existsSync(each))) {
+      const copy = join(folder, "copy");
+      await copyFileAtomic(path, copy);
+      const [copied, original] = await Promise.all([copy, path].map((each) => readFile(each, "utf8")));
+      assert.ok(
+        copied !== "" && copied.length === original.length,
+        `${copied.length} of ${original.length} of ${path}`,
+      );
+    }
   }));
