@@ -93,7 +93,7 @@ export async function keepAttributes(file: OpenFile, { mode, uid, gid }: Stats):
       if (!mayNot.has(error.code)) throw error;
     });
   }
-  if ((own.mode & 0o777) !== (mode & 0o777)) await file.chmod(mode & 0o777);
+  if ((own.mode & 0o7777) !== (mode & 0o777)) await file.chmod(mode & 0o777);
 }
 
 /** Error codes of systems that cannot flush a folder, or do not let this user open it. */

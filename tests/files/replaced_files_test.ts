@@ -9,7 +9,7 @@ import { AtomicFile, type AtomicFileOptions, copyFileAtomic, openFileWritable } 
 import { inFolder } from "../support/folders.ts";
 import { cannotMount } from "./written.ts";
 
-type Options = Pick<AtomicFileOptions, "mode" | "followLinks">;
+type Options = Pick<AtomicFileOptions, "mode" | "followLinks" | "temporary">;
 
 /** Each way to put "new" in the place of a file. */
 const ways: Readonly<Record<string, (path: string | URL, folder: string, options?: Options) => Promise<void>>> = {
@@ -48,11 +48,17 @@ for (const [name, replace] of Object.entries(ways)) {
 
   test(`${name} lends nobody's rights to other bytes`, () =>
     inFolder(async (folder) => {
-      const path = join(folder, "program");
-      await writeFile(path, "old");
-      await chmod(path, 0o6755);
-      await replace(path, folder);
-      assert.equal((await stat(path)).mode & 0o7777, 0o755);
+      const [path, temporary, source] = ["program", "temporary", "source"].map((name) => join(folder, name));
+      for (const [own, given] of [[0o6755, 0o644], [0o755, 0o6755], [0o6755, 0o6755]]) {
+        for (const options of [{}, { temporary }]) {
+          for (const [each, mode] of [[path, own], [temporary, given], [source, given]] as const) {
+            await writeFile(each, "old");
+            await chmod(each, mode);
+          }
+          await replace(path, folder, options);
+          assert.equal((await stat(path)).mode & 0o7777, 0o755);
+        }
+      }
     }));
 
   test(`${name} keeps the owner and the group of the file that it replaces`, {
