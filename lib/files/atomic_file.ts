@@ -36,7 +36,7 @@ const MAX_TIME = 8.64e15;
  */
 export interface AtomicFileOptions {
   /**
-   * The time of last change to give the file, in ms since 1970.
+   * The time of last change to give the file, in ms since 1970; one before is rounded down to a whole second.
    *
    * @default now
    */

@@ -149,8 +149,9 @@ export class OpenFile {
   }
 
   setModified(ms: number): Promise<void> {
-    if (this.#atOnce) return this.#now((number) => fs.futimesSync(number, ms / 1000, ms / 1000));
-    return this.#later((number, done) => fs.futimes(number, ms / 1000, ms / 1000, done));
+    const time = systemTime(ms);
+    if (this.#atOnce) return this.#now((number) => fs.futimesSync(number, time, time));
+    return this.#later((number, done) => fs.futimes(number, time, time, done));
   }
 
   /** Waits until what was written, and what finding it needs, is on the disk, unless it is a pipe or a device without one. */
@@ -239,6 +240,14 @@ function requirePieces(pieces: readonly unknown[]): readonly Uint8Array[] {
     if (bytes === undefined) throw wrongType("what is written", "a Uint8Array, another view or an ArrayBuffer", piece);
     return bytes;
   });
+}
+
+/**
+ * Returns a time in ms since 1970 as `futimes()` takes it. Runtimes take numbers below 0 for the present; Deno refuses
+ * dates before 1970 that are no whole seconds, which are rounded down.
+ */
+export function systemTime(ms: number): number | Date {
+  return ms < 0 ? new Date(Math.floor(ms / 1000) * 1000) : ms / 1000;
 }
 
 /** Returns the flag with which the system refuses to open a symbolic link, 0 on Windows, which has none; or 0 where links may be followed. */

@@ -230,7 +230,8 @@ export class Target {
   async align(path: string, file: FoundFile): Promise<void> {
     const place = await this.placeOf(path);
     await chmod(place, file.mode);
-    await utimes(place, file.mtimeMs / 1000, file.mtimeMs / 1000);
+    const modified = new Date(file.mtimeMs); // a number below 0 would be taken for the present
+    await utimes(place, modified, modified);
   }
 
   /** Whether the manifest of these records would be another, or a run was killed. */

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { AtomicFile, type AtomicFileOptions, isTemporaryName } from "../../lib/files/mod.ts";
+import { AtomicFile, type AtomicFileOptions, isTemporaryName, openFileWritable } from "../../lib/files/mod.ts";
+import { runCompressJob } from "../../lib/files/series/compress_job.ts";
 import { noise } from "../support/bytes.ts";
 import { inFolder } from "../support/folders.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
@@ -21,6 +22,31 @@ test("AtomicFile puts all bytes under the name at commit(), with the mode and ti
     assert.equal(mode & 0o777, 0o640);
     assert.equal(mtimeMs, 1.7e12 + 250);
   }));
+
+const timed: Readonly<Record<string, (path: string, mtimeMs: number) => Promise<void>>> = {
+  AtomicFile: async (path, mtimeMs) => await (await AtomicFile.open(path, { mtimeMs })).commit(),
+  "AtomicFile at once": async (path, mtimeMs) => {
+    await (await AtomicFile.open(path, { mtimeMs, atOnce: true, flush: false })).commit();
+  },
+  "openFileWritable()": async (path, mtimeMs) => await (await openFileWritable(path, { mtimeMs })).close(),
+  "the compression of a series": async (path, mtimeMs) => {
+    await writeFile(path, "");
+    await runCompressJob({ source: path, temporary: path, format: "gzip", level: 1, mtimeMs }, (outcome) => {
+      assert.deepEqual(outcome, {});
+    });
+  },
+};
+
+for (const [name, make] of Object.entries(timed)) {
+  test(`${name} gives a file its time, to the ms since 1970 and to the second before`, () =>
+    inFolder(async (folder) => {
+      for (const ms of [0, 1, 1.7e12 + 250, 3e12, -1, -1000, -1500.5, -86_400_001, -1e12]) {
+        const path = join(folder, "file");
+        await make(path, ms);
+        assert.equal((await stat(path)).mtimeMs, ms < 0 ? Math.floor(ms / 1000) * 1000 : ms);
+      }
+    }));
+}
 
 test("AtomicFile refuses to write once it is committed or discarded", () =>
   inFolder(async (folder) => {

@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, futimesSync, openSync, readSync, writeSync } from "node:fs";
 import { openEncoder } from "../../codecs/internal.ts";
 import { ready } from "../../codecs/mod.ts";
+import { systemTime } from "../open_file.ts";
 import type { SeriesFormat } from "./file_series.ts";
 
 export interface CompressJob {
@@ -49,7 +50,7 @@ function compressFile({ source, temporary, format, level, mtimeMs }: CompressJob
       } finally {
         encoder.close();
       }
-      futimesSync(to, mtimeMs / 1000, mtimeMs / 1000);
+      futimesSync(to, systemTime(mtimeMs), systemTime(mtimeMs));
       fsyncSync(to);
     } finally {
       closeSync(to);
