@@ -63,7 +63,9 @@ async function copyBytes(from: OpenFile, before: BigIntStats, to: OpenFile): Pro
   const after = from.exactStatus();
   const isSame = after.size === before.size && after.mtimeNs === before.mtimeNs;
   const hasGrown = after.size > before.size && copied >= before.size;
-  if (size !== Infinity && !isSame && !hasGrown) throw new Error("it changed while it was copied");
+  if (size !== Infinity && !isSame && !hasGrown) {
+    throw new Error("it changed while it was copied: try again once it is at rest");
+  }
 }
 
 async function complete(

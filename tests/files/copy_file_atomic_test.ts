@@ -180,7 +180,7 @@ for (const [what, change] of Object.entries(changes)) {
       utimesSync(source, 1e9, 1e9);
       await writeFile(target, "old");
       const copying = assert.rejects(copyFileAtomic(source, target, { temporary }), {
-        message: `Cannot copy ${source} to ${target}: it changed while it was copied`,
+        message: `Cannot copy ${source} to ${target}: it changed while it was copied: try again once it is at rest`,
       });
       while (!statSync(temporary, { throwIfNoEntry: false })?.size) await setImmediate();
       change(source);
