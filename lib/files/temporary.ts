@@ -4,7 +4,7 @@ import { lstat, mkdir, opendir, readdir, rm, unlink } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
-import { isPermitted, isProcessAlive, processAge } from "../runtime/mod.ts";
+import { isPermitted, isProcessAlive, processStart } from "../runtime/mod.ts";
 import { codeOf, failing, fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
 import { renameFile, whileRefused, whileRefusedNow } from "./rename.ts";
@@ -96,8 +96,8 @@ export async function isAbandonedTemporary(path: string): Promise<boolean> {
   const isOurs = space === processSpace();
   if (isOurs && isProcessAlive(id) === false) return true;
   // Another process may have the id by now: in a container it is often this one.
-  const spared = isOurs && id === process.pid ? processAge() + TICK : DAY;
-  return await lastTouched(path) < Date.now() - spared;
+  const spared = isOurs && id === process.pid ? processStart() - TICK : Date.now() - DAY;
+  return await lastTouched(path) < spared;
 }
 
 /**

@@ -37,7 +37,7 @@ export {
   isProcessAlive,
   JobWorker,
   passingRefusals,
-  processAge,
+  processStart,
   type WorkerJob,
 } from "./process.ts";
 export { afterPoll, holdTlsReads, makeYoungObjects } from "./event_loop.ts";

@@ -54,9 +54,13 @@ export function availableMemory(): number {
   return isPermitted("memory") ? process.availableMemory() : 0;
 }
 
-/** Returns how long the process has run, in ms; Infinity in a thread, of which Bun and Deno tell only its own age. */
-export function processAge(): number {
-  return isMainThread && !("WorkerGlobalScope" in globalThis) ? process.uptime() * 1000 : Infinity;
+/**
+ * Returns when the process began, in ms since 1970: the earlier time of two, so that no change of the clock since then,
+ * and no sleep of the machine, makes it later. -Infinity in a thread, of which Bun and Deno tell only its own beginning.
+ */
+export function processStart(): number {
+  if (!isMainThread || "WorkerGlobalScope" in globalThis) return -Infinity;
+  return Math.min(performance.timeOrigin, Date.now() - process.uptime() * 1000);
 }
 
 /** Whether a process with this id runs on this machine; undefined if this process may not know. */

@@ -8,6 +8,7 @@ import test from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import {
+  AtomicFile,
   isAbandonedTemporary,
   isTemporaryName,
   removeAbandonedTemporaries,
@@ -169,7 +170,23 @@ test("isAbandonedTemporary() sees files of processes that ended, also if another
     // This process's id, but older than this process.
     const reused = temporaryPath(join(folder, "file"));
     await writeFile(reused, "");
-    assert.equal(await daysLater(1.01, () => isAbandonedTemporary(reused)), true);
+    const { timeOrigin } = performance;
+    Object.defineProperty(performance, "timeOrigin", { value: timeOrigin + 1.01 * 86_400_000, configurable: true });
+    try {
+      assert.equal(await daysLater(1.01, () => isAbandonedTemporary(reused)), true);
+    } finally {
+      Object.defineProperty(performance, "timeOrigin", { value: timeOrigin, configurable: true });
+    }
+  }));
+
+test("a sweep takes no file of its own process, however the clock was set since that began", () =>
+  inFolder(async (folder) => {
+    const file = await AtomicFile.open(join(folder, "file"));
+    for (const days of [0.01, 1.01, 400, -0.01, -400]) {
+      assert.equal(await daysLater(days, () => removeAbandonedTemporaries(folder)), 0, `${days} days later`);
+    }
+    await file.commit();
+    assert.deepEqual(await readdir(folder), ["file"]);
   }));
 
 test("isAbandonedTemporary() asks a link itself, not what it leads to", () =>
