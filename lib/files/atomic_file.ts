@@ -10,6 +10,7 @@ import {
   flushFolder,
   followedPlace,
   keepAttributes,
+  lasting,
   type NameOptions,
   type Place,
   placeItself,
@@ -90,7 +91,7 @@ export function atomicFileMembers(): AtomicFileSchema["members"] {
     mtimeMs: number(-MAX_TIME, MAX_TIME),
     mode: integer(0, 2 ** 32 - 1), // with the bits for the file's type, as in a status
     followLinks: bool(true),
-    temporary: text(undefined, "a path", (path) => path !== ""),
+    temporary: lasting(text(undefined, "a path", (path) => path !== "")),
     replace: bool(true),
     flush: bool(true),
     atOnce: bool(false),

@@ -8,31 +8,35 @@ import { type Member, wrongType } from "../streams/internal.ts";
 import { OpenFile } from "./open_file.ts";
 import { renameFile, renameFileNow, whileRefused, whileRefusedNow } from "./rename.ts";
 
-/** An option that is a path, or a `file:` URL: {@linkcode filePath} makes a path of both. */
-export function pathOption(): Member<string | URL, undefined> {
+/** An option that is a path, or a `file:` URL; what is checked, and returned, is a path that stays the same. */
+export function pathOption(): Member<string, undefined> {
   const expected = "a path or a file: URL";
   return {
     fallback: undefined,
     expected,
     check(value, name) {
-      if (typeof value === "string" && value !== "") return value;
-      if (value instanceof URL && value.protocol === "file:") return value;
+      if (typeof value === "string" && value !== "") return lastingPath(value);
+      if (value instanceof URL && value.protocol === "file:") return fileURLToPath(value);
       throw wrongType(name, expected, value instanceof URL ? value.href : value);
     },
   };
 }
 
-const anyPath = /* @__PURE__ */ pathOption();
-
-/** The path that a caller names. @throws {TypeError} if it is neither a string nor a `file:` URL. */
-export function filePath(path: string | URL, what = "the path"): string {
-  const checked = anyPath.check(path, what);
-  return typeof checked === "string" ? checked : fileURLToPath(checked);
+/** An option that is a path, checked by `member`; what is returned stays the same. */
+export function lasting(member: Member<string, undefined>): Member<string, undefined> {
+  return { ...member, check: (value, name) => lastingPath(member.check(value, name)) };
 }
 
-/** Returns a path that stays the same when the process goes elsewhere, unless it may not know where it is. */
+const anyPath = /* @__PURE__ */ pathOption();
+
+/** The path that a caller names, which stays the same. @throws {TypeError} if it is neither a string nor a `file:` URL. */
+export function filePath(path: string | URL, what = "the path"): string {
+  return anyPath.check(path, what);
+}
+
+/** Returns a path that stays the same when the process goes elsewhere, unless it may not know where it is, or is none. */
 export function lastingPath(path: string): string {
-  if (isAbsolute(path) || !isPermitted("workingFolder")) return path;
+  if (typeof path !== "string" || path === "" || isAbsolute(path) || !isPermitted("workingFolder")) return path;
   // Not resolve() elsewhere: the system takes `..` to be above what a link to a folder leads to.
   return process.platform === "win32" ? resolve(path) : `${process.cwd()}${sep}${path}`;
 }
@@ -48,8 +52,7 @@ export interface Place {
  * Returns the place of the file that a write to `path` reaches: links are followed, also to a file that does not exist.
  * It looks synchronously: that takes some µs, and while bytes come in a turn of the event loop would let more arrive.
  */
-export function followedPlace(named: string): Place {
-  const path = lastingPath(named);
+export function followedPlace(path: string): Place {
   const status = lstatSync(path, { throwIfNoEntry: false });
   if (!status?.isSymbolicLink()) return { path, status };
   const target = statSync(path, { throwIfNoEntry: false });
@@ -65,8 +68,7 @@ function linkTarget(path: string): string {
 }
 
 /** As {@linkcode followedPlace}, but a link is itself what has the name. */
-export function placeItself(named: string): Place {
-  const path = lastingPath(named);
+export function placeItself(path: string): Place {
   return { path, status: lstatSync(path, { throwIfNoEntry: false }) };
 }
 

@@ -3,7 +3,6 @@ import { readdir, rm } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { described } from "../../streams/internal.ts";
 import { failing } from "../failure.ts";
-import { lastingPath } from "../place.ts";
 
 /** Digits of a file's number; later ones have more. */
 const DIGITS = 5;
@@ -44,7 +43,7 @@ export class FileSeries {
 
   /** @throws {TypeError} if the name is no plain file name. */
   constructor(directory: string, name: string | ((number: number) => string)) {
-    this.directory = lastingPath(directory);
+    this.directory = directory;
     this.name = typeof name === "string" ? name : undefined;
     if (typeof name === "function") {
       this.#nameOf = (number) => checkedName(name(number), `name(${number})`);
