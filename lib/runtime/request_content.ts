@@ -1,3 +1,5 @@
+import type { Readable } from "node:stream";
+
 /** The content of a Request: its bytes, or a Blob of them. */
 type Content = Uint8Array<ArrayBuffer> | Blob;
 
@@ -23,6 +25,20 @@ export function contentTaker(request: Request): ContentTaker {
 export function peek<T>(promise: Promise<T>): T | undefined {
   const seen = "Bun" in globalThis ? bun().peek(promise) : promise;
   return seen === promise ? undefined : seen as T;
+}
+
+/** Under which web streams, those of Node, Bun and this package, say whether they were read or cancelled. */
+const DISTURBED = Symbol.for("nodejs.stream.disturbed");
+
+/** Whether a stream, of the web or of Node, was read or cancelled; Deno's has a property named by a symbol of its own. */
+export function isDisturbed(stream: object): boolean {
+  const key = Object.getOwnPropertySymbols(stream).find(({ description }) => description === "[[disturbed]]");
+  const marks = stream as
+    & Record<symbol, unknown>
+    & Partial<Pick<Readable, "readableDidRead" | "readableAborted" | "errored">>;
+  // Of a Readable that failed unread, what it failed with says more.
+  const isLeft = marks.readableDidRead || (marks.readableAborted && !marks.errored);
+  return (marks[key ?? DISTURBED] ?? isLeft) === true;
 }
 
 interface BunFunctions {

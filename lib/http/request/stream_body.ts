@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { RequestBody } from "../connection.ts";
-import { peek } from "../../runtime/mod.ts";
+import { isDisturbed, peek } from "../../runtime/mod.ts";
 import { HttpError, takenBack } from "../http_error.ts";
 
 export interface BodySource {
@@ -21,8 +21,8 @@ type Piece = Uint8Array | string;
 
 type Chunks = ReadableStream<Uint8Array> | AsyncIterable<Piece> | Iterable<Piece>;
 
-/** Under which streams, ours and those of runtimes that can tell, say whether they were read or cancelled. */
-const DISTURBED: unique symbol = Symbol.for("nodejs.stream.disturbed") as never;
+/** Iterators and streams of Node that were taken over: for good, as by a lock. */
+const taken = new WeakSet<object>();
 
 interface Puller {
   next(): Promise<{ done?: boolean; value?: unknown }>;
@@ -42,13 +42,11 @@ export class StreamBody implements BodySource, RequestBody {
   /**
    * Takes a stream over: locks it at once, so that nobody else does before there is a connection, and reads nothing of it.
    *
-   * @throws {HttpError} INVALID_BODY if it is locked, or was read.
+   * @throws {HttpError} INVALID_BODY if it is locked, was read, or is an iterator or a stream of Node that was sent before.
    */
   constructor(chunks: Chunks, length: number | undefined) {
     requireUnlocked(chunks);
-    if ((chunks as { [DISTURBED]?: unknown })[DISTURBED] === true) {
-      throw new HttpError("INVALID_BODY", "The body cannot be sent: somebody has read of its stream already");
-    }
+    if (isDisturbed(chunks)) throw wasRead();
     this.#puller = pullerOf(chunks);
     this.length = length;
   }
@@ -130,23 +128,32 @@ export function requireUnlocked(stream: object): void {
   throw new HttpError("INVALID_BODY", "The body cannot be sent: its stream is locked, so something else reads it");
 }
 
+function wasRead(): HttpError {
+  return new HttpError("INVALID_BODY", "The body cannot be sent: somebody has read of its stream already");
+}
+
 /** A view that is empty once its memory was transferred or made smaller, where one of a growing buffer would be shorter. */
 function fixedView({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, length);
 }
 
 function pullerOf(chunks: Chunks): Puller {
+  let iterator: AsyncIterator<Piece> | Iterator<Piece>;
   try {
     if ("getReader" in chunks) {
       const reader = chunks.getReader();
       return { next: () => reader.read(), stop: async (reason) => await reader.cancel(reason) };
     }
-    const iterator = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
-    return { next: () => nextBytes(iterator), stop: async () => await iterator.return?.() };
+    iterator = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new HttpError("INVALID_BODY", `The body cannot be sent: it cannot be read: ${reason}`, { cause });
   }
+  // A stream of Node has a new iterator for each caller, and one content.
+  const source = "readableDidRead" in chunks ? chunks : iterator;
+  if (taken.has(source)) throw wasRead();
+  taken.add(source);
+  return { next: () => nextBytes(iterator), stop: async () => await iterator.return?.() };
 }
 
 /** A stream of node's with an encoding gives texts. */

@@ -1,3 +1,4 @@
+import { isDisturbed } from "../../runtime/mod.ts";
 import type { ReadableStream } from "../../streams/mod.ts";
 import { ByteQueue } from "./byte_queue.ts";
 import { type BodyConsumer, ResponseBody } from "./response_body.ts";
@@ -119,9 +120,6 @@ class BodyTee implements BodyConsumer {
 /** The most bytes that a runtime gets at a time. */
 const MOST = 64 * 1024;
 
-/** Under which streams, the runtimes' and ours, tell whether they were read or cancelled. */
-const DISTURBED = Symbol.for("nodejs.stream.disturbed");
-
 /**
  * A body as a response has it: read as a whole, as a stream, or by the runtime itself, and by one of them only.
  *
@@ -145,8 +143,7 @@ export class ReadableBody {
 
   /** Whether somebody has read of it, or cancelled it. */
   get isUsed(): boolean {
-    if (this.#stream === undefined) return this.#body.isTaken;
-    return (this.#stream as unknown as Record<symbol, boolean>)[DISTURBED];
+    return this.#stream === undefined ? this.#body.isTaken : isDisturbed(this.#stream);
   }
 
   /** Whether it was read, or is locked to a reader. */
