@@ -80,7 +80,7 @@ export interface BodySenderEvents {
 
 /**
  * Sends request bodies as far as the server's windows and the transport let them, a frame of each in turn. A body is asked for its
- * next piece only when that could be sent.
+ * first piece when that could be sent, and for the next once the last was.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2}
  */
@@ -197,9 +197,9 @@ export class BodySender {
     this.#events.onProgress();
     if (stream.pieceAt === piece.length) stream.piece = undefined;
     if (endsStream) stream.body = undefined;
-    else if (stream.sendWindow > 0) this.queue(stream);
+    else if (stream.piece !== undefined) this.queue(stream);
     // The body may be at its end, which needs no room to be said, and without which the server may give none.
-    else if (stream.piece === undefined) this.#read(stream);
+    else this.#read(stream);
   }
 
   #read(stream: Http2Stream): void {

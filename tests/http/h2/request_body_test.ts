@@ -119,6 +119,19 @@ test("the end of a body is told though the window is closed", async () => {
   assert.deepEqual(shown(peer.take()), ["1:10", "1:0!"]);
 });
 
+test("the ends of all bodies that are sent are told though one has used up the connection's window", async () => {
+  const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: 1_000_000 });
+  for (let left = WINDOW, size = 5000; left > 0; left -= size) {
+    size = Math.min(size, left);
+    ask(session, "/", { ...post, body: new ScriptedBody().give(Buffer.alloc(size), undefined) });
+  }
+  ask(session, "/", { ...post, body: new ScriptedBody().give(Buffer.alloc(1), undefined) });
+  await turn();
+  const frames = peer.take().filter(({ type }) => type === FrameType.data);
+  assert.equal(frames.reduce((sum, { payload }) => sum + payload.length, 0), WINDOW);
+  assert.equal(frames.filter(({ flags }) => flags & Flag.endStream).length, 14);
+});
+
 test("bodies share the connection's window frame by frame", async () => {
   const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: 1_000_000 });
   for (let i = 0; i < 3; i++) ask(session, "/", { ...post, body: new WholeBody(Buffer.alloc(200_000, i)) });
