@@ -79,6 +79,8 @@ export interface FetchRequest extends RequestHead {
   readonly redirect: "follow" | "manual" | "error";
   readonly signal: AbortSignal | undefined;
   readonly idempotent: boolean;
+  /** What the caller said of it, which holds wherever a redirect leads. */
+  readonly saidIdempotent: boolean | undefined;
   readonly integrity: string;
   readonly expectsContinue: boolean;
   /** The client's options, but for those that the request has its own value of. */
@@ -127,6 +129,7 @@ function readFor(
   const givenTrailers = checkedOption("trailers", init?.trailers);
   const trailers = givenTrailers && RequestTrailers.of(givenTrailers);
   const onUploadProgress = checkedOption("onUploadProgress", init?.onUploadProgress);
+  const saidIdempotent = checkedOption("idempotent", init?.idempotent);
   let body: BodySource | undefined;
   let type: string | undefined;
   const own = (init?.body ?? null) === null ? request && RequestContent.of(request) : undefined;
@@ -162,7 +165,8 @@ function readFor(
     onUploadProgress,
     redirect,
     signal,
-    idempotent: checkedOption("idempotent", init?.idempotent) ?? isIdempotent(method),
+    idempotent: saidIdempotent ?? isIdempotent(method),
+    saidIdempotent,
     integrity: init?.integrity ?? request?.integrity ?? "",
     limits,
   };

@@ -47,7 +47,7 @@ export function redirected(
     body: losesBody ? undefined : request.body,
     trailers: losesBody ? undefined : request.trailers,
     expectsContinue: !losesBody && request.expectsContinue,
-    idempotent: losesBody || request.idempotent,
+    idempotent: request.saidIdempotent ?? (losesBody || request.idempotent),
   };
 }
 

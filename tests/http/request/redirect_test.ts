@@ -81,6 +81,18 @@ test("a request that becomes a GET loses its body and what is said of it", () =>
   }
 });
 
+test("what the caller said of being sent twice holds for what a redirect leads to", () => {
+  for (const status of [301, 302, 303, 307, 308]) {
+    for (const method of ["GET", "POST", "PUT", "PATCH"]) {
+      for (const idempotent of [true, false]) {
+        assert.equal(follow(status, "/", { method, idempotent }).idempotent, idempotent, `${status} ${method}`);
+      }
+      const unsaid = follow(status, "/", { method });
+      assert.equal(unsaid.idempotent, unsaid.method === "GET" || unsaid.method === "PUT");
+    }
+  }
+});
+
 test("secrets stay with their origin, and the host is always that of the URL", () => {
   const headers = { authorization: "a", cookie: "b", "proxy-authorization": "c", "x-other": "d" };
   for (const location of ["https://b.test/", "https://a.test:8443/", "http://a.test/"]) {
