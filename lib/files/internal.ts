@@ -26,6 +26,8 @@ export {
   flushFolder,
   followedPlace,
   keepAttributes,
+  lasting,
+  lastingPath,
   type NameOptions,
   pathOption,
   type Place,

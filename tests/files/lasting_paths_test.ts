@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
-import { readdir, readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { AtomicFile, copyFileAtomic, followFile, openFileWritable } from "../../lib/files/mod.ts";
+import { createStaticHandler } from "../../lib/static/mod.ts";
+import { saveForm } from "../../lib/upload/mod.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 import { within } from "../support/waits.ts";
 
 /** The files of the folder where each operation begins, and of the one that the process goes to meanwhile. */
-const FILES = { tmp: "scratch", source: "content" };
+const FILES = { tmp: "scratch", source: "content", "site/page.txt": "page", "former/gone.txt": "gone" };
 
 function leave(): void {
   process.chdir("elsewhere");
@@ -60,6 +62,37 @@ const operations: readonly (readonly [string, () => Promise<void>, Record<string
     await reader.cancel();
     assert.equal(new TextDecoder().decode(value), "text");
   }, { "new.log": "text" }],
+  ["saveForm() into a folder", async () => {
+    const folder = process.cwd();
+    for (const options of [{}, { root: "." }]) {
+      process.chdir(folder);
+      let sent = 0;
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (sent === 1) leave();
+          const part = `--B\r\ncontent-disposition: form-data; name="a"; filename="a"\r\n\r\n1\r\n`;
+          controller.enqueue(new TextEncoder().encode(sent++ < 2 ? part : "--B--\r\n"));
+          if (sent > 2) controller.close();
+        },
+      }, { highWaterMark: 0 });
+      const { files } = await saveForm(body, "site", { contentType: "multipart/form-data; boundary=B", ...options });
+      assert.deepEqual(files.map(({ path }) => dirname(path!)), [join(folder, "site"), join(folder, "site")]);
+      for (const { path } of files) await rm(path!);
+    }
+  }, {}],
+  ["createStaticHandler()", async () => {
+    await using site = await createStaticHandler("site", { previous: "former", immutable: "*.txt" });
+    leave();
+    await Promise.all([rm("site/page.txt"), rm("former/gone.txt")]);
+    try {
+      await site.reload();
+      for (const path of ["page.txt", "gone.txt"]) {
+        assert.equal((await site.fetch(new Request(`http://localhost/${path}`))).status, 200, path);
+      }
+    } finally {
+      await Promise.all([writeFile("site/page.txt", "page"), writeFile("former/gone.txt", "gone")]);
+    }
+  }, {}],
 ];
 
 for (const [name, operate, changed] of operations) {

@@ -1,3 +1,4 @@
+import { lasting } from "../../files/internal.ts";
 import { fieldValue, isUndoable, type StoredCoding, storedCodings } from "../../semantics/mod.ts";
 import {
   anyOf,
@@ -217,7 +218,7 @@ export const staticHandlerOptions: SchemaOf<
     dictionaries: bool(true),
     memoryLimit: bytes(MEMORY_LIMIT),
     reprDigest: bool(false),
-    previous: anyOf([text(undefined, "the path of a folder"), oneOf<true>([true])]),
+    previous: anyOf([lasting(text(undefined, "the path of a folder")), oneOf<true>([true])]),
     watch: bool(false),
     onWarning: func<(warning: StaticWarning) => void>(({ path, message }) =>
       console.warn(printable(`${path}: ${message}`))

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { lastingPath } from "../../files/internal.ts";
 import { fetchFrom, matchFrom } from "./fetch_handler.ts";
 import { answerNode } from "./node_handler.ts";
 import type { StaticHandlerOptions } from "../answer/options.ts";
@@ -92,8 +93,9 @@ export async function createStaticHandler(
   directory: string,
   options: StaticHandlerOptions = {},
 ): Promise<StaticHandler> {
+  const root = lastingPath(directory);
   const settings = await settingsOf(options);
-  const site = await Site.open(directory, settings);
+  const site = await Site.open(root, settings);
   if (settings.watch) site.watch();
   return {
     fetch: (request) => fetchFrom(site, request),

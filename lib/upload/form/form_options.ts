@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { lastingPath } from "../../files/internal.ts";
 import { extensionOfType } from "../../semantics/mod.ts";
 import { UploadError } from "../body/upload_error.ts";
 import { schema, type SchemaOf } from "../../streams/internal.ts";
@@ -76,13 +77,14 @@ export type FormDestination =
 
 export type Destine = (part: FormPart) => BodyDestination | undefined | Promise<BodyDestination | undefined>;
 
-export function destineBy(destination: FormDestination): Destine {
+export function destineBy(destination: FormDestination, root: SaveFormOptions["root"]): Destine {
   if (typeof destination === "function") return destination;
   if (typeof destination !== "string" && !(destination instanceof URL)) {
     const words = "a folder's path or file: URL, or a function that gives a destination for each file";
     throw new TypeError(`The destination of a form must be ${words}, not ${String(destination)}`);
   }
-  const folder = typeof destination === "string" ? destination : fileURLToPath(destination);
+  const given = typeof destination === "string" ? destination : fileURLToPath(destination);
+  const folder = root === undefined ? lastingPath(given || ".") : given; // below the root, which is lasting
   return ({ filename, contentType }) => join(folder, randomName(filename, contentType));
 }
 

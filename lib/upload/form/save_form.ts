@@ -82,7 +82,7 @@ export async function storeForm(
   options: SaveFormOptions & InnerOptions,
 ): Promise<SavedForm> {
   const limits = formLimits(options);
-  const destine = destineBy(destination);
+  const destine = destineBy(destination, options.root);
   const parser = new FormParser(boundaryOf(source, options.contentType, options.decode ?? false), limits);
   const { signal } = options;
   signal?.throwIfAborted();
