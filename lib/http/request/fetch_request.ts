@@ -79,7 +79,7 @@ export interface FetchRequest extends RequestHead {
   readonly redirect: "follow" | "manual" | "error";
   readonly signal: AbortSignal | undefined;
   readonly idempotent: boolean;
-  /** What the caller said of it, which holds wherever a redirect leads. */
+  /** The option `idempotent`, which holds wherever a redirect leads. */
   readonly saidIdempotent: boolean | undefined;
   readonly integrity: string;
   readonly expectsContinue: boolean;
