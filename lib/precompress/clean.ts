@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { removeTemporary, Turn } from "../files/internal.ts";
+import { lastingPath, removeTemporary, Turn } from "../files/internal.ts";
 import { bool, schema, type SchemaOf } from "../streams/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { afterOthers } from "./journal.ts";
@@ -73,8 +73,9 @@ export interface CleanReport {
  */
 export async function cleanPrecompressed(directory: string, options: CleanOptions = {}): Promise<CleanReport> {
   const { followLinks } = cleanOptions(options);
-  const { temporaries } = await walk(directory, { dotfiles: true, followLinks, once: true });
-  const folder = await realpath(directory);
+  const path = lastingPath(directory);
+  const { temporaries } = await walk(path, { dotfiles: true, followLinks, once: true });
+  const folder = await realpath(path);
   const turn = await Turn.take(folder); // behind other runs of this process
   try {
     return await afterOthers(() => clean(folder, temporaries, followLinks));

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
-import { isLockName, writeAtomically } from "../files/internal.ts";
+import { isLockName, lastingPath, writeAtomically } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
@@ -189,8 +189,9 @@ export function isBelowFolder(path: string): boolean {
  * ```
  */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
-  const text = await readManifestText(folder);
-  return text === undefined ? undefined : parseManifest(text, join(folder, manifestName));
+  const path = lastingPath(folder);
+  const text = await readManifestText(path);
+  return text === undefined ? undefined : parseManifest(text, join(path, manifestName));
 }
 
 /** The manifest in `folder` as it is written; undefined if there is none. */

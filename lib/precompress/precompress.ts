@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { temporaryDirectory, Turn } from "../files/internal.ts";
+import { lastingPath, temporaryDirectory, Turn } from "../files/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { act, carryOutAll } from "./carry_out.ts";
 import { Cache, openStore } from "./cache/cache.ts";
@@ -50,7 +50,8 @@ export async function precompress(directory: string, options: PrecompressOptions
 }
 
 /** Does what {@linkcode precompress} does, and tells what the run knows of each file besides. */
-export async function precompressInDetail(directory: string, options: PrecompressOptions): Promise<RunDetails> {
+export async function precompressInDetail(given: string, options: PrecompressOptions): Promise<RunDetails> {
+  const directory = lastingPath(given);
   const started = performance.now();
   const settings = settingsOf(precompressOptions(options), availableParallelism());
   const { signal } = settings;

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { AtomicFile, copyFileAtomic, followFile, openFileWritable } from "../../lib/files/mod.ts";
+import { precompress } from "../../lib/precompress/mod.ts";
 import { createStaticHandler } from "../../lib/static/mod.ts";
 import { saveForm } from "../../lib/upload/mod.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
@@ -92,6 +93,12 @@ const operations: readonly (readonly [string, () => Promise<void>, Record<string
     } finally {
       await Promise.all([writeFile("site/page.txt", "page"), writeFile("former/gone.txt", "gone")]);
     }
+  }, {}],
+  ["precompress()", async () => {
+    const running = precompress("site", { out: "out", cache: "cache", minSize: 0, formats: ["gzip"] });
+    leave();
+    assert.deepEqual((await running).problems, []);
+    await Promise.all(["out", "cache"].map((path) => rm(join("..", path), { recursive: true })));
   }, {}],
 ];
 
