@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import type { Readable } from "node:stream";
 
 /** The content of a Request: its bytes, or a Blob of them. */
@@ -41,7 +42,23 @@ export function isDisturbed(stream: object): boolean {
   return (marks[key ?? DISTURBED] ?? isLeft) === true;
 }
 
+/**
+ * Reads a Blob of the size 0. Bun reads nothing of a file of the system that says no size, once that was asked for: such a file is
+ * opened anew. Only a Blob of a file has a status, and then its name is the path.
+ */
+export async function readUnsized(blob: Blob): Promise<Uint8Array<ArrayBuffer>> {
+  const { name } = blob as Partial<File>;
+  const status = "Bun" in globalThis && typeof name === "string" ? await (blob as BunFile).stat() : undefined;
+  const isUnsaid = status?.isFile() === true && status.size === 0;
+  return new Uint8Array(await (isUnsaid ? bun().file(name!) : blob).arrayBuffer());
+}
+
+interface BunFile extends Blob {
+  stat(): Promise<Stats | undefined>;
+}
+
 interface BunFunctions {
+  file(path: string): Blob;
   inspect(value: unknown): string;
   peek(promise: Promise<unknown>): unknown;
 }

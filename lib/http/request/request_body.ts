@@ -3,7 +3,7 @@ import { copyOf } from "../response/byte_queue.ts";
 import type { RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestBody } from "../http_request.ts";
-import { type ContentTaker, contentTaker } from "../../runtime/mod.ts";
+import { type ContentTaker, contentTaker, readUnsized } from "../../runtime/mod.ts";
 import { type BodySource, type ExtractedBody, requireUnlocked, StreamBody } from "./stream_body.ts";
 
 const typeGetter = getterOf("type");
@@ -49,6 +49,26 @@ class BlobBody implements BodySource {
 
   open(): RequestBody {
     return new StreamBody(chunksOf(this.#parts), this.length).open();
+  }
+
+  /** Reads what has the size 0, as files have that cannot be read; and on Bun those whose size the system does not say. */
+  settle(): Promise<BodySource> | undefined {
+    const isUnsized = (part: Uint8Array | Blob): part is Blob => part instanceof Blob && sizeOfBlob(part) === 0;
+    if (!this.#parts.some(isUnsized)) return undefined;
+    const read = this.#parts.map((part) => isUnsized(part) ? whole(() => readUnsized(part)) : part);
+    return Promise.all(read).then((parts) => {
+      const [only, ...others] = parts;
+      return others.length === 0 && !(only instanceof Blob) ? new BytesBody(only) : new BlobBody(parts);
+    });
+  }
+}
+
+/** Reads what a body is made of. @throws {HttpError} BODY_FAILED if it cannot be read: a file that is no more. */
+async function whole<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    throw new HttpError("BODY_FAILED", `The request's body failed: ${(cause as Error)?.message ?? cause}`, { cause });
   }
 }
 
@@ -164,22 +184,18 @@ export class RequestContent implements BodySource {
 
   async settle(): Promise<BodySource> {
     const content = await this.take();
-    if (content !== undefined) return content instanceof Blob ? new BlobBody([content]) : new BytesBody(content);
+    if (content instanceof Blob) {
+      const body = new BlobBody([content]);
+      return await body.settle() ?? body;
+    }
+    if (content !== undefined) return new BytesBody(content);
     const stream = new StreamBody(this.stream, undefined);
     return stream.endsAtOnce() ? new BytesBody(new Uint8Array(0)) : stream;
   }
 
-  /**
-   * Takes the content, unless the Request is made of a stream: then undefined.
-   *
-   * @throws {HttpError} BODY_FAILED if it cannot be read: a file that is no more.
-   */
-  async take(): Promise<Uint8Array<ArrayBuffer> | Blob | undefined> {
-    try {
-      return await this.#take();
-    } catch (cause) {
-      throw new HttpError("BODY_FAILED", `The request's body failed: ${(cause as Error)?.message ?? cause}`, { cause });
-    }
+  /** Takes the content, unless the Request is made of a stream: then undefined. @throws {HttpError} BODY_FAILED if it cannot be read. */
+  take(): Promise<Uint8Array<ArrayBuffer> | Blob | undefined> {
+    return whole(this.#take);
   }
 }
 

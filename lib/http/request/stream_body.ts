@@ -7,8 +7,8 @@ export interface BodySource {
   readonly length: number | undefined;
   readonly replayable: boolean;
   open(): RequestBody;
-  /** Finds out before it is sent for the first time how it is to be sent: another in its place. Rejects with an HttpError. */
-  settle?(): Promise<BodySource>;
+  /** Finds out before it is sent for the first time how it is to be sent: another in its place, or undefined. Rejects with an HttpError. */
+  settle?(): Promise<BodySource> | undefined;
 }
 
 export interface ExtractedBody {
