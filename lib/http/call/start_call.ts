@@ -49,9 +49,14 @@ function withoutHost(given: Headers): Headers {
   return headers;
 }
 
-function headersOf(given: HttpRequestInit["headers"]): Headers {
+/** Deno would join the pairs of `cookie` by a comma. */
+function headersOf(given: HttpRequestInit["headers"] = {}): Headers {
   try {
-    return new Headers(given as HeadersInit | undefined);
+    const pairs = Symbol.iterator in given ? [...given] : Object.entries(given);
+    const headers = new Headers(pairs as [string, string][]);
+    const cookies = pairs.filter(([name]) => /^cookie$/i.test(name));
+    if (cookies.length > 1) headers.set("cookie", cookies.map(([, value]) => value).join("; "));
+    return headers;
   } catch (cause) {
     throw new HttpError("INVALID_HEADER", `The headers cannot be sent: ${(cause as Error).message}`, { cause });
   }

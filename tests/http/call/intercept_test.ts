@@ -49,6 +49,24 @@ for (const protocol of PROTOCOLS) {
     });
   });
 
+  test(name("fields that were given more than once are sent as without an interceptor"), async () => {
+    const shown = ({ fields }: ServerRequest) => ["cookie", "x-mill", "accept"].map((name) => fields.get(name));
+    await scene(protocol, {}, echo, async ({ client, url, requests }) => {
+      const pairs = [["cookie", "a=1"], ["x-mill", "1"], ["Cookie", "b=2"], ["accept", "a/b"], [
+        "cookie",
+        "c=3",
+      ]] as const;
+      for (
+        const headers of [pairs, new Map(pairs), { cookie: "a=1", Cookie: "b=2" }, new Headers({ cookie: "a=1; b=2" })]
+      ) {
+        await (await client.fetch(url, { headers })).text();
+        await (await client.fetch(url, { headers, intercept: [(request, next) => next(request)] })).text();
+        assert.deepEqual(shown(requests.at(-1)!), shown(requests.at(-2)!));
+      }
+      assert.equal(requests[1].fields.get("cookie"), "a=1; b=2; c=3");
+    });
+  });
+
   test(name("an interceptor sees all that fetch was called with, and not its interceptors"), async () => {
     const seen: HttpRequest[] = [];
     const look: HttpInterceptor = (request, next) => {
