@@ -29,7 +29,10 @@ function requestObject(
   if (!isRequest(input)) {
     return { ...members, url: String(input), method: init?.method ?? "GET", headers: headersOf(init?.headers) };
   }
-  const { url, method, headers, redirect, signal, integrity } = input;
+  const { url, method, redirect, signal, integrity } = input;
+  const headers = headersOf(members.headers === undefined ? input.headers : members.headers);
+  // As when it is sent: a server's request has the host of that server.
+  if (members.headers === undefined) headers.delete("host");
   return {
     ...members,
     redirect: members.redirect === undefined ? redirect : members.redirect,
@@ -38,15 +41,8 @@ function requestObject(
     body: members.body ?? own,
     url,
     method: members.method ?? method,
-    headers: members.headers === undefined ? withoutHost(headers) : headersOf(members.headers),
+    headers,
   };
-}
-
-/** As a Request's are when it is sent: a server's request has the host of that server. */
-function withoutHost(given: Headers): Headers {
-  const headers = headersOf(given);
-  headers.delete("host");
-  return headers;
 }
 
 /** Deno would join the pairs of `cookie` by a comma. */

@@ -56,10 +56,9 @@ class BlobBody implements BodySource {
     const isUnsized = (part: Uint8Array | Blob): part is Blob => part instanceof Blob && sizeOfBlob(part) === 0;
     if (!this.#parts.some(isUnsized)) return undefined;
     const read = this.#parts.map((part) => isUnsized(part) ? whole(() => readUnsized(part)) : part);
-    return Promise.all(read).then((parts) => {
-      const [only, ...others] = parts;
-      return others.length === 0 && !(only instanceof Blob) ? new BytesBody(only) : new BlobBody(parts);
-    });
+    return Promise.all(read).then((parts) =>
+      parts.length === 1 ? new BytesBody(parts[0] as Uint8Array) : new BlobBody(parts)
+    );
   }
 }
 
@@ -135,18 +134,18 @@ export function extractBody(body: HttpRequestBody, length: number | undefined): 
   if (typeof body === "string") {
     return { source: new BytesBody(Buffer.from(body)), type: "text/plain;charset=UTF-8" };
   }
-  if (typeof body !== "object" || body === null) throw notABody(body);
+  if (typeof body !== "object") throw notABody(body);
   if (ArrayBuffer.isView(body)) {
     const bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
     return { source: new BytesBody(copyOf(bytes)), type: undefined };
   }
-  if (isBuffer(body)) return { source: new BytesBody(copyOf(new Uint8Array(body))), type: undefined };
+  if (body instanceof ArrayBuffer || body instanceof SharedArrayBuffer) {
+    return { source: new BytesBody(copyOf(new Uint8Array(body))), type: undefined };
+  }
   if (body instanceof Blob) return { source: new BlobBody([body]), type: typeOfBlob(body) || undefined };
   if (body instanceof URLSearchParams) {
-    return {
-      source: new BytesBody(Buffer.from(body.toString())),
-      type: "application/x-www-form-urlencoded;charset=UTF-8",
-    };
+    const type = "application/x-www-form-urlencoded;charset=UTF-8";
+    return { source: new BytesBody(Buffer.from(body.toString())), type };
   }
   if (body instanceof FormData) return formBody(body);
   if (StreamBody.isReadable(body)) return { source: new StreamBody(body, length), type: undefined };
@@ -212,27 +211,13 @@ class BytesBody implements BodySource {
   open(): RequestBody {
     const { length } = this;
     const bytes = this.#bytes;
-    let left = length > 0 ? bytes : undefined;
-    const take = (): Uint8Array | undefined => {
-      const piece = left;
-      left = undefined;
-      return piece;
-    };
-    return { length, bytes, read: () => Promise.resolve(take()), cancel: () => void take() };
+    const left = length > 0 ? [bytes] : [];
+    return { length, bytes, read: () => Promise.resolve(left.pop()), cancel: () => void left.pop() };
   }
 }
 
-function isBuffer(value: object): value is ArrayBufferLike {
-  return value instanceof ArrayBuffer ||
-    (typeof SharedArrayBuffer === "function" && value instanceof SharedArrayBuffer);
-}
-
 function notABody(value: unknown): HttpError {
-  const kind = value === null
-    ? "null"
-    : typeof value === "object"
-    ? Object.prototype.toString.call(value)
-    : typeof value;
+  const kind = typeof value === "object" ? Object.prototype.toString.call(value) : typeof value;
   const advice = "use a string, bytes, a Blob, FormData, URLSearchParams, a stream or an async iterable of bytes";
   return new HttpError("INVALID_BODY", `The body cannot be ${kind}: ${advice}`);
 }

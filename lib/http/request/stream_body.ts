@@ -111,8 +111,11 @@ export class StreamBody implements BodySource, RequestBody {
     }
     if (value.length === 0 && (value.buffer as ArrayBuffer).detached) throw this.#refuse(takenBack());
     this.#bytesRead += value.length;
-    if (this.length === undefined || this.#bytesRead <= this.length) return fixedView(value);
-    throw this.#refuse(`The request's body has more than the ${this.length} bytes that content-length says`);
+    if (this.length !== undefined && this.#bytesRead > this.length) {
+      throw this.#refuse(`The request's body has more than the ${this.length} bytes that content-length says`);
+    }
+    // Empty once its memory was transferred or made smaller, where a view of a growing buffer would be shorter.
+    return new Uint8Array(value.buffer, value.byteOffset, value.length);
   }
 
   #refuse(why: string | HttpError): HttpError {
@@ -130,11 +133,6 @@ export function requireUnlocked(stream: object): void {
 
 function wasRead(): HttpError {
   return new HttpError("INVALID_BODY", "The body cannot be sent: somebody has read of its stream already");
-}
-
-/** A view that is empty once its memory was transferred or made smaller, where one of a growing buffer would be shorter. */
-function fixedView({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, length);
 }
 
 function pullerOf(chunks: Chunks): Puller {
