@@ -1,5 +1,4 @@
 import { levels } from "../codecs/mod.ts";
-import { lasting, lastingPath } from "../files/internal.ts";
 import {
   anyOf,
   bool,
@@ -16,7 +15,7 @@ import {
   signal,
   text,
 } from "../streams/internal.ts";
-import { type CacheLimits, isAddress, isBucketAddress, requireCachePlace } from "./cache/cache_store.ts";
+import { type CacheLimits, isBucketAddress, requireCachePlace } from "./cache/cache_store.ts";
 import { deltasOf, type VariantFormat, variantFormats } from "./formats.ts";
 
 /**
@@ -222,7 +221,7 @@ export const precompressOptions: SchemaOf<
   followLinks: bool(false),
   previous: folderPath(),
   siteDictionary: bool(false),
-  cache: cachePlace(),
+  cache: text(undefined, "the path of a folder or s3://BUCKET/PREFIX", (place) => place !== ""),
   cacheMaxSize: bytes(),
   cacheMaxAge: number(0, Infinity),
   immutable: anyOf([listOf(text(), "a list of globs"), func<(path: string) => boolean | undefined>()]),
@@ -234,18 +233,8 @@ export const precompressOptions: SchemaOf<
   onProgress: func<(progress: PrecompressProgress) => void>(),
 }));
 
-/** A folder, or an address, of whatever kind: {@linkcode requireCachePlace} tells which are none. */
-function cachePlace(): Member<string, undefined> {
-  const given = text(undefined, "the path of a folder or s3://BUCKET/PREFIX", (place) => place !== "");
-  const check = (value: unknown, name: string): string => {
-    const place = given.check(value, name);
-    return isAddress(place) ? place : lastingPath(place);
-  };
-  return { ...given, check };
-}
-
 function folderPath(): Member<string, undefined> {
-  return lasting(text(undefined, "the path of a folder", (path) => path !== ""));
+  return text(undefined, "the path of a folder", (path) => path !== "");
 }
 
 /** {@linkcode PrecompressOptions} with their defaults, each of its type. */

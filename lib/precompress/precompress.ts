@@ -6,6 +6,7 @@ import { lastingPath, temporaryDirectory, Turn } from "../files/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { act, carryOutAll } from "./carry_out.ts";
 import { Cache, openStore } from "./cache/cache.ts";
+import { isAddress } from "./cache/cache_store.ts";
 import { afterOthers } from "./journal.ts";
 import { type Context, Ledger } from "./context.ts";
 import { immutabilityOf, requireMatch, type Selection, selectionOf, toldBy } from "./selection.ts";
@@ -49,11 +50,22 @@ export async function precompress(directory: string, options: PrecompressOptions
   return (await precompressInDetail(directory, options)).report;
 }
 
+/** The options with folders that last when the process goes elsewhere. Plugins take theirs as below the project. */
+function withLastingFolders<Options extends PrecompressOptions>(options: Options): Options {
+  const { out, previous, cache } = options;
+  return {
+    ...options,
+    ...(out !== undefined && { out: lastingPath(out) }),
+    ...(previous !== undefined && { previous: lastingPath(previous) }),
+    ...(cache !== undefined && !isAddress(cache) && { cache: lastingPath(cache) }),
+  };
+}
+
 /** Does what {@linkcode precompress} does, and tells what the run knows of each file besides. */
 export async function precompressInDetail(given: string, options: PrecompressOptions): Promise<RunDetails> {
   const directory = lastingPath(given);
   const started = performance.now();
-  const settings = settingsOf(precompressOptions(options), availableParallelism());
+  const settings = settingsOf(withLastingFolders(precompressOptions(options)), availableParallelism());
   const { signal } = settings;
   signal?.throwIfAborted();
   const selection = await selectionOf(settings);
