@@ -43,6 +43,16 @@ export interface RequestTarget {
   readonly path: string;
 }
 
+interface KnownTarget {
+  readonly text: string;
+  readonly target: RequestTarget;
+}
+
+/**
+ * Targets of late and the text they were parsed from, since parsing takes most of the time of reading a request. A place a text, which
+ * the next text for it takes: to look in vain costs 0.02 µs, where a Map that is cleared now and then costs 1 µs.
+ */
+const places: (KnownTarget | undefined)[] = [];
 /** Ports of protocols that a request could be mistaken for. @see {@link https://fetch.spec.whatwg.org/#port-blocking} */
 const badPorts: ReadonlySet<string> = new Set(
   (
@@ -53,9 +63,17 @@ const badPorts: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Reads a URL. @throws {HttpError} INVALID_URL if it is none that can be fetched. */
+const PLACES = 256;
+const LONGEST_KEPT = 512;
+
 export function targetOf(text: string): RequestTarget {
-  return targetOfUrl(parse(text));
+  const { length } = text;
+  const place = (length + 31 * text.charCodeAt(length - 1) + 37 * text.charCodeAt(length >> 1)) & (PLACES - 1);
+  const found = places[place];
+  if (found !== undefined && found.text === text) return found.target;
+  const target = targetOfUrl(parse(text));
+  if (length <= LONGEST_KEPT) places[place] = { text, target };
+  return target;
 }
 
 /** The same of a URL that is parsed, and that nobody changes. @throws {HttpError} INVALID_URL if it is none that can be fetched. */
