@@ -33,8 +33,48 @@ export interface OwnedCall extends LiveCall {
 export const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
 
 export interface LiveCall {
+  /** Neighbours in the list; only {@link LiveCalls} sets them. */
+  previousCall: LiveCall | undefined;
+  nextCall: LiveCall | undefined;
   /** The client is destroyed: ends it, whatever state it is in. */
   onDestroyed(): void;
   /** The client is closed: gives its response up if that was not read from since the last call of this. */
   giveUpUnread(): void;
+}
+
+/**
+ * The calls of a client that have not ended. A Set of them would leave its former tables behind, which are old and lead to
+ * calls that are young: on Deno those then lived on until the next full collection, at a fifth of the CPU of a request.
+ */
+export class LiveCalls {
+  #first: LiveCall | undefined = undefined;
+
+  get isEmpty(): boolean {
+    return this.#first === undefined;
+  }
+
+  /** Adds one that is not there. */
+  add(call: LiveCall): void {
+    call.nextCall = this.#first;
+    if (this.#first !== undefined) this.#first.previousCall = call;
+    this.#first = call;
+  }
+
+  /** Takes one out; does nothing if it is not there. */
+  delete(call: LiveCall): void {
+    const { previousCall, nextCall } = call;
+    if (previousCall === undefined && this.#first !== call) return;
+    if (previousCall === undefined) this.#first = nextCall;
+    else previousCall.nextCall = nextCall;
+    if (nextCall !== undefined) nextCall.previousCall = previousCall;
+    call.previousCall = undefined;
+    call.nextCall = undefined;
+  }
+
+  /** All that are in it now. */
+  all(): LiveCall[] {
+    const calls: LiveCall[] = [];
+    for (let call = this.#first; call !== undefined; call = call.nextCall) calls.push(call);
+    return calls;
+  }
 }

@@ -2,7 +2,7 @@ import { DeadlineList, Timer } from "../timers/mod.ts";
 import type { ResolvedOptions } from "./http_client_options.ts";
 import { HttpError } from "./http_error.ts";
 import type { HttpClientEvent, HttpClientStats } from "./http_events.ts";
-import { CallContext, type LiveCall } from "./calls.ts";
+import { CallContext, type LiveCall, LiveCalls } from "./calls.ts";
 import { isWatched } from "./diagnostics/diagnostics_channel.ts";
 import type { FetchRequest } from "./request/fetch_request.ts";
 import type { Failure } from "./response/response_body.ts";
@@ -25,7 +25,7 @@ export class ClientCore implements OriginHost {
   requests = 0;
   retries = 0;
   /** Calls under way, redirects and retries included, up to the last byte of their responses. */
-  readonly #calls = new Set<LiveCall>();
+  readonly #calls = new LiveCalls();
   readonly #origins = new Map<string, Origin>();
   /** In which the client was made; undefined if it was given no functions that requests and connections call. */
   readonly context: CallContext | undefined;
@@ -120,7 +120,7 @@ export class ClientCore implements OriginHost {
     this.closed = true;
     this.destroyed = true;
     this.#reason = reason;
-    for (const call of [...this.#calls]) call.onDestroyed();
+    for (const call of this.#calls.all()) call.onDestroyed();
     for (const origin of this.#origins.values()) origin.destroy(this.closedError(origin.target.origin));
   }
 
@@ -155,8 +155,8 @@ export class ClientCore implements OriginHost {
   #giveUpUnread(): void {
     const { closeTimeout } = this.options;
     if (closeTimeout === 0) return;
-    for (const call of [...this.#calls]) call.giveUpUnread();
-    if (this.#calls.size > 0) this.#closing.start(closeTimeout);
+    for (const call of this.#calls.all()) call.giveUpUnread();
+    if (!this.#calls.isEmpty) this.#closing.start(closeTimeout);
   }
 
   #add(target: Target): Origin {
@@ -175,7 +175,7 @@ export class ClientCore implements OriginHost {
 
   /** Ends what is left of a client that is to close, once it has no more calls. */
   onIdle(): void {
-    if (this.#calls.size > 0) return;
+    if (!this.#calls.isEmpty) return;
     this.#closing.stop();
     if (this.#drained.length === 0) return;
     let idle = true;

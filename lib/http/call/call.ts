@@ -5,7 +5,7 @@ import type { ResponseHead } from "../connection.ts";
 import { isPipelinable } from "../h1/exchange.ts";
 import { wantsHttp1 } from "../h2/protocol.ts";
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
-import { ANSWERED, type CallContext, type Caller, type CallOwner, type OwnedCall } from "../calls.ts";
+import { ANSWERED, type CallContext, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
 import type { Origin } from "../origin/origin.ts";
 import { PooledConnection, type WaitingRequest, type WaitingRoom } from "../origin/connection_pool.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
@@ -16,7 +16,7 @@ import type { ResponseBody } from "../response/response_body.ts";
 import { hasField, joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
-import { buildResponse } from "./build_response.ts";
+import { buildResponse, deliverSoon } from "./build_response.ts";
 import { FailedAttempts, retryAfter, type RetryTerms } from "./retries.ts";
 
 /**
@@ -30,6 +30,8 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   readonly #owner: CallOwner;
   #origin: Origin;
   // Of LiveCall, WaitingRequest and Timed (its time in the queue): a call is all of them itself, so that none costs an object a request.
+  previousCall: LiveCall | undefined = undefined;
+  nextCall: LiveCall | undefined = undefined;
   previousWaiting: WaitingRequest | undefined = undefined;
   nextWaiting: WaitingRequest | undefined = undefined;
   waitingAt: WaitingRoom | undefined = undefined;
@@ -136,7 +138,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     if (head.status >= 300 && head.status < 400 && this.#redirect(head)) return;
     if (this.#request.method === "HEAD" || isNullBody(head.status)) attempt.discard();
     else this.#responseBody = attempt.receive();
-    queueMicrotask(() => this.deliver());
+    deliverSoon(this);
   }
 
   onReceived(): void {
@@ -221,7 +223,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#request = next;
     this.pipelinable = next.idempotent && isPipelinable(next, next.body);
     // At the end of the turn that response has usually ended, so that an HTTP/1.1 connection is there for this one.
-    queueMicrotask(() => this.#schedule());
+    deliverSoon({ deliver: () => this.#schedule() });
   }
 
   #schedule(): void {

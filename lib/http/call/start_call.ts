@@ -122,6 +122,8 @@ async function fetchLocally(core: ClientCore, request: FetchRequest): Promise<Ht
  * response or error, the signal, the timeout, the client), it answers its caller once, and takes its calls along if it fails.
  */
 class InterceptedCall implements CallOwner, LiveCall {
+  previousCall: LiveCall | undefined = undefined;
+  nextCall: LiveCall | undefined = undefined;
   readonly #core: ClientCore;
   readonly #request: HttpRequest;
   readonly #content: RequestContent | undefined;
