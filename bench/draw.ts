@@ -1,5 +1,5 @@
 /**
- * Draws README.md and the plots of this folder from RESULTS.md, without measuring anything.
+ * Draws README.md and the plots of this folder from results/, without measuring anything.
  *
  *   node bench/draw.ts
  */

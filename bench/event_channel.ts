@@ -5,7 +5,7 @@
  *
  * Subscribers are in processes of 2,500, on loopback. Figures are of the server's process alone: the CPU time of an event,
  * the least of three rounds in which all take turns, and the memory that all subscribers have added. A full run is
- * written to RESULTS.md.
+ * written to results/.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { dirname, join } from "node:path";

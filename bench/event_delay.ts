@@ -5,7 +5,7 @@
  *   npm run bench -- event_delay [--events 20]
  *
  * The server is a process on the runtime measured. Clients decode with `node:zlib` of Node. A full run is written to
- * RESULTS.md.
+ * results/.
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -9,7 +9,7 @@
  * take turns, in changing order. The origin is one process on Node for all, which speaks the protocols by itself and looks at
  * nothing, so that it takes a fraction of what any client does; its share of a core is printed. Both share the machine: CPU
  * time, of the client alone, is the figure with the least noise. `--quick` takes one round: for a look, not for the record.
- * Only full runs are written to RESULTS.md; they take about two minutes a runtime.
+ * Only full runs are written to results/; they take about two minutes a runtime.
  */
 import process from "node:process";
 import { parseArgs } from "node:util";

@@ -8,7 +8,7 @@
  * numbers; whoever counts something else gets no figure. Every round is a process of its own, on the runtime measured;
  * they take turns, in changing order, and each counts with its fastest round. Memory is the peak of the whole process,
  * read from outside. `--quick` takes a twentieth of all: for a look, not for the record. Only full runs are written to
- * RESULTS.md. `TextLineStream` comes from a checkout in DENO_STD_ROOT; without one it is left out.
+ * results/. `TextLineStream` comes from a checkout in DENO_STD_ROOT; without one it is left out.
  */
 import { createReadStream } from "node:fs";
 import process from "node:process";

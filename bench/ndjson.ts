@@ -8,7 +8,7 @@
  * with its fastest round; whoever takes over a minute plays once. Memory is the peak of the whole process, read from outside. What a round wrote is compared
  * with what was read, by hash; whoever wrote something else gets no figure. The last row does all of it in a
  * loop without streams, which is about the least that it can take. `--quick` takes 50 MB: for a look, not for the record. Only full runs are
- * written to RESULTS.md. A checkout of Deno's standard library in DENO_STD_ROOT adds its line stream on Deno.
+ * written to results/. A checkout of Deno's standard library in DENO_STD_ROOT adds its line stream on Deno.
  */
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";

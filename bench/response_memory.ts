@@ -5,7 +5,7 @@
  *   npm run bench -- response_memory [--responses 1000]
  *
  * Each coding has a process of its own. Figures are of its resident memory; those of a response are less those of an
- * uncompressed one. A full run is written to RESULTS.md.
+ * uncompressed one. A full run is written to results/.
  */
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";

@@ -1,7 +1,7 @@
 /**
  * Uploads of unknown length into a store, all at a time: Millrace beside lib-storage, s3mini and, on Bun, its own client.
  * The store is three nodes of Garage on the loopback; packages are installed below node_modules/.cache when they are
- * missing. Checks every object, and writes wall time, CPU time and the largest resident set of each process to RESULTS.md.
+ * missing. Checks every object, and writes wall time, CPU time and the largest resident set of each process to results/.
  *
  *   npm run bench -- s3 [--uploads 200] [--megabytes 15]        [--large 10000] for one object of so many MB
  */

@@ -8,7 +8,7 @@
  *
  * Each server is a process on the runtime measured, the visitors are one on Node; servers take turns, in changing
  * order, and each counts with its fastest round. CPU is the server's own. A page that arrives wrong is a failure.
- * `--quick` takes fewer and shorter rounds: for a look, not for the record. Only full runs are written to RESULTS.md.
+ * `--quick` takes fewer and shorter rounds: for a look, not for the record. Only full runs are written to results/.
  */
 import { dirname, join } from "node:path";
 import process from "node:process";

@@ -9,7 +9,7 @@
  * Each server is a process on the runtime measured; wrk asks for all paths in turn, over 10 connections (where there is
  * no wrk, Node does). All answers are checked before: status, coding, decoded body. Servers take turns, in changing
  * order. They share the machine with wrk: CPU time, of the server alone, is the figure with the least noise.
- * `--quick` takes fewer rounds: for a look, not for the record. Only full runs are written to RESULTS.md. Of Deno's
+ * `--quick` takes fewer rounds: for a look, not for the record. Only full runs are written to results/. Of Deno's
  * standard library, a checkout in DENO_STD_ROOT is measured; without one it is left out. vinext is installed below
  * bench/.corpus when it is first measured.
  */

@@ -7,7 +7,7 @@
  * with its fastest round. V8's young objects have 16 MiB in all of them. Every round counts what arrives at the far end,
  * and whoever loses any of it gets no figure.
  * `MILLRACE_FORMER=CHECKOUT ... --peers ours,former` compares two versions of ours.
- * `--quick` takes fewer and shorter rounds: for a look, not for the record. Only full runs are written to RESULTS.md.
+ * `--quick` takes fewer and shorter rounds: for a look, not for the record. Only full runs are written to results/.
  */
 import process from "node:process";
 import { parseArgs } from "node:util";

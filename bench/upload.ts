@@ -10,7 +10,7 @@
  * Ratios are to the best figure that any usual way has which does not buffer. Memory is the kernel's high-water mark of
  * the process, CPU its own; both are much less noisy than time, which depends on the disk. Files are below the system's
  * folder for temporary files, or in DIR. `--peers` takes those whose names begin so. `--quick` takes one round: for a
- * look, not for the record. Only full runs are written to RESULTS.md; they take a quarter of an hour a runtime. Linux only.
+ * look, not for the record. Only full runs are written to results/; they take a quarter of an hour a runtime. Linux only.
  */
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 import { drawBars } from "./bars.ts";
 import { Results } from "./results.ts";
 import { standingOn, whereBehind } from "./standing.ts";
-import { readSections, RUNTIMES } from "./tables.ts";
+import { RUNTIMES, type Section } from "./tables.ts";
 import type { PlotFile, Topic } from "./topic.ts";
 import { batches } from "./topics/batches.ts";
 import { codecs } from "./topics/codecs.ts";
@@ -29,11 +29,11 @@ const TOPICS: readonly Topic[] = [
 const WIDTH = 120;
 const HEAD = `# Benchmarks
 
-<!-- Written by bench/draw.ts from RESULTS.md, after each run of npm run bench: change bench/page/ instead. -->
+<!-- Written by bench/draw.ts from bench/results, after each run of npm run bench: change bench/page/ instead. -->
 `;
 const INTRO = [
   "Ours beside its peers, each on Node, Bun and Deno: in one run, on one machine with two cores, in turns. All numbers and " +
-  "plots here are drawn by code from [RESULTS.md](RESULTS.md), which has the whole tables and the day, versions and machine of " +
+  "plots here are drawn by code from [results](results/), which has the whole tables and the day, versions and machine of " +
   "each run.",
   "How to read the plots: unless one says otherwise, a bar is what the peer takes divided by what ours takes, so that right of " +
   "the line at 1 ours is ahead, and left of it behind. On a logarithmic axis twice as fast is as long as half as fast. " +
@@ -41,9 +41,9 @@ const INTRO = [
   "ratios within one run, never times of two runs.",
 ];
 const AGAIN = [
-  "`npm run bench -- NAME` measures a scenario on the three runtimes, rewrites its tables in `RESULTS.md`, and draws this " +
+  "`npm run bench -- NAME` measures a scenario on the three runtimes, rewrites its files in `results/`, and draws this " +
   "page and its plots; `--only node` takes one runtime. The heads of the scripts in this folder tell what each does and takes.",
-  "`node bench/draw.ts` draws all again from `RESULTS.md` without measuring anything.",
+  "`node bench/draw.ts` draws all again from `results/` without measuring anything.",
 ];
 
 /** A paragraph in lines that the formatter leaves alone. */
@@ -98,8 +98,8 @@ function partOf({ title, what, scenarios, notes }: Topic, plots: readonly PlotFi
 }
 
 /** The page and its plots as files below `bench/`, by path; of topics that were not measured there is nothing. */
-export function drawPage(resultsMarkdown: string): Map<string, string> {
-  const results = new Results(readSections(resultsMarkdown));
+export function drawPage(sections: readonly Section[]): Map<string, string> {
+  const results = new Results(sections);
   const all = TOPICS.map((topic) => [topic, topic.plots(results)] as const);
   const drawn = new Map(all.filter(([, plots]) => plots.length > 0));
   const files = new Map<string, string>();

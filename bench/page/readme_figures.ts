@@ -1,5 +1,5 @@
 import { Results, type Row } from "./results.ts";
-import { readSections, RUNTIMES } from "./tables.ts";
+import { RUNTIMES, type Section } from "./tables.ts";
 
 /** A figure of the package's README, and where it comes from. */
 interface Figure {
@@ -75,12 +75,12 @@ function rowOf(beginning: string): RegExp {
 }
 
 /**
- * The package's README with the figures that `RESULTS.md` has; those that were not measured stay as they are.
+ * The package's README with the figures that the results have; those that were not measured stay as they are.
  *
  * @throws {Error} if a figure's place is not there: its sentence was changed, and nobody would correct it again.
  */
-export function withFigures(readme: string, resultsMarkdown: string): string {
-  const results = new Results(readSections(resultsMarkdown));
+export function withFigures(readme: string, sections: readonly Section[]): string {
+  const results = new Results(sections);
   let text = readme;
   const replace = (place: RegExp, by: (...parts: string[]) => string): void => {
     if (text.search(place) === -1) {

@@ -11,7 +11,7 @@ export interface Row {
   readonly table: readonly Row[];
 }
 
-/** All that `RESULTS.md` tells, to be asked for by names. Whatever is missing is undefined, or an empty list. */
+/** All that `bench/results` holds, to be asked for by names. Whatever is missing is undefined, or an empty list. */
 export class Results {
   readonly #sections: readonly Section[];
 
@@ -33,7 +33,8 @@ export class Results {
   rows(topic: string, runtime: string, caption: string): Row[] {
     const tables = this.#section(topic, runtime)?.tables ?? [];
     const same = tables.filter((table) => table.caption === caption);
-    return (same.length > 0 ? same : tables.filter((table) => table.caption.startsWith(caption))).flatMap(rowsOf);
+    return (same.length > 0 && caption !== "" ? same : tables.filter((table) => table.caption.startsWith(caption)))
+      .flatMap(rowsOf);
   }
 
   /** The row of that name, in the first such table that has one. */

@@ -1,20 +1,24 @@
 /** A table of a section. */
 export interface Table {
-  /** The last line of prose before it, without its colon. */
+  /** The paragraph that announces it and those after it, without its colon; empty if there is none. */
   readonly caption: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** What one run of one scenario wrote to `RESULTS.md`. */
+/** What one run of one scenario gave: a file of `bench/results`. */
 export interface Section {
   /** The scenario, as in `streams`. */
   readonly topic: string;
-  /** The runtime without its version, as in `Node`; empty if the title names none. */
+  /** The runtime without its version, as in `Node`; empty if the run compares runtimes. */
   readonly runtime: string;
-  /** The runtime with the version it had in this run, as in `Node 26.10.0`; empty if the section does not tell. */
+  /** The runtime with the version it had in this run, as in `Node 26.10.0`; empty if the run does not name it. */
   readonly version: string;
+  /** Day, versions, machine, and what the numbers are. */
+  readonly measured: string;
   readonly tables: readonly Table[];
+  /** Other paragraphs. */
+  readonly notes: readonly string[];
 }
 
 /** The runtimes in the order in which all plots show them. */
@@ -24,31 +28,28 @@ function cellsOf(line: string): string[] {
   return line.replace(/^\||\|$/g, "").split("|").map((cell) => cell.trim());
 }
 
-function readTables(lines: readonly string[]): Table[] {
+/** The section that a title, as in `streams: Node`, and its text in Markdown give. */
+export function toSection(title: string, markdown: string): Section {
+  const [topic, runtime = ""] = title.split(": ");
+  const [measured, ...blocks] = markdown.trim().split(/\n\s*\n/).map((block) => block.trim());
+  const [, version = ""] = /^\d{4}-\d\d-\d\d, (\w+ [\d.]+),/.exec(measured) ?? [];
   const tables: Table[] = [];
+  const notes: string[] = [];
   let caption = "";
-  for (let i = 0; i < lines.length; i++) {
-    if (!lines[i].startsWith("|")) {
-      if (lines[i] !== "") caption = lines[i].replace(/:$/, "");
-      continue;
-    }
-    const head = cellsOf(lines[i]);
-    const rows: string[][] = [];
-    // The second line of a table only tells how its columns are aligned.
-    for (i += 2; lines[i]?.startsWith("|"); i++) rows.push(cellsOf(lines[i]));
-    tables.push({ caption, head, rows });
-  }
-  return tables;
+  blocks.forEach((block, i) => {
+    if (block.startsWith("|")) {
+      const [head, , ...rows] = block.split("\n").map(cellsOf); // the second line only tells how columns are aligned
+      tables.push({ caption, head, rows });
+    } else if (blocks[i + 1]?.startsWith("|")) caption = block.replace(/:$/, "");
+    else notes.push(block);
+  });
+  return { topic, runtime, version, measured, tables, notes };
 }
 
-/** The sections of `RESULTS.md`. */
-export function readSections(markdown: string): Section[] {
-  return markdown.split(/^## /m).slice(1).map((text) => {
-    const [title, ...lines] = text.split("\n").map((line) => line.trim());
-    const [topic, runtime = ""] = title.split(": ");
-    const [, version = ""] = /^\d{4}-\d\d-\d\d, (\w+ [\d.]+),/.exec(lines.find((line) => line !== "") ?? "") ?? [];
-    return { topic, runtime, version, tables: readTables(lines) };
-  });
+/** JSON with a row a line, so that a change of a number is a change of its line. */
+export function toJson(section: Section): string {
+  const json = JSON.stringify(section, null, 2);
+  return `${json.replace(/\[\n\s+("(?:[^"\\\n]|\\.)*",?\n\s*)*\]/g, (list) => list.replace(/\n\s*/g, " "))}\n`;
 }
 
 /** The number a cell begins with, as in `1,234`, `5.8 µs` or `-0.44%`; undefined if it begins with none. */

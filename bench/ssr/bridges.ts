@@ -4,7 +4,7 @@
  *
  *   node bench/ssr/bridges.ts [--rounds 9]
  *
- * All run in one process, in turns; each counts with its fastest round. For a look: nothing is written to RESULTS.md.
+ * All run in one process, in turns; each counts with its fastest round. For a look: nothing is written to results/.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";

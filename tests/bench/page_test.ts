@@ -4,16 +4,17 @@ import { join } from "node:path";
 import test from "node:test";
 import { drawPage } from "../../bench/page/page.ts";
 import { measured, withFigures } from "../../bench/page/readme_figures.ts";
+import { type Section, toJson, toSection } from "../../bench/page/tables.ts";
+import { readResults } from "../../bench/page/write_page.ts";
 import { root } from "../support/runtime.ts";
 
 const folder = join(root, "bench");
-const HEAD = "# Results\n\nOf one run.\n\n";
 
 /** A section of streams with one row. */
-function streams(runtime: string, version: string, row: string): string {
+function streams(runtime: string, version: string, row: string): Section {
   const notes = `2026-01-02, ${version}, a CPU, 2 cores. Chunks/ms, best of 15 rounds.`;
   const table = "|  | ours | native | to native | to best |\n| --- | --: | --: | --: | --: |";
-  return `## streams: ${runtime}\n\n${notes}\n\n${table}\n| ${row} |\n\n`;
+  return toSection(`streams: ${runtime}`, `${notes}\n\n${table}\n| ${row} |\n`);
 }
 
 /** The bars of a plot: their runtime, how long they are in pixels, and where they begin. */
@@ -23,7 +24,7 @@ function barsOf(svg: string): { runtime: string; x: number; width: number }[] {
 }
 
 test("the page and the plots that are committed are what the results give", () => {
-  const files = drawPage(readFileSync(join(folder, "RESULTS.md"), "utf8"));
+  const files = drawPage(readResults(folder));
   const kept = ["README.md", ...globSync("plots/*", { cwd: folder }).map((path) => path.replaceAll("\\", "/"))];
   assert.deepEqual([...files.keys()].sort(), kept.sort(), "run node bench/draw.ts");
   for (const [path, text] of files) {
@@ -33,17 +34,19 @@ test("the page and the plots that are committed are what the results give", () =
 
 test("the figures of the README are those of the results, and none of them is anybody's memory", () => {
   const readme = readFileSync(join(root, "README.md"), "utf8");
-  assert.equal(withFigures(readme, readFileSync(join(folder, "RESULTS.md"), "utf8")), readme, "run node bench/draw.ts");
+  assert.equal(withFigures(readme, readResults(folder)), readme, "run node bench/draw.ts");
   const others = measured.reduce((text, place) => text.replace(place, ""), readme.replace(/^```[^]*?^```$/gm, ""));
   const figures = others.match(/[\d.,]+(?:\s+times\b|\s*(?:%|[kKMG]i?B\b|[mµ]?s\b))|^\|(?:.*\|)? +\d+\.\d+ \|.*$/gm);
   assert.deepEqual(figures, ["16 kB"]); // which tests/architecture/size_test.ts holds
-  assert.equal(withFigures(readme, HEAD), readme, "what was not measured again stays");
-  assert.throws(() => withFigures(readme.replace(/up to (?=\d)/, "up to about "), HEAD), /README\.md has no .*byte/);
+  assert.equal(withFigures(readme, []), readme, "what was not measured again stays");
+  assert.throws(() => withFigures(readme.replace(/up to (?=\d)/, "up to about "), []), /README\.md has no .*byte/);
 });
 
 test("a bar goes right of the line where ours is ahead and left where it is behind, as far as the logarithm tells", () => {
-  const results = HEAD + streams("Bun", "Bun 9.8.7", "pipeTo, sync sink | 400 | 100 | 4.00 | 4.00") +
-    streams("Node", "Node 99.1.0", "pipeTo, sync sink | 50 | 100 | 0.50 | 0.50");
+  const results = [
+    streams("Bun", "Bun 9.8.7", "pipeTo, sync sink | 400 | 100 | 4.00 | 4.00"),
+    streams("Node", "Node 99.1.0", "pipeTo, sync sink | 50 | 100 | 0.50 | 0.50"),
+  ];
   const svg = drawPage(results).get("plots/streams_pipes.svg")!;
   const [node, bun, ...others] = barsOf(svg);
   assert.deepEqual([node.runtime, bun.runtime, others], ["Node", "Bun", []]);
@@ -55,7 +58,7 @@ test("a bar goes right of the line where ours is ahead and left where it is behi
 });
 
 test("the page tells where ours is behind, and nothing of what was not measured", () => {
-  const page = drawPage(HEAD + streams("Deno", "Deno 3.2.1", "a row of tomorrow | 30 | 100 | 0.30 | 0.30")).get(
+  const page = drawPage([streams("Deno", "Deno 3.2.1", "a row of tomorrow | 30 | 100 | 0.30 | 0.30")]).get(
     "README.md",
   )!;
   assert.match(page, /^\| Chunk by chunk: a row of tomorrow +\| +\| +\| +0\.30 \|$/m);
@@ -65,22 +68,34 @@ test("the page tells where ours is behind, and nothing of what was not measured"
 });
 
 test("without any section there is a page without plots", () => {
-  const files = drawPage(HEAD);
+  const files = drawPage([]);
   assert.deepEqual([...files.keys()], ["README.md"]);
 });
 
 test("what an import costs is drawn from the sections of cold starts", () => {
-  const section =
-    "## cold start: Deno\n\n2026-01-02, Deno 3.2.1, a CPU, 2 cores. Medians.\n\nInstalled by `deno add npm:it`:\n\n" +
-    "|  | whole process |\n| --- | --: |\n| an empty module | 40.0 ms |\n\n" +
-    "| import | more than that |\n| --- | --: |\n| `@millrace/streams` | 8.0 ms |\n| `undici` | 16.0 ms |\n\n" +
-    "| first call in a process | `compress()` | `node:zlib` |\n| --- | --: | --: |\n| brotli | 10.0 ms | 5.0 ms |\n\n" +
-    "Installed by `deno add jsr:it`:\n\n" +
-    "| import | more than that |\n| --- | --: |\n| `@millrace/streams` | 4.0 ms |\n";
-  const files = drawPage(HEAD + section);
+  const section = toSection(
+    "cold start: Deno",
+    "2026-01-02, Deno 3.2.1, a CPU, 2 cores. Medians.\n\nInstalled by `deno add npm:it`:\n\n" +
+      "|  | whole process |\n| --- | --: |\n| an empty module | 40.0 ms |\n\n" +
+      "| import | more than that |\n| --- | --: |\n| `@millrace/streams` | 8.0 ms |\n| `undici` | 16.0 ms |\n\n" +
+      "| first call in a process | `compress()` | `node:zlib` |\n| --- | --: | --: |\n| brotli | 10.0 ms | 5.0 ms |\n\n" +
+      "Installed by `deno add jsr:it`:\n\n" +
+      "| import | more than that |\n| --- | --: |\n| `@millrace/streams` | 4.0 ms |\n",
+  );
+  const files = drawPage([section]);
   const [ours, peer, fromJsr] = barsOf(files.get("plots/cold_start.svg")!).map(({ width }) => width);
   assert.ok(Math.abs(peer / ours - 2) < 0.01, `${peer} to ${ours}`);
   assert.ok(Math.abs(ours / fromJsr - 2) < 0.01, `${ours} to ${fromJsr}`);
   assert.match(files.get("plots/cold_start_codecs.svg")!, />0\.50 \(10 ms\)</);
   assert.match(files.get("README.md")!, /an empty module takes 40 ms/);
+});
+
+test("a section is the same when it is read again, with a row a line", () => {
+  const body =
+    '2026-01-02, Node 3.2.1, a CPU.\n\nOne:\n\n| a | b |\n| --- | --: |\n| x, "y" | 1 |\n| z\\ | 2 |\n\n| c |\n| --- |\n\nAfter.\n';
+  const section = toSection("topic: Node", body);
+  assert.deepEqual(section.tables.map(({ caption, rows }) => [caption, rows.length]), [["One", 2], ["One", 0]]);
+  assert.deepEqual([section.measured, section.notes], ["2026-01-02, Node 3.2.1, a CPU.", ["After."]]);
+  assert.deepEqual(JSON.parse(toJson(section)), section);
+  assert.match(toJson(section), /^ +\[ "z\\\\", "2" \]$/m);
 });

@@ -11,7 +11,7 @@ export const compression: Topic = {
   what:
     "The CPU time that compressing a response adds to a request, on the server alone: that of the usual middleware with " +
     "gzip divided by that of ours with each coding, in the same framework; Deno's own is compared with the same coding, " +
-    "if it has that. The bytes of each are in `RESULTS.md`: about as " +
+    "if it has that. The bytes of each are in `results/`: about as " +
     "many for all but Deno's own.",
   plots(results) {
     const groups = ["json", "page"].map((caption) => ({

@@ -18,7 +18,7 @@ export const streams: Topic = {
   what:
     "Chunks of 1 KiB a millisecond: ours divided by the runtime's own streams, and by fast-webstreams, the fastest peer. " +
     "Each implementation runs each row in a process of its own, and they take turns; each counts with its fastest round. " +
-    "In `RESULTS.md` web-streams-polyfill is beside them.",
+    "In `results/` web-streams-polyfill is beside them.",
   plots(results) {
     const rows = (matches: (name: string) => boolean) =>
       barRows(results, {
