@@ -205,10 +205,11 @@ export async function openFileWritable(
   path: string | URL,
   options: OpenFileWritableOptions = {},
 ): Promise<FileWritable> {
-  const { append, ...others } = openFileWritableOptions(options);
+  const given = openFileWritableOptions.check(options);
+  const { append, ...others } = openFileWritableOptions(given);
   const named = filePath(path);
   if (append) {
-    const excluded = (["atomic", "replace", "temporary"] as const).find((name) => options[name] !== undefined);
+    const excluded = (["atomic", "replace", "temporary"] as const).find((name) => given[name] !== undefined);
     if (excluded !== undefined) throw new TypeError(`append and ${excluded} exclude each other: choose one`);
     return new FileWritable(await AppendedFile.open(named, others));
   }

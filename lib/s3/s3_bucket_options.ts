@@ -151,8 +151,8 @@ export function checkCredentials(given: unknown, path = "credentials"): S3Creden
   if (typeof given !== "object" || given === null) {
     throw new TypeError(`${path} must be an object with accessKeyId and secretAccessKey`); // what is given may be a key
   }
-  const { accessKeyId, secretAccessKey, sessionToken } = given as Partial<S3Credentials>;
-  const alike = Object.entries(given).filter(([name]) => ALIKE.test(name));
+  const { accessKeyId, secretAccessKey, sessionToken, ...others } = given as Partial<S3Credentials>;
+  const alike = Object.entries(others).filter(([name]) => ALIKE.test(name));
   const members = { ...Object.fromEntries(alike), accessKeyId, secretAccessKey, sessionToken };
   const checked = s3Credentials(members, `${path}.`);
   return {

@@ -290,7 +290,7 @@ export class CsvDecoderStream<T = string[]> extends TransformStream<string | Arr
    * @throws {RangeError} if `maxRecordLength` is not a number of bytes.
    */
   constructor(options: CsvDecoderStreamOptions = {}) {
-    const settings = csvDecoderStreamOptions(options);
-    super(new CsvReader<T>(settings, options.separator === undefined ? undefined : settings.separator));
+    const given = csvDecoderStreamOptions.check(options);
+    super(new CsvReader<T>(csvDecoderStreamOptions(given), given.separator));
   }
 }

@@ -26,7 +26,21 @@ function accepts(member: Member<unknown>, value: unknown): boolean {
   }
 }
 
-for (const { schema: { owner, members }, take, ignoresUnknown } of takers) {
+/** What a call returned, to be closed, whatever it is. */
+function disposable(made: unknown): AsyncDisposable {
+  const { getWriter, getReader, destroy, close } = (made ?? {}) as Record<string, unknown>;
+  return {
+    async [Symbol.asyncDispose]() {
+      if (typeof getWriter === "function") await (made as WritableStream).abort();
+      else if (typeof getReader === "function") await (made as ReadableStream).cancel();
+      else if (typeof destroy === "function") (made as { destroy(): void }).destroy();
+      else if (typeof close === "function") await (made as { close(): unknown }).close();
+      else await (made as Partial<AsyncDisposable> | undefined)?.[Symbol.asyncDispose]?.();
+    },
+  };
+}
+
+for (const { schema: { owner, members }, take, ignoresUnknown, unchecked = [] } of takers) {
   const refuses = async (options: unknown, name: string): Promise<void> => {
     await inFolder(async (empty) => {
       await assert.rejects(async () => await take(options as Record<string, unknown>, empty), (error) => {
@@ -49,6 +63,27 @@ for (const { schema: { owner, members }, take, ignoresUnknown } of takers) {
       }
     },
   );
+
+  test(`${owner} reads each of its options once`, async () => {
+    const names = [...Object.keys(members), ...unchecked];
+    // Undefined, and its default: what is read behind the schema may depend on the value.
+    for (const valueOf of [() => undefined, (name: string) => members[name]?.fallback]) {
+      const reads = Object.fromEntries(names.map((name) => [name, 0]));
+      const options = {};
+      for (const name of names) {
+        const get = (): unknown => (reads[name]++, valueOf(name));
+        Object.defineProperty(options, name, { enumerable: true, configurable: true, get });
+      }
+      await inFolder(async (empty) => {
+        try {
+          await using _made = disposable(await take(options, empty));
+        } catch {
+          // The call needs another option, or a server that is not there: it has read its options.
+        }
+      });
+      assert.deepEqual(Object.entries(reads).filter(([, times]) => times !== 1), []);
+    }
+  });
 
   test(`${owner} refuses values of another type than its options have, by their names`, async () => {
     for (const [name, member] of Object.entries(members)) {

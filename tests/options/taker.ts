@@ -8,6 +8,18 @@ export interface Taker {
   readonly options?: string;
   /** Whether it is a dictionary of a standard, of which other members are ignored. */
   readonly ignoresUnknown?: boolean;
+  /** The names of other members that it reads, which are not checked by the schema. */
+  readonly unchecked?: readonly string[];
   /** Calls it with these options, beside those that it requires. `folder` is empty and removed afterwards. */
   readonly take: (options: Readonly<Record<string, unknown>>, folder: string) => unknown;
+}
+
+/** Returns options beside those that a call requires; accessors stay accessors, for which the required value stands in. */
+export function beside<R extends object>(required: R, options: object): R {
+  const all = { ...required };
+  for (const [name, { get, ...descriptor }] of Object.entries(Object.getOwnPropertyDescriptors(options))) {
+    const own = all[name as keyof R];
+    Object.defineProperty(all, name, get ? { ...descriptor, get: () => get() ?? own, set: undefined } : descriptor);
+  }
+  return all;
 }

@@ -200,15 +200,15 @@ const LONGEST_NAME = 180;
 const HOUR = 3_600_000;
 const intervals = { hour: HOUR, day: 24 * HOUR } as const;
 
-/** Makes what writes a series, which opens nothing yet. */
-export function openSeries(schema: RotationSchema, options: RotationOptions): SeriesWriter | ContinuedRotation {
-  const settings = schema(options);
+/** Makes what writes a series by the options that are given, which the schema has checked; it opens nothing yet. */
+export function openSeries(schema: RotationSchema, given: RotationOptions): SeriesWriter | ContinuedRotation {
+  const settings = schema(given);
   const directory = filePath(requireOption(schema, settings, "directory"), "directory");
   const maxFileSize = requireOption(schema, settings, "maxFileSize");
   const { name, overwrite, atomic } = settings;
   const series = new FileSeries(directory, name);
   if (settings.append) return continued(series, maxFileSize, settings);
-  const needy = continuing.find((name) => options[name] !== undefined);
+  const needy = continuing.find((name) => given[name] !== undefined);
   if (needy !== undefined) throw new TypeError(`${needy} needs append: true: it is for a series that goes on`);
   return new Rotation(series, maxFileSize, overwrite, atomic);
 }

@@ -73,8 +73,9 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
    * @throws {RangeError} if `maxFileSize` is not a whole number above 0.
    */
   constructor(options: NumberFileWriterOptions, strategy: QueuingStrategy<number> = {}) {
-    const rotation = openSeries(numberFileWriterOptions, options);
-    const lines = new NumberLines(new NumberFormatter(options.onInvalid), rotation);
+    const given = numberFileWriterOptions.check(options);
+    const rotation = openSeries(numberFileWriterOptions, given);
+    const lines = new NumberLines(new NumberFormatter(given.onInvalid), rotation);
     super({
       maxBatch: MAX_BATCH,
       start: (controller) => rotation.start(controller),

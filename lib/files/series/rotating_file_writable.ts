@@ -56,7 +56,7 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
    * @throws {RangeError} if a size, a count or a time is none, as `maxFileSize` if it is not a whole number above 0.
    */
   constructor(options: RotationOptions, strategy: QueuingStrategy<Uint8Array | string> = {}) {
-    const series = openSeries(rotatingFileOptions, options);
+    const series = openSeries(rotatingFileOptions, rotatingFileOptions.check(options));
     const items = new ItemWriter(series);
     const { highWaterMark = QUEUE_SIZE, size } = strategy;
     super({

@@ -20,14 +20,13 @@ import { Call } from "./call.ts";
  */
 function requestObject(
   input: string | URL | Request,
-  init: HttpRequestInit | undefined,
+  members: HttpRequestInit,
   own: ReadableStream<Uint8Array> | undefined,
 ): HttpRequest {
-  const { intercept: _, ...members } = init ?? {};
   checkedOption("timeout", members.timeout);
   checkedSignal(members.signal ?? undefined);
   if (!isRequest(input)) {
-    return { ...members, url: String(input), method: init?.method ?? "GET", headers: headersOf(init?.headers) };
+    return { ...members, url: String(input), method: members.method ?? "GET", headers: headersOf(members.headers) };
   }
   const { url, method, redirect, signal, integrity } = input;
   const headers = headersOf(members.headers === undefined ? input.headers : members.headers);
@@ -135,16 +134,19 @@ class InterceptedCall implements CallOwner, LiveCall {
   #isLive = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
 
-  /** @param interceptors The outermost first; at least one. */
+  /**
+   * @param init Is read more than once.
+   * @param interceptors The outermost first; at least one.
+   */
   constructor(
     core: ClientCore,
     input: string | URL | Request,
-    init: HttpRequestInit | undefined,
+    init: HttpRequestInit,
     interceptors: readonly HttpInterceptor[],
     caller: Caller,
   ) {
     this.#core = core;
-    this.#content = isRequest(input) && (init?.body ?? null) === null ? RequestContent.of(input) : undefined;
+    this.#content = isRequest(input) && (init.body ?? null) === null ? RequestContent.of(input) : undefined;
     this.#request = requestObject(input, init, this.#content?.stream);
     this.#interceptors = interceptors;
     this.#caller = caller;
@@ -272,9 +274,9 @@ export function startCall(
   caller: Caller,
 ): void {
   const { intercept } = core.options;
-  if (intercept.length > 0 || init?.intercept !== undefined) {
-    const interceptors = [...intercept, ...checkedOption("intercept", init?.intercept) ?? []];
-    return new InterceptedCall(core, input, init, interceptors, caller).start();
-  }
-  send(core, input, init, caller, core);
+  if (intercept.length === 0 && !("intercept" in Object(init ?? 0))) return send(core, input, init, caller, core);
+  const { intercept: own, ...members } = init ?? {};
+  const interceptors = [...intercept, ...checkedOption("intercept", own) ?? []];
+  if (interceptors.length === 0) return send(core, input, members, caller, core);
+  new InterceptedCall(core, input, members, interceptors, caller).start();
 }

@@ -48,10 +48,14 @@ type RequestLimits = Readonly<Pick<ResolvedOptions, Limit>>;
 
 /** The limits of a request: the client's own object where it has no value of its own, as most have not. */
 function limitsOf(init: HttpRequestInit, defaults: RequestLimits): RequestLimits {
-  if (LIMITS.every((name) => init[name] === undefined)) return defaults;
-  const limits: Partial<Record<Limit, unknown>> = {};
-  for (const name of LIMITS) limits[name] = checkedOption(name, init[name]) ?? defaults[name];
-  return limits as RequestLimits;
+  let limits: Record<Limit, unknown> | undefined = undefined;
+  for (const name of LIMITS) {
+    const value = checkedOption(name, init[name]);
+    if (value === undefined) continue;
+    limits ??= Object.fromEntries(LIMITS.map((each) => [each, defaults[each]])) as Record<Limit, unknown>;
+    limits[name] = value;
+  }
+  return limits as RequestLimits | undefined ?? defaults;
 }
 
 /** The value of a member of `init`. @throws {HttpError} INVALID_OPTION if it has the wrong type, or is out of range. */
@@ -118,13 +122,14 @@ function readFor(
 ): FetchRequest {
   const method = checkedMethod(init?.method ?? request?.method ?? "GET");
   // By the standard a Request has no field `host`; that of a server's request is the server's name.
-  const headers = new HeaderReader(init?.headers === undefined ? undefined : target);
-  const given = init?.headers ?? request?.headers;
+  const ownHeaders = init?.headers;
+  const headers = new HeaderReader(ownHeaders === undefined ? undefined : target);
+  const given = ownHeaders ?? request?.headers;
   if (given !== undefined) headers.readAll(given);
   if (defaults.proxyOf !== undefined) checkProxyFields(headers.list);
-  const redirect = checkedOption("redirect", init?.redirect === undefined ? request?.redirect : init.redirect) ??
-    "follow";
-  const signal = checkedSignal((init?.signal === undefined ? request?.signal : init.signal) ?? undefined);
+  const { redirect: ownRedirect = request?.redirect, signal: ownSignal = request?.signal } = init ?? {};
+  const redirect = checkedOption("redirect", ownRedirect) ?? "follow";
+  const signal = checkedSignal(ownSignal ?? undefined);
   const limits = init === undefined || init === null ? defaults : limitsOf(init, defaults);
   const givenTrailers = checkedOption("trailers", init?.trailers);
   const trailers = givenTrailers && RequestTrailers.of(givenTrailers);
@@ -132,8 +137,9 @@ function readFor(
   const saidIdempotent = checkedOption("idempotent", init?.idempotent);
   let body: BodySource | undefined;
   let type: string | undefined;
-  const own = (init?.body ?? null) === null ? request && RequestContent.of(request) : undefined;
-  const content = init?.body ?? own?.stream;
+  const ownBody = init?.body ?? undefined;
+  const own = ownBody === undefined && request ? RequestContent.of(request) : undefined;
+  const content = ownBody ?? own?.stream;
   if (content !== undefined) {
     if (method === "GET" || method === "HEAD") {
       throw new HttpError("INVALID_BODY", `A ${method} request cannot have a body: use another method`, target);

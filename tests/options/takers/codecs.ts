@@ -2,7 +2,7 @@ import * as codecs from "../../../lib/codecs/mod.ts";
 import { compressionStreamOptions, decompressionStreamOptions } from "../../../lib/codecs/options.ts";
 import { compressOptions, decompressOptions } from "../../../lib/codecs/session.ts";
 import * as whole from "../../../lib/codecs/whole.ts";
-import type { Taker } from "../taker.ts";
+import { beside, type Taker } from "../taker.ts";
 
 const bytes = new Uint8Array(1);
 const format = "zstd";
@@ -12,15 +12,15 @@ export const takers: readonly Taker[] = [
   {
     schema: compressOptions,
     options: "CompressOptions",
-    take: (options) => codecs.compress(bytes, { format, ...options }),
+    take: (options) => codecs.compress(bytes, beside({ format }, options)),
   },
   {
     schema: decompressOptions,
     options: "DecompressOptions",
-    take: (options) => codecs.decompress(bytes, { format, ...options }),
+    take: (options) => codecs.decompress(bytes, beside({ format }, options)),
   },
-  { schema: whole.compressSyncOptions, take: (options) => codecs.compressSync(bytes, { format, ...options }) },
-  { schema: whole.decompressSyncOptions, take: (options) => codecs.decompressSync(bytes, { format, ...options }) },
+  { schema: whole.compressSyncOptions, take: (options) => codecs.compressSync(bytes, beside({ format }, options)) },
+  { schema: whole.decompressSyncOptions, take: (options) => codecs.decompressSync(bytes, beside({ format }, options)) },
   {
     schema: compressionStreamOptions,
     options: "CompressionStreamOptions",

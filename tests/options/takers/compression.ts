@@ -2,7 +2,7 @@ import { dictionaryOptions, dictionaryRoute } from "../../../lib/compression/dic
 import { eventChannelOptions } from "../../../lib/compression/events/options.ts";
 import { createCompression, createEventChannel } from "../../../lib/compression/mod.ts";
 import { compressionOptions, levelOptions } from "../../../lib/compression/options.ts";
-import type { Taker } from "../taker.ts";
+import { beside, type Taker } from "../taker.ts";
 
 export const takers: readonly Taker[] = [
   { schema: compressionOptions, options: "CompressionOptions", take: (options) => createCompression(options) },
@@ -15,7 +15,8 @@ export const takers: readonly Taker[] = [
   {
     schema: dictionaryRoute,
     options: "DictionaryRoute",
-    take: (route) => createCompression({ dictionaries: { routes: [{ path: "/*", public: true, ...route }] } }),
+    take: (route) =>
+      createCompression({ dictionaries: { routes: [beside({ path: "/*", public: true }, route) as never] } }),
   },
   { schema: eventChannelOptions, options: "EventChannelOptions", take: (options) => createEventChannel(options) },
 ];

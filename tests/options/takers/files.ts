@@ -15,7 +15,7 @@ import {
 import { numberFileWriterOptions } from "../../../lib/files/series/number_file_writer.ts";
 import { rotatingFileOptions } from "../../../lib/files/series/rotating_file_writable.ts";
 import { retryOptions } from "../../../lib/files/series/rotation_options.ts";
-import type { Taker } from "../taker.ts";
+import { beside, type Taker } from "../taker.ts";
 
 export const takers: readonly Taker[] = [
   {
@@ -43,18 +43,23 @@ export const takers: readonly Taker[] = [
   {
     schema: rotatingFileOptions,
     options: "RotationOptions",
-    take: (options, directory) => new RotatingFileWritable({ directory, maxFileSize: 1, ...options }),
+    take: (options, directory) => new RotatingFileWritable(beside({ directory, maxFileSize: 1 }, options)),
   },
   {
     schema: numberFileWriterOptions,
     options: "NumberFileWriterOptions",
-    take: (options, directory) => new NumberFileWriter({ directory, maxFileSize: 1, ...options }),
+    take: (options, directory) => new NumberFileWriter(beside({ directory, maxFileSize: 1 }, options)),
   },
   {
     schema: retryOptions,
     options: "RetryOptions",
     take: (retry, directory) => {
-      return new RotatingFileWritable({ directory, maxFileSize: 1, append: true, retry: { attempts: 1, ...retry } });
+      return new RotatingFileWritable({
+        directory,
+        maxFileSize: 1,
+        append: true,
+        retry: beside({ attempts: 1 }, retry),
+      });
     },
   },
 ];

@@ -3,25 +3,25 @@ import { rangeOptions, readOptions } from "../../../lib/s3/object_readable.ts";
 import { deleteOptions, headOptions, listOptions, presignOptions, removeOptions } from "../../../lib/s3/s3_bucket.ts";
 import { s3BucketOptions, s3Credentials } from "../../../lib/s3/s3_bucket_options.ts";
 import { copyOptions, joinOptions, putOptions, resumeOptions, writableOptions } from "../../../lib/s3/s3_object.ts";
-import type { Taker } from "../taker.ts";
+import { beside, type Taker } from "../taker.ts";
 
 const credentials = { accessKeyId: "id", secretAccessKey: "secret" };
-const required = { endpoint: "http://127.0.0.1:2", bucket: "films", credentials };
+const required = { endpoint: "http://127.0.0.1:2", bucket: "films", credentials, retries: 0 };
 const bucket = new S3Bucket(required);
 
 export const takers: readonly Taker[] = [
-  { schema: s3BucketOptions, options: "S3BucketOptions", take: (options) => new S3Bucket({ ...required, ...options }) },
+  { schema: s3BucketOptions, options: "S3BucketOptions", take: (options) => new S3Bucket(beside(required, options)) },
   {
     schema: s3Credentials,
     options: "S3Credentials",
     ignoresUnknown: true,
-    take: (keys) => new S3Bucket({ ...required, credentials: { ...credentials, ...keys } }),
+    take: (keys) => new S3Bucket({ ...required, credentials: beside(credentials, keys) as never }),
   },
   {
     schema: s3Credentials,
     options: "S3Credentials",
     ignoresUnknown: true,
-    take: (keys) => new S3Bucket({ ...required, credentials: () => ({ ...credentials, ...keys }) }).put("a", ""),
+    take: (keys) => new S3Bucket({ ...required, credentials: () => (beside(credentials, keys)) }).put("a", ""),
   },
   { schema: putOptions, options: "S3PutOptions", take: (options) => bucket.put("a", "", options) },
   { schema: copyOptions, take: (options) => bucket.copy("a", "b", options) },
@@ -32,7 +32,7 @@ export const takers: readonly Taker[] = [
   {
     schema: rangeOptions,
     options: "S3Range",
-    take: (range) => bucket.readable("a", { range: { start: 0, ...range } }),
+    take: (range) => bucket.readable("a", { range: beside({ start: 0 }, range) as never }),
   },
   { schema: headOptions, take: (options) => bucket.head("a", options) },
   { schema: deleteOptions, take: (options) => bucket.delete("a", options) },

@@ -3,7 +3,7 @@ import { saveBodyOptions } from "../../../lib/upload/body/upload_options.ts";
 import { saveFormOptions } from "../../../lib/upload/form/form_options.ts";
 import { resumableOptions, uploadHandlerOptions } from "../../../lib/upload/handler/handler_options.ts";
 import { createUploadHandler, saveBody, saveForm } from "../../../lib/upload/mod.ts";
-import type { Taker } from "../taker.ts";
+import { beside, type Taker } from "../taker.ts";
 
 const request = (): Request => new Request("http://localhost/", { method: "PUT", body: "text" });
 
@@ -21,7 +21,7 @@ export const takers: readonly Taker[] = [
   {
     schema: uploadHandlerOptions,
     options: "UploadHandlerOptions",
-    take: (options, directory) => createUploadHandler({ directory, ...options }),
+    take: (options, directory) => createUploadHandler(beside({ directory }, options)),
   },
   {
     schema: resumableOptions,
