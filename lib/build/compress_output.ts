@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join, relative, resolve, sep } from "node:path";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
 import { isAddress, isWithin, precompressOptions, toldBy } from "../precompress/internal.ts";
 import {
@@ -178,14 +178,15 @@ async function compressFolder(
   if (previous !== former) print?.(`there is no ${shownFolder(previous!, root)} yet, so there are no deltas`);
 }
 
-/** The options with absolute paths. */
+/** The options with absolute paths, of which precompress() takes each `..` as the system does. */
 function below(root: string, options: PrecompressPluginOptions): PrecompressPluginOptions {
   const { out, previous, cache } = options;
+  const absolute = (path: string): string => isAbsolute(path) ? path : `${root}${sep}${path}`;
   return {
     ...options,
-    ...(out !== undefined && { out: resolve(root, out) }),
-    ...(previous !== undefined && { previous: resolve(root, previous) }),
-    ...(cache !== undefined && { cache: isAddress(cache) ? cache : resolve(root, cache) }),
+    ...(out !== undefined && { out: absolute(out) }),
+    ...(previous !== undefined && { previous: absolute(previous) }),
+    ...(cache !== undefined && { cache: isAddress(cache) ? cache : absolute(cache) }),
   };
 }
 

@@ -34,11 +34,30 @@ export function filePath(path: string | URL, what = "the path"): string {
   return anyPath.check(path, what);
 }
 
-/** Returns a path that stays the same when the process goes elsewhere, unless it may not know where it is, or is none. */
-export function lastingPath(path: string): string {
-  if (typeof path !== "string" || path === "" || isAbsolute(path) || !isPermitted("workingFolder")) return path;
-  // Not resolve() elsewhere: the system takes `..` to be above what a link to a folder leads to.
-  return process.platform === "win32" ? resolve(path) : `${process.cwd()}${sep}${path}`;
+/**
+ * Returns a path that stays the same when the process goes elsewhere, unless it may not know where it is, or is none; and
+ * that may be joined and compared as its words say, since no `..` is left of those behind a folder that is there.
+ *
+ * @param from The folder that it is relative to. Default: the one where the process is.
+ */
+export function lastingPath(path: string, from?: string): string {
+  if (typeof path !== "string" || path === "") return path;
+  if (isAbsolute(path) || from === undefined && !isPermitted("workingFolder")) return withoutParents(path);
+  // Windows takes all paths as their words say.
+  if (process.platform === "win32") return resolve(from ?? "", path);
+  return withoutParents(`${from ?? process.cwd()}${sep}${path}`);
+}
+
+/** Replaces a path up to its last `..` by the real one: the system takes that to be above what a link to a folder leads to. */
+function withoutParents(path: string): string {
+  if (process.platform === "win32") return path;
+  const [above] = /^.*\/\.\.(?=\/|$)/s.exec(path) ?? [];
+  if (above === undefined) return path;
+  try {
+    return realpathSync.native(above) + path.slice(above.length);
+  } catch {
+    return path; // the system will say why
+  }
 }
 
 /** The place where a file is to get its name, and its present holder. */
@@ -56,15 +75,9 @@ export function followedPlace(path: string): Place {
   const status = lstatSync(path, { throwIfNoEntry: false });
   if (!status?.isSymbolicLink()) return { path, status };
   const target = statSync(path, { throwIfNoEntry: false });
-  if (target === undefined) return followedPlace(linkTarget(path));
+  if (target === undefined) return followedPlace(lastingPath(readlinkSync(path), dirname(path)));
   // The words of links in /dev and /proc that lead to a pipe or a device are no path.
   return { path: target.isFile() ? realpathSync.native(path) : path, status: target };
-}
-
-/** The path that a link holds, from its folder on: the system takes `..` to be above what a link to a folder leads to. */
-function linkTarget(path: string): string {
-  const target = readlinkSync(path);
-  return isAbsolute(target) ? target : `${dirname(path)}${sep}${target}`;
 }
 
 /** As {@linkcode followedPlace}, but a link is itself what has the name. */

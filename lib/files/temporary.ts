@@ -7,6 +7,7 @@ import process from "node:process";
 import { isPermitted, isProcessAlive, processStart } from "../runtime/mod.ts";
 import { codeOf, failing, fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
+import { lastingPath } from "./place.ts";
 import { renameFile, whileRefused, whileRefusedNow } from "./rename.ts";
 
 let space: string | undefined;
@@ -134,11 +135,12 @@ const ENTRIES = 256;
  * ```
  */
 export async function removeAbandonedTemporaries(directory: string): Promise<number> {
-  const entries = await opendir(directory, { bufferSize: ENTRIES }).catch(failing("read the directory", directory));
+  const folder = lastingPath(directory);
+  const entries = await opendir(folder, { bufferSize: ENTRIES }).catch(failing("read the directory", directory));
   let removed = 0;
   let failure: Error | undefined;
   for await (const { name } of entries) {
-    const path = join(directory, name);
+    const path = join(folder, name);
     try {
       if (!await isAbandonedTemporary(path)) continue;
       await removeAbandoned(path);

@@ -12,6 +12,7 @@ import {
   secret,
   text,
 } from "../streams/internal.ts";
+import { lasting } from "../files/internal.ts";
 import { MAX_TIMER_DELAY } from "../timers/mod.ts";
 
 /**
@@ -131,7 +132,7 @@ export const s3BucketOptions: SchemaOf<
   timeout: number(1, MAX_TIMER_DELAY, 30_000),
   concurrency: number(1, 1024, 16),
   memory: bytes(16 * 2 ** 20),
-  temporary: name(),
+  temporary: lasting(name()),
   checksums: bool(true),
 }));
 

@@ -128,7 +128,7 @@ export interface ReceiveOptions {
 export interface StoreOptions {
   /**
    * The folder that destinations are relative to and must not leave, by `..`, absolute paths or links. For names that
-   * the sender has a say in.
+   * the sender has a say in. A `..` in them takes the part before it away, as in a URL, be that a link or not.
    *
    * @default none, any path will do
    */

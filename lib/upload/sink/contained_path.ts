@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { fileFailure, HeldFolder } from "../../files/internal.ts";
+import { fileFailure, HeldFolder, lastingPath } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
 import { shown, UploadError } from "../body/upload_error.ts";
 
@@ -77,7 +77,7 @@ function plainPath(destination: string | URL): string {
   if (isFolderPath(path)) {
     throw new TypeError(`the destination must be the path of a file, not of a folder: ${JSON.stringify(path)}`);
   }
-  return resolve(path);
+  return resolve(lastingPath(path));
 }
 
 function requirePlain(what: string, value: string | URL): string {
