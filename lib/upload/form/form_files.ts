@@ -146,7 +146,7 @@ export class FormFiles {
     this.#opening = openSink(destination, this.#options);
     const sink = await this.#opening;
     this.#sinks.push(sink); // also if all are being discarded: that waits for it
-    if (sink.path !== undefined) this.#take(sink.path, part);
+    if (sink.place !== undefined) this.#take(sink.place, part);
     return this.#discarded ? undefined : sink;
   }
 

@@ -1,5 +1,6 @@
-import { constants, type Stats, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { constants, realpathSync, type Stats, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import process from "node:process";
 import {
   commitFile,
   fileFailure,
@@ -24,6 +25,8 @@ import type { ContainedPlace } from "./contained_path.ts";
 export interface BodySink {
   /** The absolute path of what is written, if it is a file. */
   readonly path?: string;
+  /** The same without links, and in lower case where systems take cases for one: names of one file have one place. */
+  readonly place?: string;
   /** Appends all bytes; when it is fulfilled, the memory of the pieces may be used again. */
   write(pieces: readonly Uint8Array[]): Promise<void>;
   /** All is written: flushes it if that was asked, and closes the file, which does not have its name yet. */
@@ -73,8 +76,8 @@ export async function openFileSink(contained: ContainedPlace, name: string, opti
     const place = options.root === undefined ? followed(path, options) : unfollowed(reached);
     const file = await openFile(place, options);
     removeAbandonedOnce(dirname(options.root === undefined ? place.path : path));
-    if (!(file instanceof AtomicFile)) return new FileSink(path, name, file);
-    sink = new AtomicFileSink(contained, name, file, options.claim);
+    if (!(file instanceof AtomicFile)) return new FileSink(path, place.path, name, file);
+    sink = new AtomicFileSink(contained, options.root === undefined ? place.path : path, name, file, options.claim);
     verify?.();
     return sink;
   } catch (error) {
@@ -127,13 +130,21 @@ function systemError(code: string, words: string): Error {
 /** Writes to a file, and tells what fails in the words of who sent it. */
 class FileSink implements BodySink {
   readonly path: string;
+  readonly #target: string;
   readonly #name: string;
   readonly #file: OutputFile;
 
-  constructor(path: string, name: string, file: OutputFile) {
+  /** @param target The path of what is written, with no link at its end. */
+  constructor(path: string, target: string, name: string, file: OutputFile) {
     this.path = path;
+    this.#target = target;
     this.#name = name;
     this.#file = file;
+  }
+
+  get place(): string {
+    const place = join(realpathSync.native(dirname(this.#target)), basename(this.#target));
+    return process.platform === "linux" ? place : place.toLowerCase();
   }
 
   async write(pieces: readonly Uint8Array[]): Promise<void> {
@@ -163,8 +174,8 @@ class AtomicFileSink extends FileSink implements StreamTaker {
   readonly #claim: Claim | undefined;
   #isReleased = false;
 
-  constructor(place: ContainedPlace, name: string, file: AtomicFile, claim: Claim | undefined) {
-    super(place.path, name, file);
+  constructor(place: ContainedPlace, target: string, name: string, file: AtomicFile, claim: Claim | undefined) {
+    super(place.path, target, name, file);
     this.#place = place;
     this.#file = file;
     this.#claim = claim;

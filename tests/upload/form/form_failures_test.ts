@@ -87,6 +87,26 @@ test("files of a form that would have the same destination are an error", () =>
     }
   }));
 
+test("files of a form whose names reach the same file by links are an error", () =>
+  inFolder(async (folder) => {
+    await mkdir(join(folder, "sub"));
+    await writeFile(join(folder, "sub", "file"), "old");
+    for (const [to, name] of [["sub", "link"], ["sub/file", "there"], ["sub/new", "dangling"]]) {
+      await symlink(to, join(folder, name));
+    }
+    const pairs = [["sub/x", "link/x"], ["sub/file", "link/file"], ["sub/file", "there"], ["sub/new", "dangling"]];
+    for (const [one, other] of pairs) {
+      for (const root of [undefined, folder]) {
+        if (root !== undefined && !other.includes("/")) continue; // a link is replaced there
+        const destine: FormDestination = ({ name }) =>
+          join(root === undefined ? folder : "", name === "a" ? one : other);
+        const options = { overwrite: true, root };
+        await assert.rejects(saveForm(requestWith(filesNamed("a", "b")), destine, options), { code: "EXISTS" });
+        assert.deepEqual(await contentsOf(join(folder, "sub")), { file: "old" });
+      }
+    }
+  }));
+
 test("a stream for two files of a form is an error", () =>
   inFolder(async (folder) => {
     let reason: unknown;
