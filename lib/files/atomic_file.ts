@@ -14,6 +14,7 @@ import {
   type NameOptions,
   type Place,
   placeItself,
+  replacedAt,
   requireReplaceable,
   takeName,
 } from "./place.ts";
@@ -256,11 +257,12 @@ export class AtomicFile {
    */
   async end(): Promise<void> {
     if (this.#state !== "open") throw this.#misuse();
-    const { mtimeMs, mode, flush } = this.#settings;
+    const { mtimeMs, mode, flush, replace } = this.#settings;
     try {
       await this.#writing?.catch(() => {}); // kept as the failure
       if (this.#failure !== undefined) throw this.#failure;
-      if (this.#place.status?.isFile()) await keepAttributes(this.#file, this.#place.status);
+      const replaced = replace ? replacedAt(this.#place) : undefined;
+      if (replaced !== undefined) await keepAttributes(this.#file, replaced);
       if (mode !== undefined) await this.#file.chmod(mode & 0o7777); // open() applied the umask
       if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
       if (flush) await this.#file.datasync();

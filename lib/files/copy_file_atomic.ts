@@ -1,11 +1,19 @@
 import { Buffer } from "node:buffer";
-import { type BigIntStats, constants, type Stats } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { stat } from "node:fs/promises";
 import { schema, type SchemaOf } from "../streams/internal.ts";
 import { atomicFileMembers, type AtomicFileOptions, requireOther } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
 import { linkFlag, OpenFile, writeFully } from "./open_file.ts";
-import { filePath, followedPlace, keepAttributes, type Place, placeItself, requireReplaceable } from "./place.ts";
+import {
+  filePath,
+  followedPlace,
+  keepAttributes,
+  type Place,
+  placeItself,
+  replacedAt,
+  requireReplaceable,
+} from "./place.ts";
 import { renameFile, WRITABLE } from "./rename.ts";
 import { removeTemporary, temporaryPath } from "./temporary.ts";
 
@@ -17,14 +25,14 @@ const PIECE = 1024 * 1024;
  *
  * @param options.flush Whether the copy is flushed to the disk. Default: true.
  * @param options.temporary Set if the temporary file is a caller's, and may exist.
- * @param replaced The file that the copy will replace, whose permission bits and owner it gets.
+ * @param place Of the file that the copy will replace, whose permission bits and owner it gets, as they are at the end.
  * @throws {Error} also if the source was changed meanwhile, other than by bytes behind its end.
  */
 export async function copyToTemporary(
   source: string,
   temporary: string,
   options: Pick<AtomicFileOptions, "mode" | "mtimeMs" | "flush" | "temporary">,
-  replaced?: Stats,
+  place?: Place,
 ): Promise<void> {
   const from = await OpenFile.open(source, "r");
   try {
@@ -33,10 +41,10 @@ export async function copyToTemporary(
     const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
     const flags = options.temporary === undefined ? "wx" : O_WRONLY | O_CREAT | O_TRUNC | linkFlag(false);
     // Never open to more users than what it replaces, not even meanwhile.
-    const mode = (options.mode ?? replaced?.mode ?? original) & 0o777 | WRITABLE;
+    const mode = (options.mode ?? (place && replacedAt(place))?.mode ?? original) & 0o777 | WRITABLE;
     const to = await OpenFile.open(temporary, flags, { mode });
     try {
-      await copyBytes(from, before, to).then(() => complete(to, original, options, replaced)).finally(() => to.close());
+      await copyBytes(from, before, to).then(() => complete(to, original, options, place)).finally(() => to.close());
     } catch (error) {
       await removeTemporary(temporary); // the first error tells more
       throw error;
@@ -72,8 +80,9 @@ async function complete(
   file: OpenFile,
   original: number,
   { mode, mtimeMs, flush = true }: AtomicFileOptions,
-  replaced: Stats | undefined,
+  place: Place | undefined,
 ): Promise<void> {
+  const replaced = place && replacedAt(place);
   if (replaced !== undefined) await keepAttributes(file, replaced);
   if (mode !== undefined) await file.chmod(mode & 0o7777);
   else if (replaced === undefined && (file.status().mode & 0o7777) !== (original & 0o7777)) {
@@ -136,8 +145,7 @@ export async function copyFileAtomic(
 async function copyTo(place: Place, source: string, options: CopyOptions): Promise<void> {
   requireReplaceable(place);
   const temporary = options.temporary ?? temporaryPath(place.path);
-  const kept = place.status?.isFile() ? place.status : undefined;
-  await copyToTemporary(source, temporary, options, kept);
+  await copyToTemporary(source, temporary, options, place);
   try {
     await renameFile(temporary, place.path);
   } catch (error) {

@@ -85,6 +85,11 @@ export function placeItself(path: string): Place {
   return { path, status: lstatSync(path, { throwIfNoEntry: false }) };
 }
 
+/** The status of the regular file at a place as it is now; as it was if that is gone, undefined if there was none. */
+export function replacedAt({ path, status }: Place): Stats | undefined {
+  return [lstatSync(path, { throwIfNoEntry: false }), status].find((each) => each?.isFile());
+}
+
 /** @throws {Error} `EISDIR` or `EINVAL` of a place that no file can take: it would put an end to a device or a pipe. */
 export function requireReplaceable({ status }: Place): void {
   if (status === undefined || status.isFile() || status.isSymbolicLink()) return;

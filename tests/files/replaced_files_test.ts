@@ -1,6 +1,18 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmod, chown, lstat, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -12,14 +24,21 @@ import { cannotMount } from "./written.ts";
 type Options = Pick<AtomicFileOptions, "mode" | "followLinks" | "temporary">;
 
 /** Each way to put "new" in the place of a file. */
-const ways: Readonly<Record<string, (path: string | URL, folder: string, options?: Options) => Promise<void>>> = {
-  AtomicFile: async (path, _, options) => {
+const ways: Readonly<
+  Record<
+    string,
+    (path: string | URL, folder: string, options?: Options, meanwhile?: () => Promise<void>) => Promise<void>
+  >
+> = {
+  AtomicFile: async (path, _, options, meanwhile) => {
     const file = await AtomicFile.open(path, options);
+    await meanwhile?.();
     await file.write(new TextEncoder().encode("new"));
     await file.commit();
   },
-  "openFileWritable() with atomic": async (path, _, options) => {
+  "openFileWritable() with atomic": async (path, _, options, meanwhile) => {
     const writer = (await openFileWritable(path, { atomic: true, ...options })).getWriter();
+    await meanwhile?.();
     await writer.write("new");
     await writer.close();
   },
@@ -44,6 +63,22 @@ for (const [name, replace] of Object.entries(ways)) {
       }
       await replace(path, folder, { mode: 0o604 });
       assert.equal((await stat(path)).mode & 0o7777, 0o604);
+    }));
+
+  test(`${name} keeps the permission bits that the file has when it is replaced, whatever they were before`, {
+    skip: name.startsWith("copy"), // nothing can happen for sure while it copies
+  }, () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "file");
+      for (const [before, after] of [[0o644, 0o600], [0o600, 0o644], [0o640, 0o640], [undefined, 0o600]]) {
+        await rm(path, { force: true });
+        if (before !== undefined) await writeFile(path, "old", { mode: before });
+        await replace(path, folder, {}, async () => {
+          await writeFile(path, "old");
+          await chmod(path, after!);
+        });
+        assert.equal(((await stat(path)).mode & 0o7777).toString(8), after!.toString(8));
+      }
     }));
 
   test(`${name} lends nobody's rights to other bytes`, () =>
