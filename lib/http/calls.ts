@@ -12,6 +12,13 @@ export class CallContext {
   }
 }
 
+/** Passes on the answer of a function of the user's. @throws {TypeError} if it is a promise, which nothing waits for. */
+export function atOnce<T>(option: string, answer: T): T {
+  if (typeof (answer as Partial<PromiseLike<unknown>> | null | undefined)?.then !== "function") return answer;
+  Promise.resolve(answer).catch(() => {});
+  throw new TypeError(`${option} returned a promise, but has to answer at once: it cannot be asynchronous`);
+}
+
 /** The caller, who waits for a response. */
 export interface Caller {
   resolve(response: HttpResponse): void;

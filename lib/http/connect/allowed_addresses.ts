@@ -1,5 +1,6 @@
 import { lookup as systemLookup, type LookupAddress } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
+import { atOnce } from "../calls.ts";
 import { HttpError } from "../http_error.ts";
 
 /**
@@ -118,8 +119,7 @@ export class AllowedAddresses {
     let cause: unknown = undefined;
     const allowed = found.filter(({ address }) => {
       try {
-        // Not by its truth: a promise, as an async function gives, would allow all.
-        return isIP(address) !== 0 && this.#allow(address, this.#use) === true;
+        return isIP(address) !== 0 && atOnce("allowAddress", this.#allow(address, this.#use)) === true;
       } catch (error) {
         cause = error;
         return false;

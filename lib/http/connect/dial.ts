@@ -112,18 +112,18 @@ function isDuplex(value: unknown): value is Duplex {
   return [write, read, on, off, destroy].every((method) => typeof method === "function");
 }
 
-/** The look-up of the options, which may answer at once, with one address where all are asked for, or throw. */
+/** The look-up of the options, which may answer at once, with one address where all are asked for, throw, or be asynchronous and reject. */
 function guarded(lookup: LookupFunction, onFound: () => void): LookupFunction {
   return (name, options, callback) => {
-    try {
-      lookup(name, options, (error, found, family) => {
+    let isAnswered = false;
+    const ask = async (): Promise<void> =>
+      await lookup(name, options, (error, found, family) => {
+        isAnswered = true;
         if (!error) onFound();
         // The sockets ask for all addresses, and fail in odd ways if they get one.
         const single = options.all && typeof found === "string" && !error;
         callback(error, single ? [{ address: found, family: family ?? isIP(found) }] : found, family);
       });
-    } catch (error) {
-      queueMicrotask(() => callback(error as NodeJS.ErrnoException, "", 0));
-    }
+    ask().catch((error) => isAnswered || callback(error, "", 0));
   };
 }

@@ -2,7 +2,7 @@ import { isIP, type TcpNetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
 import { checkServerIdentity, connect, type ConnectionOptions, type PeerCertificate, type TLSSocket } from "node:tls";
 import { endsWithin } from "../../timers/mod.ts";
-import { CallContext } from "../calls.ts";
+import { atOnce, CallContext } from "../calls.ts";
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
 import { type HttpTlsOptions, TlsContext } from "../tls_options.ts";
 import { type ConnectAttempt, socketEvent } from "./connect_attempt.ts";
@@ -105,15 +105,21 @@ export class TlsAttempt {
 
   #askOwn(name: string, certificate: PeerCertificate): Error | undefined {
     try {
-      return this.#callContext?.run(() => this.#options.checkServerIdentity!(name, certificate)) ?? undefined;
+      const ask = (): unknown => this.#options.checkServerIdentity!(name, certificate);
+      const answer = atOnce("checkServerIdentity", this.#callContext?.run(ask));
+      return answer ? toError(answer) : undefined;
     } catch (error) { // it would be an uncaught exception, as nobody called but the socket
-      return error instanceof Error ? error : new Error(String(error));
+      return toError(error);
     }
   }
 
   #keep(session: Uint8Array): void {
     if (!this.#wrong) this.#context.keep(this.#server, { session, certificate: this.certificate() });
   }
+}
+
+function toError(value: unknown): Error {
+  return value instanceof Error ? value : new Error(String(value));
 }
 
 /** Whether a certificate is of the right time, or which side it is off. */

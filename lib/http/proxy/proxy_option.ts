@@ -1,6 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import process from "node:process";
 import { type Member, member } from "../../streams/internal.ts";
+import { atOnce } from "../calls.ts";
 import type { ConnectTarget } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import { ProxyServer } from "./proxy_server.ts";
@@ -134,7 +135,7 @@ function choiceOf(choose: Extract<ProxyOption, (origin: URL) => unknown>): Proxy
   const kept = new Map<string, ProxyServer>();
   return ({ origin }) => {
     try {
-      const chosen = choose(new URL(origin));
+      const chosen = atOnce("proxy", choose(new URL(origin)));
       if (chosen === undefined || chosen === null) return undefined;
       if (typeof chosen !== "string" && !(chosen instanceof URL)) {
         throw new TypeError("The proxy that the function gave is no URL");

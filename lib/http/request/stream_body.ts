@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import type { Readable } from "node:stream";
 import type { RequestBody } from "../connection.ts";
 import { isDisturbed, peek } from "../../runtime/mod.ts";
 import { HttpError, takenBack } from "../http_error.ts";
@@ -90,6 +91,7 @@ export class StreamBody implements BodySource, RequestBody {
       this.#ahead = undefined;
       return await next;
     } catch (cause) {
+      if (this.#hasEnded) return { done: true }; // what cancelling it did
       this.#hasEnded = true;
       const message = `The request's body failed: ${cause instanceof Error ? cause.message : String(cause)}`;
       throw new HttpError("BODY_FAILED", message, { cause });
@@ -151,7 +153,12 @@ function pullerOf(chunks: Chunks): Puller {
   const source = "readableDidRead" in chunks ? chunks : iterator;
   if (taken.has(source)) throw wasRead();
   taken.add(source);
-  return { next: () => nextBytes(iterator), stop: async () => await iterator.return?.() };
+  // Its iterator neither hears of errors nor ends it before the first piece was asked for, nor while one is waited for.
+  if (source !== iterator) (source as Readable).on("error", () => {});
+  // A server's request would take along the connection on which the failure is to be answered.
+  const isEndable = source !== iterator && !("httpVersion" in source);
+  const stop = async (): Promise<unknown> => isEndable ? (source as Readable).destroy() : await iterator.return?.();
+  return { next: () => nextBytes(iterator), stop };
 }
 
 /** A stream of node's with an encoding gives texts. */

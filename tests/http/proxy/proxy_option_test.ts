@@ -246,7 +246,7 @@ for (
     ["throws", () => {
       throw new Error("no idea");
     }, /^Cannot choose a proxy for http:\/\/one\.test: no idea$/],
-    ["gives a promise", () => Promise.resolve("http://p.test"), /the function gave is no URL/],
+    ["gives a promise", () => Promise.resolve("http://p.test"), /proxy returned a promise/],
     ["gives no URL", () => "u:secret@p.test:80", /the function gave (is no absolute URL|has the scheme u:)/],
     ["gives another scheme", () => "ftp://u:secret@p.test", /scheme ftp:/],
   ] as [string, () => never, RegExp][]

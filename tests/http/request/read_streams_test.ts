@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
 import { Readable } from "node:stream";
 import { test } from "node:test";
-import type { HttpRequestBody } from "../../../lib/http/mod.ts";
+import { setImmediate } from "node:timers";
+import { HttpClient, type HttpRequestBody } from "../../../lib/http/mod.ts";
 import { PROTOCOLS, scene } from "../scene.ts";
+import { until } from "../../support/waits.ts";
 import { respond } from "../faults/server_request.ts";
 import { StreamBody } from "../../../lib/http/request/stream_body.ts";
 import { ReadableStream as OwnReadableStream } from "../../../lib/streams/mod.ts";
@@ -72,6 +78,70 @@ test("a Readable that failed before it was sent fails with its own error", async
   stream.destroy(new Error("no such file"));
   await once(stream, "error");
   await assert.rejects(new StreamBody(stream, undefined).read(), { code: "BODY_FAILED", message: /no such file/ });
+});
+
+/** Streams of Node that fail at some time after they were made: before, while, and after they are read, or never read. */
+const failing: Record<string, () => Readable> = {
+  "a file that is not there": () => createReadStream("no-such-folder/missing"),
+  "at once": () => {
+    const stream = new Readable({ read() {} });
+    queueMicrotask(() => stream.destroy(new Error("no such file")));
+    return stream;
+  },
+  "in a turn": () => {
+    const stream = new Readable({ read() {} });
+    setImmediate(() => stream.destroy(new Error("no such file")));
+    return stream;
+  },
+  "when read": () => new Readable({ read: () => assert.fail("no such file") }),
+};
+
+test("a Readable that fails after it was given as a body fails its request alone, and ends with it", async () => {
+  const uncaught: unknown[] = [];
+  const onUncaught = (error: unknown): void => void uncaught.push(error);
+  process.on("uncaughtException", onUncaught);
+  try {
+    for (const protocol of PROTOCOLS) {
+      await scene(protocol, {}, () => {}, async ({ client, url }) => {
+        for (const [when, make] of Object.entries(failing)) {
+          const call = client.fetch(`${url}/upload`, { method: "PUT", body: make() });
+          await assert.rejects(call, { code: "BODY_FAILED", message: /no such file/i }, when);
+          // Of a request that is given up before its body was read.
+          const unread = make();
+          const signal = AbortSignal.abort(new Error("given up"));
+          await assert.rejects(client.fetch(url, { method: "PUT", body: unread, signal }), /given up/, when);
+          await until(() => unread.closed, `the end of the stream: ${when}`);
+        }
+        for (const isRead of [false, true]) {
+          const silent = new Readable({ read() {} });
+          if (isRead) silent.push("first");
+          const controller = new AbortController();
+          const call = client.fetch(`${url}/upload`, { method: "PUT", body: silent, signal: controller.signal });
+          if (isRead) await until(() => silent.readableDidRead, "a piece that was read");
+          controller.abort(new Error("given up"));
+          await assert.rejects(call, /given up/);
+          await until(() => silent.closed, "the end of the stream");
+        }
+      });
+    }
+    assert.deepEqual(uncaught, []);
+  } finally {
+    process.off("uncaughtException", onUncaught);
+  }
+});
+
+test("a request of node:http whose upstream cannot be reached is answered", async () => {
+  const client = new HttpClient({ retries: 0 });
+  const server = createServer((request, response) => {
+    const call = client.fetch("http://127.0.0.1:2/", { method: "PUT", body: request });
+    call.catch((error) => response.writeHead(502).end(error.code));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const response = await client.fetch(`http://127.0.0.1:${port}/`, { method: "PUT", body: "abc" });
+  assert.equal(`${response.status} ${await response.text()}`, "502 CONNECTION_REFUSED");
+  await client.close();
+  server.close();
 });
 
 const readOnce: Record<string, () => HttpRequestBody> = {
