@@ -25,8 +25,9 @@ export type HttpRequestBody =
   | Iterable<Uint8Array | string>;
 
 /**
- * The options of a request besides its URL: those of fetch, and more. Members of the standard's `RequestInit` that are not listed
- * here (`mode`, `credentials`, `cache`, `referrer` and so on) are accepted and have no meaning.
+ * The options of a request besides its URL: those of fetch, and more. Members that are not listed here, such as `mode`,
+ * `credentials` and `cache` of the standard's `RequestInit`, have no meaning, as with fetch; options of the client alone, such as
+ * `proxy`, are refused.
  *
  * @see {@link https://fetch.spec.whatwg.org/#requestinit}
  * @example A POST that may be sent twice, and must be answered soon

@@ -42,6 +42,13 @@ export function isDisturbed(stream: object): boolean {
   return (marks[key ?? DISTURBED] ?? isLeft) === true;
 }
 
+/** The cookies of Headers as one field, where the runtime lists them joined by a comma, as Deno does. */
+export function cookiesOf(headers: object): string | undefined {
+  const key = Object.getOwnPropertySymbols(headers).find(({ description }) => description === "header list");
+  const list = key && (headers as Record<symbol, Iterable<readonly [string, string]>>)[key];
+  return list && Array.from(list).filter(([name]) => /^cookie$/i.test(name)).map(([, value]) => value).join("; ");
+}
+
 /**
  * Reads a Blob of the size 0. Bun reads nothing of a file of the system that says no size, once that was asked for: such a file is
  * opened anew. Only a Blob of a file has a status, and then its name is the path.

@@ -200,6 +200,14 @@ function checkInit(init: HttpRequestInit): void {
   if (typeof init !== "object" && typeof init !== "function") {
     throw new HttpError("INVALID_OPTION", `init must be an object, not ${String(init)}`);
   }
+  for (const name in init) {
+    if (Object.hasOwn(requestOptions.members, name) || !Object.hasOwn(httpClientOptions.members, name)) continue;
+    if ((init as Record<string, unknown>)[name] === undefined) continue;
+    throw new HttpError(
+      "INVALID_OPTION",
+      `${name} is an option of HttpClient, not of a request: make a client with it`,
+    );
+  }
   checkedOption("duplex", init.duplex);
 }
 

@@ -1,6 +1,7 @@
 import type { HeaderList } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "../http_request.ts";
+import { cookiesOf } from "../../runtime/mod.ts";
 import { hasField } from "../response/response_headers.ts";
 import type { RequestTarget } from "./request_target.ts";
 
@@ -33,6 +34,7 @@ export class HeaderReader {
     } else {
       for (const name of Object.keys(init)) this.#read(name, (init as Record<string, string>)[name]);
     }
+    if (this.#cookieAt >= 0) this.list[this.#cookieAt] = cookiesOf(init) ?? this.list[this.#cookieAt];
     if (this.#connection !== "") this.#dropNamed(this.#connection);
   }
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { resolveOptions } from "../../../lib/http/http_client_options.ts";
-import { type FetchRequest, readRequest } from "../../../lib/http/request/fetch_request.ts";
+import { httpClientOptions, resolveOptions } from "../../../lib/http/http_client_options.ts";
+import { type FetchRequest, readRequest, requestOptions } from "../../../lib/http/request/fetch_request.ts";
 import type { HttpRequestInit } from "../../../lib/http/http_request.ts";
 import { HttpError, type HttpErrorCode } from "../../../lib/http/http_error.ts";
 import { ReadableStream as OwnReadableStream } from "../../../lib/streams/mod.ts";
@@ -253,6 +253,15 @@ test("several cookies are one field", () => {
   ]);
 });
 
+test("cookies that were appended to Headers are one field, as in a Cookie header, whatever is in their values", () => {
+  for (const values of [["a=1"], ["a=1", "b=2"], ["a=1, c", "b=2,d", "e=3"]]) {
+    const headers = new Headers({ x: "y" });
+    for (const value of values) headers.append("Cookie", value);
+    const list = given({ headers });
+    assert.equal(list[list.indexOf("cookie") + 1], values.join("; "));
+  }
+});
+
 test("names and values that cannot be sent are refused", () => {
   for (const name of ["", " ", "a b", "a:", ":path", "é", "a\n", "a\0"]) {
     refuses("INVALID_HEADER", /no token/, "http://a/", { headers: { [name]: "x" } });
@@ -351,6 +360,19 @@ test("options are checked", () => {
   });
   assert.equal(request.limits.headersTimeout, 5);
   assert.equal(request.limits.bodyTimeout, 0);
+});
+
+test("options of the client alone are refused in init; members that nobody knows are ignored, as by fetch", () => {
+  const own = Object.keys(httpClientOptions.members).filter((name) => !(name in requestOptions.members));
+  assert.ok(own.includes("proxy") && own.includes("allowAddress") && own.includes("tls"));
+  for (const name of own) {
+    for (const value of [false, "public", { ca: "x" }]) {
+      refuses("INVALID_OPTION", new RegExp(`${name} is an option of HttpClient`), "http://a/", { [name]: value });
+    }
+    assert.equal(read("http://a/", { [name]: undefined }).method, "GET");
+  }
+  const others = { metod: "POST", agent: {}, next: { revalidate: 60 }, cf: {}, constructor: 1 };
+  assert.equal(read("http://a/", others as HttpRequestInit).method, "GET");
 });
 
 test("GET and HEAD have no body", () => {
