@@ -262,16 +262,17 @@ test("an empty folder is an error, and empties no copy", () =>
     assert.deepEqual(await contents(out), before);
   }));
 
-test("with out, folders that nothing is left in go, but nobody else's", () =>
+test("with out, folders that a run has emptied go, whoever made them, and no others", () =>
   inFolder(async (folder) => {
     const [site, out] = [join(folder, "site"), join(folder, "out")];
-    await writeTree(site, { "a/b/c.js": sourceText(3000), "d/e.txt": page, "f": "a file" });
-    await precompress(site, { ...quick, out });
-    await mkdir(join(out, "theirs/deep"), { recursive: true });
+    await writeTree(site, { "a/b/c.js": sourceText(3000), "d/e.txt": page, "f": "a file", "g/h/i.txt": page });
+    await mkdir(join(out, "k/l"), { recursive: true });
+    await writeTree(site, { "k/l/m.txt": page });
+    await precompress(site, { ...quick, out, force: true });
+    for (const path of ["theirs/deep", "g/h/theirs"]) await mkdir(join(out, path), { recursive: true });
     await writeTree(out, { "d/theirs.txt": "theirs" });
     await rm(join(site, "a"), { recursive: true });
-    await rm(join(site, "d"), { recursive: true });
-    await rm(join(site, "f"));
+    for (const path of ["d", "f", "g", "k"]) await rm(join(site, path), { recursive: true });
     await writeTree(site, { "a": "a file now", "f/g.txt": page });
     const { problems } = await precompress(site, { ...quick, out });
     assert.deepEqual(problems, []);
@@ -279,7 +280,7 @@ test("with out, folders that nothing is left in go, but nobody else's", () =>
       (await listed(out)).filter((path) => !/\.(br|gz|zst|json)$/.test(path)),
       ["a", "d/theirs.txt", "f/g.txt"],
     );
-    assert.ok((await stat(join(out, "theirs/deep"))).isDirectory());
+    for (const path of ["theirs/deep", "g/h/theirs"]) assert.ok((await stat(join(out, path))).isDirectory(), path);
   }));
 
 test("names that begin with a dot are passed over, but for .well-known, unless dotfiles asks for them", () =>

@@ -18,7 +18,7 @@ import { randomNumbers } from "../../support/random_numbers.ts";
 import { codecsReady, contents } from "./contents.ts";
 import { edit, loseManifest, oneOf, type Random } from "./edits.ts";
 import { type Expectation, expectationOf, type RunOptions } from "./expectation.ts";
-import { areSame, entryAt, type Snapshot, snapshotOf } from "./snapshot.ts";
+import { areSame, type Entry, entryAt, type Snapshot, snapshotOf } from "./snapshot.ts";
 
 const isDeno = "deno" in process.versions;
 const runner = fileURLToPath(new URL("run_once.ts", import.meta.url));
@@ -256,9 +256,9 @@ export class World {
       const isReplaced = expected !== undefined && areSame(expected, now);
       // The very bytes that a run makes count as its own.
       const isTaken = isReplaced && (options!.force || (entry.kind === "file" && entry.hash === expected.hash));
-      // Folders in a copy go with the last file in them.
+      // A folder in a copy goes with what is in it if the run removed the last file itself.
       const isEmptied = entry.kind === "folder" && now === undefined && path.startsWith("out/") &&
-        ![...this.#theirs.keys()].some((each) => each.startsWith(`${path}/`));
+        this.#heldRunsAlone(path);
       assert.ok(isTaken || isEmptied, `${path} was ${JSON.stringify(entry)} and is ${JSON.stringify(now)}`);
       this.#theirs.delete(path);
     }
@@ -273,6 +273,15 @@ export class World {
       if (known) known.add(entry.hash);
       else this.#written.set(path, new Set([entry.hash]));
     }
+  }
+
+  /** Whether the files below a folder were all of runs, and each folder below it had one. */
+  #heldRunsAlone(folder: string): boolean {
+    const below = [...this.#now].filter(([path]) => path.startsWith(`${folder}/`));
+    const isOurs = ([path, { kind }]: [string, Entry]): boolean => kind !== "folder" && !this.#theirs.has(path);
+    return below.some(isOurs) && below.every(([path, entry]) => {
+      return entry.kind === "folder" ? this.#heldRunsAlone(path) : isOurs([path, entry]);
+    });
   }
 
   /** What is there is what a first run over what the user made would leave, or a problem names what stands in its way. */
