@@ -74,20 +74,29 @@ export function workersFor(jobs: number, bytes: number): number {
   return Math.min(jobs, 1 + Math.floor(bytes / WORTH));
 }
 
-/** About how much memory a job needs, in bytes: the codec's own, measured, and the file's where it is read whole. */
-export function memoryOf(job: Pick<Job, "format" | "size">): number {
-  const whole = job.size > LARGE_FILE ? 0 : 2 * job.size;
-  switch (codecOf(job.format)) {
-    case "brotli":
-    case "dcb":
-      // One block of input or more; a window of 16 MiB above 4 MiB.
-      return whole + (job.size <= 256 * 1024 ? 20 : job.size <= 4 * 2 ** 20 ? 75 : 200) * 2 ** 20;
-    case "zstd":
-    case "dcz":
-      return whole + Math.min(110 * 2 ** 20, 4 * 2 ** 20 + 12 * job.size);
-    default:
-      return whole + 4 * 2 ** 20;
-  }
+const MIB = 2 ** 20;
+/** The memory of a worker besides its job's, in MiB. */
+const THREAD = 20;
+/**
+ * The memory of codecs in MiB, measured: of the levels below a number, the least of what lines say that have a height and a
+ * slope for each MiB of the file.
+ */
+const NEEDS: Readonly<Record<VariantFormat, readonly (readonly [number, ...(readonly [number, number])[]])[]>> = {
+  brotli: [[6, [3, 8]], [10, [30, 8]], [12, [10, 44], [30, 12]]],
+  zstd: [[10, [4, 10], [12, 3]], [20, [4, 17], [120, 0]], [23, [4, 20], [200, 0]]],
+  gzip: [[10, [2, 4]], [13, [4, 10], [12, 3]]],
+};
+
+/** About how much memory a job needs, in bytes: the worker's, the codec's, and the file's where it is read whole. */
+export function memoryOf({ format, level, size }: Pick<Job, "format" | "level" | "size">): number {
+  const codec = codecOf(format);
+  const plain = codec === "dcb" ? "brotli" : codec === "dcz" ? "zstd" : codec;
+  const length = Math.min(size, LARGE_FILE) / MIB;
+  const [, ...lines] = NEEDS[plain].find(([below]) => level < below)!;
+  const needed = Math.min(...lines.map(([height, slope]) => height + slope * length));
+  // A dictionary is about as large as its file, and held twice as well.
+  const held = size > LARGE_FILE ? 0 : codec === plain ? length : 3 * length;
+  return (THREAD + needed + held) * MIB;
 }
 
 /** The memory that running jobs may need together unless an option says so: half of `available`, in bytes. */
@@ -96,7 +105,7 @@ export function budgetOf(available: number): number {
 }
 
 /** The index of the job to start next: of those that `room` bytes of memory are enough for, the one that takes longest. */
-export function nextOf(jobs: readonly Pick<Job, "format" | "size">[], room: number): number {
+export function nextOf(jobs: readonly Pick<Job, "format" | "level" | "size">[], room: number): number {
   let next = -1;
   let most = -1;
   for (const [i, job] of jobs.entries()) {

@@ -21,7 +21,7 @@ test("a further worker is started only for so much work that it does a part whil
 
 test("as many jobs run at once as there is memory for", async () => {
   const sizes = Array.from({ length: 16 }, (_, i) => Math.round(400_000 + 2_600_000 * i / 15));
-  for (const [memory, expected] of [[0, 1], [budgetOf(0), 2], [budgetOf(4 * 2 ** 30), 16]] as const) {
+  for (const [memory, expected] of [[0, 1], [budgetOf(0), 4], [budgetOf(4 * 2 ** 30), 16]] as const) {
     await inFolder(async (folder) => {
       const pool = new Pool(16, memory);
       pool.prepare(16, Infinity);
@@ -35,6 +35,37 @@ test("as many jobs run at once as there is memory for", async () => {
       await Promise.all([Promise.allSettled(runs), pool.stop(new Error("enough"))]);
       assert.equal(files.length, expected);
     });
+  }
+});
+
+/** The memory that jobs took at their peak, in MiB, as measured in a process without another one. */
+const measured = [
+  ["gzip", 1, 1, 3],
+  ["gzip", 12, 1, 12],
+  ["gzip", 12, 4, 15],
+  ["gzip", 12, 16, 55],
+  ["zstd", 1, 4, 10],
+  ["zstd", 9, 4, 16],
+  ["zstd", 15, 4, 70],
+  ["zstd", 19, 1 / 16, 2],
+  ["zstd", 19, 4, 55],
+  ["brotli", 5, 1 / 16, 3],
+  ["brotli", 5, 4, 34],
+  ["brotli", 5, 16, 124],
+  ["brotli", 9, 4, 59],
+  ["brotli", 9, 16, 131],
+  ["brotli", 11, 1 / 16, 10],
+  ["brotli", 11, 1 / 4, 21],
+  ["brotli", 11, 1, 42],
+  ["brotli", 11, 4, 72],
+] as const;
+
+test("a job is said to need what was measured by format, level and size, and not twice that", () => {
+  const thread = 20;
+  for (const [format, level, size, taken] of measured) {
+    const said = memoryOf({ format, level, size: size * 2 ** 20 }) / 2 ** 20;
+    const words = `${format} ${level} of ${size} MiB: ${said}`;
+    assert.ok(said >= thread + taken && said <= thread + 2 * taken + 2 * size + 6, words);
   }
 });
 
@@ -60,11 +91,13 @@ function wallOf(jobs: readonly SimulatedJob[], workers: number, memory: number):
 
 interface SimulatedJob {
   readonly format: "brotli" | "zstd" | "gzip";
+  readonly level: number;
   readonly size: number;
   readonly ms: number;
 }
 
 /** By format, the ns that a byte takes as measured on one processor. */
+const LEVELS = { brotli: 11, zstd: 19, gzip: 12 } as const;
 const SPEED = { brotli: 1900, zstd: 520, gzip: 330 } as const;
 
 test("16 workers with 4 GiB take no more than a twelfth of the time of one", () => {
@@ -72,7 +105,7 @@ test("16 workers with 4 GiB take no more than a twelfth of the time of one", () 
   const jobs = Array.from({ length: 600 }, (): SimulatedJob[] => {
     const size = Math.round(1024 * 3000 ** (random(1000) / 1000)); // most are small, some have 3 MB
     return (["brotli", "zstd", "gzip"] as const).map((format) => {
-      return { format, size, ms: size * SPEED[format] * (0.6 + random(100) / 125) / 1e6 };
+      return { format, level: LEVELS[format], size, ms: size * SPEED[format] * (0.6 + random(100) / 125) / 1e6 };
     });
   }).flat();
   const ratio = wallOf(jobs, 1, Infinity) / wallOf(jobs, 16, budgetOf(4 * 2 ** 30));
