@@ -1,13 +1,13 @@
 /**
- * Runs the static checks and every test on Node, Bun and Deno, goes on after a failure, and ends with the errors of what
+ * Runs the static checks and every test on the runtimes that it needs, goes on after a failure, and ends with the errors of what
  * failed and one line for all: `N passed, N failed`. Many files run in parts, some at the same time, since most tests
  * wait more than they compute.
  *
- *   npm test                                everything
+ *   npm test                                everything that a change needs
  *   npm run test:bun -- tests/codecs        one runtime, tests whose path starts so
  *   npm test -- --changed                   on Node, the tests of what differs from main
  *   npm test -- --changed=COMMIT deno       on Deno, the tests of what differs from a commit
- *   npm run test:long                       everything, random programs in their full number
+ *   npm run test:long                       everything on Node, Bun and Deno, random programs in their full number
  */
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -18,6 +18,7 @@ import { reasonForOwnProcess } from "./own_process.ts";
 import { root } from "./root.ts";
 import { type Counts, type Failure, shortened } from "./test_counts.ts";
 import { isLong, type Part, runPart, runTests, runtimes } from "./test_part.ts";
+import { runtimesOf } from "./test_runtimes.ts";
 
 const checks: Readonly<Record<string, string[]>> = {
   format: ["deno", "fmt", "--check"],
@@ -34,23 +35,37 @@ const LANES = Math.ceil(2.5 * availableParallelism());
 /** Most files of a part: small enough for the lanes to end at about the same time. */
 const MOST_FILES = 20;
 
-/** The files for each runtime in parts: those that share a process, then the others. */
-function partsOf(names: readonly string[], files: readonly string[]): Part[] {
-  const isShared = (file: string): boolean => reasonForOwnProcess(root, file) === undefined;
-  const { shared = [], own = [] } = Object.groupBy(files, (file) => isShared(file) ? "shared" : "own");
-  return [...evenParts(names, own, false), ...evenParts(names, shared, true)];
+/**
+ * The files of each runtime in parts: those that have processes of their own, then the others. Each runtime begins
+ * elsewhere, so that hardly any file runs twice at a time.
+ */
+function partsOf(filesOf: ReadonlyMap<string, readonly string[]>): Part[] {
+  const partsEach = [...filesOf].map(([name, files], n) => {
+    const { shared = [], own = [] } = Object.groupBy(
+      files,
+      (file) => reasonForOwnProcess(root, file) ? "own" : "shared",
+    );
+    return [own, shared].map((some, i) => {
+      const parts = evenParts(some, filesOf.size).map((files) => ({ name, files, isShared: i === 1 }));
+      const start = Math.floor(parts.length * n / filesOf.size);
+      return [...parts.slice(start), ...parts.slice(0, start)];
+    });
+  });
+  return [0, 1].flatMap((i) => inTurn(partsEach.map((kinds) => kinds[i])));
 }
 
-/** Files in parts of much the same length. Each runtime begins elsewhere, so that hardly any file runs twice at a time. */
-function evenParts(names: readonly string[], files: readonly string[], isShared: boolean): Part[] {
-  // A few files are shared among all lanes, too.
-  const count = Math.min(files.length, Math.max(Math.ceil(files.length / MOST_FILES), Math.ceil(LANES / names.length)));
-  const parts = Array.from({ length: count }, (_, i) => {
+/** Files in parts of much the same number; a few files are shared among all lanes, too. */
+function evenParts(files: readonly string[], runtimes: number): string[][] {
+  const count = Math.min(files.length, Math.max(Math.ceil(files.length / MOST_FILES), Math.ceil(LANES / runtimes)));
+  return Array.from({ length: count }, (_, i) => {
     return files.slice(Math.floor(files.length * i / count), Math.floor(files.length * (i + 1) / count));
   });
-  return parts.flatMap((_, i) =>
-    names.map((name, n) => ({ name, files: parts[(i + Math.floor(count * n / names.length)) % count], isShared }))
-  );
+}
+
+/** One item of each list, then the next of each. */
+function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
+  const longest = Math.max(...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
 }
 
 /** Most failures after which their files are run again. */
@@ -165,8 +180,15 @@ const results = new Map<string, Counts>();
 const chosen = named.length > 0 ? named : isChanged ? ["node"] : Object.keys(runtimes);
 const isWhole = named.length === 0 && prefixes.length === 0 && !isChanged;
 const check = async (): Promise<void> => void results.set("checks", await checkAll());
-const counted = await runParts(partsOf(chosen, files), isWhole ? [check] : []);
-for (const name of chosen) results.set(name, counted.get(name)!);
+// Which runtimes a file needs is for runs that name none.
+const isOn = (name: string, file: string): boolean => named.length > 0 || isLong || runtimesOf(file).includes(name);
+const filesOn = new Map(
+  chosen.map((name) => [name, files.filter((file) => isOn(name, file))] as const).filter(([, { length }]) =>
+    length > 0
+  ),
+);
+const counted = await runParts(partsOf(filesOn), isWhole ? [check] : []);
+for (const name of filesOn.keys()) results.set(name, counted.get(name)!);
 
 /** Most failures whose reports are printed again. */
 const MOST_REPORTS = 25;

@@ -142,6 +142,12 @@ export async function runTests([command, ...args]: string[], log: string | undef
     NODE_COMPILE_CACHE: compiled,
   };
   const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", output, output], timeout: PROCESS_LIMIT });
+  let worked = 0;
+  child.once("exit", () => {
+    const before = workedBefore;
+    workedBefore = workOfChildren();
+    worked = workedBefore - before;
+  });
   const fault = await new Promise<string | undefined>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("close", (code, signal) => {
@@ -151,7 +157,17 @@ export async function runTests([command, ...args]: string[], log: string | undef
   if (typeof output === "number") {
     closeSync(output);
     const seconds = Math.round((performance.now() - began) / 1000);
-    process.stdout.write(`${line}\n${readFileSync(log!, "utf8")}\n(${seconds} s)\n`);
+    const work = worked > 0 ? `, ${Math.round(worked)} s of a processor` : "";
+    process.stdout.write(`${line}\n${readFileSync(log!, "utf8")}\n(${seconds} s${work})\n`);
   }
   return fault;
+}
+
+let workedBefore = 0;
+
+/** How long a processor worked for the children that have ended, and for theirs, in seconds; 0 if that is not known. */
+export function workOfChildren(): number {
+  if (process.platform !== "linux") return 0;
+  const fields = readFileSync("/proc/self/stat", "latin1").replace(/^.*\) /s, "").split(" ");
+  return (Number(fields[13]) + Number(fields[14])) / 100;
 }

@@ -71,7 +71,7 @@ for (const [name, native] of Object.entries(natives)) {
 
   test(`we read every level of the runtime's own ${format}, whole and streamed`, async () => {
     const [min, max] = native.levels;
-    for (let level = min; level <= max; level++) {
+    for (const level of levelsTried({ min, max })) {
       for (const [sample, bytes] of Object.entries(samplesAt(level, { min, max }))) {
         const small = native.compress(bytes, level);
         const options = format === "zstd" ? { maxWindow: 2 ** 27 } : {};

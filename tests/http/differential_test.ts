@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { isLong } from "../support/long_run.ts";
+import { tries } from "../support/long_run.ts";
 import { run } from "../support/processes.ts";
 import { root, runtime } from "../support/runtime.ts";
 
@@ -11,7 +11,7 @@ const runtimeArguments = runtime === "deno" ? ["run", "-A", "--no-check"] : [];
 
 // In a process of its own: peers throw where nobody can catch it. The same cases each time: run.ts without a seed goes looking for others.
 test("servers that play known scripts are understood as by undici, node:http and the runtime's fetch, but for known differences", async () => {
-  const options = ["--cases", isLong ? "2000" : "200", "--seed", "1", "--lanes", "12", "--quiet"];
+  const options = ["--cases", String(tries(1200)), "--seed", "1", "--lanes", "12", "--quiet"];
   const { code, stdout, stderr } = await run(process.execPath, [...runtimeArguments, runner, ...options], root);
   assert.equal(code, 0, `${stdout}${stderr}`);
 });

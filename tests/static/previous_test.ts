@@ -7,6 +7,7 @@ import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } fr
 import { pause } from "../support/waits.ts";
 import { writeTree } from "../support/folders.ts";
 import { overlapping } from "../support/overlapping.ts";
+import { isLong } from "../support/long_run.ts";
 
 const test = overlapping();
 
@@ -67,7 +68,7 @@ test("previous: true keeps what has a hash in its name for one more deploy, if i
   const releases = join(folder, `${++folders}`);
   await writeTree(join(releases, "current"), filesOf(1));
   await serving(join(releases, "current"), { previous: true }, async (handler) => {
-    for (let deploy = 2; deploy <= 4; deploy++) {
+    for (let deploy = 2; deploy <= (isLong ? 4 : 3); deploy++) {
       await writeTree(join(releases, "next"), filesOf(deploy));
       await rename(join(releases, "current"), join(releases, `${deploy - 1}`));
       await rename(join(releases, "next"), join(releases, "current"));
@@ -86,7 +87,7 @@ test("previous: true does not take a scan because of a changed file for a deploy
   const site = join(folder, `${++folders}`);
   await writeTree(site, filesOf(1));
   await serving(site, { previous: true, onWarning: () => {} }, async (handler) => {
-    for (let deploy = 2; deploy <= 4; deploy++) {
+    for (let deploy = 2; deploy <= (isLong ? 4 : 3); deploy++) {
       await writeTree(site, filesOf(deploy));
       const [former] = assetsOf(deploy - 1);
       await rm(join(site, former));

@@ -10,6 +10,7 @@ import { checkReply } from "./rfc/check.ts";
 import { combinations, expectedOf, fieldsOf } from "./rfc/combination.ts";
 import { filledInFields } from "./rfc/fill_in.ts";
 import { makeKnownTree } from "./rfc/known_tree.ts";
+import { tries } from "../support/long_run.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "millrace-test-"));
 const tree = await makeKnownTree(folder);
@@ -20,11 +21,12 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-const runs = [["fetch", "plain", 3000], ["fetch", "streamed", 500], ["node", "plain", 300], [
-  "node",
-  "streamed",
-  300,
-]] as const;
+const runs = [
+  ["fetch", "plain", tries(6000)],
+  ["fetch", "streamed", tries(1000)],
+  ["node", "plain", tries(600)],
+  ["node", "streamed", tries(600)],
+] as const;
 
 for (const [entry, site, numRuns] of runs) {
   test(`any request is answered as the standard's steps have it: ${entry}, ${site}`, async () => {

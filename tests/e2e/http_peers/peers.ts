@@ -1,6 +1,8 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isLong } from "../../support/long_run.ts";
+import { runtime } from "../../support/runtime.ts";
 import { noApache, startApacheProxy } from "./apache.ts";
 import type { Origins } from "./application.ts";
 import type { Endpoint, Feature } from "./endpoint.ts";
@@ -32,7 +34,7 @@ const node: Peer = {
   start: () => startApplication(runtimePath("node") ?? "node", [fileHere("node_server.ts")]),
 };
 
-const others: readonly Peer[] = [
+const proxiesAndServers: readonly Peer[] = [
   {
     name: "nginx",
     skip: noNginx || node.skip,
@@ -74,6 +76,9 @@ const others: readonly Peer[] = [
     start: () => startApplication(runtimePath("bun") ?? "bun", [fileHere("bun_server.ts")]),
   },
 ];
+
+/** Node's client meets all of them, those of other runtimes two but in a long run: servers differ more than clients. */
+const others = proxiesAndServers.filter(({ name }) => isLong || runtime === "node" || /^(?:nginx|Go)$/.test(name));
 
 function missing(runtime: "node" | "deno" | "bun"): string | false {
   return runtimePath(runtime) ? false : `${runtime} is not installed`;

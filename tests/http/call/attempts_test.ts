@@ -12,6 +12,7 @@ import { chosenSeed, SeededRandom } from "../faults/seeded_random.ts";
 import { respond, type ServerRequest } from "../faults/server_request.ts";
 import { type ProxyScheme, TestProxy } from "../proxy/test_proxy.ts";
 import { type Protocol, PROTOCOLS } from "../scene.ts";
+import { tries } from "../../support/long_run.ts";
 import { until, within } from "../../support/waits.ts";
 
 const HTTP_1_1_REQUIRED = 13;
@@ -123,7 +124,7 @@ async function take(protocol: Protocol, way: ProxyScheme | undefined, pill: Pill
   }
 }
 
-const PILLS = 25;
+const PILLS = tries(80);
 
 for (const protocol of PROTOCOLS) {
   for (const way of [undefined, "http", "socks5"] as const) {
