@@ -1,9 +1,18 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
+import { chosen } from "./minimum/chosen.ts";
 
-/** Folders below `tests/` that go through all of the package: a change elsewhere does not choose them. */
-const WHOLE = /^tests\/(?:bench|browser|ci|docs|e2e|fuzz|interop|soak|wpt)\/|\/(?:faults|soak|hostile|model)\//;
+/** Tests of the whole package, and kinds that take long: a change elsewhere does not choose them. */
+const LONG =
+  /^tests\/(?:bench|browser|ci|docs|e2e|fuzz|interop|soak|wpt)\/|\/(?:faults|soak|hostile|model)\/|(?:killed|model)_test\.ts$/;
+
+/** Tests that stand for their folders: those for the oldest versions, and of folders without such some more. */
+export const quickTests: readonly string[] = [
+  ...chosen,
+  ...["analyze/analyze", "build/esbuild", "cli/flags", "cli/usage", "frameworks/frameworks", "pages/page_references"],
+  ...["pino/log_destination", "report/report", "s3/objects"],
+].map((name) => name.startsWith("tests/") ? name : `tests/${name}_test.ts`);
 
 /**
  * Lists the files that differ from a commit, those that git does not track yet included.
@@ -32,18 +41,39 @@ function git(root: string, ...args: string[]): string[] {
 }
 
 /**
- * Picks the tests that a change calls for: those beside what changed (`tests/codecs/` for `lib/codecs/`), and those that
- * import it, however far away. Tests of the whole package are picked only if they changed themselves.
+ * Picks the tests that a change calls for, so few that they take about a minute: those beside what changed
+ * (`tests/codecs/` for `lib/codecs/`), of the folders that import it only the quick ones, and those that use a module of
+ * `tests/` that changed. Of modules of `tests/support/`, too, only quick ones are picked, and tests that take long only
+ * if they changed themselves.
+ *
+ * @param quick Tests that stand for their folders.
  */
-export function testsOf(changed: readonly string[], tests: readonly string[], graph: Graph): string[] {
-  const folders = new Set(changed.flatMap((path) => /^(?:lib|tests)\/([^/]+)\//.exec(path)?.[1] ?? []));
-  folders.delete("support");
-  const files = new Set(changed);
+export function testsOf(
+  changed: readonly string[],
+  tests: readonly string[],
+  graph: Graph,
+  quick: readonly string[] = quickTests,
+): string[] {
+  const code = changed.filter((path) => path.endsWith(".ts"));
+  const files = new Set(code);
+  const folders = new Set(code.flatMap((path) => libraryFolder(path) ?? []));
+  const users = new Set([...graph].flatMap(([path, names]) => {
+    return names.some((name) => folders.has(libraryFolder(name) ?? "")) ? libraryFolder(path) ?? [] : [];
+  }));
+  if (folders.size > 0) folders.add("architecture");
+  if (code.some((path) => path.startsWith(".ci/"))) folders.add("ci");
   return tests.filter((test) => {
-    const isBeside = folders.has(/^tests\/([^/]+)\//.exec(test)?.[1] ?? "");
-    return files.has(test) || isBeside ||
-      (!WHOLE.test(test) && [...reached(test, graph)].some((file) => files.has(file)));
+    const used = [...modulesOf(test, graph)].filter((module) => files.has(module));
+    const folder = /^tests\/([^/]+)\//.exec(test)?.[1] ?? "";
+    if (used.some((module) => !module.startsWith("tests/support/"))) return true;
+    if (folders.has(folder) && (folder === "ci" || !LONG.test(test))) return true;
+    return quick.includes(test) && (users.has(folder) || used.length > 0);
   });
+}
+
+/** The folder of `lib/` in which a file is; `mod.ts`, the main entry, is one of its own. */
+function libraryFolder(path: string): string | undefined {
+  return path === "mod.ts" ? path : /^lib\/([^/]+)\//.exec(path)?.[1];
 }
 
 /** Files of the repository, each with those that it names: by an import, a URL or a path from the root. */
@@ -61,8 +91,11 @@ export function readGraph(root: string): Graph {
   }));
 }
 
-function reached(start: string, graph: Graph): Set<string> {
-  const seen = new Set([start]);
-  for (const path of seen) for (const name of graph.get(path) ?? []) seen.add(name);
-  return seen;
+/** A test and the modules of `tests/` that it needs, however far away. */
+function modulesOf(test: string, graph: Graph): Set<string> {
+  const modules = new Set([test]);
+  for (const path of modules) {
+    for (const name of graph.get(path) ?? []) if (name.startsWith("tests/")) modules.add(name);
+  }
+  return modules;
 }
