@@ -1,4 +1,13 @@
-import { broadcastReadableStream, func, integer, number, oneOf, schema, type SchemaOf } from "../streams/internal.ts";
+import {
+  broadcastReadableStream,
+  func,
+  integer,
+  number,
+  oneOf,
+  refuseUnused,
+  schema,
+  type SchemaOf,
+} from "../streams/internal.ts";
 import type { ReadableStream } from "../streams/mod.ts";
 
 /**
@@ -97,7 +106,7 @@ export interface BroadcastOptions<R = unknown> {
    * @default "wait"
    */
   policy?: SlowBranchPolicy;
-  /** Gets the number of a branch that has lost a chunk, and of the chunks that it has lost so far. */
+  /** With `"drop"`, gets the number of a branch that has lost a chunk, and of the chunks that it has lost so far. */
   onDrop?: (branch: number, dropped: number) => void;
 }
 
@@ -152,7 +161,9 @@ export function broadcast<R>(
   stream: globalThis.ReadableStream<R>,
   options: BroadcastOptions<R> = {},
 ): ReadableStream<R>[] {
-  const { branches, highWaterMark, size, policy, onDrop } = broadcastOptions(options);
+  const settings = broadcastOptions(options);
+  const { branches, highWaterMark, size, policy, onDrop } = settings;
+  if (policy !== "drop") refuseUnused(settings, ["onDrop"], 'needs policy: "drop": else nothing is dropped');
   return broadcastReadableStream(stream, {
     branches,
     highWaterMark: highWaterMark === undefined ? HIGH_WATER_MARK : { chunks: highWaterMark, bytes: highWaterMark },

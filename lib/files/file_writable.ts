@@ -1,5 +1,5 @@
 import { BatchedWritableStream } from "../batch/mod.ts";
-import { bool, drainBatches, schema, type SchemaOf } from "../streams/internal.ts";
+import { bool, drainBatches, refuseUnused, schema, type SchemaOf } from "../streams/internal.ts";
 import { AppendedFile } from "./appended_file.ts";
 import { atomicFileMembers, type AtomicFileOptions } from "./atomic_file.ts";
 import { failing, fileFailure } from "./failure.ts";
@@ -209,13 +209,10 @@ export async function openFileWritable(
   const { append, ...others } = openFileWritableOptions(given);
   const named = filePath(path);
   if (append) {
-    const excluded = (["atomic", "replace", "temporary"] as const).find((name) => given[name] !== undefined);
-    if (excluded !== undefined) throw new TypeError(`append and ${excluded} exclude each other: choose one`);
+    refuseUnused(given, ["atomic", "replace", "temporary"], "and append exclude each other: choose one");
     return new FileWritable(await AppendedFile.open(named, others));
   }
-  if (!others.atomic && others.temporary !== undefined) {
-    throw new TypeError("temporary needs atomic: true: other files are written in place");
-  }
+  if (!others.atomic) refuseUnused(given, ["temporary"], "needs atomic: true: other files are written in place");
   const file = await openOutputFile(named, others).catch(failing("create", named));
   return new FileWritable(wholeFile(named, file));
 }

@@ -1,6 +1,16 @@
 import type { LookupFunction } from "node:net";
 import type { Duplex } from "node:stream";
-import { bool, func, integer, listOf, schema, type SchemaOf, text, wordOrFunction } from "../streams/internal.ts";
+import {
+  bool,
+  func,
+  integer,
+  listOf,
+  refuseUnused,
+  schema,
+  type SchemaOf,
+  text,
+  wordOrFunction,
+} from "../streams/internal.ts";
 import { MAX_TIMER_DELAY } from "../timers/mod.ts";
 import { type HttpAddressUse, isPublicAddress } from "./connect/allowed_addresses.ts";
 import type { HttpClientEvent } from "./http_events.ts";
@@ -349,10 +359,14 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
   };
 }
 
-function requireOneWay({ socketPath, proxy, connect, allowAddress }: Settings): void {
-  if (allowAddress !== undefined && (socketPath ?? connect) !== undefined) {
+function requireOneWay(settings: Settings): void {
+  const { socketPath, proxy, connect } = settings;
+  if (proxy === undefined) refuseUnused(settings, ["proxyTls"], "is of no use without proxy: name the proxy");
+  if ((socketPath ?? connect) !== undefined) {
     const other = socketPath === undefined ? "connect" : "socketPath";
-    throw new TypeError(`allowAddress cannot be asked where ${other} says what is connected to: give one of them`);
+    const reason = `cannot be asked where ${other} says what is connected to: give one of them`;
+    // A proxy may be given addresses.
+    refuseUnused(settings, proxy === undefined ? ["allowAddress", "lookup"] : ["allowAddress"], reason);
   }
   if (socketPath === undefined || (proxy ?? connect) === undefined) return;
   const other = proxy === undefined ? "connect" : "proxy";

@@ -10,6 +10,7 @@ import {
   nested,
   number,
   oneOf,
+  refuseUnused,
   schema,
   type SchemaOf,
   signal,
@@ -254,10 +255,9 @@ export function settingsOf(options: CheckedOptions, defaultJobs: number): Settin
     throw new TypeError("siteDictionary is of no use without brotli or zstd: name one of them among formats");
   }
   if (cache !== undefined) requireCachePlace(cache);
-  for (const [name, limit] of Object.entries({ cacheMaxSize, cacheMaxAge })) {
-    if (limit === undefined) continue;
-    if (cache === undefined) throw new TypeError(`${name} is of no use without cache: name its folder`);
-    if (isBucketAddress(cache)) throw new TypeError(`${name} is for folders: set a rule of the bucket`);
+  if (cache === undefined || isBucketAddress(cache)) {
+    const wayOut = cache ? "is for folders: set a rule of the bucket" : "is of no use without cache: name its folder";
+    refuseUnused(options, ["cacheMaxSize", "cacheMaxAge"], wayOut);
   }
   if (minSaving === 1) throw new RangeError("minSaving 1 is out of range: use a share from 0 to less than 1");
   return {

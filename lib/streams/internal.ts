@@ -22,6 +22,7 @@ export {
   oneOf,
   positive,
   quoted,
+  refuseUnused,
   requireOption,
   type Schema,
   schema,

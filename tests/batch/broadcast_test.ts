@@ -308,7 +308,7 @@ describe("broadcast()", () => {
       const [fast, slow] = broadcast(source, {
         policy,
         highWaterMark: 32,
-        onDrop: (branch, count) => void (dropped[branch] = count),
+        ...policy === "drop" && { onDrop: (branch: number, count: number) => void (dropped[branch] = count) },
       });
       const counting = (async () => {
         for await (const _ of fast) got[0]++;

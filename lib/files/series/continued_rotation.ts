@@ -1,4 +1,4 @@
-import { requireOption } from "../../streams/internal.ts";
+import { refuseUnused, requireOption } from "../../streams/internal.ts";
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
 import { filePath } from "../place.ts";
 import { FileSeries } from "./file_series.ts";
@@ -208,8 +208,7 @@ export function openSeries(schema: RotationSchema, given: RotationOptions): Seri
   const { name, overwrite, atomic } = settings;
   const series = new FileSeries(directory, name);
   if (settings.append) return continued(series, maxFileSize, settings);
-  const needy = continuing.find((name) => given[name] !== undefined);
-  if (needy !== undefined) throw new TypeError(`${needy} needs append: true: it is for a series that goes on`);
+  refuseUnused(given, continuing, "needs append: true: it is for a series that goes on");
   return new Rotation(series, maxFileSize, overwrite, atomic);
 }
 

@@ -152,6 +152,18 @@ export function requireOption<M extends AnyMembers, Name extends keyof M & strin
   throw new TypeError(`${owner} needs the option ${path}${name}: ${members[name]!.expected}`);
 }
 
+/**
+ * Refuses options that have no effect on a call.
+ *
+ * @param given The options that are given.
+ * @param reason Why, and the way out, as a predicate: `is of no use without cache: name its folder`.
+ * @throws {TypeError} if one of `names` is given.
+ */
+export function refuseUnused<O extends object>(given: O, names: readonly (keyof O & string)[], reason: string): void {
+  const unused = names.find((name) => given[name] !== undefined);
+  if (unused !== undefined) throw new TypeError(`${unused} ${reason}`);
+}
+
 /** The error for a value of another type than an option takes. */
 export function wrongType(name: string, expected: string, value: unknown): TypeError {
   return new TypeError(`${name} must be ${expected}, not ${described(value)}`);

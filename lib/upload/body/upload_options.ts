@@ -8,10 +8,10 @@ import {
   member,
   number,
   oneOf,
+  refuseUnused,
   schema,
   type SchemaOf,
   signal,
-  text,
 } from "../../streams/internal.ts";
 import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
 
@@ -210,36 +210,12 @@ export function bodyMembers(): SchemaOf<
   };
 }
 
-export type FormLimit =
-  | "maxParts"
-  | "maxFileBytes"
-  | "maxFieldBytes"
-  | "maxFieldsBytes"
-  | "maxNameBytes"
-  | "maxHeaderBytes";
+export const saveBodyOptions: SchemaOf<SaveBodyOptions> = /* @__PURE__ */ schema("saveBody()", bodyMembers);
 
-/** More than that the parser of header fields does not take. */
-const MOST_HEADER_BYTES = 16 * 1024;
-
-export function formMembers(): SchemaOf<
-  { [Name in FormLimit]?: number } & { contentType?: string },
-  FormLimit
->["members"] {
-  return {
-    maxParts: limit(1000),
-    maxFileBytes: limit(Infinity),
-    maxFieldBytes: limit(1024 * 1024),
-    maxFieldsBytes: limit(16 * 1024 * 1024),
-    maxNameBytes: limit(1024),
-    maxHeaderBytes: integer(1, MOST_HEADER_BYTES, MOST_HEADER_BYTES),
-    contentType: text(),
-  };
+/** @throws {TypeError} if there is a limit for what `decode` makes, and it makes nothing. */
+export function requireDecode(given: SaveBodyOptions): void {
+  if (!given.decode) refuseUnused(given, ["maxDecodedBytes"], "needs decode: true: else maxBytes is the limit");
 }
-
-export const saveBodyOptions: SchemaOf<SaveBodyOptions> = /* @__PURE__ */ schema(
-  "saveBody()",
-  () => ({ ...bodyMembers(), ...formMembers() }),
-);
 
 export function limit<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
   return integer(0, Infinity, fallback);

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { lastingPath } from "../../files/internal.ts";
 import { extensionOfType } from "../../semantics/mod.ts";
 import { UploadError } from "../body/upload_error.ts";
-import { schema, type SchemaOf } from "../../streams/internal.ts";
-import { bodyMembers, type FormLimit, formMembers, type SaveBodyOptions } from "../body/upload_options.ts";
+import { integer, schema, type SchemaOf, text } from "../../streams/internal.ts";
+import { bodyMembers, limit, type SaveBodyOptions } from "../body/upload_options.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 
 /**
@@ -153,6 +153,32 @@ export interface SaveFormOptions extends SaveBodyOptions {
    * @default the `Content-Type` of the request
    */
   contentType?: string;
+}
+
+type FormLimit =
+  | "maxParts"
+  | "maxFileBytes"
+  | "maxFieldBytes"
+  | "maxFieldsBytes"
+  | "maxNameBytes"
+  | "maxHeaderBytes";
+
+/** More than that the parser of header fields does not take. */
+const MOST_HEADER_BYTES = 16 * 1024;
+
+function formMembers(): SchemaOf<
+  { [Name in FormLimit]?: number } & { contentType?: string },
+  FormLimit
+>["members"] {
+  return {
+    maxParts: limit(1000),
+    maxFileBytes: limit(Infinity),
+    maxFieldBytes: limit(1024 * 1024),
+    maxFieldsBytes: limit(16 * 1024 * 1024),
+    maxNameBytes: limit(1024),
+    maxHeaderBytes: integer(1, MOST_HEADER_BYTES, MOST_HEADER_BYTES),
+    contentType: text(),
+  };
 }
 
 export const saveFormOptions: SchemaOf<

@@ -11,7 +11,7 @@ import {
 import { FormFields, FormFiles, type SavedFormFile } from "./form_files.ts";
 import type { PartHeader } from "./part_header.ts";
 import { receiveBody } from "../body/receive_body.ts";
-import type { InnerOptions } from "../body/upload_options.ts";
+import { type InnerOptions, requireDecode } from "../body/upload_options.ts";
 
 /**
  * A form that was stored.
@@ -72,7 +72,9 @@ export async function saveForm(
   destination: FormDestination,
   options: SaveFormOptions = {},
 ): Promise<SavedForm> {
-  return await storeForm(source, destination, saveFormOptions.check(options));
+  const given = saveFormOptions.check(options);
+  requireDecode(given);
+  return await storeForm(source, destination, given);
 }
 
 /** Stores a form as {@linkcode saveForm} does, by options that are checked. */

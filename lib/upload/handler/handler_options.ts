@@ -112,8 +112,8 @@ export interface UploadHandlerOptions
   /** The folder that files are stored in. It is made if it is missing. This or `storage` there must be. */
   directory?: string | URL;
   /**
-   * The bucket that files are stored in, under their names. Folders need not be there, `mode` and `flush` mean nothing, and
-   * files have the entity tags of their objects.
+   * The bucket that files are stored in, under their names. Folders need not be there, `mode` and `flush` are refused,
+   * and files have the entity tags of their objects.
    */
   storage?: S3Bucket;
   /**

@@ -2,7 +2,8 @@ import { extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { essenceOf, MediaRanges, typeOfExtension } from "../../semantics/mod.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
-import type { InnerOptions } from "../body/upload_options.ts";
+import { type InnerOptions, requireDecode } from "../body/upload_options.ts";
+import { refuseUnused } from "../../streams/internal.ts";
 import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
 import { Sessions } from "../session/sessions.ts";
 import { BucketStorage, DiskStorage, type Storage } from "./storage.ts";
@@ -33,9 +34,10 @@ export interface Settings {
 
 /** The settings that `options` ask for. Makes the folder. @throws {Error} if it is missing and cannot be made. */
 export function settingsOf(options: UploadHandlerOptions): Settings {
-  const { directory: folder, storage: bucket, basePath, publicPath, name, log, ...rest } = uploadHandlerOptions(
-    options,
-  );
+  const given = uploadHandlerOptions.check(options);
+  requireDecode(given);
+  if (given.storage !== undefined) refuseUnused(given, ["mode", "flush"], "is for files, and the storage is a bucket");
+  const { directory: folder, storage: bucket, basePath, publicPath, name, log, ...rest } = uploadHandlerOptions(given);
   const { dotfiles, extensions, accept, allowCrossSite, resumable, onComplete, ...others } = rest;
   const directory = bucket === undefined ? directoryOf(folder) : undefined;
   if (bucket !== undefined && folder !== undefined) {

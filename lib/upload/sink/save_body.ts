@@ -2,9 +2,10 @@ import { announcedOf, Digester } from "../body/announced.ts";
 import type { BodyReader, BodySource } from "../body/body_source.ts";
 import { type BodySink, type FileOptions, takesStreams } from "./file_sink.ts";
 import { formatDigest } from "../../semantics/mod.ts";
+import { refuseUnused } from "../../streams/internal.ts";
 import { type BodyDestination, openSink } from "./open_sink.ts";
 import { receiveBody } from "../body/receive_body.ts";
-import { type InnerOptions, type SaveBodyOptions, saveBodyOptions } from "../body/upload_options.ts";
+import { type InnerOptions, requireDecode, type SaveBodyOptions, saveBodyOptions } from "../body/upload_options.ts";
 import { transfer, unseenStream } from "./transfer.ts";
 
 /**
@@ -39,7 +40,7 @@ export interface SavedBody {
  * @param destination A path, a `file:` URL, or a writable stream, which is closed at the end, or aborted.
  * @returns the bytes stored, and their digest if that was asked for.
  * @throws {UploadError} if the upload is refused or fails, with the HTTP status that says so.
- * @throws {TypeError | RangeError} if an argument is not what it has to be, or the body was read before.
+ * @throws {TypeError | RangeError} if an argument is not what it has to be, an option has no effect, or the body was read.
  * @throws {Error} what the file system or the destination says otherwise, and the signal's reason.
  * @example Store a body under a name from outside
  * ```ts
@@ -57,7 +58,12 @@ export async function saveBody(
   destination: BodyDestination,
   options: SaveBodyOptions = {},
 ): Promise<SavedBody> {
-  return await storeBody(source, destination, saveBodyOptions.check(options));
+  const given = saveBodyOptions.check(options);
+  requireDecode(given);
+  if (typeof destination === "object" && !(destination instanceof URL)) {
+    refuseUnused(given, ["root", "overwrite", "mode", "flush"], "is for files: the destination is a stream");
+  }
+  return await storeBody(source, destination, given);
 }
 
 /** Stores a body as {@linkcode saveBody} does, by options that are checked. */
