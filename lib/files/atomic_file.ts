@@ -17,6 +17,7 @@ import {
   replacedAt,
   requireReplaceable,
   takeName,
+  withoutGroup,
 } from "./place.ts";
 import { linkFlag, OpenFile, writeFully } from "./open_file.ts";
 import { removeTemporary, temporaryPath } from "./temporary.ts";
@@ -182,8 +183,9 @@ export class AtomicFile {
   static async #openAt(place: Place, settings: Settings): Promise<AtomicFile> {
     const temporary = settings.temporary ?? temporaryPath(place.path);
     const flags = settings.temporary === undefined ? "wx+" : constants.O_RDWR | constants.O_TRUNC | linkFlag(false);
-    // Never open to more users than what it replaces, not even meanwhile.
-    const mode = settings.mode ?? (place.status?.isFile() ? place.status.mode & 0o777 : undefined);
+    // Never open to more users than what it replaces (but for its ACL, which is not kept), not even meanwhile.
+    const bits = settings.mode ?? (place.status?.isFile() ? place.status.mode : undefined);
+    const mode = bits === undefined ? undefined : withoutGroup(bits);
     const file = await OpenFile.open(temporary, flags, { mode, atOnce: settings.atOnce });
     return new AtomicFile(place, temporary, settings, file);
   }

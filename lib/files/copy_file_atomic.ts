@@ -13,6 +13,7 @@ import {
   placeItself,
   replacedAt,
   requireReplaceable,
+  withoutGroup,
 } from "./place.ts";
 import { renameFile, WRITABLE } from "./rename.ts";
 import { removeTemporary, temporaryPath } from "./temporary.ts";
@@ -40,8 +41,8 @@ export async function copyToTemporary(
     const original = Number(before.mode);
     const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
     const flags = options.temporary === undefined ? "wx" : O_WRONLY | O_CREAT | O_TRUNC | linkFlag(false);
-    // Never open to more users than what it replaces, not even meanwhile.
-    const mode = (options.mode ?? (place && replacedAt(place))?.mode ?? original) & 0o777 | WRITABLE;
+    // As of an AtomicFile: never open to more users meanwhile.
+    const mode = withoutGroup(options.mode ?? (place && replacedAt(place))?.mode ?? original) | WRITABLE;
     const to = await OpenFile.open(temporary, flags, { mode });
     try {
       await copyBytes(from, before, to).then(() => complete(to, original, options, place)).finally(() => to.close());

@@ -102,18 +102,33 @@ export function requireReplaceable({ status }: Place): void {
 /** Codes of systems that give files away by their superuser only, or not at all. */
 const mayNot: ReadonlySet<unknown> = new Set(["EPERM", "EINVAL", "ENOSYS", "ENOTSUP"]);
 
+/** Cuts the bits of group and others to those that both have: what is safe while a file's group is not yet the right one. */
+export function withoutGroup(mode: number): number {
+  const both = mode & mode >> 3 & 0o7;
+  return mode & 0o700 | both << 3 | both;
+}
+
 /**
  * Gives a file the permission bits of the one that it replaces, but for those that lend its owner's rights to who runs
- * it; and that one's owner and group, as far as this process may.
+ * it; and that one's owner and group, as far as this process may. A group that it may not give gets no right that others
+ * lack, and the reverse.
  */
 export async function keepAttributes(file: OpenFile, { mode, uid, gid }: Stats): Promise<void> {
-  const own = file.status();
+  let own = file.status();
   if (own.uid !== uid || own.gid !== gid) {
-    await file.chown(uid, gid).catch((error) => {
-      if (!mayNot.has(error.code)) throw error;
-    });
+    await give(file, uid, gid);
+    own = file.status();
+    if (own.gid !== gid) await give(file, own.uid, gid);
+    own = file.status();
   }
-  if ((own.mode & 0o7777) !== (mode & 0o777)) await file.chmod(mode & 0o777);
+  const bits = own.gid === gid ? mode & 0o777 : withoutGroup(mode);
+  if ((own.mode & 0o7777) !== bits) await file.chmod(bits);
+}
+
+async function give(file: OpenFile, uid: number, gid: number): Promise<void> {
+  await file.chown(uid, gid).catch((error) => {
+    if (!mayNot.has(error.code)) throw error;
+  });
 }
 
 /** Error codes of systems that cannot flush a folder, or do not let this user open it. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import type { Stats } from "node:fs";
 import {
   chmod,
   chown,
@@ -18,7 +19,10 @@ import process from "node:process";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { AtomicFile, type AtomicFileOptions, copyFileAtomic, openFileWritable } from "../../lib/files/mod.ts";
+import type { OpenFile } from "../../lib/files/open_file.ts";
+import { keepAttributes } from "../../lib/files/place.ts";
 import { inFolder } from "../support/folders.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
 import { cannotMount } from "./written.ts";
 
 type Options = Pick<AtomicFileOptions, "mode" | "followLinks" | "temporary">;
@@ -47,6 +51,55 @@ const ways: Readonly<
     await copyFileAtomic(join(folder, "source"), path, options);
   },
 };
+
+interface Attributes {
+  uid: number;
+  gid: number;
+  mode: number;
+}
+
+/** The bits that a user has of a file, as POSIX chooses them. */
+function rights({ uid, gid, mode }: Attributes, user: { uid: number; groups: readonly number[] }): number {
+  return mode >> (user.uid === uid ? 6 : user.groups.includes(gid) ? 3 : 0) & 7;
+}
+
+/** A file of a process that has some groups, under the system's rules of giving files away. */
+function fileOf(status: Attributes, groups: readonly number[]): OpenFile {
+  const file = {
+    status: () => ({ ...status }),
+    chown(uid: number, gid: number) {
+      const isAllowed = uid === status.uid && (gid === status.gid || groups.includes(gid));
+      if (!isAllowed) return Promise.reject(Object.assign(new Error("not permitted"), { code: "EPERM" }));
+      Object.assign(status, { gid });
+      return Promise.resolve();
+    },
+    chmod(mode: number) {
+      status.mode = mode;
+      return Promise.resolve();
+    },
+  };
+  return file as unknown as OpenFile;
+}
+
+test("a replacement whose owner or group cannot be kept opens the file to no user, and has the group where it may", async () => {
+  const random = randomNumbers(34);
+  for (let i = 0; i < 2000; i++) {
+    const groups = [0, 1, 2].filter(() => random(2) === 0);
+    const replaced = { uid: random(2), gid: random(3), mode: random(0o1000) };
+    const status = { uid: 0, gid: groups[0] ?? 3, mode: 0o600 };
+    await keepAttributes(fileOf(status, [...groups, status.gid]), replaced as Stats);
+    const hasGroup = groups.includes(replaced.gid) || status.gid === replaced.gid;
+    if (hasGroup) assert.deepEqual([status.gid, status.mode], [replaced.gid, replaced.mode]);
+    for (const uid of [1, 2]) { // but for the process's own user, which has written the bytes
+      for (let set = 0; set < 16; set++) {
+        const user = { uid, groups: [0, 1, 2, 3].filter((group) => set & 1 << group) };
+        if (uid === replaced.uid) continue; // an owner may take any right
+        const gained = rights(status, user) & ~rights(replaced, user);
+        assert.equal(gained, 0, `${JSON.stringify({ replaced, status, user })}`);
+      }
+    }
+  }
+});
 
 const isSuperuser = process.getuid?.() === 0;
 
@@ -78,6 +131,22 @@ for (const [name, replace] of Object.entries(ways)) {
           await chmod(path, after!);
         });
         assert.equal(((await stat(path)).mode & 0o7777).toString(8), after!.toString(8));
+      }
+    }));
+
+  test(`${name} opens what it writes to no group before the file's own is given`, {
+    skip: name.startsWith("copy"),
+  }, () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "file");
+      await writeFile(path, "old");
+      for (const options of [{}, { mode: 0o660 }]) {
+        await chmod(path, 0o660);
+        await replace(path, folder, options, async () => {
+          const temporary = (await readdir(folder)).find((each) => each !== "file")!;
+          assert.equal((await stat(join(folder, temporary))).mode & 0o777, 0o600);
+        });
+        assert.equal((await stat(path)).mode & 0o777, 0o660);
       }
     }));
 
