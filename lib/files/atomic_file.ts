@@ -291,16 +291,21 @@ export class AtomicFile {
     if (this.#state === "open") await this.end();
     if (this.#state !== "ended") throw this.#misuse();
     const { replace, flush, atOnce } = this.#settings;
-    try {
+    const { path } = this.#place;
+    let action = "complete";
+    const take = async (): Promise<void> => {
       const options = { replace, atOnce, ...naming };
-      if (made === undefined) await takeName(this.#temporary, this.#place.path, options);
-      else await CreatedFile.take(this.#temporary, this.#place.path, options, made);
+      if (made === undefined) await takeName(this.#temporary, path, options);
+      else await CreatedFile.take(this.#temporary, path, options, made);
+      this.#leave();
+      action = "flush the name of the complete";
+    };
+    try {
+      await (flush ? flushFolder(dirname(path), take) : take());
     } catch (error) {
       await this.discard();
-      throw fileFailure("complete", this.#place.path, error);
+      throw fileFailure(action, path, error);
     }
-    this.#leave();
-    if (flush) await flushFolder(dirname(this.#place.path));
   }
 
   /** Removes the temporary file, unless it was committed. */

@@ -134,17 +134,23 @@ async function give(file: OpenFile, uid: number, gid: number): Promise<void> {
 /** Error codes of systems that cannot flush a folder, or do not let this user open it. */
 const refusals: readonly unknown[] = ["EACCES", "EBADF", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
 
-/** Waits until the names in a folder are on the disk, where the system can do that. */
-export async function flushFolder(path: string): Promise<void> {
-  let folder: OpenFile | undefined;
+/**
+ * Waits until the names in a folder are on the disk, where the system can do that. The folder is opened before `change`,
+ * which changes the names: what wants a descriptor fails while nothing has happened.
+ */
+export async function flushFolder(path: string, change?: () => Promise<void>): Promise<void> {
+  const folder = await OpenFile.open(path, "r").catch(requireRefusal);
   try {
-    folder = await OpenFile.open(path, "r");
-    await folder.sync();
-  } catch (error) {
-    if (!refusals.includes((error as { code?: unknown }).code)) throw error;
+    await change?.();
+    await folder?.sync().catch(requireRefusal);
   } finally {
-    await folder?.close();
+    await folder?.close().catch(() => {}); // nothing was written to it
   }
+}
+
+/** @throws {unknown} `error`, if another system might flush the folder all the same. */
+function requireRefusal(error: { readonly code?: unknown }): undefined {
+  if (!refusals.includes(error.code)) throw error;
 }
 
 /** How a complete file takes its name. */

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import process from "node:process";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -15,6 +17,8 @@ import {
   RotatingFileWritable,
 } from "../../lib/files/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
+import { DiskSessions } from "../../lib/upload/session/disk_sessions.ts";
+import type { SessionRecord } from "../../lib/upload/session/session_storage.ts";
 import { noise } from "../support/bytes.ts";
 import { inFolder } from "../support/folders.ts";
 import { cannotListOpenFiles, cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
@@ -67,6 +71,69 @@ test("AtomicFile cannot be committed after a stream that failed, nor while nobod
     await assert.rejects(unwatched.commit(), { code: "ENOSPC" });
     assert.deepEqual(await readdir(disk), []);
   }));
+
+/** Why the descriptors of this process cannot be limited here, if so. */
+const cannotLimit = cannotListOpenFiles || (existsSync("/usr/bin/prlimit") ? false : "there is no prlimit");
+
+/** Does something while the process may open so many files more. */
+async function withDescriptors(free: number, work: () => Promise<void>): Promise<void> {
+  const limit = (most: string) => execFileSync("prlimit", [`--nofile=${most}:`, `--pid=${process.pid}`]);
+  const [former] = /(?<=^Max open files +)\d+/m.exec(readFileSync("/proc/self/limits", "latin1"))!;
+  const numbers: number[] = [];
+  limit(String(Math.max(...readdirSync("/proc/self/fd").map(Number)) + 20));
+  try {
+    for (;;) numbers.push(openSync("/dev/null", "r"));
+  } catch (error) {
+    assert.equal((error as { code?: unknown }).code, "EMFILE");
+    for (const number of numbers.splice(0, free)) closeSync(number);
+    await work();
+  } finally {
+    for (const number of numbers) closeSync(number);
+    limit(former);
+  }
+}
+
+const commits: Readonly<Record<string, (path: string) => Promise<() => Promise<unknown>>>> = {
+  "AtomicFile": async (path) => {
+    const file = await AtomicFile.open(path);
+    await file.write(bytes("new"));
+    await file.end();
+    return () => file.commit();
+  },
+  "AtomicFile without replace": async (path) => {
+    await rm(path);
+    const file = await AtomicFile.open(path, { replace: false });
+    await file.write(bytes("new"));
+    await file.end();
+    return () => file.commit();
+  },
+  "an upload that was completed in a session": async (path) => {
+    const sessions = new DiskSessions(dirname(path), { flush: true });
+    const hold = await sessions.create(crypto.randomUUID().replaceAll("-", ""), {} as SessionRecord, () => {});
+    await hold.append([bytes("new")]);
+    await hold.settle();
+    return () => hold.store(basename(path), { overwrite: true }).finally(() => hold.release());
+  },
+};
+
+for (const [name, begin] of Object.entries(commits)) {
+  test(`${name} has its name if and only if its commit is fulfilled, with however few descriptors`, {
+    skip: cannotLimit,
+  }, () =>
+    inFolder(async (folder) => {
+      for (const free of [0, 1, 2]) {
+        const path = join(folder, "file");
+        await writeFile(path, "old");
+        const commit = await begin(path);
+        let failure: Error | undefined;
+        await withDescriptors(free, async () => {
+          await commit().catch((error) => failure = error);
+        });
+        assert.equal((await readFile(path, "utf8").catch(() => "")) === "new", failure === undefined);
+        if (failure) assert.match(failure.message, /^Cannot .*: .*\(EMFILE\)$/);
+      }
+    }));
+}
 
 test(
   "a size() that fails lets go of the file of a series",

@@ -81,8 +81,8 @@ export class DiskHold implements SessionHold {
     try {
       writeFileSync(next, JSON.stringify(record), { mode: 0o600 });
       if (this.#options.flush) await flushed(next);
-      await renameFile(next, join(this.#folder, RECORD), { atOnce: true });
-      if (this.#options.flush) await flushFolder(this.#folder);
+      const take = () => renameFile(next, join(this.#folder, RECORD), { atOnce: true });
+      await (this.#options.flush ? flushFolder(this.#folder, take) : take());
     } catch (error) {
       throw storageFailure("write", next, "the upload", error);
     }
@@ -195,9 +195,9 @@ export class DiskHold implements SessionHold {
         await file.close();
       }
       const taking = { replace: overwrite, atOnce: false, before, path };
-      if (made === undefined) await takeName(source, reached, taking);
-      else await CreatedFile.take(source, reached, taking, made);
-      if (flush) await flushFolder(dirname(reached));
+      const take = () =>
+        made === undefined ? takeName(source, reached, taking) : CreatedFile.take(source, reached, taking, made);
+      await (flush ? flushFolder(dirname(reached), take) : take());
     } catch (error) {
       throw storageFailure("complete", path, JSON.stringify(name), error);
     }
