@@ -13,6 +13,8 @@
  */
 import { dirname } from "node:path";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { toldBy } from "../precompress/internal.ts";
 import {
   compressOutput,
   hasHash,
@@ -41,6 +43,11 @@ export interface PrecompressPlugin {
   readonly name: string;
   /** Vite leaves it out while it serves for development. */
   readonly apply: "build";
+  /** Astro's, of which it is an integration, too. */
+  readonly hooks: {
+    "astro:config:done"(told: { readonly config: { readonly root: URL; readonly build: { assets: string } } }): void;
+    "astro:build:done"(told: { readonly dir: URL; readonly logger: { info(text: string): void } }): Promise<void>;
+  };
 }
 
 /** The members of plugins that Vite knows, and Rollup and Rolldown pass over. */
@@ -58,15 +65,19 @@ interface ViteConfig {
   readonly plugins?: readonly { readonly name: string }[];
 }
 
-/** Frameworks that write pages once Vite has ended, by the names of their plugins, with the folder that these are in. */
-const LATER_PAGES: readonly (readonly [plugins: RegExp, framework: string, folder: string])[] = [
-  [/^astro:/, "Astro", "dist"],
-  [/^nuxt:/, "Nuxt", ".output/public"],
-  [/^react-router(?:$|:)/, "React Router", "build/client"],
-  [/^vite-plugin-sveltekit/, "SvelteKit", "build"],
-  [/^vike(?:$|:)/, "Vike", "dist/client"],
-  [/^vitepress(?:$|:)/, "VitePress", ".vitepress/dist"],
+/** Frameworks that write pages once Vite has ended, by the names of their plugins, with the way to compress all. */
+const LATER_PAGES: readonly (readonly [plugins: RegExp, framework: string, wayOut: string])[] = [
+  [/^astro:/, "Astro", "name it among Astro's integrations instead"],
+  [/^nuxt:/, "Nuxt", behind(".output/public")],
+  [/^react-router(?:$|:)/, "React Router", behind("build/client")],
+  [/^vite-plugin-sveltekit/, "SvelteKit", behind("build")],
+  [/^vike(?:$|:)/, "Vike", behind("dist/client")],
+  [/^vitepress(?:$|:)/, "VitePress", behind(".vitepress/dist")],
 ];
+
+function behind(folder: string): string {
+  return `compress the whole site once all is built: millrace precompress ${folder}`;
+}
 
 /** The hooks of all three. */
 interface Hooks {
@@ -87,6 +98,8 @@ interface Hooks {
  * Returns a plugin that compresses the output folder once a build has written all of it, and tells the manifest which
  * names have a hash, so that the static handler need not guess. In Vite only what browsers load is compressed: nothing
  * for development, nothing that is built for servers or as a library. Watching builds are not compressed.
+ *
+ * Among Astro's integrations it compresses the whole site, pages too.
  *
  * A build fails where a file cannot be compressed. In Rollup and Rolldown it happens in `bundle.close()`.
  *
@@ -110,6 +123,8 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
   const workers = new Map<string, boolean>();
   let tool: Tool | undefined;
   let isLibrary = false;
+  /** Of Astro: the project, and the beginning of the paths with a hash in their names. */
+  let [root, assets] = ["", ""];
   const plugin: ViteHooks & Hooks = {
     name: "millrace:precompress",
     apply: "build",
@@ -142,13 +157,24 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
         await compressOutput(output, checked, tool ?? ownTool);
       },
     },
+    hooks: {
+      "astro:config:done"({ config }) {
+        [root, assets] = [fileURLToPath(config.root), `${config.build.assets}/`];
+      },
+      async "astro:build:done"({ dir, logger }) {
+        const told = await toldBy(checked.immutable);
+        output.addFolder(fileURLToPath(dir));
+        const options = { ...checked, immutable: (path: string) => path.startsWith(assets) || told(path) };
+        await compressOutput(output, options, { root, option: "outDir", print: (text) => logger.info(text) });
+      },
+    },
   };
   return plugin;
 }
 
-function ofLaterPages(framework: string, folder: string): string {
-  return `millrace:precompress compresses what Vite writes; pages that ${framework} writes after that are left as they are. ` +
-    `Compress the whole site once all is built: millrace precompress ${folder}`;
+function ofLaterPages(framework: string, wayOut: string): string {
+  const told = `pages that ${framework} writes after that are left as they are`;
+  return `millrace:precompress compresses what Vite writes; ${told}: ${wayOut}`;
 }
 
 function workerPlugin(names: Map<string, boolean>): Hooks {

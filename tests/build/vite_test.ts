@@ -3,13 +3,14 @@ import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
+import { pathToFileURL } from "node:url";
 import { createServer, type InlineConfig, type Logger, type Plugin as VitePlugin } from "vite";
 import * as vite from "vite";
 import { type Plugin as RolldownPlugin, rolldown } from "rolldown";
 import { type Plugin as RollupPlugin, rollup } from "rollup";
 import { precompress, type PrecompressPluginOptions } from "../../lib/build/vite.ts";
 import { readManifest } from "../../lib/precompress/mod.ts";
-import { listed, writeTree } from "../support/folders.ts";
+import { inFolder, listed, writeTree } from "../support/folders.ts";
 import { inProject, namedIn, namesOnly, project, quick } from "./project.ts";
 
 interface Told {
@@ -221,10 +222,28 @@ async function runRolldown(root: string, input: string): Promise<string> {
 
 test("a build of a framework that writes pages later says so, and names the command", () =>
   inProject(async (root) => {
-    for (const [name, folder] of [["astro:build", "dist"], ["vite-plugin-sveltekit-setup", "build"]]) {
+    const ways = {
+      "astro:build": "name it among .* integrations.*",
+      "vite-plugin-sveltekit-setup": ".*precompress build",
+    };
+    for (const [name, wayOut] of Object.entries(ways)) {
       const { lines, logger } = keeping();
       const plugins = [{ name }, precompress({ ...namesOnly })];
       await vite.build({ root, configFile: false, customLogger: logger, logLevel: "warn", plugins });
-      assert.match(lines.join("\n"), new RegExp(`are left as they are.*: millrace precompress ${folder}$`, "m"));
+      assert.match(lines.join("\n"), new RegExp(`are left as they are: ${wayOut}$`, "m"));
     }
+  }));
+
+test("among Astro's integrations it compresses the whole site, and calls immutable what is in the folder of assets", () =>
+  inFolder(async (root) => {
+    await writeTree(root, { "dist/index.html": "<p>", "dist/a.css": "a{}", "dist/_x/a.B1946AC9.css": "b{}" });
+    const lines: string[] = [];
+    const { hooks } = precompress({ ...namesOnly, immutable: ["*.css"], out: "site" });
+    hooks["astro:config:done"]({ config: { root: pathToFileURL(`${root}/`), build: { assets: "_x" } } });
+    const logger = { info: (text: string): void => void lines.push(text) };
+    await hooks["astro:build:done"]({ dir: pathToFileURL(join(root, "dist/")), logger });
+    const { files } = (await readManifest(join(root, "site")))!;
+    const immutable = Object.entries(files).map(([path, { immutable = false }]) => `${path} ${immutable}`);
+    assert.deepEqual(immutable, ["_x/a.B1946AC9.css true", "a.css true", "index.html false"]);
+    assert.match(lines.join(), /✓ 0 files precompressed/);
   }));
