@@ -14,9 +14,9 @@ import { runtime } from "../support/runtime.ts";
 import { Connection } from "../support/connection.ts";
 import { mainHere } from "./main_here.ts";
 import { Serving } from "./serving.ts";
+import { needs } from "../support/needs.ts";
 
 const site = { "index.html": "<p>home</p>", "about.html": "<p>about</p>", "assets/app-3f9a1c0b.js": "run()" };
-const isWindows = process.platform === "win32";
 
 /** A port of 127.0.0.1 that something listens on until it is released. */
 async function busyPort(): Promise<{ port: number; release: () => Promise<void> }> {
@@ -201,7 +201,7 @@ test("without requests under way it ends at once, also with --watch", () =>
 
 test(
   "SIGHUP scans the folder again",
-  { skip: isWindows && "there is no SIGHUP on Windows" },
+  { skip: needs("signals") },
   () =>
     inFolder(async (folder) => {
       await writeTree(folder, site);
@@ -216,7 +216,7 @@ test(
 );
 
 test("SIGHUP leaves all as it was if the folder cannot be scanned, and says so", {
-  skip: isWindows && "there is no SIGHUP on Windows",
+  skip: needs("signals"),
 }, () =>
   inFolder(async (folder) => {
     const dist = join(folder, "dist");
@@ -270,7 +270,7 @@ test("--quiet says nothing", () =>
   }));
 
 test("SIGHUP reads the certificate again, for new connections", {
-  skip: (runtime !== "node" || !canMakeCertificates || isWindows) &&
+  skip: (runtime !== "node" || !canMakeCertificates || needs("signals")) &&
     "a certificate is not read again, or cannot be made",
 }, () =>
   inFolder(async (folder) => {

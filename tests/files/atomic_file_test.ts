@@ -7,6 +7,7 @@ import { runCompressJob } from "../../lib/files/series/compress_job.ts";
 import { noise } from "../support/bytes.ts";
 import { inFolder } from "../support/folders.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
+import { needs } from "../support/needs.ts";
 
 test("AtomicFile puts all bytes under the name at commit(), with the mode and time asked for", () =>
   inFolder(async (folder) => {
@@ -19,7 +20,7 @@ test("AtomicFile puts all bytes under the name at commit(), with the mode and ti
     await file.commit();
     assert.ok((await readFile(path)).equals(bytes));
     const { mode, mtimeMs } = await stat(path);
-    assert.equal(mode & 0o777, 0o640);
+    if (!needs("modes")) assert.equal(mode & 0o777, 0o640);
     assert.equal(mtimeMs, 1.7e12 + 250);
   }));
 
@@ -40,7 +41,7 @@ const timed: Readonly<Record<string, (path: string, mtimeMs: number) => Promise<
 for (const [name, make] of Object.entries(timed)) {
   test(`${name} gives a file its time, to the ms since 1970 and to the second before`, () =>
     inFolder(async (folder) => {
-      for (const ms of [0, 1, 1.7e12 + 250, 3e12, -1, -1000, -1500.5, -86_400_001, -1e12]) {
+      for (const ms of [0, 1, 1.7e12 + 250, 3e12, ...(needs("past") ? [] : [-1, -1000, -1500.5, -86_400_001, -1e12])]) {
         const path = join(folder, "file");
         await make(path, ms);
         assert.equal((await stat(path)).mtimeMs, ms < 0 ? Math.floor(ms / 1000) * 1000 : ms);
@@ -110,7 +111,7 @@ for (const [way, options] of Object.entries(ways)) {
       assert.deepEqual(await readdir(folder), ["file"]);
       assert.ok((await readFile(path)).equals(bytes));
       const { mode, mtimeMs } = await stat(path);
-      assert.equal(mode & 0o777, 0o604);
+      if (!needs("modes")) assert.equal(mode & 0o777, 0o604);
       assert.equal(mtimeMs, 1.7e12);
     }));
 
@@ -153,6 +154,7 @@ for (const [way, options] of Object.entries(ways)) {
       const late = await open();
       await assert.rejects(late.commit(), { code: "EEXIST" });
       assert.deepEqual(await readdir(folder), ["file"]);
+      if (needs("links")) return;
       await symlink("nowhere", join(folder, "link"));
       const link = await AtomicFile.open(join(folder, "link"), { ...options, replace: false });
       await assert.rejects(link.commit(), { code: "EEXIST" });

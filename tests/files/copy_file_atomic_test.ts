@@ -24,8 +24,9 @@ import { copyFileAtomic, isTemporaryName, temporaryPath } from "../../lib/files/
 import { inFolder } from "../support/folders.ts";
 import type { Copy } from "./copies.ts";
 import { openFilesIn } from "./written.ts";
+import { needs } from "../support/needs.ts";
 
-const notHere = process.platform === "win32" && "Windows has other permissions";
+const notHere = needs("modes");
 /** The superuser may write to every file, so that files are copied by another user. */
 const NOBODY = 65534;
 
@@ -64,7 +65,7 @@ test("copyFileAtomic() refuses a temporary file that is the source or the target
     const [source, target] = [join(folder, "source"), join(folder, "target")];
     for (const [what, path] of [["source", source], ["target", target]] as const) {
       const names = [path, `${folder}/./${what}`, join(folder, "hard link"), join(folder, "symbolic link")];
-      for (const temporary of names.slice(0, process.platform === "win32" ? 3 : 4)) {
+      for (const temporary of names.slice(0, needs("links") ? 3 : 4)) {
         await Promise.all([writeFile(source, "source"), writeFile(target, "target")]);
         if (temporary === names[2]) await link(path, temporary);
         if (temporary === names[3]) await symlink(path, temporary);
@@ -86,7 +87,9 @@ test("copyFileAtomic() refuses a temporary file that is the source or the target
     assert.deepEqual(await readdir(folder), ["source"]);
   }));
 
-test("copyToTemporary() gives a copy of a read-only file the permission bits that are asked for", () =>
+test("copyToTemporary() gives a copy of a read-only file the permission bits that are asked for", {
+  skip: needs("modes"),
+}, () =>
   inFolder(async (folder) => {
     const [source, other] = [join(folder, "source"), join(folder, "other")];
     await writeFile(source, "text");
@@ -120,7 +123,9 @@ test("copyFileAtomic() leaves nothing of a copy that fails", () =>
     assert.deepEqual((await readdir(folder)).sort(), ["source", "target"]);
   }));
 
-test("the target of copyFileAtomic() has all of a version of a file that is replaced meanwhile, and nothing else", () =>
+test("the target of copyFileAtomic() has all of a version of a file that is replaced meanwhile, and nothing else", {
+  skip: needs("replacing"),
+}, () =>
   inFolder(async (folder) => {
     const [source, target] = [join(folder, "source"), join(folder, "target")];
     const versions = Array.from({ length: 10 }, (_, i) => String(i).repeat(200_000 + i));

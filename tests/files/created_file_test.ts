@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { appendFileSync, chmodSync, linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
-import { lstat, mkdir, readdir, readFile, rename, symlink, truncate, utimes, writeFile } from "node:fs/promises";
+import {
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  symlink,
+  truncate,
+  unlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import {
@@ -17,6 +28,7 @@ import { commitFile } from "../../lib/files/atomic_file.ts";
 import { AtomicFile, temporaryPath } from "../../lib/files/mod.ts";
 import { inFolder } from "../support/folders.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
+import { needs } from "../support/needs.ts";
 
 /** Waits until files that are written get another time than those before: the file system's clock goes in ticks. */
 async function tick(folder: string): Promise<void> {
@@ -212,7 +224,9 @@ for (const [way, take] of Object.entries(takes)) {
     }
   });
 
-  test(`${way} knows of a file that comes at the very moment, so that its undo loses none`, async () => {
+  test(`${way} knows of a file that comes at the very moment, so that its undo loses none`, {
+    skip: needs("replacing"),
+  }, async () => {
     for (let i = 0; i < 60; i++) {
       await inFolder(async (folder) => {
         const path = join(folder, NAME);
@@ -251,8 +265,11 @@ test("removeIfSame() removes a file that is the same, tells of others, and says 
     const identity = (await identityOf(path))!;
     assert.equal(await removeIfSame(join(folder, "none"), identity), "missing");
     assert.equal(await removeIfSame(join(path, "below"), identity), "missing");
-    await symlink(path, join(folder, "link"));
-    assert.equal(await removeIfSame(join(folder, "link"), identity), "changed");
+    if (!needs("links")) {
+      await symlink(path, join(folder, "link"));
+      assert.equal(await removeIfSame(join(folder, "link"), identity), "changed");
+      await unlink(join(folder, "link"));
+    }
     await truncate(path, 2);
     assert.equal(await removeIfSame(path, identity), "changed");
     assert.equal(await removeIfSame(path, (await identityOf(path))!), "undone");
@@ -260,7 +277,7 @@ test("removeIfSame() removes a file that is the same, tells of others, and says 
     await mkdir(path);
     await mkdir(join(path, "below")); // Deno's unlink() removes folders that are empty
     await assert.rejects(removeIfSame(path, (await identityOf(path))!));
-    assert.deepEqual((await readdir(folder)).sort(), ["file", "link"]);
+    assert.deepEqual(await readdir(folder), ["file"]);
   }));
 
 test("undoAll() undoes the newest first, all of them, whatever each comes to", async () => {

@@ -23,6 +23,7 @@ import { noise } from "../support/bytes.ts";
 import { inFolder } from "../support/folders.ts";
 import { cannotListOpenFiles, cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 import { atLast } from "../support/waits.ts";
+import { needs } from "../support/needs.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -173,39 +174,47 @@ test(
     }),
 );
 
-test("a pipe that is read is cancelled though nobody writes there", () =>
-  inFolder(async (folder) => {
-    const path = join(folder, "pipe");
-    execFileSync("mkfifo", [path]);
-    const writer = spawn("sh", ["-c", 'exec 3>"$0"; printf x >&3; read line', path], {
-      stdio: ["pipe", "ignore", "inherit"],
-    });
-    const closed = once(writer, "close");
-    try {
-      const reader = (await openFileReadable(path)).getReader();
-      assert.equal((await reader.read()).value?.length, 1);
-      const reading = reader.read();
-      await new Promise((resolve) => setTimeout(resolve, 100)); // until the system reads
-      await reader.cancel();
-      assert.equal((await reading).done, true);
-    } finally {
-      writer.stdin!.end(); // which ends the read that is under way
-      await closed;
-    }
-    await atLast(() => openFilesIn(folder).length === 0);
-    assert.deepEqual(openFilesIn(folder), []);
-  }));
+test(
+  "a pipe that is read is cancelled though nobody writes there",
+  { skip: needs("mkfifo") },
+  () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "pipe");
+      execFileSync("mkfifo", [path]);
+      const writer = spawn("sh", ["-c", 'exec 3>"$0"; printf x >&3; read line', path], {
+        stdio: ["pipe", "ignore", "inherit"],
+      });
+      const closed = once(writer, "close");
+      try {
+        const reader = (await openFileReadable(path)).getReader();
+        assert.equal((await reader.read()).value?.length, 1);
+        const reading = reader.read();
+        await new Promise((resolve) => setTimeout(resolve, 100)); // until the system reads
+        await reader.cancel();
+        assert.equal((await reading).done, true);
+      } finally {
+        writer.stdin!.end(); // which ends the read that is under way
+        await closed;
+      }
+      await atLast(() => openFilesIn(folder).length === 0);
+      assert.deepEqual(openFilesIn(folder), []);
+    }),
+);
 
-test("flush waits for files, and has nothing to wait for of a pipe", () =>
-  inFolder(async (folder) => {
-    const path = join(folder, "pipe");
-    execFileSync("mkfifo", [path]);
-    const reader = promisify(execFile)("cat", [path]);
-    const writer = (await openFileWritable(path, { flush: true })).getWriter();
-    await writer.write("through");
-    await writer.close();
-    assert.equal((await reader).stdout, "through");
-  }));
+test(
+  "flush waits for files, and has nothing to wait for of a pipe",
+  { skip: needs("mkfifo") },
+  () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "pipe");
+      execFileSync("mkfifo", [path]);
+      const reader = promisify(execFile)("cat", [path]);
+      const writer = (await openFileWritable(path, { flush: true })).getWriter();
+      await writer.write("through");
+      await writer.close();
+      assert.equal((await reader).stdout, "through");
+    }),
+);
 
 test("a character that two strings share is written as one, whatever comes between", () =>
   inFolder(async (folder) => {
@@ -260,13 +269,17 @@ test("a stack tells where the user's code was, before anything of ours", async (
   assert.ok(frames.filter((line) => line.includes("lib/files")).length <= 2, stack);
 });
 
-test("copyFileAtomic() of a pipe, or of what is not there, is refused at once", () =>
-  inFolder(async (folder) => {
-    execFileSync("mkfifo", [join(folder, "pipe")]);
-    await assert.rejects(copyFileAtomic(join(folder, "pipe"), join(folder, "copy")), { code: "EINVAL" });
-    await assert.rejects(copyFileAtomic(join(folder, "none"), join(folder, "copy")), {
-      code: "ENOENT",
-      message: `Cannot read ${join(folder, "none")}: there is no such file (ENOENT)`,
-    });
-    assert.deepEqual(await readdir(folder), ["pipe"]);
-  }));
+test(
+  "copyFileAtomic() of a pipe, or of what is not there, is refused at once",
+  { skip: needs("mkfifo") },
+  () =>
+    inFolder(async (folder) => {
+      execFileSync("mkfifo", [join(folder, "pipe")]);
+      await assert.rejects(copyFileAtomic(join(folder, "pipe"), join(folder, "copy")), { code: "EINVAL" });
+      await assert.rejects(copyFileAtomic(join(folder, "none"), join(folder, "copy")), {
+        code: "ENOENT",
+        message: `Cannot read ${join(folder, "none")}: there is no such file (ENOENT)`,
+      });
+      assert.deepEqual(await readdir(folder), ["pipe"]);
+    }),
+);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
@@ -9,6 +8,7 @@ import { NumberFileWriter, openFileWritable, RotatingFileWritable } from "../../
 import { inFolder } from "../support/folders.ts";
 import { cannotMount, contents, expectedFiles, onSmallDisk, openFilesIn, Outcomes, turns } from "./written.ts";
 import { tries } from "../support/long_run.ts";
+import { needs } from "../support/needs.ts";
 
 interface Options {
   directory: string;
@@ -162,7 +162,7 @@ for (const kind of kinds) {
     ));
 }
 
-const cannotFill = existsSync("/dev/full") ? false : "there is no /dev/full";
+const cannotFill = needs("proc");
 
 test(
   "what is written to a device that is always full rejects, all of it",

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -14,12 +13,13 @@ import { inFolder } from "../support/folders.ts";
 import { isLong } from "../support/long_run.ts";
 import { LIMIT, until, within } from "../support/waits.ts";
 import type { Task } from "./lock_process.ts";
+import { needs } from "../support/needs.ts";
 
 const program = new URL("lock_process.ts", import.meta.url);
 const words = process.versions.deno ? ["run", "-A", "--no-check"] : [];
 /** How often each process has the lock. */
 const ROUNDS = isLong ? 200 : 20;
-const cannotInspect = existsSync("/proc/thread-self") ? false : "the system tells nothing of threads";
+const cannotInspect = needs("proc");
 /** A command before which another makes the process that it starts one of another container. */
 const CONTAINER = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
 const cannotIsolate = spawnSync(CONTAINER[0], [...CONTAINER.slice(1), "true"]).status === 0

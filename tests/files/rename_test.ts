@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
 import test from "node:test";
 import { type Patience, renameFile, renameFileNow, whileRefused, whileRefusedNow } from "../../lib/files/rename.ts";
 import { inFolder } from "../support/folders.ts";
+import { needs } from "../support/needs.ts";
 
 /** The codes of Windows, whatever system this is. */
 const codes: ReadonlySet<string> = new Set(["EACCES", "EBUSY", "EPERM"]);
@@ -60,7 +60,7 @@ for (const [name, wait] of Object.entries(ways)) {
 }
 
 test("where the system lets open files be replaced, EACCES, EBUSY and EPERM are final", {
-  skip: process.platform === "win32" && "Windows refuses while files are open",
+  skip: needs("replacing"),
 }, async () => {
   for (const code of codes) {
     for (const wait of Object.values(ways)) {

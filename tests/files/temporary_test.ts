@@ -19,6 +19,7 @@ import { inFolder, writeTree } from "../support/folders.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 import { until, within } from "../support/waits.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
+import { needs } from "../support/needs.ts";
 
 const dead = spawnSync("true").pid;
 
@@ -189,12 +190,16 @@ test("a sweep takes no file of its own process, however the clock was set since 
     assert.deepEqual(await readdir(folder), ["file"]);
   }));
 
-test("isAbandonedTemporary() asks a link itself, not what it leads to", () =>
-  inFolder(async (folder) => {
-    const path = temporaryPath(join(folder, "file"));
-    await symlink(process.execPath, path); // which is older than this process
-    assert.equal(await isAbandonedTemporary(path), false);
-  }));
+test(
+  "isAbandonedTemporary() asks a link itself, not what it leads to",
+  { skip: needs("links") },
+  () =>
+    inFolder(async (folder) => {
+      const path = temporaryPath(join(folder, "file"));
+      await symlink(process.execPath, path); // which is older than this process
+      assert.equal(await isAbandonedTemporary(path), false);
+    }),
+);
 
 test("isAbandonedTemporary() believes no process id of another machine or container, but a day of silence", () =>
   inFolder(async (folder) => {
@@ -227,8 +232,8 @@ test("removeAbandonedTemporaries() removes what ended processes left in a folder
     await writeFile(abandonedIn(below), "");
     for (let i = 0; i < 600; i++) await writeFile(abandonedIn(folder), "");
     await writeTree(abandonedIn(folder), { "a": "", "b/c": "" });
-    await symlink(below, abandonedIn(folder)); // which is removed itself
-    assert.equal(await removeAbandonedTemporaries(folder), 602);
+    if (!needs("links")) await symlink(below, abandonedIn(folder)); // which is removed itself
+    assert.equal(await removeAbandonedTemporaries(folder), needs("links") ? 601 : 602);
     assert.deepEqual((await readdir(folder)).sort(), [...kept, "below"].sort());
     assert.equal((await readdir(below)).length, 1);
     assert.equal(await removeAbandonedTemporaries(folder), 0);

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { needs } from "../support/needs.ts";
 
 /** The contents of a directory's files, by name. */
 export function contents(directory: string): Record<string, string> {
@@ -23,7 +24,7 @@ export function expectedFiles(items: readonly string[], maxFileSize: number): st
 }
 
 /** Why open files cannot be listed here, if so. */
-export const cannotListOpenFiles: string | false = existsSync("/proc/self/fd") ? false : "there is no /proc/self/fd";
+export const cannotListOpenFiles: string | false = needs("proc");
 
 /** The paths below `folder` that this process has open, removed ones too; none where that cannot be known. */
 export function openFilesIn(folder: string): string[] {

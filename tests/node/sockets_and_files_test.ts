@@ -2,15 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import {
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { createReadStream, createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +13,7 @@ import { fromNodeReadable, fromNodeWritable } from "../../lib/node/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
 import { allOf, withTcpServer } from "./loopback.ts";
 import { until, within } from "../support/waits.ts";
+import { needs } from "../support/needs.ts";
 
 function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-node-"));
@@ -110,7 +103,7 @@ describe("streams over files of node:fs", () => {
     });
   });
 
-  const skip = existsSync("/dev/full") ? false : "no /dev/full here";
+  const skip = needs("proc");
   it("reject the writes that found no room", { skip }, async () => {
     const writer = fromNodeWritable<string>(createWriteStream("/dev/full")).getWriter();
     const writes = [writer.write("a"), writer.write("b"), writer.closed];

@@ -14,6 +14,7 @@ import { inFolder } from "../support/folders.ts";
 import { isLong } from "../support/long_run.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 import { LIMIT, until } from "../support/waits.ts";
+import { needs } from "../support/needs.ts";
 
 const program = fileURLToPath(new URL("ending_process.ts", import.meta.url));
 const words = process.versions.deno ? ["run", "-A", "--no-check", "-q", program] : [program];
@@ -127,6 +128,6 @@ async function endAtRandom(folder: string): Promise<void> {
 
 test(
   "every line of a log that was told written is there, once and in order, in the files and for a follower, however its processes end",
-  { skip: process.platform === "win32" },
+  { skip: needs("signals") },
   () => cannotMount ? inFolder(endAtRandom) : onSmallDisk(isLong ? 400_000 : 20_000, endAtRandom),
 );

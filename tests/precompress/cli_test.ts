@@ -176,7 +176,7 @@ test("a project's own folder is refused, with the build in it as the way out; a 
           `millrace: ${
             at(name)
           } seems to be a project's own folder (it has ${sign} in it): ${wayOut}, as in --include ` +
-            "'**/*.html'\nsee --help\n",
+            '"**/*.html"\nsee --help\n',
         );
       }
       assert.equal((await mainHere([at(name), "--include", "**/*", "--dry-run"])).status, 0);

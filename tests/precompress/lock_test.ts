@@ -23,6 +23,7 @@ import { millrace } from "../support/command.ts";
 import { within } from "../support/waits.ts";
 import { cannotMount, onSmallDisk } from "../upload/faults/small_disk.ts";
 import { isLong } from "../support/long_run.ts";
+import { needs } from "../support/needs.ts";
 
 /** How often processes take a journal over at the same moment. */
 const TAKEOVERS = isLong ? 10 : 2;
@@ -200,7 +201,9 @@ test("of runs of version 0.2 that found the same journal, the first goes on, and
     }
   }));
 
-test("somebody else's file, link or pipe in the place of the journal is named, and stays", () =>
+test("somebody else's file, link or pipe in the place of the journal is named, and stays", {
+  skip: needs("links", "mkfifo"),
+}, () =>
   inFolder(async (folder) => {
     const site = join(folder, "site");
     const obstacles: Record<string, () => Promise<unknown>> = {
@@ -234,7 +237,7 @@ test("a journal whose first line was torn by a kill is a journal", () =>
     }
   }));
 
-test("a pipe in the place of the manifest is named", () =>
+test("a pipe in the place of the manifest is named", { skip: needs("mkfifo") }, () =>
   inFolder(async (folder) => {
     await writeTree(folder, { "a.js": sourceText(20_000, 1) });
     execFileSync("mkfifo", [join(folder, manifestName)]);

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chmod, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
 import test from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { cleanPrecompressed, manifestName, precompress, readManifest } from "../../lib/precompress/mod.ts";
 import { sourceText } from "../support/bytes.ts";
 import { contents, inFolder, listed, writeTree } from "../support/folders.ts";
+import { needs } from "../support/needs.ts";
 
 const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 }, jobs: 1 } as const;
 const page = "<p>The mill turns.</p>\n".repeat(300);
@@ -71,7 +71,9 @@ test("another tool's compressed form stays to the byte, whatever it saves, and i
     assert.deepEqual(await readFile(join(folder, "rel.tar.gz")), theirs);
   }));
 
-test("a link that leads out of the folder is told and not followed, unless followLinks asks for it", () =>
+test("a link that leads out of the folder is told and not followed, unless followLinks asks for it", {
+  skip: needs("links"),
+}, () =>
   inFolder(async (folder) => {
     const [site, out] = [join(folder, "site"), join(folder, "out")];
     await writeTree(folder, { "site/page.html": page, "else/lib.js": sourceText(5000), "secret.txt": page });
@@ -93,38 +95,46 @@ test("a link that leads out of the folder is told and not followed, unless follo
     assert.ok((await listed(join(folder, "else"))).includes("lib.js.br"));
   }));
 
-test("cleaning does not follow a link that came to lead out of the folder", () =>
-  inFolder(async (folder) => {
-    const site = join(folder, "site");
-    await writeTree(folder, { "site/page.html": page, "site/lib/a.js": sourceText(5000) });
-    await precompress(site, quick);
-    await rename(join(site, "lib"), join(folder, "elsewhere"));
-    const before = await contents(join(folder, "elsewhere"));
-    await symlink("../elsewhere", join(site, "lib"));
-    const { problems } = await cleanPrecompressed(site);
-    assert.deepEqual(problems.map(({ path }) => path), ["lib/a.js.br", "lib/a.js.gz", "lib/a.js.zst"]);
-    assert.match(problems[0]!.message, /a symbolic link on its way leads out of the folder/);
-    assert.deepEqual(await contents(join(folder, "elsewhere")), before);
-    assert.deepEqual(await listed(site), ["page.html"]);
-  }));
+test(
+  "cleaning does not follow a link that came to lead out of the folder",
+  { skip: needs("links") },
+  () =>
+    inFolder(async (folder) => {
+      const site = join(folder, "site");
+      await writeTree(folder, { "site/page.html": page, "site/lib/a.js": sourceText(5000) });
+      await precompress(site, quick);
+      await rename(join(site, "lib"), join(folder, "elsewhere"));
+      const before = await contents(join(folder, "elsewhere"));
+      await symlink("../elsewhere", join(site, "lib"));
+      const { problems } = await cleanPrecompressed(site);
+      assert.deepEqual(problems.map(({ path }) => path), ["lib/a.js.br", "lib/a.js.gz", "lib/a.js.zst"]);
+      assert.match(problems[0]!.message, /a symbolic link on its way leads out of the folder/);
+      assert.deepEqual(await contents(join(folder, "elsewhere")), before);
+      assert.deepEqual(await listed(site), ["page.html"]);
+    }),
+);
 
-test("a folder that several links in the tree lead to is compressed once, where it is", () =>
-  inFolder(async (folder) => {
-    await writeTree(folder, { "v2/a.js": sourceText(5000), ".hidden/b.js": sourceText(6000) });
-    await symlink("v2", join(folder, "current"));
-    await symlink("v2", join(folder, "latest"));
-    await symlink(".hidden", join(folder, "shown"));
-    const { compressed, problems } = await precompress(folder, quick);
-    assert.deepEqual([compressed, problems], [["shown/b.js", "v2/a.js"], []]);
-    assert.equal((await precompress(folder, quick)).unchanged, 2);
-    await rm(join(folder, "current"));
-    await rename(join(folder, "v2"), join(folder, "v3"));
-    await rm(join(folder, "latest"));
-    await symlink("v3", join(folder, "latest"));
-    const after = await precompress(folder, quick);
-    assert.deepEqual([after.problems, after.compressed, after.removed], [[], [], []]);
-    assert.equal((await listed(join(folder, "v3"))).length, 4);
-  }));
+test(
+  "a folder that several links in the tree lead to is compressed once, where it is",
+  { skip: needs("links") },
+  () =>
+    inFolder(async (folder) => {
+      await writeTree(folder, { "v2/a.js": sourceText(5000), ".hidden/b.js": sourceText(6000) });
+      await symlink("v2", join(folder, "current"));
+      await symlink("v2", join(folder, "latest"));
+      await symlink(".hidden", join(folder, "shown"));
+      const { compressed, problems } = await precompress(folder, quick);
+      assert.deepEqual([compressed, problems], [["shown/b.js", "v2/a.js"], []]);
+      assert.equal((await precompress(folder, quick)).unchanged, 2);
+      await rm(join(folder, "current"));
+      await rename(join(folder, "v2"), join(folder, "v3"));
+      await rm(join(folder, "latest"));
+      await symlink("v3", join(folder, "latest"));
+      const after = await precompress(folder, quick);
+      assert.deepEqual([after.problems, after.compressed, after.removed], [[], [], []]);
+      assert.equal((await listed(join(folder, "v3"))).length, 4);
+    }),
+);
 
 test("files called like members of every object are compressed, recorded and cleaned", () =>
   inFolder(async (folder) => {
@@ -230,7 +240,9 @@ test("with out, a file of somebody else's with the bytes of the copy is used, an
     assert.equal((await readManifest(out))!.files["legal.html"]!.found, undefined, "force makes it a copy");
   }));
 
-test("with out, nothing is left of the variants of a file whose copy has a folder or a link to one in its way", () =>
+test("with out, nothing is left of the variants of a file whose copy has a folder or a link to one in its way", {
+  skip: needs("links"),
+}, () =>
   inFolder(async (folder) => {
     const [site, out] = [join(folder, "site"), join(folder, "out")];
     const scripts = { "a.js": sourceText(5000, 1), "b.js": sourceText(5000, 2), "c.js": sourceText(5000, 3) };
@@ -330,7 +342,9 @@ test("what a run says that it removed was there, and a dry run says the same", (
     assert.deepEqual((await precompress(folder, quick)).removed, expected);
   }));
 
-test("names that are too long for a variant, folders and links in its place are told, and the others are made", () =>
+test("names that are too long for a variant, folders and links in its place are told, and the others are made", {
+  skip: needs("links"),
+}, () =>
   inFolder(async (folder) => {
     const long = "n".repeat(252); // .br and .gz just fit, .zst does not
     await writeTree(folder, { [long]: page, "app.js": sourceText(5000), "lib.js": sourceText(6000) });
@@ -349,7 +363,7 @@ test("names that are too long for a variant, folders and links in its place are 
 
 test(
   "a name that is not UTF-8 is told, and the others are done",
-  { skip: process.platform === "win32" },
+  { skip: needs("names") },
   () =>
     inFolder(async (folder) => {
       await writeTree(folder, { "page.html": page });

@@ -8,6 +8,7 @@ import { cleanPrecompressed, manifestName, precompress, readManifest } from "../
 import { sourceText } from "../support/bytes.ts";
 import { changedAt, contents, inFolder, listed, writeTree } from "../support/folders.ts";
 import { writeSite } from "./site.ts";
+import { needs } from "../support/needs.ts";
 
 /** Levels that make tests quick; the bytes are then still the codecs'. To start a worker takes longer than its work. */
 const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 }, jobs: 1 } as const;
@@ -210,34 +211,42 @@ test("a manifest that names files outside of its folder is refused", () =>
     await assert.rejects(precompress(join(folder, "site")), { name: "TypeError", message: /delete it/ });
   }));
 
-test("precompress() names each file that it cannot handle and does the others", () =>
-  inFolder(async (folder) => {
-    await writeSite(folder);
-    await symlink("..", join(folder, "assets/loop"));
-    await symlink("nowhere", join(folder, "dangling.html"));
-    await mkdir(join(folder, "index.html.br/in-the-way"), { recursive: true });
-    const unreadable = process.getuid?.() === 0 ? [] : ["assets/style.css"];
-    for (const path of unreadable) await chmod(join(folder, path), 0);
-    const { problems } = await precompress(folder, { ...quick, force: true });
-    const messages = Object.fromEntries(problems.map(({ path, message }) => [path, message]));
-    assert.deepEqual(Object.keys(messages), ["assets/loop", ...unreadable, "dangling.html", "index.html.br"]);
-    assert.match(messages["assets/loop"]!, /a loop: remove or exclude it/);
-    assert.match(messages["dangling.html"]!, /leads nowhere/);
-    assert.match(messages["index.html.br"]!, /^a folder is in the way/);
-    for (const path of [".gz", ".zst"].map((suffix) => `index.html${suffix}`)) {
-      assert.ok((await listed(folder)).includes(path), `${path} is done`);
-    }
-    assert.ok(!(await listed(folder)).some((path) => path.endsWith(".tmp")));
-  }));
+test(
+  "precompress() names each file that it cannot handle and does the others",
+  { skip: needs("links") },
+  () =>
+    inFolder(async (folder) => {
+      await writeSite(folder);
+      await symlink("..", join(folder, "assets/loop"));
+      await symlink("nowhere", join(folder, "dangling.html"));
+      await mkdir(join(folder, "index.html.br/in-the-way"), { recursive: true });
+      const unreadable = process.getuid?.() === 0 ? [] : ["assets/style.css"];
+      for (const path of unreadable) await chmod(join(folder, path), 0);
+      const { problems } = await precompress(folder, { ...quick, force: true });
+      const messages = Object.fromEntries(problems.map(({ path, message }) => [path, message]));
+      assert.deepEqual(Object.keys(messages), ["assets/loop", ...unreadable, "dangling.html", "index.html.br"]);
+      assert.match(messages["assets/loop"]!, /a loop: remove or exclude it/);
+      assert.match(messages["dangling.html"]!, /leads nowhere/);
+      assert.match(messages["index.html.br"]!, /^a folder is in the way/);
+      for (const path of [".gz", ".zst"].map((suffix) => `index.html${suffix}`)) {
+        assert.ok((await listed(folder)).includes(path), `${path} is done`);
+      }
+      assert.ok(!(await listed(folder)).some((path) => path.endsWith(".tmp")));
+    }),
+);
 
-test("precompress() follows symbolic links to files and folders", () =>
-  inFolder(async (folder) => {
-    await writeTree(folder, { "site/page.html": "<p>mill</p>".repeat(300), "elsewhere/lib.js": sourceText(5000) });
-    await symlink("../elsewhere", join(folder, "site/vendor"));
-    await symlink("page.html", join(folder, "site/index.html"));
-    const report = await precompress(join(folder, "site"), { ...quick, followLinks: true });
-    assert.deepEqual(report.compressed, ["index.html", "page.html", "vendor/lib.js"]);
-  }));
+test(
+  "precompress() follows symbolic links to files and folders",
+  { skip: needs("links") },
+  () =>
+    inFolder(async (folder) => {
+      await writeTree(folder, { "site/page.html": "<p>mill</p>".repeat(300), "elsewhere/lib.js": sourceText(5000) });
+      await symlink("../elsewhere", join(folder, "site/vendor"));
+      await symlink("page.html", join(folder, "site/index.html"));
+      const report = await precompress(join(folder, "site"), { ...quick, followLinks: true });
+      assert.deepEqual(report.compressed, ["index.html", "page.html", "vendor/lib.js"]);
+    }),
+);
 
 test("precompress() refuses a missing folder, a file and options out of range", () =>
   inFolder(async (folder) => {

@@ -8,6 +8,7 @@ import { manifestName, precompress, type PrecompressProgress, readManifest } fro
 import { sourceText } from "../support/bytes.ts";
 import { inFolder, listed, writeTree } from "../support/folders.ts";
 import { millrace } from "../support/command.ts";
+import { needs } from "../support/needs.ts";
 
 const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 } } as const;
 const variantsOf = async (folder: string, path: string) =>
@@ -98,20 +99,24 @@ test("precompress() goes on without its manifest: what it made before is its own
     assert.equal(await readFile(join(after, "app.js.dcb"), "utf8"), "somebody's data");
   }));
 
-test("with out, files of a folder that cannot be read now keep their copies", () =>
-  inFolder(async (folder) => {
-    const [site, out] = [join(folder, "site"), join(folder, "out")];
-    await writeTree(folder, { "site/index.html": "<p>mill</p>".repeat(300), "shared/lib.js": sourceText(5000) });
-    await symlink("../shared", join(site, "vendor"));
-    const options = { ...quick, out, followLinks: true };
-    await precompress(site, options);
-    const before = await listed(out);
-    assert.ok(before.includes("vendor/lib.js.br"));
-    await rm(join(folder, "shared"), { recursive: true });
-    const report = await precompress(site, options);
-    assert.deepEqual(report.problems.map(({ path }) => path), ["vendor"]);
-    assert.deepEqual(await listed(out), before);
-  }));
+test(
+  "with out, files of a folder that cannot be read now keep their copies",
+  { skip: needs("links") },
+  () =>
+    inFolder(async (folder) => {
+      const [site, out] = [join(folder, "site"), join(folder, "out")];
+      await writeTree(folder, { "site/index.html": "<p>mill</p>".repeat(300), "shared/lib.js": sourceText(5000) });
+      await symlink("../shared", join(site, "vendor"));
+      const options = { ...quick, out, followLinks: true };
+      await precompress(site, options);
+      const before = await listed(out);
+      assert.ok(before.includes("vendor/lib.js.br"));
+      await rm(join(folder, "shared"), { recursive: true });
+      const report = await precompress(site, options);
+      assert.deepEqual(report.problems.map(({ path }) => path), ["vendor"]);
+      assert.deepEqual(await listed(out), before);
+    }),
+);
 
 test("with out, another tool's compressed files are copied unless a variant of ours has their place", () =>
   inFolder(async (folder) => {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import process from "node:process";
 import test from "node:test";
 import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
@@ -12,11 +11,12 @@ import { sourceText } from "../support/bytes.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 import { until } from "../support/waits.ts";
 import { tries } from "../support/long_run.ts";
+import { needs } from "../support/needs.ts";
 
 const LEVELS = { brotli: 2, zstd: 1, gzip: 1 };
 const app = new TextDecoder().decode(sourceText(9000, 1));
 const extensions: Readonly<Record<string, string>> = { identity: "", br: ".br", zstd: ".zst", gzip: ".gz" };
-const notWindows = { skip: process.platform === "win32" && "such names are not allowed on Windows" };
+const notWindows = { skip: needs("names") };
 
 /** A handler for a test, and what it warned of, as `path: message`. */
 interface Served {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
+import { needs } from "../support/needs.ts";
 
 /** What a caller without types may pass. */
 const wrong: readonly [options: object, message: RegExp][] = [
@@ -63,7 +64,9 @@ for (const directory of [undefined, 5, null]) {
   });
 }
 
-test("an onWarning that throws fails neither the handler nor a response, and files are scanned again", () =>
+test("an onWarning that throws fails neither the handler nor a response, and files are scanned again", {
+  skip: needs("links"),
+}, () =>
   inFolder(async (folder) => {
     const former = "a".repeat(300_000);
     await writeTree(folder, { "page.html": "<p>", "large.txt": former });

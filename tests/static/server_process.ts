@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -7,9 +7,10 @@ import { fileURLToPath } from "node:url";
 import type { StaticHandlerOptions, StaticWarning } from "../../lib/static/mod.ts";
 import { root, runtime } from "../support/runtime.ts";
 import type { Entry } from "./served_handler.ts";
+import { needs } from "../support/needs.ts";
 
 /** Why nothing can be found out about a process from outside, if so. */
-export const cannotLookInside: string | false = existsSync("/proc/self/fd") ? false : "there is no /proc here";
+export const cannotLookInside: string | false = needs("proc");
 
 /** A server of `served_folder.ts`. */
 export class ServerProcess {

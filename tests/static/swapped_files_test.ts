@@ -3,11 +3,11 @@ import { spawnSync } from "node:child_process";
 import { mkdtemp, rename, rm, symlink, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import test, { after, before } from "node:test";
 import { createStaticHandler } from "../../lib/static/mod.ts";
 import { writeTree } from "../support/folders.ts";
 import { PUBLIC, SECRET } from "./hostile_tree.ts";
+import { needs } from "../support/needs.ts";
 
 const hidesWarnings = { onWarning: () => {} };
 /** Neither is kept in memory; the second is too large to be read before its answer begins. */
@@ -32,7 +32,9 @@ async function writeFull(directory: string, word: string, paths: readonly string
   for (const path of paths) await utimes(join(directory, path), 1.7e9, 1.7e9);
 }
 
-test("a file, or a folder, that becomes a link out of the folder after the scan is not followed", async () => {
+test("a file, or a folder, that becomes a link out of the folder after the scan is not followed", {
+  skip: needs("links"),
+}, async () => {
   const [inside, beside] = [join(folder, "swapped"), join(folder, "swapped-secret")];
   const paths = Object.keys(sizes).flatMap((name) => [name, `below/${name}`]);
   await writeFull(inside, PUBLIC, paths);
@@ -53,7 +55,7 @@ test("a file, or a folder, that becomes a link out of the folder after the scan 
 });
 
 test("a large file that becomes a pipe after the scan keeps nobody waiting", {
-  skip: process.platform === "win32" ? "there are no such pipes" : false,
+  skip: needs("mkfifo"),
 }, async () => {
   const directory = join(folder, "piped");
   await writeFull(directory, PUBLIC, ["large.txt", "huge.txt", "other/huge.txt"]);

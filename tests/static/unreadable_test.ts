@@ -8,12 +8,13 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { inFolder, writeTree } from "../support/folders.ts";
 import type { Outcome } from "./unreadable_site.ts";
+import { needs } from "../support/needs.ts";
 
 const script = fileURLToPath(new URL("./unreadable_site.ts", import.meta.url));
 const isDeno = "deno" in process.versions;
 /** Root may read everything, so that the folder is served by somebody who is not. */
 const NOBODY = 65534;
-const notHere = { skip: process.platform === "win32" && "Windows has other permissions" };
+const notHere = { skip: needs("modes") };
 
 function servedByOthers(folder: string, ...paths: string[]): Outcome {
   const args = [...(isDeno ? ["run", "-A", "--no-check"] : []), script, folder, ...paths];

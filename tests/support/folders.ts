@@ -20,11 +20,11 @@ export async function writeTree(folder: string, files: Readonly<Record<string, s
   }
 }
 
-/** The paths of all files below `folder`, sorted; symbolic links are not followed. */
+/** The paths of all files below `folder`, with slashes, sorted; symbolic links are not followed. */
 export async function listed(folder: string, below = ""): Promise<string[]> {
   const paths: string[] = [];
   for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
-    const path = join(below, entry.name);
+    const path = below === "" ? entry.name : `${below}/${entry.name}`;
     if (entry.isDirectory()) paths.push(...await listed(folder, path));
     else if (entry.isFile()) paths.push(path);
   }

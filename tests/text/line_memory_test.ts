@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { output } from "../support/processes.ts";
 import { root, runtime } from "../support/runtime.ts";
 import type { Fed } from "./line_process.ts";
+import { needs } from "../support/needs.ts";
 
 const MEBIBYTE = 2 ** 20;
-const skip = existsSync("/proc/self/status") ? false : "there is no /proc here";
+const skip = needs("proc");
 /** What a runtime needs for the chunks, its compiled code and garbage that it has not collected yet, in MiB. */
 const ALLOWANCE = 96;
 

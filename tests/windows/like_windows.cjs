@@ -15,6 +15,7 @@ const { basename, dirname, join, resolve } = require("node:path");
 const { O_APPEND, O_RDWR, O_WRONLY } = fs.constants;
 const { lstatSync, readdirSync } = fs;
 
+const isWindows = process.platform === "win32";
 Object.defineProperty(process, "platform", { value: "win32" });
 
 /** How files are open, by their numbers. */
@@ -97,5 +98,5 @@ for (const name of new Set([...Object.keys(refuses), ...Object.keys(paths)])) {
     return await promised(...args);
   };
 }
-fs.realpathSync.native = fs.realpathSync;
+if (!isWindows) fs.realpathSync.native = fs.realpathSync;
 syncBuiltinESMExports();

@@ -18,6 +18,7 @@ import { inFolder } from "../../support/folders.ts";
 import { LIMIT, until, within } from "../../support/waits.ts";
 import { cannotMount, onDiskOfFewFiles, openFilesIn } from "../written.ts";
 import { shown, textsOf } from "./written_series.ts";
+import { needs } from "../../support/needs.ts";
 
 const RECORD = ".app.log.millrace";
 
@@ -37,19 +38,23 @@ async function written(directory: string, items: readonly string[], options: Par
   return [...(await textsOf(directory)).values()].join("");
 }
 
-test("a series writes through no link that has the name of one of its files", () =>
-  inFolder(async (folder) => {
-    for (const name of [RECORD, `${RECORD}-new`, `${RECORD}-next`, "app-00001.log"]) {
-      const directory = join(folder, name);
-      const other = join(folder, `other${name}`);
-      await mkdir(directory);
-      await writeFile(other, "another's\n");
-      await symlink(other, join(directory, name));
-      await written(directory, ["one\n", "two\n", "three45\n"]);
-      await written(directory, ["four\n"]);
-      assert.equal(await readFile(other, "utf8"), "another's\n", name);
-    }
-  }));
+test(
+  "a series writes through no link that has the name of one of its files",
+  { skip: needs("links") },
+  () =>
+    inFolder(async (folder) => {
+      for (const name of [RECORD, `${RECORD}-new`, `${RECORD}-next`, "app-00001.log"]) {
+        const directory = join(folder, name);
+        const other = join(folder, `other${name}`);
+        await mkdir(directory);
+        await writeFile(other, "another's\n");
+        await symlink(other, join(directory, name));
+        await written(directory, ["one\n", "two\n", "three45\n"]);
+        await written(directory, ["four\n"]);
+        assert.equal(await readFile(other, "utf8"), "another's\n", name);
+      }
+    }),
+);
 
 test("a record that others have written to proves nothing, and stops nothing", () =>
   inFolder(async (directory) => {
@@ -204,7 +209,7 @@ test("an abort of a NumberFileWriter does not wait for its retries", () =>
 
 test(
   "a series belongs to a process that is blocked while that lives, and is free at once when it was killed",
-  { skip: existsSync("/proc/thread-self") ? false : "the system tells nothing of threads" },
+  { skip: needs("proc") },
   () =>
     inFolder(async (directory) => {
       const child = spawn(process.execPath, [...wordsOf("blocked_process.ts"), directory], {

@@ -3,7 +3,6 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { appendFile, mkdir, readFile, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
 import test from "node:test";
 import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
@@ -15,6 +14,7 @@ import { inFolder, writeTree } from "../../support/folders.ts";
 import { noise, sourceText } from "../../support/bytes.ts";
 import { all, codingsOf, scanned, variantsOf } from "./scanned.ts";
 import { tries } from "../../support/long_run.ts";
+import { needs } from "../../support/needs.ts";
 
 const LEVELS = { brotli: 2, zstd: 1, gzip: 1 };
 const sha256 = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("base64");
@@ -179,7 +179,7 @@ for (const [state, spoil] of Object.entries(noManifest)) {
 
 test(
   "a manifest that is a pipe or a link is not read",
-  { skip: process.platform === "win32" },
+  { skip: needs("links", "mkfifo") },
   () =>
     inSite(async (folder) => {
       const path = join(folder, manifestName);

@@ -3,11 +3,11 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { appendFile, mkdir, rename, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
 import test from "node:test";
 import type { Representation } from "../../../lib/static/scan/representation.ts";
 import { readVerified } from "../../../lib/static/scan/file_content.ts";
 import { inFolder } from "../../support/folders.ts";
+import { needs } from "../../support/needs.ts";
 
 const content = "what the scan found";
 
@@ -58,7 +58,7 @@ test("readVerified() gives the bytes of a file that got another time only", () =
 
 test(
   "readVerified() follows no link, and waits for no pipe",
-  { skip: process.platform === "win32" },
+  { skip: needs("links", "mkfifo") },
   () =>
     inFolder(async (folder) => {
       const found = await representationOf(join(folder, "file"), content);

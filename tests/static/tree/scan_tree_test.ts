@@ -8,6 +8,7 @@ import test from "node:test";
 import { scanTree } from "../../../lib/static/scan/scan_tree.ts";
 import { inFolder, writeTree } from "../../support/folders.ts";
 import { codingsOf, scanned, variantsOf } from "./scanned.ts";
+import { needs } from "../../support/needs.ts";
 
 const sha256 = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("base64");
 const isRoot = process.getuid?.() === 0;
@@ -72,7 +73,7 @@ test("scanTree() leaves out names that begin with a dot, but not .well-known, no
 
 test(
   "scanTree() follows links below the folder, and warns of others",
-  { skip: noLinks() },
+  { skip: needs("links") },
   () =>
     inFolder(async (outer) => {
       const folder = join(outer, "releases/42");
@@ -100,7 +101,7 @@ test(
 
 test(
   "scanTree() leaves out what is no regular file",
-  { skip: process.platform === "win32" },
+  { skip: needs("links", "mkfifo") },
   () =>
     inFolder(async (folder) => {
       await writeTree(folder, { "a.txt": "a", "b.js": "b" });
@@ -235,6 +236,3 @@ test("scanTree() survives a tree that is taken away under it", () =>
   }));
 
 /** Why links cannot be tested here, if so. */
-function noLinks(): string | false {
-  return process.platform === "win32" && "links need rights on Windows";
-}

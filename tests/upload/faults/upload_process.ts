@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { UploadHandlerOptions } from "../../../lib/upload/mod.ts";
 import { root, runtime } from "../../support/runtime.ts";
+import { needs } from "../../support/needs.ts";
 
 /** The ways to a handler: its two entry points, one of them on two protocols. */
 export type UploadEntry = "node" | "fetch" | "http2";
@@ -15,7 +16,7 @@ export type UploadEntry = "node" | "fetch" | "http2";
 export const uploadEntries: readonly UploadEntry[] = ["node", "fetch"];
 
 /** Why nothing can be found out about a process from outside, if so. */
-export const cannotLookInside: string | false = existsSync("/proc/self/fd") ? false : "there is no /proc here";
+export const cannotLookInside: string | false = needs("proc");
 
 /** What the handler logged of an upload. */
 export interface Logged {

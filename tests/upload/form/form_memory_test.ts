@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import process from "node:process";
@@ -13,9 +13,10 @@ import { root, runtime } from "../../support/runtime.ts";
 import { inFolder } from "../../support/folders.ts";
 import { BOUNDARY, TYPE } from "./forms.ts";
 import { isLong } from "../../support/long_run.ts";
+import { needs } from "../../support/needs.ts";
 
 const MEBIBYTE = 2 ** 20;
-const skip = existsSync("/proc/self/status") ? false : "there is no /proc here";
+const skip = needs("proc");
 const chunk = noise(MEBIBYTE, 9);
 
 const head = (name: string, filename?: string): string =>

@@ -6,6 +6,7 @@ import { createUploadHandler } from "../../../lib/upload/mod.ts";
 import { exchange } from "../../support/raw_exchange.ts";
 import { bytesOf } from "./request_case.ts";
 import { contentsOf, entries, inUploads } from "./serving_handler.ts";
+import { needs } from "../../support/needs.ts";
 
 const targets = [
   "/../outside",
@@ -40,8 +41,10 @@ for (const entry of Object.keys(entries)) {
         const handler = createUploadHandler({ directory, overwrite, log: () => {} });
         await mkdir(join(directory, "sub"));
         await writeFile(join(folder, "victim"), "former");
-        await symlink("..", join(directory, "link"));
-        await symlink("../victim", join(directory, "former"));
+        if (!needs("links")) {
+          await symlink("..", join(directory, "link"));
+          await symlink("../victim", join(directory, "former"));
+        }
         const server = await entries[entry](handler);
         try {
           for (const target of targets) {

@@ -11,6 +11,7 @@ import { openSink } from "../../../lib/upload/sink/open_sink.ts";
 import { noise } from "../../support/bytes.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "../../files/written.ts";
 import { inFolder } from "../../support/folders.ts";
+import { needs } from "../../support/needs.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -150,28 +151,32 @@ test("a file has the permission bits asked for, or else those of the one that it
     assert.equal(await modeOf("none"), 0);
   }));
 
-test("a folder is not replaced, nor a link to one, and a folder that is missing not made", () =>
-  inFolder(async (root) => {
-    await mkdir(join(root, "folder"));
-    await symlink("folder", join(root, "link"));
-    await writeFile(join(root, "file"), "");
-    for (const name of ["folder", "link"]) {
-      for (const [path, options] of [[name, { root }], [join(root, name), {}]] as const) {
-        await assert.rejects(openSink(path, { ...options, overwrite: true }), {
-          code: "EISDIR",
-          message: `Cannot create ${join(root, name)}: it is a directory (EISDIR)`,
-        });
+test(
+  "a folder is not replaced, nor a link to one, and a folder that is missing not made",
+  { skip: needs("links") },
+  () =>
+    inFolder(async (root) => {
+      await mkdir(join(root, "folder"));
+      await symlink("folder", join(root, "link"));
+      await writeFile(join(root, "file"), "");
+      for (const name of ["folder", "link"]) {
+        for (const [path, options] of [[name, { root }], [join(root, name), {}]] as const) {
+          await assert.rejects(openSink(path, { ...options, overwrite: true }), {
+            code: "EISDIR",
+            message: `Cannot create ${join(root, name)}: it is a directory (EISDIR)`,
+          });
+        }
       }
-    }
-    await assert.rejects(openSink("none/file", { root }), {
-      code: "ENOENT",
-      message: /: the directory is missing \(E/,
-    });
-    await assert.rejects(openSink("file/file", { root }), { code: "ENOTDIR" });
-    await assert.rejects(openSink("x".repeat(300), { root }), { name: "UploadError", code: "BAD_NAME", status: 400 });
-    await assert.rejects(openSink(join(root, "x".repeat(300)), {}), { name: "Error", code: "ENAMETOOLONG" });
-    assert.deepEqual((await readdir(root)).sort(), ["file", "folder", "link"]);
-  }));
+      await assert.rejects(openSink("none/file", { root }), {
+        code: "ENOENT",
+        message: /: the directory is missing \(E/,
+      });
+      await assert.rejects(openSink("file/file", { root }), { code: "ENOTDIR" });
+      await assert.rejects(openSink("x".repeat(300), { root }), { name: "UploadError", code: "BAD_NAME", status: 400 });
+      await assert.rejects(openSink(join(root, "x".repeat(300)), {}), { name: "Error", code: "ENAMETOOLONG" });
+      assert.deepEqual((await readdir(root)).sort(), ["file", "folder", "link"]);
+    }),
+);
 
 test("a folder that takes the name while a file is received stays, and so does nothing else", () =>
   inFolder(async (root) => {
@@ -183,35 +188,39 @@ test("a folder that takes the name while a file is received stays, and so does n
     assert.ok((await stat(join(root, "name"))).isDirectory());
   }));
 
-test("a link is followed without a root, and replaced with one", () =>
-  inFolder(async (folder) => {
-    const root = join(folder, "root");
-    await mkdir(root);
-    await writeFile(join(folder, "target"), "kept");
-    await symlink("../target", join(root, "link"));
-    await symlink("nowhere", join(root, "dangling"));
+test(
+  "a link is followed without a root, and replaced with one",
+  { skip: needs("links") },
+  () =>
+    inFolder(async (folder) => {
+      const root = join(folder, "root");
+      await mkdir(root);
+      await writeFile(join(folder, "target"), "kept");
+      await symlink("../target", join(root, "link"));
+      await symlink("nowhere", join(root, "dangling"));
 
-    await assert.rejects(openSink(join(root, "link"), {}), { code: "EXISTS" });
-    assert.equal(await save(join(root, "link"), "through", { overwrite: true }), join(root, "link"));
-    assert.equal(await readlink(join(root, "link")), "../target");
-    assert.equal(await readFile(join(folder, "target"), "utf8"), "through");
+      await assert.rejects(openSink(join(root, "link"), {}), { code: "EXISTS" });
+      assert.equal(await save(join(root, "link"), "through", { overwrite: true }), join(root, "link"));
+      assert.equal(await readlink(join(root, "link")), "../target");
+      assert.equal(await readFile(join(folder, "target"), "utf8"), "through");
 
-    await assert.rejects(openSink("link", { root }), { code: "EXISTS" });
-    await save("link", "in place", { root, overwrite: true });
-    assert.ok((await lstat(join(root, "link"))).isFile());
-    assert.equal(await readFile(join(folder, "target"), "utf8"), "through");
+      await assert.rejects(openSink("link", { root }), { code: "EXISTS" });
+      await save("link", "in place", { root, overwrite: true });
+      assert.ok((await lstat(join(root, "link"))).isFile());
+      assert.equal(await readFile(join(folder, "target"), "utf8"), "through");
 
-    for (const options of [{ root }, {}]) {
-      const path = options.root ? "dangling" : join(root, "dangling");
-      await assert.rejects(openSink(path, options), { code: "EXISTS" });
-    }
-    await save(join(root, "dangling"), "new", { overwrite: true });
-    assert.equal(await readlink(join(root, "dangling")), "nowhere");
-    assert.deepEqual((await readdir(root)).sort(), ["dangling", "link", "nowhere"]);
-    assert.deepEqual((await readdir(folder)).sort(), ["root", "target"]);
-  }));
+      for (const options of [{ root }, {}]) {
+        const path = options.root ? "dangling" : join(root, "dangling");
+        await assert.rejects(openSink(path, options), { code: "EXISTS" });
+      }
+      await save(join(root, "dangling"), "new", { overwrite: true });
+      assert.equal(await readlink(join(root, "dangling")), "nowhere");
+      assert.deepEqual((await readdir(root)).sort(), ["dangling", "link", "nowhere"]);
+      assert.deepEqual((await readdir(folder)).sort(), ["root", "target"]);
+    }),
+);
 
-const noDevices = existsSync("/dev/full") && existsSync("/dev/null") ? false : "there is no /dev/full";
+const noDevices = needs("proc");
 
 test("devices are written to, not replaced", { skip: noDevices }, async () => {
   const before = await stat("/dev/null");
@@ -235,7 +244,7 @@ test("a link to a device is followed without a root alone", { skip: noDevices },
     assert.equal(await readFile(join(root, "link"), "utf8"), "x");
   }));
 
-const noPipes = process.platform === "win32" ? "there is no mkfifo" : false;
+const noPipes = needs("mkfifo");
 
 test(
   "a named pipe is written to if somebody reads it, and refused if nobody does",

@@ -11,6 +11,7 @@ import { createUploadHandler } from "../../../lib/upload/mod.ts";
 import { tries } from "../../support/long_run.ts";
 import { randomNumbers } from "../../support/random_numbers.ts";
 import { inUploads } from "../handler/serving_handler.ts";
+import { needs } from "../../support/needs.ts";
 
 /** A folder below a root whose name leads outside now and then. */
 class SwappedFolder {
@@ -98,7 +99,7 @@ async function inSwapped(
   }
 }
 
-const skip = process.platform === "win32" && "links want a right there";
+const skip = needs("links");
 
 for (const [title, init] of Object.entries(protocols)) {
   test(`${title} stores no file outside of the folder while links in it are swapped`, { skip }, async () => {
