@@ -124,7 +124,7 @@ function tellAboutSourceMaps({ types }: PrecompressReport): void {
   const all = sum(types.map((each) => each.elapsedMs));
   if (elapsedMs < LONG || elapsedMs < all / 2) return;
   const told = `source maps took ${formatDuration(elapsedMs)} of ${formatDuration(all)}, and visitors do not load them`;
-  process.stderr.write(`millrace: ${told}: --exclude '**/*.map' leaves them out\n`);
+  process.stderr.write(`millrace: ${told}: --exclude "**/*.map" leaves them out\n`);
 }
 
 /** Says what a cache did not do: the variants are there all the same. */
@@ -172,7 +172,7 @@ function requireBuild(directory: string, { include, exclude }: PrecompressArgume
   if (sign === undefined) return;
   const build = buildIn(directory);
   const name = build === undefined ? "name the folder that is deployed, such as dist" : `name its build, ${build}`;
-  const wayOut = `${name}, or say what to compress, as in --include '**/*.html'`;
+  const wayOut = `${name}, or say what to compress, as in --include "**/*.html"`;
   throw new UsageError(`${directory} seems to be a project's own folder (${sign}): ${wayOut}`);
 }
 
