@@ -27,6 +27,8 @@ import { needs } from "../support/needs.ts";
 
 /** How often processes take a journal over at the same moment. */
 const TAKEOVERS = isLong ? 10 : 2;
+/** How often runs of one process take turns, each second time after a run that was killed. */
+const ROUNDS = isLong ? 6 : 2;
 const journal = ".millrace.journal";
 const inTheWay = /\.millrace\.journal is in the way of a run's journal, and none: remove it and run again$/;
 
@@ -40,7 +42,7 @@ async function begun(site: string, options: PrecompressOptions): Promise<{ reado
 
 test("runs of one process into the same folder take turns, also after a run that was killed", () =>
   inFolder(async (folder) => {
-    for (let round = 0; round < 6; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const site = join(folder, `${round}`);
       await writeTree(site, { "a.js": sourceText(20_000, round) });
       if (round % 2 === 1) {
