@@ -32,8 +32,8 @@ const checks: Readonly<Record<string, string[]>> = {
 /** How many parts run at a time: with two for a processor, a seventh of the processors' time was idle. */
 const LANES = Math.ceil(2.5 * availableParallelism());
 
-/** Most files of a part: small enough for the lanes to end at about the same time. */
-const MOST_FILES = 20;
+/** Most files of a part, by whether they share a process: small enough for the lanes to end at about the same time. */
+const MOST_FILES = { shared: 20, own: 10 };
 
 /**
  * The files of each runtime in parts: those that have processes of their own, then the others. Each runtime begins
@@ -46,7 +46,8 @@ function partsOf(filesOf: ReadonlyMap<string, readonly string[]>): Part[] {
       (file) => reasonForOwnProcess(root, file) ? "own" : "shared",
     );
     return [own, shared].map((some, i) => {
-      const parts = evenParts(some, filesOf.size).map((files) => ({ name, files, isShared: i === 1 }));
+      const most = MOST_FILES[i === 1 ? "shared" : "own"];
+      const parts = evenParts(some, most, filesOf.size).map((files) => ({ name, files, isShared: i === 1 }));
       const start = Math.floor(parts.length * n / filesOf.size);
       return [...parts.slice(start), ...parts.slice(0, start)];
     });
@@ -55,8 +56,8 @@ function partsOf(filesOf: ReadonlyMap<string, readonly string[]>): Part[] {
 }
 
 /** Files in parts of much the same number; a few files are shared among all lanes, too. */
-function evenParts(files: readonly string[], runtimes: number): string[][] {
-  const count = Math.min(files.length, Math.max(Math.ceil(files.length / MOST_FILES), Math.ceil(LANES / runtimes)));
+function evenParts(files: readonly string[], most: number, runtimes: number): string[][] {
+  const count = Math.min(files.length, Math.max(Math.ceil(files.length / most), Math.ceil(LANES / runtimes)));
   return Array.from({ length: count }, (_, i) => {
     return files.slice(Math.floor(files.length * i / count), Math.floor(files.length * (i + 1) / count));
   });
