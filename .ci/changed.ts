@@ -5,13 +5,20 @@ import { chosen } from "./minimum/chosen.ts";
 
 /** Tests of the whole package, and kinds that take long: a change elsewhere does not choose them. */
 const LONG =
-  /^tests\/(?:bench|browser|ci|docs|e2e|fuzz|interop|soak|wpt)\/|\/(?:faults|soak|hostile|model)\/|(?:killed|model)_test\.ts$/;
+  /^tests\/(?:bench|browser|ci|docs|e2e|fuzz|interop|soak|wpt)\/|\/(?:faults|soak|hostile|model)\/|(?:killed|model)(?:_isolated)?_test\.ts$/;
 
 /** Tests that stand for their folders: those for the oldest versions, and of folders without such some more. */
 export const quickTests: readonly string[] = [
   ...chosen,
-  ...["analyze/analyze", "build/esbuild", "cli/flags", "cli/usage", "frameworks/frameworks", "pages/page_references"],
-  ...["pino/log_destination", "report/report", "s3/objects"],
+  ...[
+    "analyze/analyze",
+    "build/esbuild",
+    "cli/flags",
+    "cli/usage",
+    "frameworks/frameworks_isolated",
+    "pages/page_references",
+  ],
+  ...["pino/log_destination_isolated", "report/report", "s3/objects"],
 ].map((name) => name.startsWith("tests/") ? name : `tests/${name}_test.ts`);
 
 /**

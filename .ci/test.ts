@@ -14,7 +14,6 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { changedFiles, readGraph, testsOf } from "./changed.ts";
-import { reasonForOwnProcess } from "./own_process.ts";
 import { root } from "./root.ts";
 import { type Counts, type Failure, shortened } from "./test_counts.ts";
 import { isLong, type Part, runPart, runTests, runtimes } from "./test_part.ts";
@@ -32,6 +31,9 @@ const checks: Readonly<Record<string, string[]>> = {
 /** How many parts run at a time: with two for a processor, a seventh of the processors' time was idle. */
 const LANES = Math.ceil(2.5 * availableParallelism());
 
+/** The end of the name of a file that has a process of its own; tests/README.md says which have to. */
+const ISOLATED = "_isolated_test.ts";
+
 /** Most files of a part, by whether they share a process: small enough for the lanes to end at about the same time. */
 const MOST_FILES = { shared: 20, own: 10 };
 
@@ -41,10 +43,8 @@ const MOST_FILES = { shared: 20, own: 10 };
  */
 function partsOf(filesOf: ReadonlyMap<string, readonly string[]>): Part[] {
   const partsEach = [...filesOf].map(([name, files], n) => {
-    const { shared = [], own = [] } = Object.groupBy(
-      files,
-      (file) => reasonForOwnProcess(root, file) ? "own" : "shared",
-    );
+    const own = files.filter((file) => file.endsWith(ISOLATED));
+    const shared = files.filter((file) => !file.endsWith(ISOLATED));
     return [own, shared].map((some, i) => {
       const most = MOST_FILES[i === 1 ? "shared" : "own"];
       const parts = evenParts(some, most, filesOf.size).map((files) => ({ name, files, isShared: i === 1 }));

@@ -1,5 +1,5 @@
 /**
- * Installs the applications that `applications_test.ts` drives into `node_modules/.cache/applications` (450 MB), of the
+ * Installs the applications that `applications_isolated_test.ts` drives into `node_modules/.cache/applications` (450 MB), of the
  * versions in `package-lock.json` beside this file.
  *
  *   node tests/interop/applications/run.ts
@@ -22,4 +22,6 @@ const { status } = spawnSync("npm", ["install", "--ignore-scripts", "--no-audit"
 });
 if (status !== 0) process.exit(1); // npm has said why
 writeFileSync(loader, "export const load = (specifier) => import(specifier);\n");
-console.log("The applications are there: npm run test:node -- tests/interop/applications_test.ts drives them.");
+console.log(
+  "The applications are there: npm run test:node -- tests/interop/applications_isolated_test.ts drives them.",
+);

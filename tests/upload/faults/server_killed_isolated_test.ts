@@ -11,7 +11,7 @@ import { UploadConnection } from "./upload_connection.ts";
 import { chunked, form, formType, head, sha256 } from "./upload_messages.ts";
 import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process.ts";
 
-/** More of them: `MILLRACE_KILLS=100 npm test -- node tests/upload/faults/server_killed_test.ts`; other tests take "all". */
+/** More of them: `MILLRACE_KILLS=100 npm test -- node tests/upload/faults/server_killed_isolated_test.ts`; other tests take "all". */
 const KILLS = Number(process.env.MILLRACE_KILLS) || 4;
 const SENDERS = 30;
 

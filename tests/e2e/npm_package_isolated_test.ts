@@ -99,7 +99,7 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
       await checkCommand(consumers.get(kind.install)!);
     });
 
-    const isOnce = !isLong && kind !== npmKinds[0] && "docs/examples_test.ts runs them on each runtime";
+    const isOnce = !isLong && kind !== npmKinds[0] && "docs/examples_isolated_test.ts runs them on each runtime";
     test(`by "${kind.install}": the examples of README run`, { skip: isOnce }, async () => {
       await checkReadme(consumers.get(kind.install)!);
     });
