@@ -93,7 +93,7 @@ export function memoryOf({ format, level, size }: Pick<Job, "format" | "level" |
   const plain = codec === "dcb" ? "brotli" : codec === "dcz" ? "zstd" : codec;
   const length = Math.min(size, LARGE_FILE) / MIB;
   const [, ...lines] = NEEDS[plain].find(([below]) => level < below)!;
-  const needed = Math.min(...lines.map(([height, slope]) => height + slope * length));
+  const needed = lines.reduce((least, [height, slope]) => Math.min(least, height + slope * length), Infinity);
   // A dictionary is about as large as its file, and held twice as well.
   const held = size > LARGE_FILE ? 0 : codec === plain ? length : 3 * length;
   return (THREAD + needed + held) * MIB;
