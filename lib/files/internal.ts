@@ -7,8 +7,7 @@
 export { commitFile, openAtomicFileAt, writeAtomically } from "./atomic_file.ts";
 export { OpenFile, writeFully } from "./open_file.ts";
 export { fileFailure, reasonOf } from "./failure.ts";
-export { HeldFolder } from "./held_folder.ts";
-export { makeDirectory, makeDirectorySync } from "./make_directory.ts";
+export { HeldFolder, makeDirectory, makeDirectorySync } from "./folders.ts";
 export { openOutputFile, type OutputFile, type OutputFileOptions } from "./output_file.ts";
 export { copyToTemporary } from "./copy_file_atomic.ts";
 export {
@@ -47,4 +46,4 @@ export {
   temporaryDirectory,
 } from "./temporary.ts";
 export { isLockName, type LockedBy, LockLostError, ProcessLock, type ProcessLockOptions } from "./process_lock.ts";
-export { Turn } from "./turn.ts";
+export { Turn } from "./lock_holder.ts";

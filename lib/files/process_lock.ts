@@ -3,8 +3,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { Interval, sleep } from "../timers/mod.ts";
 import { codeOf, fileFailure } from "./failure.ts";
-import { BeatWatch, held, LockHolder, lockPrefix, newLockName, UNCHECKED, WANTED } from "./lock_holder.ts";
-import { Turn } from "./turn.ts";
+import { BeatWatch, held, LockHolder, lockPrefix, newLockName, Turn, UNCHECKED, WANTED } from "./lock_holder.ts";
 
 export { isLockName } from "./lock_holder.ts";
 

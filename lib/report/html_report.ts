@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { deflateRawSync } from "node:zlib";
-import { html, Markup, visibleName } from "./markup.ts";
+import { html, Markup, visibleName } from "./words.ts";
 import { script, style } from "./page_assets.ts";
-import { type PageData, pageDataOf } from "./page_data.ts";
+import { type PageData, pageDataOf } from "./page/files.ts";
 import { changesSection } from "./sections/changes.ts";
 import { filesSection, leftAloneSection, problemsSection, typesBySize, typesSection } from "./sections/files.ts";
 import { headline } from "./sections/headline.ts";

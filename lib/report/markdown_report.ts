@@ -1,7 +1,6 @@
 import { counted, formatBytes, formatDuration } from "../quantities/mod.ts";
 import { type Changes, differences, sentSize, type SiteFile, sum, updateSize } from "./changes.ts";
-import { formatName, isLoaded, LINE, saving, signed, signedBytes } from "./words.ts";
-import { visibleName } from "./markup.ts";
+import { formatName, isLoaded, LINE, saving, signed, signedBytes, visibleName } from "./words.ts";
 import type { SiteReport } from "./site_report.ts";
 import type { Cost } from "./visits.ts";
 

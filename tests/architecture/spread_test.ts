@@ -15,6 +15,7 @@ const short: readonly string[] = [
   "lib/http/h2/hpack/huffman.ts", // 256
   "lib/http/h2/frame_handler.ts", // 200
   "lib/http/request/request_headers.ts", // fields of a request
+  "lib/precompress/pool.ts", // lines of a chart
   "lib/s3/upload/gathered_part.ts", // blocks of a part in memory
   "lib/streams/language/suggestion.ts", // names of options
   "lib/upload/body/stream_body.ts", // recent chunks

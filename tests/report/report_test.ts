@@ -6,7 +6,7 @@ import test from "node:test";
 import { deflateRawSync } from "node:zlib";
 import { typeOf } from "../../lib/precompress/internal.ts";
 import { manifestName } from "../../lib/precompress/mod.ts";
-import { pageDataOf } from "../../lib/report/page_data.ts";
+import { pageDataOf } from "../../lib/report/page/files.ts";
 import type { SiteFile } from "../../lib/report/changes.ts";
 import { type ShownSite, siteFrom, unpacked } from "../../lib/report/page/files.ts";
 import { mainHere } from "../cli/main_here.ts";

@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { fileFailure } from "../failure.ts";
-import { makeDirectorySync } from "../make_directory.ts";
+import { makeDirectorySync } from "../folders.ts";
 import { OpenFile } from "../open_file.ts";
 import { takeNameNow } from "../place.ts";
 import type { ProcessLock } from "../process_lock.ts";

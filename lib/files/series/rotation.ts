@@ -1,7 +1,7 @@
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
 import { fileFailure } from "../failure.ts";
 import type { ItemTarget } from "../item_writer.ts";
-import { makeDirectory } from "../make_directory.ts";
+import { makeDirectory } from "../folders.ts";
 import { openOutputFile, type OutputFile } from "../output_file.ts";
 import type { FileSeries } from "./file_series.ts";
 

@@ -1,5 +1,5 @@
 import { formatBytes } from "../../quantities/mod.ts";
-import type { PageWords } from "../page_data.ts";
+import type { PageWords } from "./files.ts";
 import { saving } from "../words.ts";
 import { element, type ShownFile } from "./files.ts";
 

@@ -1,7 +1,6 @@
 import { formatBytes } from "../../quantities/mod.ts";
 import { type ComparedFile, differences, type RemovedFile, updateSize } from "../changes.ts";
-import { html, type Markup, visibleName } from "../markup.ts";
-import { grouped, saving, signed, signedBytes } from "../words.ts";
+import { grouped, html, type Markup, saving, signed, signedBytes, visibleName } from "../words.ts";
 import type { SiteReport } from "../site_report.ts";
 
 /** Files to show at once. */

@@ -1,8 +1,7 @@
 import { counted, formatBytes } from "../../quantities/mod.ts";
 import { sentSize, type SiteFile, sum } from "../changes.ts";
-import { html, type Markup, visibleName } from "../markup.ts";
+import { formatName, grouped, html, type Markup, reasonOf, saving, visibleName } from "../words.ts";
 import type { SiteReport } from "../site_report.ts";
-import { formatName, grouped, reasonOf, saving } from "../words.ts";
 
 /** The kinds of files by their size, the largest first. */
 export function typesBySize(files: readonly SiteFile[]): string[] {

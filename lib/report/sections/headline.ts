@@ -1,9 +1,8 @@
 import { type DeltaFormat, type VariantFormat, variantFormats } from "../../precompress/mod.ts";
 import { counted, formatBytes, formatDuration } from "../../quantities/mod.ts";
 import { sentSize, type SiteFile, sum, updateSize } from "../changes.ts";
-import { html, type Markup, visibleName } from "../markup.ts";
+import { grouped, html, isLoaded, type Markup, percent, saving, visibleName } from "../words.ts";
 import type { SiteReport } from "../site_report.ts";
-import { grouped, isLoaded, percent, saving } from "../words.ts";
 
 /** A bar of a chart. */
 export interface Bar {

@@ -1,6 +1,5 @@
 import { formatBytes } from "../../quantities/mod.ts";
-import { LINE } from "../words.ts";
-import { html, type Markup, visibleName } from "../markup.ts";
+import { html, LINE, type Markup, visibleName } from "../words.ts";
 import type { SiteReport } from "../site_report.ts";
 import type { Cost, Visit } from "../visits.ts";
 

@@ -1,5 +1,6 @@
 import { parseXml, XmlElement } from "@rgrove/parse-xml";
 
+/** An element of an answer's document, read by the names of its children. */
 export class Answered {
   readonly #element: XmlElement;
 
@@ -11,11 +12,13 @@ export class Answered {
     return this.#element.name;
   }
 
+  /** The text of the first child of a name. */
   text(name: string): string | undefined {
     const [found] = this.all(name);
     return found === undefined ? undefined : found.#element.text;
   }
 
+  /** @throws {Error} if there is no such text. */
   required(name: string): string {
     const text = this.text(name);
     if (text) return text;
@@ -28,6 +31,7 @@ export class Answered {
     throw new Error(`${this.name} has no number as ${name}`);
   }
 
+  /** The children of a name, in order. */
   all(name: string): Answered[] {
     const found: Answered[] = [];
     for (const child of this.#element.children) {

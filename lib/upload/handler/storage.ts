@@ -9,7 +9,7 @@ import type { SaveFormOptions } from "../form/form_options.ts";
 import { BucketSessions } from "../session/bucket_sessions.ts";
 import { DiskSessions } from "../session/disk_sessions.ts";
 import { SESSIONS, type SessionStorage, storableType } from "../session/session_storage.ts";
-import type { Claim } from "../sink/claim.ts";
+import type { Claim } from "../sink/contained_path.ts";
 import { CreatedObject, MARK, objectAt } from "../sink/created_object.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import type { Incoming } from "./incoming.ts";

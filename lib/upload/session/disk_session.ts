@@ -25,7 +25,7 @@ import {
   writeFully,
 } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
-import { takePlace } from "../sink/claim.ts";
+import { takePlace } from "../sink/contained_path.ts";
 import { type ContainedPlace, containedPlace } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
 import { parseRecord, type SessionHold, type SessionRecord, SESSIONS, type StoreOptions } from "./session_storage.ts";

@@ -1,6 +1,6 @@
 import type { Undoable } from "../../files/internal.ts";
 import type { DigestAlgorithm } from "../../semantics/mod.ts";
-import type { Claim } from "../sink/claim.ts";
+import type { Claim } from "../sink/contained_path.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 
 /** The folder of sessions in the one for uploads: no upload may have a name that begins so. */

@@ -1,8 +1,8 @@
-import { lstatSync, realpathSync } from "node:fs";
+import { lstatSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { fileFailure, HeldFolder, lastingPath } from "../../files/internal.ts";
+import { fileFailure, HeldFolder, lastingPath, type NameOptions, type ProcessLock } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
 import { shown, UploadError } from "../body/upload_error.ts";
 
@@ -204,4 +204,39 @@ export function shownName(given: string, root: string | undefined): string {
 function belowRoot(given: string, root: string): string {
   const below = relative(resolve(root), given);
   return below === "" || below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below) ? given : below;
+}
+
+/** The conditions of a sender for the name of its file: they must hold when the file takes it. */
+export interface Claim {
+  /** Makes the lock that other processes with conditions have in turn; not in a bucket, where the store checks. */
+  lock?(): ProcessLock;
+  /** Called with the status of what has the name, just before it is replaced. @throws {unknown} if it must not be. */
+  check(status: Pick<Stats, "mtimeMs"> & { readonly etag?: string } | undefined): void;
+}
+
+/** Has a file take its name in its root, while its conditions hold. @throws {unknown} what a check threw, as it is. */
+export async function takePlace(
+  { reached, verify }: ContainedPlace,
+  claim: Claim | undefined,
+  take: (before: NameOptions["before"]) => Promise<void>,
+): Promise<void> {
+  if (claim === undefined && verify === undefined) return await take(undefined);
+  const lock = claim?.lock?.();
+  let refusal: { readonly error: unknown } | undefined;
+  try {
+    await lock?.take();
+    await take(() => {
+      try {
+        verify?.();
+        claim?.check(lstatSync(reached, { throwIfNoEntry: false }));
+      } catch (error) {
+        refusal = { error };
+        throw error;
+      }
+    });
+  } catch (error) {
+    throw refusal === undefined ? error : refusal.error;
+  } finally {
+    lock?.release();
+  }
 }

@@ -18,8 +18,7 @@ import { AtomicFile } from "../../files/mod.ts";
 import { writesAtOnce } from "../../runtime/mod.ts";
 import { leftError, UploadError, type UploadErrorCode } from "../body/upload_error.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
-import { type Claim, takePlace } from "./claim.ts";
-import type { ContainedPlace } from "./contained_path.ts";
+import { type Claim, type ContainedPlace, takePlace } from "./contained_path.ts";
 
 /** The destination of a body. One call at a time. */
 export interface BodySink {
