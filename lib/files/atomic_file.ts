@@ -164,7 +164,7 @@ export class AtomicFile {
    *
    * @throws {Error} that names the file and says why it cannot be made, with the system's `code`: `EINVAL` if a device or
    * a pipe has the name, which no file can replace.
-   * @throws {TypeError} if the path or an option is none.
+   * @throws {TypeError} if the path or an option is of another type.
    */
   static async open(path: string | URL, options: AtomicFileOptions = {}): Promise<AtomicFile> {
     const settings = atomicFileOptions(options);
@@ -323,7 +323,7 @@ export class AtomicFile {
     return this.discard();
   }
 
-  /** The temporary file is nobody's concern any more. */
+  /** The file is over: committed, or removed. */
   #leave(): void {
     this.#state = "gone";
     dropped.unregister(this);

@@ -111,7 +111,7 @@ export const copyFileOptions: SchemaOf<CopyOptions, "followLinks"> = /* @__PURE_
  * @param options `mode`, `mtimeMs`, `followLinks` and `temporary`, as of {@linkcode AtomicFile}; where there was no file,
  * the `mode` is the original's by default.
  * @throws {Error} that names both and says why it cannot be copied, with the system's `code`.
- * @throws {TypeError} if a path or an option is none, or the temporary file is the source or the target.
+ * @throws {TypeError} if a path or an option is of another type, or the temporary file is the source or the target.
  * @example A copy with the original's time
  * ```ts
  * import { copyFileAtomic } from "@millrace/streams/files";

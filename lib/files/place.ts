@@ -35,8 +35,8 @@ export function filePath(path: string | URL, what = "the path"): string {
 }
 
 /**
- * Returns a path that stays the same when the process goes elsewhere, unless it may not know where it is, or is none; and
- * that may be joined and compared as its words say, since no `..` is left of those behind a folder that is there.
+ * Returns a path that stays the same when the process goes elsewhere, unless that may not be known; and that may be joined
+ * and compared as its words say: no `..` is left behind a folder that is there.
  *
  * @param from The folder that it is relative to. Default: the one where the process is.
  */
@@ -109,9 +109,9 @@ export function withoutGroup(mode: number): number {
 }
 
 /**
- * Gives a file the permission bits of the one that it replaces, but for those that lend its owner's rights to who runs
- * it; and that one's owner and group, as far as this process may. A group that it may not give gets no right that others
- * lack, and the reverse.
+ * Gives a file the permission bits of the one that it replaces, but for those that run it with its owner's rights; and
+ * that one's owner and group, as far as this process may. A group that it may not give gets no right that others lack,
+ * and the reverse.
  */
 export async function keepAttributes(file: OpenFile, { mode, uid, gid }: Stats): Promise<void> {
   let own = file.status();

@@ -161,7 +161,7 @@ export class FileTable {
   #renderRows(first: number, end: number): void {
     while (this.#rows.length < end - first) this.#addRow();
     while (this.#rows.length > Math.max(0, end - first)) this.#rows.pop()!.remove();
-    // A row keeps its place as long as it is in view, so that little changes while somebody scrolls.
+    // A row keeps its place as long as it is in view, so that little changes while the table is scrolled.
     for (let i = first; i < end; i++) this.#fill(this.#rows[i % (end - first)]!, i);
   }
 

@@ -51,7 +51,7 @@ export function parseAnswer(text: string): Answered | undefined {
   }
 }
 
-/** A number of bytes; undefined if a text is none. */
+/** A number of bytes; undefined if the text is not one. */
 export function naturalNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

@@ -36,7 +36,7 @@ export interface SessionRecord {
   /** Bytes that count while a checksum of those behind them has not been verified; on a disk. */
   readonly verified?: number;
   /**
-   * `open` while data is appended, `storing` once all of it is here, until it is stored and whoever wants to know was told.
+   * `open` while data is appended, `storing` once all of it is here, until it is stored and `onComplete` has ended.
    */
   readonly state: "open" | "storing" | "stored";
   readonly bytes?: number;
@@ -115,7 +115,7 @@ export interface StoreOptions {
   readonly made?: Undoable[];
 }
 
-/** A session that nobody else appends to, until it is released. */
+/** A session of which this call is the only writer, until it is released. */
 export interface SessionHold {
   readonly id: string;
   readonly record: SessionRecord;

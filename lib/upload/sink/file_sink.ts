@@ -126,7 +126,7 @@ function systemError(code: string, words: string): Error {
   return Object.assign(new Error(`${code}: ${words}`), { code });
 }
 
-/** Writes to a file, and tells what fails in the words of who sent it. */
+/** Writes to a file, and names it in errors as its sender does. */
 class FileSink implements BodySink {
   readonly path: string;
   readonly #target: string;
@@ -218,12 +218,12 @@ class AtomicFileSink extends FileSink implements StreamTaker {
 /**
  * Opens a device or a pipe to write to. What it was given stays there: discarding takes nothing back.
  *
- * @throws {Error} what the system says, with its `code`: `ENXIO` of a pipe that nobody reads, and of a socket.
+ * @throws {Error} what the system says, with its `code`: `ENXIO` of a pipe without a reader, and of a socket.
  */
 async function openDevice(path: string, status: Stats): Promise<OutputFile> {
   if (!status.isFIFO()) return await openOutputFile(path, {});
-  // Opening a pipe waits for a reader, in one of the few threads for files: it would wait for ever if nobody reads. A
-  // reader stays as long as there is somebody to write.
+  // Opening a pipe waits for a reader, in one of the few threads for files: it might wait for ever. A
+  // reader stays as long as there is a writer.
   const probe = await OpenFile.open(path, constants.O_WRONLY | constants.O_NONBLOCK);
   try {
     return await openOutputFile(path, {});
