@@ -39,11 +39,11 @@ export { rotationMembers } from "./series/rotation_options.ts";
 export { renameFile, renameFileNow } from "./rename.ts";
 export {
   openUnnamed,
-  processSpace,
   removeAbandonedOnce,
   removeTemporary,
   type TemporaryDirectory,
   temporaryDirectory,
 } from "./temporary.ts";
+export { processSpace } from "./process_identity.ts";
 export { isLockName, type LockedBy, LockLostError, ProcessLock, type ProcessLockOptions } from "./process_lock.ts";
 export { Turn } from "./lock_holder.ts";

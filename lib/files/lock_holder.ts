@@ -1,49 +1,8 @@
-import { existsSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { isPermitted, isProcessAlive } from "../runtime/mod.ts";
 import { TimeLimit } from "../timers/mod.ts";
-import { processSpace } from "./temporary.ts";
-
-/** The identity of a thread of which the system tells nothing. */
-const UNKNOWN = "0.0";
-
-let own: string | undefined;
-
-/** The identity of this thread: its number in the system, and when it was started; "0.0" where only Linux could tell. */
-function ownThread(): string {
-  own ??= describeOwn();
-  return own;
-}
-
-function describeOwn(): string {
-  if (process.platform !== "linux" || !isPermitted("systemFiles")) return UNKNOWN;
-  try {
-    const [id] = /\d+$/.exec(readlinkSync("/proc/thread-self"))!;
-    return `${id}.${startOf(process.pid, id)!}`;
-  } catch {
-    return UNKNOWN;
-  }
-}
-
-/** Whether a thread of a process runs, by its identity; undefined if that cannot be known. */
-function isThreadAlive(processId: number, thread: string): boolean | undefined {
-  if (thread === UNKNOWN || ownThread() === UNKNOWN) return undefined;
-  const [id, start] = thread.split(".");
-  try {
-    // A folder that is not there may be hidden: those of other users are on some systems.
-    return existsSync(`/proc/${processId}/task`) ? startOf(processId, id) === start : undefined;
-  } catch (error) {
-    return ["ENOENT", "ESRCH"].includes((error as { code: string }).code) ? false : undefined;
-  }
-}
-
-/** When a thread was started, in the system's own unit; undefined if it has ended and was not waited for. */
-function startOf(processId: number, id: string): string | undefined {
-  const status = readFileSync(`/proc/${processId}/task/${id}/stat`, "latin1");
-  const fields = status.slice(status.lastIndexOf(")") + 2).split(" "); // from the third one on
-  return /[ZXx]/.test(fields[0]) ? undefined : fields[19];
-}
+import { isThreadAlive, processSpace, threadIdentity } from "./process_identity.ts";
 
 /** The end of a lock file's name: the process space, the process, its thread, a random number, and whether it is a request. */
 const IDENTITY = String.raw`([0-9a-f]{8})\.(\d+)\.(\d+\.\d+)-[0-9a-f]{8}(-wanted)?$`;
@@ -59,7 +18,7 @@ export function lockPrefix(name?: string): string {
 
 /** Returns a name for a lock file of this thread, which no other file has. */
 export function newLockName(prefix: string): string {
-  return `${prefix}${processSpace()}.${process.pid}.${ownThread()}-${crypto.randomUUID().slice(0, 8)}`;
+  return `${prefix}${processSpace()}.${process.pid}.${threadIdentity()}-${crypto.randomUUID().slice(0, 8)}`;
 }
 
 /** Whether `name` is that of a lock's file. A name, not a path. */
@@ -101,9 +60,8 @@ export class LockHolder {
   inspect(): "alive" | "dead" | "unknown" {
     if (held.has(this.path)) return "alive";
     if (this.#space !== processSpace()) return "unknown";
-    if (isProcessAlive(this.processId) === false) return "dead";
     // Of this thread it is a lock of another copy of this module: that may have dropped it.
-    const isAlive = this.#thread === ownThread() ? undefined : isThreadAlive(this.processId, this.#thread);
+    const isAlive = isThreadAlive(this.processId, this.#thread === threadIdentity() ? undefined : this.#thread);
     return isAlive === undefined ? "unknown" : isAlive ? "alive" : "dead";
   }
 

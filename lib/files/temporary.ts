@@ -1,40 +1,17 @@
-import { createHash } from "node:crypto";
-import { readFileSync, readlinkSync, unlinkSync } from "node:fs";
+import { unlinkSync } from "node:fs";
 import { lstat, mkdir, opendir, readdir, rm, unlink } from "node:fs/promises";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
-import { isPermitted, isProcessAlive, processStart } from "../runtime/mod.ts";
+import { processStart } from "../runtime/mod.ts";
 import { codeOf, failing, fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
 import { lastingPath } from "./place.ts";
+import { isThreadAlive, mainThreadStart, processSpace } from "./process_identity.ts";
 import { renameFile, whileRefused, whileRefusedNow } from "./rename.ts";
 
-let space: string | undefined;
-
-/**
- * Eight hexadecimal digits that stand for where process ids mean the same: the machine since it was started, and on
- * Linux the container. A process that may not ask has a space of its own, without a question to its user.
- */
-export function processSpace(): string {
-  space ??= createHash("sha256").update(describeSpace()).digest("hex").slice(0, 8);
-  return space;
-}
-
-function describeSpace(): string {
-  const isLinux = process.platform === "linux";
-  if (!isPermitted(isLinux ? "systemFiles" : "hostname")) return crypto.randomUUID();
-  try {
-    if (!isLinux) return hostname();
-    // The first container of each machine has the same number, and machines may have the same name.
-    return readFileSync("/proc/sys/kernel/random/boot_id", "latin1") + readlinkSync("/proc/self/ns/pid");
-  } catch {
-    return crypto.randomUUID();
-  }
-}
-
-/** With the space of the process, which names did not have once, and its id. */
-const NAME = /^\.millrace-(?:([0-9a-f]{8})\.)?(\d+)-[0-9a-f-]+\.tmp$/;
+/** With the space of the process, its id, and when it was started: names did not have the first and the last once. */
+const NAME = /^\.millrace-(?:([0-9a-f]{8})\.)?(\d+)-(?:(\d+)-(?=[0-9a-f]{8}-))?[0-9a-f-]+\.tmp$/;
 /** The names of earlier versions that tell no process: parts of objects, a series' next file, and its next record. */
 const FORMER = /^\.millrace-part-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^\..+\.millrace(?:-new|-next)$/;
 const DAY = 24 * 60 * 60 * 1000;
@@ -55,7 +32,10 @@ const TICK = 1000;
  * ```
  */
 export function temporaryPath(path: string): string {
-  return join(dirname(path), `.millrace-${processSpace()}.${process.pid}-${crypto.randomUUID()}.tmp`);
+  return join(
+    dirname(path),
+    `.millrace-${processSpace()}.${process.pid}-${mainThreadStart()}-${crypto.randomUUID()}.tmp`,
+  );
 }
 
 /**
@@ -75,9 +55,10 @@ export function isTemporaryName(name: string): boolean {
 }
 
 /**
- * Whether the file or folder at `path` is a temporary one whose process ended without removing it. Of a process of another
- * machine or container nobody can say here whether it runs: its files are abandoned when nothing has touched them for a
- * day. So are those of earlier versions whose names tell no process.
+ * Whether the file or folder at `path` is a temporary one whose process ended without removing it; outside Linux, another
+ * process that has its id counts as that one. Of a process of another machine or container nobody can say here whether it
+ * runs: its files are abandoned when nothing has touched them for a day. So are those of earlier versions whose names tell
+ * no process, or not when it was started.
  *
  * @example A file that this process is writing is not abandoned
  * ```ts
@@ -92,13 +73,14 @@ export function isTemporaryName(name: string): boolean {
 export async function isAbandonedTemporary(path: string): Promise<boolean> {
   const name = basename(path);
   if (!isTemporaryName(name)) return false;
-  const [, space, digits] = NAME.exec(name) ?? [];
+  const [, space, digits, start] = NAME.exec(name) ?? [];
+  if (space !== processSpace()) return await lastTouched(path) < Date.now() - DAY;
   const id = Number(digits);
-  const isOurs = space === processSpace();
-  if (isOurs && isProcessAlive(id) === false) return true;
+  const isAlive = isThreadAlive(id, start && `${id}.${start}`);
+  if (isAlive !== undefined) return !isAlive;
   // Another process may have the id by now: in a container it is often this one.
-  const spared = isOurs && id === process.pid ? processStart() - TICK : Date.now() - DAY;
-  return await lastTouched(path) < spared;
+  if (id === process.pid) return await lastTouched(path) < processStart() - TICK;
+  return start === undefined && await lastTouched(path) < Date.now() - DAY;
 }
 
 /**

@@ -130,6 +130,7 @@ const mechanisms: readonly Mechanism[] = [
     allowed: {
       "lib/files/temporary.ts": "the mechanism itself",
       "lib/files/lock_holder.ts": "tells the locks of one thread apart",
+      "lib/files/process_identity.ts": "the space of a process that may not ask for its own",
       "lib/http/request/request_body.ts": "the boundary of a form",
       "lib/upload/form/form_options.ts": "the names of files that stay",
       "lib/upload/session/bucket_objects.ts": "the keys of what two servers may store at a time",
@@ -145,10 +146,9 @@ const mechanisms: readonly Mechanism[] = [
       /\bisProcessAlive\b|\.kill\([^()]*, *0\)|\/proc\/[^"'`]*\b(?:task|thread-self)\b|(?<![A-Za-z])lock[^;]*["'][aw]x\+?["']|\bO_EXCL\b/i,
     instead: "ProcessLock of lib/files",
     allowed: {
-      "lib/files/lock_holder.ts": "the mechanism itself",
+      "lib/files/process_identity.ts": "the mechanism itself: tells whether the holder runs",
       "lib/runtime/mod.ts": "the question that the mechanism asks",
       "lib/runtime/process.ts": "the question that the mechanism asks",
-      "lib/files/temporary.ts": "a temporary file is its process's while that runs",
       "lib/precompress/journal.ts": "the journals of version 0.2 named their process; until 0.4",
     },
     planted: [

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { isLockName, ProcessLock } from "../../lib/files/internal.ts";
+import { isLockName, ProcessLock, processSpace } from "../../lib/files/internal.ts";
 import { inFolder } from "../support/folders.ts";
 import { isLong } from "../support/long_run.ts";
 import { LIMIT, until, within } from "../support/waits.ts";
@@ -222,6 +222,27 @@ test(
       lock.requireHeld();
       lock.release();
       await within(holder.closed, "the end of the process", LIMIT);
+    }),
+);
+
+/** A command before which another makes the process that it starts one for which the machine runs longer. */
+const OTHER_TIME = ["unshare", "--time", "--boottime", "100000", "--fork"];
+const cannotShiftTime = spawnSync(OTHER_TIME[0], [...OTHER_TIME.slice(1), "true"]).status === 0
+  ? false
+  : "no process can be put into a time of its own";
+
+test(
+  "a process for which others began at other times has a space of its own",
+  { skip: cannotShiftTime },
+  () =>
+    inFolder(async (directory) => {
+      const module = new URL("../../lib/files/process_identity.ts", import.meta.url);
+      const path = join(directory, "space.mjs");
+      await writeFile(path, `import { processSpace } from "${module}";\nconsole.log(processSpace());\n`);
+      const command = [...OTHER_TIME.slice(1), process.execPath, ...words, path];
+      const { stdout } = spawnSync(OTHER_TIME[0], command, { encoding: "utf8" });
+      assert.match(stdout, /^[0-9a-f]{8}\n$/);
+      assert.notEqual(stdout.trim(), processSpace());
     }),
 );
 

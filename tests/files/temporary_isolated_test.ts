@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { mkdir, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
@@ -23,9 +24,9 @@ import { needs } from "../support/needs.ts";
 
 const dead = spawnSync("true").pid;
 
-/** A path as a process with that id gives it here. */
-function pathOf(id: number, folder: string): string {
-  return temporaryPath(join(folder, "file")).replace(`.${process.pid}-`, `.${id}-`);
+/** A path as a process with that id, and of that start, gives it here; by default as where starts are not known. */
+function pathOf(id: number, folder: string, start = "0"): string {
+  return temporaryPath(join(folder, "file")).replace(/\.\d+-\d+-(?=.{36}\.tmp$)/, `.${id}-${start}-`);
 }
 
 /** A path as a process that has ended gave it here. */
@@ -163,13 +164,29 @@ test("isAbandonedTemporary() spares files of processes that run", () =>
     assert.equal(await isAbandonedTemporary(join(folder, "file.tmp")), false);
   }));
 
+test("isAbandonedTemporary() tells a process that runs from those that had its id before, however long ago", {
+  skip: process.platform === "linux" ? false : "only Linux tells when a process was started",
+}, () =>
+  inFolder(async (folder) => {
+    const startOf = (id: number) => /(?<=.*\) (?:\S+ ){19})\d+/.exec(readFileSync(`/proc/${id}/stat`, "latin1"))![0];
+    for (const id of [process.pid, process.ppid]) {
+      for (const [start, isAbandoned] of [[startOf(id), false], ["123", true]] as const) {
+        const path = pathOf(id, folder, start);
+        await writeFile(path, "");
+        for (const days of [0, 1.01, 400, -400]) {
+          assert.equal(await daysLater(days, () => isAbandonedTemporary(path)), isAbandoned, `${path} ${days}`);
+        }
+      }
+    }
+  }));
+
 test("isAbandonedTemporary() sees files of processes that ended, also if another has their id now", () =>
   inFolder(async (folder) => {
     const path = abandonedIn(folder);
     await writeFile(path, "");
     assert.equal(await isAbandonedTemporary(path), true);
     // This process's id, but older than this process.
-    const reused = temporaryPath(join(folder, "file"));
+    const reused = pathOf(process.pid, folder);
     await writeFile(reused, "");
     const { timeOrigin } = performance;
     Object.defineProperty(performance, "timeOrigin", { value: timeOrigin + 1.01 * 86_400_000, configurable: true });
@@ -317,7 +334,9 @@ test("a process that is killed while it writes leaves a temporary file, which is
     try {
       await new Promise((resolve) => child.stdout.once("data", resolve));
       assert.equal((await readdir(folder)).length, 1);
-      assert.equal(await removeAbandonedTemporaries(folder), 0, "it is still written to");
+      for (const days of [0, 1.01]) {
+        assert.equal(await daysLater(days, () => removeAbandonedTemporaries(folder)), 0, "it is still written to");
+      }
     } finally {
       child.kill("SIGKILL");
       await ended;

@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+import process from "node:process";
+import { isPermitted, isProcessAlive } from "../runtime/mod.ts";
+
+let space: string | undefined;
+
+/**
+ * Eight hexadecimal digits that stand for where process ids and times of start mean the same: the machine since it was
+ * started, and on Linux the container. A process that may not ask has a space of its own, without a question to its user.
+ */
+export function processSpace(): string {
+  space ??= createHash("sha256").update(describeSpace()).digest("hex").slice(0, 8);
+  return space;
+}
+
+function describeSpace(): string {
+  const isLinux = process.platform === "linux";
+  if (!isPermitted(isLinux ? "systemFiles" : "hostname")) return crypto.randomUUID();
+  try {
+    if (!isLinux) return hostname();
+    // The first container of each machine has the same number, and machines may have the same name.
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1") + readlinkSync("/proc/self/ns/pid");
+    return existsSync("/proc/self/ns/time") ? boot + readlinkSync("/proc/self/ns/time") : boot; // from Linux 5.6 on
+  } catch {
+    return crypto.randomUUID();
+  }
+}
+
+/** The identity of a thread of which the system tells nothing. */
+const UNKNOWN = "0.0";
+
+let ownThread: string | undefined;
+let ownMain: string | undefined;
+
+/** The identity of this thread: its number in the system, and when it was started; "0.0" where only Linux could tell. */
+export function threadIdentity(): string {
+  return ownThread ??= identified(() => /\d+$/.exec(readlinkSync("/proc/thread-self"))![0]);
+}
+
+/** When this process was started, in the system's own unit; "0" where only Linux could tell. */
+export function mainThreadStart(): string {
+  return (ownMain ??= identified(() => `${process.pid}`)).split(".")[1];
+}
+
+function identified(thread: () => string): string {
+  if (process.platform !== "linux" || !isPermitted("systemFiles")) return UNKNOWN;
+  try {
+    const id = thread();
+    return `${id}.${startOf(process.pid, id)!}`;
+  } catch {
+    return UNKNOWN;
+  }
+}
+
+/**
+ * Whether a process of this space runs: the one that was started then, not another with its id; undefined if that cannot be known.
+ *
+ * @param thread The identity of the thread to ask for; undefined if it is not known.
+ */
+export function isThreadAlive(processId: number, thread: string | undefined): boolean | undefined {
+  if (isProcessAlive(processId) === false) return false;
+  if (thread === undefined || thread.endsWith(".0") || threadIdentity() === UNKNOWN) return undefined;
+  const [id, start] = thread.split(".");
+  try {
+    // A folder that is not there may be hidden: those of other users are on some systems.
+    return existsSync(`/proc/${processId}/task`) ? startOf(processId, id) === start : undefined;
+  } catch (error) {
+    return ["ENOENT", "ESRCH"].includes((error as { code: string }).code) ? false : undefined;
+  }
+}
+
+/** When a thread was started, in the system's own unit; undefined if it has ended and was not waited for. */
+function startOf(processId: number, id: string): string | undefined {
+  const status = readFileSync(`/proc/${processId}/task/${id}/stat`, "latin1");
+  const fields = status.slice(status.lastIndexOf(")") + 2).split(" "); // from the third one on
+  return /[ZXx]/.test(fields[0]) ? undefined : fields[19];
+}
