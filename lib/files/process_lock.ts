@@ -1,4 +1,4 @@
-import { readdirSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { Interval, sleep } from "../timers/mod.ts";
@@ -291,7 +291,7 @@ export class ProcessLock {
     try {
       utimesSync(this.#path, now, now);
     } catch {
-      this.#isLost = true;
+      this.#isLost = !existsSync(this.#path); // one that is there may be another user's since this one gave up its rights
     }
   }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fs, { readdirSync } from "node:fs";
+import fs, { readdirSync, utimesSync } from "node:fs";
 import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
@@ -73,6 +73,33 @@ test("a lock whose folder cannot be listed leaves no file, and can be taken once
       }
       assert.deepEqual(await locksIn(folder), []);
       (await taken(folder, { waitFor })).release();
+    }
+  }));
+
+test("a lock whose file cannot be touched is lost if and only if the file is gone", (context) =>
+  inFolder(async (folder) => {
+    const { utimesSync: touch } = fs;
+    for (const code of ["EPERM", "EACCES", "EIO", "EROFS"]) {
+      const lock = await taken(folder, { heartbeat: 1 });
+      fs.utimesSync = (() => {
+        throw Object.assign(new Error(`${code}: refused`), { code });
+      }) as never;
+      syncBuiltinESMExports();
+      try {
+        if (utimesSync === touch) return context.skip("imports of this runtime do not follow the module");
+        lock.renew();
+        assert.equal(lock.isLost, false, code);
+        assert.equal((await locksIn(folder)).length, 1);
+        await rm(join(folder, (await locksIn(folder))[0]));
+        await until(() => lock.isLost, "the loss");
+        lock.renew();
+        assert.equal(lock.isLost, false);
+        assert.equal((await locksIn(folder)).length, 1);
+      } finally {
+        fs.utimesSync = touch;
+        syncBuiltinESMExports();
+        lock.release();
+      }
     }
   }));
 
