@@ -144,8 +144,10 @@ export class AtomicFile {
   readonly #temporary: string;
   readonly #settings: Settings;
   readonly #file: OpenFile;
-  #state: "open" | "ended" | "gone" = "open";
+  #state: "open" | "complete" | "named" | "gone" = "open";
   #writing: Promise<unknown> | undefined = undefined;
+  #ending: Promise<void> | undefined = undefined;
+  #naming: Promise<void> | undefined = undefined;
   /** The error of a write that failed: half of what was to be written may be there. */
   #failure: unknown = undefined;
   #isStreaming = false;
@@ -211,8 +213,8 @@ export class AtomicFile {
   }
 
   /**
-   * Appends all bytes of `pieces`, with one call of the system where it takes them at once. One call at a time: wait
-   * for the one before. A file that a write failed of is worth nothing: it takes no more, and cannot be committed.
+   * Appends all bytes of `pieces`, with one call of the system where it takes them at once, behind those of earlier calls.
+   * A file that a write failed of is worth nothing: it takes no more, and cannot be committed.
    */
   writev(pieces: readonly Uint8Array[]): Promise<void> {
     return this.#write(() => writeFully(this.#file, pieces));
@@ -220,7 +222,7 @@ export class AtomicFile {
 
   /**
    * Appends all bytes of a stream; resolves to how many there were. Where the runtime can do that, which is Bun with
-   * the body of a request to its server, they do not pass through JavaScript. One call at a time.
+   * the body of a request to its server, they do not pass through JavaScript.
    */
   writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {
     return this.#write(async () => {
@@ -240,13 +242,15 @@ export class AtomicFile {
   async #write<T>(write: () => Promise<T>): Promise<T> {
     if (this.#state !== "open") throw this.#misuse();
     if (this.#failure !== undefined) throw this.#failure;
-    const writing = write();
+    const writing = this.#writing === undefined ? write() : this.#writing.then(write);
     this.#writing = writing;
     try {
       return await writing;
     } catch (error) {
-      this.#failure = error ?? new Error("the stream failed");
+      this.#failure ??= error ?? new Error("the stream failed");
       throw error;
+    } finally {
+      if (this.#writing === writing) this.#writing = undefined;
     }
   }
 
@@ -259,6 +263,11 @@ export class AtomicFile {
    */
   async end(): Promise<void> {
     if (this.#state !== "open") throw this.#misuse();
+    this.#state = "complete";
+    await (this.#ending = this.#end());
+  }
+
+  async #end(): Promise<void> {
     const { mtimeMs, mode, flush, replace } = this.#settings;
     try {
       await this.#writing?.catch(() => {}); // kept as the failure
@@ -270,10 +279,10 @@ export class AtomicFile {
       if (flush) await this.#file.datasync();
       await this.#file.close();
     } catch (error) {
+      if (this.#state === "gone") throw this.#misuse();
       await this.discard();
       throw fileFailure("complete", this.#place.path, error);
     }
-    if (this.#state === "open") this.#state = "ended";
   }
 
   /**
@@ -287,9 +296,14 @@ export class AtomicFile {
     await this.#commit();
   }
 
-  async #commit({ made, ...naming }: CommitOptions = {}): Promise<void> {
-    if (this.#state === "open") await this.end();
-    if (this.#state !== "ended") throw this.#misuse();
+  async #commit(options: CommitOptions = {}): Promise<void> {
+    await (this.#state === "open" ? this.end() : this.#state === "complete" ? this.#ending : undefined);
+    if (this.#state !== "complete") throw this.#misuse();
+    this.#state = "named";
+    await (this.#naming = this.#name(options));
+  }
+
+  async #name({ made, ...naming }: CommitOptions): Promise<void> {
     const { replace, flush, atOnce } = this.#settings;
     const { path } = this.#place;
     let action = "complete";
@@ -303,13 +317,17 @@ export class AtomicFile {
     try {
       await (flush ? flushFolder(dirname(path), take) : take());
     } catch (error) {
-      await this.discard();
+      await this.#remove();
       throw fileFailure(action, path, error);
     }
   }
 
-  /** Removes the temporary file, unless it was committed. */
+  /** Removes the temporary file, unless it was committed; waits for a `commit()` that is under way. */
   async discard(): Promise<void> {
+    await (this.#state === "named" ? this.#naming?.catch(() => {}) : this.#remove());
+  }
+
+  async #remove(): Promise<void> {
     if (this.#state === "gone") return;
     this.#leave();
     const closing = this.#file.close().catch(() => {}); // the file goes away: what closing could not flush does not matter
@@ -330,7 +348,7 @@ export class AtomicFile {
   }
 
   #misuse(): TypeError {
-    const state = this.#state === "ended" ? "complete" : "committed or discarded";
+    const state = this.#state === "complete" ? "complete" : "committed or discarded";
     return new TypeError(`cannot write ${this.#place.path}: it is ${state}`);
   }
 }

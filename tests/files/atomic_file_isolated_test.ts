@@ -6,7 +6,8 @@ import { AtomicFile, type AtomicFileOptions, isTemporaryName, openFileWritable }
 import { runCompressJob } from "../../lib/files/series/compress_job.ts";
 import { noise } from "../support/bytes.ts";
 import { inFolder } from "../support/folders.ts";
-import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
+import { cannotMount, onSmallDisk, openFilesIn, turns } from "./written.ts";
 import { needs } from "../support/needs.ts";
 
 test("AtomicFile puts all bytes under the name at commit(), with the mode and time asked for", () =>
@@ -124,6 +125,44 @@ for (const [way, options] of Object.entries(ways)) {
       await file.discard();
       assert.deepEqual(await readdir(folder), []);
       await assert.rejects(file.commit(), { name: "TypeError", message: /it is committed or discarded$/ });
+    }));
+
+  test(`AtomicFile${way} holds the writes that were fulfilled, whatever is called when, and takes its name once`, () =>
+    inFolder(async (folder) => {
+      const random = randomNumbers(34);
+      const path = join(folder, "file");
+      for (let i = 0; i < 60; i++) {
+        await rm(path, { force: true });
+        const file = await AtomicFile.open(path, options);
+        const calls: { name: string; text: string; outcome: unknown }[] = [];
+        const ends: Promise<void>[] = [];
+        for (let at = 0; at < 6; at++) {
+          const name = ["write", "write", "write", "commit", "commit", "end", "discard"][random(at === 0 ? 3 : 7)];
+          const text = String.fromCharCode(97 + at).repeat(random(2) ? 10 : 300_000);
+          const bytes = new TextEncoder().encode(text);
+          const pieces = Array.from(
+            { length: 10 },
+            (_, i) => bytes.subarray(i * bytes.length / 10, (i + 1) * bytes.length / 10),
+          );
+          const call = { name, text, outcome: "pending" as unknown };
+          calls.push(call);
+          const made = name === "write" ? file.writev(pieces) : file[name as "commit" | "end" | "discard"]();
+          ends.push(made.then(() => void (call.outcome = "fulfilled"), (error) => void (call.outcome = error)));
+          if (random(2)) await ends.at(-1);
+          else await turns(random(3));
+        }
+        await Promise.all(ends);
+        await file.discard();
+        const program = calls.map(({ name, outcome }) => `${name}: ${outcome}`).join("\n");
+        const fulfilled = (name: string) => calls.filter((call) => call.name === name && call.outcome === "fulfilled");
+        assert.ok(fulfilled("commit").length <= 1, program);
+        for (const { outcome } of calls) assert.ok(outcome === "fulfilled" || outcome instanceof TypeError, program);
+        const found = await readFile(path, "utf8").catch(() => undefined);
+        const expected = fulfilled("write").map(({ text }) => text).join("");
+        assert.ok(found === (fulfilled("commit").length === 1 ? expected : undefined), program);
+        assert.deepEqual((await readdir(folder)).filter((name) => name !== "file"), [], program);
+      }
+      assert.deepEqual(openFilesIn(folder), []);
     }));
 
   test(`AtomicFile${way} that is discarded while it is written waits for the write, and leaves nothing`, () =>
