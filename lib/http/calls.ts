@@ -19,7 +19,6 @@ export function atOnce<T>(option: string, answer: T): T {
   throw new TypeError(`${option} returned a promise, but has to answer at once: it cannot be asynchronous`);
 }
 
-/** The caller, who waits for a response. */
 export interface Caller {
   resolve(response: HttpResponse): void;
   reject(reason: unknown): void;
@@ -60,7 +59,6 @@ export class LiveCalls {
     return this.#first === undefined;
   }
 
-  /** Adds one that is not there. */
   add(call: LiveCall): void {
     call.nextCall = this.#first;
     if (this.#first !== undefined) this.#first.previousCall = call;
@@ -78,7 +76,6 @@ export class LiveCalls {
     call.nextCall = undefined;
   }
 
-  /** All that are in it now. */
   all(): LiveCall[] {
     const calls: LiveCall[] = [];
     for (let call = this.#first; call !== undefined; call = call.nextCall) calls.push(call);

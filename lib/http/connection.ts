@@ -2,7 +2,7 @@ import type { HttpError } from "./http_error.ts";
 
 export interface ConnectTarget {
   readonly secure: boolean;
-  /** A name or an address, as `URL.hostname` has it. */
+  /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
 }
@@ -128,7 +128,6 @@ export interface Exchange {
   cancel(reason: unknown): void;
 }
 
-/** A connection to one server: an h2 session, or an h1 socket. */
 export interface Connection {
   readonly protocol: "h2" | "http/1.1";
   /** How many more requests may be started now. 0 once it is closing. */

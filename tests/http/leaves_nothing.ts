@@ -14,6 +14,8 @@ process.on("unhandledRejection", (reason) => unhandled.push(reason));
 export interface SceneOptions {
   readonly client?: HttpClientOptions;
   readonly listener?: ListenerOptions;
+  /** How many ms it may take; default: as long as any wait. */
+  readonly limit?: number;
   /** Told of each socket that the server accepts; default: says nothing. */
   readonly onSocket?: (socket: Socket) => void;
 }
@@ -57,7 +59,7 @@ export async function leavesNothing(options: SceneOptions, act: (scene: Scene) =
   const listener = await new Listener(options.listener ?? {}, options.onSocket ?? (() => {})).start();
   const client = new HttpClient({ tls: { ca: certificates.ca }, ...options.client });
   try {
-    await within(act({ client, listener, url: listener.origin }), "the scene");
+    await within(act({ client, listener, url: listener.origin }), "the scene", options.limit);
     await until(() => {
       const { active, queued, connecting } = client.stats();
       return active + queued + connecting === 0;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import test from "node:test";
 import { HttpClient } from "../../lib/http/mod.ts";
-import { until, within } from "../support/waits.ts";
+import { LIMIT, until, within } from "../support/waits.ts";
 import { chosenSeed, SeededRandom } from "./faults/seeded_random.ts";
 import { leavesNothing } from "./leaves_nothing.ts";
 import { chooseWays, clientOptions, Program } from "./model/program.ts";
@@ -50,7 +50,7 @@ test(
       const end = first + steps / STEPS;
       for (let start = first; start < end; start += LOOK) {
         let seed = start;
-        await leavesNothing({}, async () => {
+        await leavesNothing({ limit: LOOK * LIMIT }, async () => {
           for (; seed < Math.min(start + LOOK, end); seed++) await runProgram(world, seed);
           seed = start;
         }).catch((error) => {

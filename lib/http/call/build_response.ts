@@ -28,11 +28,6 @@ function deliverAll(): void {
   for (const delivery of due) delivery.deliver();
 }
 
-interface ResponseTerms {
-  readonly decompress: boolean;
-  readonly redirected: boolean;
-}
-
 /**
  * Makes the response that the caller gets: its body decoded, limited and verified, as it is read.
  *
@@ -43,7 +38,7 @@ export function buildResponse(
   request: FetchRequest,
   head: ResponseHead,
   body: ResponseBody | undefined,
-  terms: ResponseTerms,
+  terms: { readonly decompress: boolean; readonly redirected: boolean },
 ): HttpResponse {
   const { url, integrity, origin } = request;
   if (body !== undefined) {

@@ -17,7 +17,7 @@ import { hasField, joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
 import { buildResponse, deliverSoon } from "./build_response.ts";
-import { FailedAttempts, retryAfter, type RetryTerms } from "./retries.ts";
+import { FailedAttempts, retryAfter } from "./retries.ts";
 
 /**
  * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns the request's life:
@@ -255,7 +255,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     if (!this.#mayRepeat()) return false;
     const { kept, connection } = this.#attempt!.pooled;
     const stale = (kept && connection.closing) || wantsHttp1(error);
-    const pause = this.#failures.add(error, { ...this.#retryTerms, untouched, stale });
+    const pause = this.#failures.add(error, this.#request, { untouched, stale });
     if (pause === undefined) return false;
     if (stale) this.newerThan = PooledConnection.opened;
     this.#tryAgain(pause, error, undefined);
@@ -264,20 +264,14 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
 
   /** Whether there is to be another attempt after one with a status that is to be retried. */
   #retryStatus({ status, headers }: ResponseHead): boolean {
-    const { retryStatuses, maxRetryAfter } = this.#request.limits;
-    if (!retryStatuses.includes(status) || !this.#mayRepeat()) return false;
-    const pause = this.#failures.addAnswered(retryAfter(headers), maxRetryAfter, this.#retryTerms);
+    if (!this.#request.limits.retryStatuses.includes(status) || !this.#mayRepeat()) return false;
+    const pause = this.#failures.addAnswered(retryAfter(headers), this.#request);
     // Who would only see the timeout has more of the response.
     if (pause === undefined || pause >= Math.min(this.#total?.left ?? Infinity, this.#owner.timeLeft)) return false;
     if (this.#request.body?.replayable) this.#upload?.abandon();
     this.#attempt!.letGo();
     this.#tryAgain(pause, undefined, status);
     return true;
-  }
-
-  get #retryTerms(): RetryTerms {
-    const { idempotent, limits: { retries } } = this.#request;
-    return { retries, idempotent };
   }
 
   #tryAgain(pause: number, error: HttpError | undefined, status: number | undefined): void {

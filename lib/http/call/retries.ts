@@ -1,6 +1,7 @@
 import { parseHTTPDate } from "../../semantics/mod.ts";
 import type { HeaderList } from "../connection.ts";
 import type { HttpError } from "../http_error.ts";
+import type { FetchRequest } from "../request/fetch_request.ts";
 import { joinedField } from "../response/response_headers.ts";
 
 /**
@@ -26,13 +27,9 @@ const FIRST_PAUSE_OF_STATUS = 500;
 /** Failures that may pass, after which an idempotent request is sent again. */
 const PASSING: ReadonlySet<string> = new Set(["CONNECTION_LOST", "CONNECTION_STALE", "REFUSED", "RESET"]);
 
-export interface RetryTerms {
-  readonly retries: number;
-  readonly idempotent: boolean;
-}
+type Repeated = Pick<FetchRequest, "idempotent" | "limits">;
 
-/** The same after an attempt that brought no response. */
-export interface LossTerms extends RetryTerms {
+interface Loss {
   /** Whether the server certainly did not act on the request. */
   readonly untouched: boolean;
   /** Whether the connection was one that had answered before and has ended, or speaks a protocol that the server refuses. */
@@ -48,7 +45,11 @@ export class FailedAttempts {
   #free = 0;
 
   /** Adds one without a response. @returns the ms to wait before the next attempt; undefined if there is to be none. */
-  add({ code }: HttpError, { retries, idempotent, untouched, stale }: LossTerms): number | undefined {
+  add(
+    { code }: HttpError,
+    { idempotent, limits: { retries } }: Repeated,
+    { untouched, stale }: Loss,
+  ): number | undefined {
     this.count++;
     if (!untouched && !(idempotent && PASSING.has(code))) return undefined;
     if (stale) this.#free = 1;
@@ -58,9 +59,10 @@ export class FailedAttempts {
     return byChance(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.count - 1, 10)));
   }
 
-  /** Adds one that was answered with a status to be retried, and may have asked to wait for so long. @returns as {@link add}. */
-  addAnswered(asked: number | undefined, longest: number, { retries, idempotent }: RetryTerms): number | undefined {
+  /** Adds one that was answered with a status to be retried, and may have asked to wait. @returns as {@link add}. */
+  addAnswered(asked: number | undefined, { idempotent, limits }: Repeated): number | undefined {
     this.count++;
+    const { retries, maxRetryAfter: longest } = limits;
     if (!idempotent || this.count > retries + this.#free) return undefined;
     const pause = asked === undefined
       ? byChance(Math.min(longest, FIRST_PAUSE_OF_STATUS * 2 ** Math.min(this.count - 1, 10)))

@@ -1,5 +1,6 @@
 import { ANSWERED, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
 import type { ClientCore } from "../client_core.ts";
+import { cookiesOf } from "../../runtime/mod.ts";
 import { Deadline } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest, HttpRequestInit } from "../http_request.ts";
@@ -44,13 +45,12 @@ function requestObject(
   };
 }
 
-/** Deno would join the pairs of `cookie` by a comma. */
 function headersOf(given: HttpRequestInit["headers"] = {}): Headers {
   try {
     const pairs = Symbol.iterator in given ? [...given] : Object.entries(given);
     const headers = new Headers(pairs as [string, string][]);
-    const cookies = pairs.filter(([name]) => /^cookie$/i.test(name));
-    if (cookies.length > 1) headers.set("cookie", cookies.map(([, value]) => value).join("; "));
+    const cookies = cookiesOf(given) ?? cookiesOf(headers);
+    if (cookies) headers.set("cookie", cookies);
     return headers;
   } catch (cause) {
     throw new HttpError("INVALID_HEADER", `The headers cannot be sent: ${(cause as Error).message}`, { cause });

@@ -1,3 +1,4 @@
+import type { LookupAddress } from "node:dns";
 import { connect, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
 import type { HttpConnectFunction } from "../http_client_options.ts";
@@ -90,12 +91,30 @@ export async function dialByFunction(
 }
 
 export function dialError(error: unknown, peer: Peer, attempt: ConnectAttempt): HttpError {
+  return attempt.stage.startsWith("the look-up") ? lookupError(error, peer) : toConnectionError(error, peer);
+}
+
+function lookupError(error: unknown, peer: Peer): HttpError {
   const meaning = toConnectionError(error, peer);
-  if (meaning.code !== "CONNECTION_LOST" || !attempt.stage.startsWith("the look-up")) return meaning;
+  if (meaning.code !== "CONNECTION_LOST") return meaning;
   const { origin, name } = peer;
   // What a lookup of the options said.
   const message = `Cannot look up the name of ${name}: ${error instanceof Error ? error.message : String(error)}`;
   return new HttpError("DNS_FAILED", message, { origin, cause: error });
+}
+
+/** An address of a peer as this machine resolves it: one of IPv4 if there is one, which any proxy can connect to. */
+export function resolved(host: string, peer: Peer, lookup: LookupFunction): Promise<string> {
+  if (isIP(host) !== 0) return Promise.resolve(host);
+  return new Promise((resolve, reject) =>
+    guarded(lookup, () => {})(host, { all: true }, (error, found) => {
+      if (error) return reject(lookupError(error, peer));
+      const addresses = (found as LookupAddress[]).map(({ address }) => address);
+      const address = addresses.find((address) => isIP(address) === 4) ?? addresses[0] ?? "";
+      if (isIP(address) !== 0) return resolve(address);
+      reject(lookupError(new Error("it has no address"), peer));
+    })
+  );
 }
 
 /** Functions may throw anything, and a socket's file may be missing: whatever it is, nothing is connected. */

@@ -17,9 +17,8 @@ import { openTunnel } from "./tunnel.ts";
  */
 export function openTransport(target: ConnectTarget, options: ConnectOptions): Promise<Transport> {
   if (options.signal?.aborted) return Promise.reject(options.signal.reason);
-  const host = target.host.startsWith("[") ? target.host.slice(1, -1) : target.host;
-  const attempt = new ConnectAttempt(originOf({ ...target, host }), options);
-  const way = new Way({ ...target, host }, options, attempt);
+  const attempt = new ConnectAttempt(originOf(target), options);
+  const way = new Way(target, options, attempt);
   return attempt.run(() => way.go());
 }
 

@@ -9,6 +9,7 @@ import type { ProxyServer } from "../proxy/proxy_server.ts";
 import { ipv6Bytes } from "./allowed_addresses.ts";
 import { type ConnectAttempt, socketEvent } from "./connect_attempt.ts";
 import { originPeer, type Peer } from "./connect_options.ts";
+import { resolved } from "./dial.ts";
 import { toConnectionError } from "./connection_error.ts";
 
 interface TunnelTarget {
@@ -172,7 +173,9 @@ async function openSocks5Tunnel(
   lookup: LookupFunction | undefined,
 ): Promise<void> {
   const { proxy, host, port, serverSpeaksFirst } = target;
-  const address = proxy.resolves ? host : await resolved(target, lookup ?? systemLookup);
+  const address = proxy.resolves
+    ? host
+    : await resolved(host, originPeer(target.peer.origin), lookup ?? systemLookup as LookupFunction);
   const answer = new ProxyAnswer(socket, target.peer);
   await authenticate(socket, answer, target);
   socket.write(Buffer.from([VERSION, CONNECT, 0, ...addressBytes(address, target), port >> 8, port & 0xff]));
@@ -221,31 +224,6 @@ function addressBytes(address: string, target: TunnelTarget): number[] {
   const name = Buffer.from(address.replace(/\.$/, ""), "latin1");
   if (name.length <= 255) return [NAME, name.length, ...name];
   throw failed("DNS_FAILED", target, "cannot be asked for a name of more than 255 bytes");
-}
-
-/** The address of the target as this machine resolves it: one of IPv4 if there is one, which any proxy can connect to. */
-function resolved({ host, peer: { origin } }: TunnelTarget, lookup: LookupFunction): Promise<string> {
-  if (isIP(host) !== 0) return Promise.resolve(host);
-  return new Promise((resolve, reject) => {
-    const fail = (error: unknown): void => {
-      const known = toConnectionError(error, originPeer(origin));
-      if (known === error || known.code === "DNS_FAILED") return reject(known);
-      const said = error instanceof Error ? error.message : String(error);
-      const message = `Cannot look up the name ${host} of ${origin}: ${said}`;
-      reject(new HttpError("DNS_FAILED", message, { origin, cause: error }));
-    };
-    try {
-      lookup(host, { all: true }, (error, found) => {
-        if (error) return fail(error);
-        const addresses = typeof found === "string" ? [found] : found.map(({ address }) => address);
-        const address = addresses.find((address) => isIP(address) === 4) ?? addresses[0];
-        if (address === undefined || isIP(address) === 0) return fail(new Error("it has no address"));
-        resolve(address);
-      });
-    } catch (error) {
-      fail(error);
-    }
-  });
 }
 
 function noSocks(first: number, target: TunnelTarget): HttpError {

@@ -1,6 +1,6 @@
 import process from "node:process";
 import type { RequestBody, Transport } from "../connection.ts";
-import { HttpError, takenBack } from "../http_error.ts";
+import { type HttpError, takenBack } from "../http_error.ts";
 import { FIRST_SLAB, SlabWriter } from "../slab_writer.ts";
 import { fieldLines } from "./request_head.ts";
 
@@ -73,20 +73,15 @@ export class BodyWriter {
     if (piece === undefined) return this.#onEnd();
     if (piece.length === 0) return this.#refuse(takenBack(this.#origin));
     if (this.#left === undefined) this.#output.putLine(`${piece.length.toString(16)}\r\n`);
-    else if (piece.length > this.#left) return this.#onWrongLength("more");
     this.#piece = piece;
     this.#taken = 0;
     this.#advance(piece);
   };
 
-  readonly #onFailure = (error: unknown): void => {
+  readonly #onFailure = (error: HttpError): void => {
     if (this.#over) return;
     this.#over = true;
-    const message = error instanceof Error ? error.message : String(error);
-    const failure = error instanceof HttpError
-      ? error
-      : new HttpError("BODY_FAILED", `the request's body broke: ${message}`, { origin: this.#origin, cause: error });
-    this.#events.onBodyFailed(this, failure);
+    this.#events.onBodyFailed(this, error);
   };
 
   /** Goes on with the piece, and to the next when it is through. */
@@ -116,7 +111,6 @@ export class BodyWriter {
 
   #onEnd(): void {
     if (this.#left === undefined) this.#output.putLine(`0\r\n${fieldLines(this.#body.trailers)}\r\n`);
-    else if (this.#left > 0) return this.#onWrongLength("less");
     this.#over = true;
     this.#finish();
   }
@@ -137,11 +131,6 @@ export class BodyWriter {
     this.#flushesSoon = false;
     if (!this.#over) this.#output.flush();
   };
-
-  #onWrongLength(how: "more" | "less"): void {
-    const message = `the request's body has ${how} bytes than its length says: ${this.#body.length}`;
-    this.#refuse(new HttpError("BODY_FAILED", message, { origin: this.#origin }));
-  }
 
   #refuse(error: HttpError): void {
     this.#body.cancel(error);

@@ -10,6 +10,7 @@ import type {
   Transport,
   TransportEvents,
 } from "../connection.ts";
+import type { ResolvedOptions } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { BodyWriter } from "./body_writer.ts";
 import { type ExchangeHost, Http1Exchange } from "./exchange.ts";
@@ -20,15 +21,11 @@ import type { ParsedHead } from "./response_head.ts";
 import { ResponseReader, type ResponseSink } from "./response_reader.ts";
 import { afterPoll } from "../../runtime/mod.ts";
 
-export interface Http1Options {
+export interface Http1Options extends Pick<ResolvedOptions, "pipelining" | "maxHeaderSize"> {
   readonly origin: string;
-  /** Most requests that are sent before the first of them is answered: GET, HEAD and OPTIONS without a body only. */
-  readonly pipelining: number;
   readonly forwarding?: Forwarding | undefined;
   /** Bytes of a response that may wait for their reader before the connection is no longer read from. */
   highWaterMark: number;
-  /** Most bytes of a response's head, and of its trailers. */
-  maxHeaderSize: number;
   /** ms after which an unused connection is closed, or sooner if the server says that it does not keep it so long. */
   idleTimeout: number;
 }
@@ -75,7 +72,6 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
   #gathers = false;
   /** The transport was let go of: nothing more is read or sent. */
   #ended = false;
-  /** Why, if it was for an error. */
   #error: HttpError | undefined = undefined;
   #toldClosing = false;
 
@@ -281,7 +277,6 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     }
   }
 
-  /** No request is under way. */
   #rest(): void {
     this.#look = undefined;
     this.#transport.hold(false);
@@ -293,7 +288,6 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     return this.#reader.begun ? CUT : UNANSWERED;
   }
 
-  /** No request after the response that is being read. */
   #leave(): void {
     this.#reusable = false;
     this.closing = true;

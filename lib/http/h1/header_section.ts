@@ -44,7 +44,6 @@ export class HeaderSection {
   readonly #limit: number;
   readonly #of: number;
   readonly #what: string;
-  /** The section so far, and more room. */
   bytes: Uint8Array = new Uint8Array(FIRST_SIZE);
   length = 0;
 
@@ -111,7 +110,6 @@ export function tooLarge(what: string, limit: number): ResponseFault {
   return new ResponseFault("LIMIT_EXCEEDED", `the ${what} is larger than ${limit} bytes: see maxHeaderSize`);
 }
 
-/** Fields that responses usually have, in lower case. */
 const USUAL =
   ("accept-ranges access-control-allow-credentials access-control-allow-headers access-control-allow-methods " +
     "access-control-allow-origin access-control-expose-headers access-control-max-age age allow alt-svc cache-control " +

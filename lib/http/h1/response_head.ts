@@ -7,7 +7,6 @@ export const CHUNKED = -1;
 /** {@link ParsedHead.length} of a body that ends with the connection. */
 export const UNTIL_CLOSE = -2;
 
-/** The head of a response, and what it says of the body and of the connection. */
 export interface ParsedHead {
   readonly status: number;
   readonly statusText: string;

@@ -27,7 +27,6 @@ export class ResponseReader {
   readonly #maxHeaderSize: number;
   #stage: Stage = "nothing";
   #toHead = false;
-  /** A header section that came in pieces. */
   #section: HeaderSection | undefined = undefined;
   #left = 0;
   #chunks: ChunkFraming | undefined = undefined;

@@ -1,5 +1,5 @@
 import type { HeaderList, Transport } from "../connection.ts";
-import { HttpError, takenBack } from "../http_error.ts";
+import { type HttpError, takenBack } from "../http_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import type { Http2Stream } from "./http2_stream.ts";
 import { ConnectionFault, DEFAULT_WINDOW, FLOW_CONTROL_ERROR, FRAME_HEADER, MAX_WINDOW } from "./protocol.ts";
@@ -213,18 +213,12 @@ export class BodySender {
     stream.isReading = false;
     if (stream.isOver) return;
     if (piece === undefined) return this.#end(stream);
-    if (stream.bodyLeft >= 0 && piece.length > stream.bodyLeft) {
-      return this.#onWrongLength(stream, `has more than the ${stream.body!.length} bytes that were announced`);
-    }
     stream.piece = piece;
     stream.pieceAt = 0;
     this.queue(stream);
   }
 
   #end(stream: Http2Stream): void {
-    if (stream.bodyLeft > 0) {
-      return this.#onWrongLength(stream, `ended ${stream.bodyLeft} bytes before the length that was announced`);
-    }
     const { trailers } = stream.body!;
     stream.body = undefined;
     if (trailers === undefined) this.#output.addData(stream.id, NOTHING, 0, 0, true);
@@ -232,17 +226,9 @@ export class BodySender {
     this.#events.onReady();
   }
 
-  #onWrongLength(stream: Http2Stream, what: string): void {
-    this.#onBroken(stream, new HttpError("BODY_FAILED", `the request's body ${what}`, { origin: this.#origin }));
-  }
-
-  #onBroken(stream: Http2Stream, error: unknown): void {
+  #onBroken(stream: Http2Stream, error: HttpError): void {
     stream.isReading = false;
-    if (stream.isOver) return;
-    const failure = error instanceof HttpError
-      ? error
-      : new HttpError("BODY_FAILED", "the request's body broke", { origin: this.#origin, cause: error });
-    this.#events.onBodyFailed(stream, failure);
+    if (!stream.isOver) this.#events.onBodyFailed(stream, error);
   }
 
   /** Lets go of the queue's beginning, which was served. */

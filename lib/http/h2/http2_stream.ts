@@ -1,15 +1,12 @@
 import type { Exchange, ExchangeHandler, RequestBody } from "../connection.ts";
+import type { ResolvedOptions } from "../http_client_options.ts";
 import { ConnectionFault, frameName, MAX_STREAM, STREAM_CLOSED } from "./protocol.ts";
 
+type OfClients = "maxConcurrentStreams" | "streamWindow" | "maxHeaderSize" | "pingInterval" | "pingTimeout";
+
 /** How a session is to be; times in ms, 0 for never. */
-export interface Http2Options {
+export interface Http2Options extends Pick<ResolvedOptions, OfClients> {
   readonly origin: string;
-  readonly maxConcurrentStreams: number;
-  /** Bytes that the server may send of a response nobody reads: SETTINGS_INITIAL_WINDOW_SIZE. */
-  readonly streamWindow: number;
-  readonly maxHeaderSize: number;
-  readonly pingInterval: number;
-  readonly pingTimeout: number;
   readonly idleTimeout: number;
   /** Requests at a time until the server's SETTINGS come. Default: 1. */
   readonly allowedAtFirst?: number;

@@ -1,4 +1,4 @@
-import { HttpError } from "../http_error.ts";
+import { HttpError, type HttpErrorCode } from "../http_error.ts";
 
 /** Octets of a frame's header. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.1} */
 export const FRAME_HEADER = 9;
@@ -94,26 +94,28 @@ export function protocolFault(message: string): ConnectionFault {
   return new ConnectionFault(PROTOCOL_ERROR, message);
 }
 
+function failure(code: HttpErrorCode, number: number, words: string, origin: string): HttpError {
+  return new HttpError(code, words, { origin, cause: new Http2ErrorCause(number, words) });
+}
+
 /** The server gave a request up (RST_STREAM), or refused it without acting on it. */
 export function resetError(origin: string, code: number, isUntouched: boolean): HttpError {
   const words = isUntouched
     ? `the server refused the request without acting on it (${errorName(code)})`
     : `the server gave the request up (${errorName(code)})`;
-  return new HttpError(isUntouched ? "REFUSED" : "RESET", words, { origin, cause: new Http2ErrorCause(code, words) });
+  return failure(isUntouched ? "REFUSED" : "RESET", code, words, origin);
 }
 
 /** The server said in GOAWAY, with some debug data, that it has not looked at a request, and will not. */
 export function goawayError(origin: string, code: number, debug: string): HttpError {
   const said = debug === "" ? errorName(code) : `${errorName(code)}, ${JSON.stringify(debug)}`;
-  const words = `the server closes the connection (${said}), and did not act on the request`;
-  return new HttpError("REFUSED", words, { origin, cause: new Http2ErrorCause(code, words) });
+  return failure("REFUSED", code, `the server closes the connection (${said}), and did not act on the request`, origin);
 }
 
 /** A response breaks the rules, or our limits. */
 export function responseError(origin: string, code: number, message: string, isTooLarge: boolean): HttpError {
-  const words = `the server's response cannot be used: ${message}`;
-  const cause = new Http2ErrorCause(code, words);
-  return new HttpError(isTooLarge ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR", words, { origin, cause });
+  const kind = isTooLarge ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR";
+  return failure(kind, code, `the server's response cannot be used: ${message}`, origin);
 }
 
 /** The whole connection breaks the rules, or our limits. */

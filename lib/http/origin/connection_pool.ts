@@ -4,7 +4,6 @@ import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
 import type { HttpError } from "../http_error.ts";
 import type { HttpOriginStats } from "../http_events.ts";
 
-/** A request that an origin finds a connection for. */
 export interface WaitingRequest {
   /** In which functions of the user's are called for a connection that is made for it. */
   readonly context: CallContext | undefined;
@@ -75,7 +74,6 @@ export interface ConnectionPool {
   onClosed(pooled: PooledConnection, error: HttpError | undefined): void;
 }
 
-/** A connection and its place in the pool of its origin. */
 export class PooledConnection implements ConnectionOwner {
   static opened = 0;
   /** Its number, which is higher than those of all that were opened before. */

@@ -17,7 +17,6 @@ export class NoProxy {
   readonly #exemptions: { readonly host: string; readonly port: number | undefined }[] = [];
   readonly #ranges = new BlockList();
 
-  /** Reads a list. What is neither a name nor an address is for no host. */
   constructor(list: string) {
     const entries = list.toLowerCase().split(/[\s,]+/).filter((entry) => entry !== "");
     this.#exemptsAll = entries.includes("*");
@@ -63,7 +62,6 @@ export class NoProxy {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The proxies that the environment names, read once, by the rules of curl. */
 export class EnvironmentProxies {
   readonly #http: ProxyServer | undefined;
   readonly #https: ProxyServer | undefined;
@@ -117,9 +115,6 @@ export function proxyOption(): Member<ProxyOption, undefined> {
 /** The proxy of an origin; undefined: none. @throws {HttpError} INVALID_OPTION if a function of the user's throws, or names no proxy. */
 export type ProxyChoice = (origin: ConnectTarget & { readonly origin: string }) => ProxyServer | undefined;
 
-/** How many proxies that a function has named are kept, each with what was parsed of it. */
-const MOST_KEPT = 256;
-
 /** @throws {TypeError} if the option names no proxy. */
 export function readProxyOption(option: ProxyOption): ProxyChoice {
   if (option === "env") {
@@ -132,7 +127,6 @@ export function readProxyOption(option: ProxyOption): ProxyChoice {
 }
 
 function choiceOf(choose: Extract<ProxyOption, (origin: URL) => unknown>): ProxyChoice {
-  const kept = new Map<string, ProxyServer>();
   return ({ origin }) => {
     try {
       const chosen = atOnce("proxy", choose(new URL(origin)));
@@ -140,13 +134,7 @@ function choiceOf(choose: Extract<ProxyOption, (origin: URL) => unknown>): Proxy
       if (typeof chosen !== "string" && !(chosen instanceof URL)) {
         throw new TypeError("The proxy that the function gave is no URL");
       }
-      const key = String(chosen);
-      const known = kept.get(key);
-      if (known !== undefined) return known;
-      if (kept.size >= MOST_KEPT) kept.clear();
-      const proxy = new ProxyServer(chosen, "The proxy that the function gave");
-      kept.set(key, proxy);
-      return proxy;
+      return new ProxyServer(chosen, "The proxy that the function gave");
     } catch (cause) {
       const message = `Cannot choose a proxy for ${origin}: ${cause instanceof Error ? cause.message : String(cause)}`;
       throw new HttpError("INVALID_OPTION", message, { origin, cause });

@@ -47,7 +47,6 @@ export class ProxyServer {
     this.#checkCredentials(what);
   }
 
-  /** The value of Proxy-Authorization; undefined without credentials. */
   get authorization(): string | undefined {
     if (this.#user === undefined) return undefined;
     return `Basic ${Buffer.concat([this.#user, Buffer.from(":"), this.#password]).toString("base64")}`;

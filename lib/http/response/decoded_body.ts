@@ -188,9 +188,8 @@ export function decodedBody(body: ResponseBody, contentEncoding: string, origin:
   if (found.length === 0 || !found.every((coding) => typeof coding === "string")) return body;
   if (found.length > MOST_CODINGS) {
     const message = `The response has ${found.length} content codings, and at most ${MOST_CODINGS} are undone`;
-    const error = new HttpError("DECODING_FAILED", message, { origin });
-    body.cancel(error);
-    return ResponseBody.failed(error);
+    body.cancel(new HttpError("DECODING_FAILED", message, { origin }));
+    return body;
   }
   return found.reduceRight<ResponseBody>((layer, coding) => new DecodingRelay(layer, coding, origin).body, body);
 }

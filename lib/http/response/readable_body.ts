@@ -3,7 +3,6 @@ import type { ReadableStream } from "../../streams/mod.ts";
 import { ByteQueue } from "./byte_queue.ts";
 import { type BodyConsumer, ResponseBody } from "./response_body.ts";
 
-/** The types that a whole body can be read as. */
 export type WholeKind = "text" | "json" | "bytes" | "arrayBuffer" | "blob" | "formData";
 
 const decoder = new TextDecoder();
@@ -51,17 +50,10 @@ export function convertWhole(chunks: ByteQueue, kind: WholeKind, contentType: st
 }
 
 /**
- * Makes two bodies of one. What one of them is given and the other has not taken yet waits there, without limit, as the
- * standard has it.
+ * Two bodies made of one. What one of them is given and the other has not taken yet waits there, without limit, as the standard has it.
  *
  * @see {@link https://fetch.spec.whatwg.org/#concept-body-clone}
  */
-function teeBody(body: ResponseBody): [ResponseBody, ResponseBody] {
-  const copy = body.copy();
-  if (copy !== undefined) return [copy, body.copy()!];
-  return new BodyTee(body).branches;
-}
-
 class BodyTee implements BodyConsumer {
   readonly #source: ResponseBody;
   readonly branches: [ResponseBody, ResponseBody] = [this.#branch(), this.#branch()];
@@ -141,12 +133,10 @@ export class ReadableBody {
     return this.#stream;
   }
 
-  /** Whether somebody has read of it, or cancelled it. */
   get isUsed(): boolean {
     return this.#stream === undefined ? this.#body.isTaken : isDisturbed(this.#stream);
   }
 
-  /** Whether it was read, or is locked to a reader. */
   get isUnusable(): boolean {
     return this.#stream === undefined ? this.#body.isTaken : this.#stream.locked || this.isUsed;
   }
@@ -177,11 +167,10 @@ export class ReadableBody {
     return this.#body.copyContent();
   }
 
-  /** Another one with the same content, to be read on its own. */
   clone(): ReadableBody {
     if (this.isUnusable) throw unusable("clone");
     this.#lockStream();
-    const [body, copy] = teeBody(this.#body);
+    const [body, copy] = new BodyTee(this.#body).branches;
     this.#body = body;
     this.#stream = undefined;
     return new ReadableBody(copy);
@@ -213,7 +202,6 @@ export class ReadableBody {
   }
 }
 
-/** Gives a body piece by piece to a runtime that asks for them. */
 class NativeReader implements AsyncIterator<Uint8Array>, BodyConsumer {
   #claim: (() => ResponseBody) | undefined;
   #body: ResponseBody | undefined = undefined;
@@ -255,7 +243,6 @@ function unusable(action: string): TypeError {
 const responses = new FinalizationRegistry<ResponseBody>((body) => {
   if (!body.isTaken) body.cancel(abandoned());
 });
-/** Bodies by the streams that read them. */
 const streams = new FinalizationRegistry<ResponseBody>((body) => body.cancel(abandoned()));
 
 /** Has a body cancelled once nobody can read it any more. One that is over is not kept, for it may lead to its stream. */

@@ -122,12 +122,6 @@ export class ResponseBody {
     this.#control = control;
   }
 
-  static failed(error: unknown): ResponseBody {
-    const body = new ResponseBody(NO_CONTROL);
-    body.fail(error);
-    return body;
-  }
-
   /** Appends a view that nobody writes to again; `isOwn`: its reader may have the memory. Does nothing after the end. */
   push(chunk: Uint8Array, isOwn: boolean = false): void {
     if (this.#end !== undefined || chunk.length === 0) return;
@@ -239,16 +233,6 @@ export class ResponseBody {
     return joinBytes(this.#chunks.pieces, this.#chunks.length);
   }
 
-  /** Another body with the same content, of one that is whole and that nobody has begun to take; undefined of all others. */
-  copy(): ResponseBody | undefined {
-    if (!this.isWhole) return undefined;
-    const copy = new ResponseBody({ ...NO_CONTROL, revoked: () => this.revoked });
-    copy.isDecoded = this.isDecoded;
-    for (const chunk of this.#chunks.pieces) copy.push(chunk);
-    copy.end((this.#end as BodyEnd & { isWhole: true }).trailers);
-    return copy;
-  }
-
   /** Makes the stream that reads this body. Once, unless `isTaken` was set before. */
   makeStream(): ReadableStream<Uint8Array<ArrayBuffer>> {
     const source = new BodyStreamSource(this);
@@ -290,5 +274,3 @@ export class ResponseBody {
     consumer.onReady();
   }
 }
-
-const NO_CONTROL: BodyControl = { consumed() {}, cancel() {} };

@@ -56,7 +56,6 @@ export function fieldsToSendOn(list: HeaderList, isDecoded: boolean): HeaderList
   return kept ?? list;
 }
 
-/** Whether there is a field of this name, which may be empty. */
 export function hasField(headers: HeaderList, name: string): boolean {
   for (let at = 0; at < headers.length; at += 2) {
     if (headers[at] === name) return true;

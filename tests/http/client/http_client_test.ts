@@ -350,7 +350,7 @@ test("stats() count what is under way", { skip: noHttp2Server }, async () => {
       const first = [client.fetch(url), client.fetch(url)];
       const last = client.fetch(url);
       assert.equal(client.stats().queued, 3);
-      await later(50);
+      await until(() => client.stats().active === 2, "the requests under way");
       const { active, queued, connections, sessions, requests, origins } = client.stats();
       assert.deepEqual({ active, queued, connections, sessions, requests }, {
         active: 2,
