@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeNativeSideLazily } from "../../lib/streams/native/lazy/lazy_side.ts";
 import { readBatches } from "../../lib/batch/mod.ts";
-import { readableStreamStateOf } from "../../lib/streams/native/lockable.ts";
+import { readableStreamStateOf } from "../../lib/streams/native/feeds/readable_feed.ts";
 import { ReadableStream, toNative, TransformStream, WritableStream } from "../../lib/streams/mod.ts";
 import { runtime } from "../support/runtime.ts";
 

@@ -10,16 +10,19 @@ import {
 } from "../language/native_classes.ts";
 import { construct } from "../language/webidl.ts";
 import { ByteControllerState } from "../readable/byte_controller_state.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
+import {
+  checkReadableStreamFree,
+  type NativeController,
+  ReadableFeed,
+  readableStreamStateOf,
+  UnseenReaderState,
+} from "./feeds/readable_feed.ts";
+import { checkWritableStreamFree, WritableFeed, writableStreamStateOf } from "./feeds/writable_feed.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { readableStreamReaderGenericInitialize } from "../readable/stream_state.ts";
-import { checkWritableStreamFree, writableStreamStateOf } from "./lockable.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { setUpWritableStreamDefaultWriter, WriterState } from "../writable/writer_state.ts";
-import { FromNativeByteSource, fromNativeSink } from "./ends/from_native.ts";
-import { NativeReadableEnd } from "./ends/native_ends.ts";
-import { type NativeController, ReadableFeed, UnseenReaderState } from "./feeds/readable_feed.ts";
-import { WritableFeed } from "./feeds/writable_feed.ts";
+import { FromNativeByteSource, fromNativeSink, NativeReadableEnd } from "./ends/native_ends.ts";
 
 /** How many chunks, or bytes of a byte stream, a stream made by {@linkcode toNative} takes from ours at once. */
 const BATCH_OF_CHUNKS = 16;

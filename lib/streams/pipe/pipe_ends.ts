@@ -2,10 +2,10 @@ import { unseenWritableEnd } from "#streams/lazy_side";
 import { mustBe } from "../language/errors.ts";
 import { isNativeReadableStream, isNativeWritableStream } from "../language/native_classes.ts";
 import { NativeReadableEnd, NativeWritableEnd } from "../native/ends/native_ends.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "../native/lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "../native/feeds/readable_feed.ts";
+import { checkWritableStreamFree, writableStreamStateOf } from "../native/feeds/writable_feed.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { toDictionary } from "../language/webidl.ts";
-import { checkWritableStreamFree, writableStreamStateOf } from "../native/lockable.ts";
 import type { WritableStreamState } from "../writable/stream_state.ts";
 
 /** A stream that a pipe reads from: one of ours, or one of the runtime's behind a state that stands for it. */

@@ -5,7 +5,8 @@ import {
   nativePipeTo,
 } from "../language/native_classes.ts";
 import { markAsHandled, promiseRejectedWith } from "../language/promises.ts";
-import { readableStreamStateOf, writableStreamStateOf } from "../native/lockable.ts";
+import { readableStreamStateOf } from "../native/feeds/readable_feed.ts";
+import { writableStreamStateOf } from "../native/feeds/writable_feed.ts";
 import { Pipe } from "./pipe.ts";
 import { type ReadableEnd, toPipeTransform, toReadableEnd, toWritableEnd, type WritableEnd } from "./pipe_ends.ts";
 import { type PipeOptions, type StreamPipeOptions, toPipeOptions } from "./pipe_options.ts";

@@ -4,7 +4,7 @@ import { isNativeReadableStream, isNativeReadableStreamLocked } from "../languag
 import { NativeBatchReader } from "../native/ends/native_batch_reader.ts";
 import { type BatchLimits, type BatchReader, type BatchRequest, GatheredBatch } from "../queuing/read_batch.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "../native/lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "../native/feeds/readable_feed.ts";
 import { pullRunInto } from "./pull_run.ts";
 import {
   DefaultReaderState,

@@ -3,14 +3,13 @@ import { lockedError, mustBe } from "../language/errors.ts";
 import { isNativeReadableStream, isNativeReadableStreamLocked } from "../language/native_classes.ts";
 import { markAsHandled } from "../language/promises.ts";
 import { construct } from "../language/webidl.ts";
-import { FromNativeByteSource } from "../native/ends/from_native.ts";
-import { NativeReadableEnd } from "../native/ends/native_ends.ts";
+import { FromNativeByteSource, NativeReadableEnd } from "../native/ends/native_ends.ts";
 import { checkedSize } from "../queuing/chunk_queue.ts";
 import { readableByteStreamControllerRespond } from "./byob_request.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
 import type { SourceAlgorithms } from "./controller_state.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "../native/lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "../native/feeds/readable_feed.ts";
 import {
   DefaultReaderState,
   readableStreamDefaultReaderRead,

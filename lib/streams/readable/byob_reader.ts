@@ -11,7 +11,7 @@ import {
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../language/webidl.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "../native/lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "../native/feeds/readable_feed.ts";
 import {
   ByobReaderState,
   PromiseReadRequest,
@@ -52,10 +52,11 @@ export interface ReadableStreamBYOBReaderReadOptions {
 }
 
 replaceGlobal(NAME, NativeReadableStreamBYOBReader);
-const isLazy = makeLockLazily(NativeReadableStreamBYOBReader, ByobReaderState, {
+const isLazy = makeLockLazily({
+  native: NativeReadableStreamBYOBReader,
   makeStream: () => new NativeReadableStream({ type: "bytes" }),
   look: isNativeReadableStreamLocked,
-});
+}, ByobReaderState);
 
 /**
  * Reads a byte stream into buffers that the caller brings.

@@ -9,7 +9,7 @@ import {
 } from "../language/native_classes.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "../native/lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "../native/feeds/readable_feed.ts";
 import {
   DefaultReaderState,
   disturb,
@@ -24,10 +24,11 @@ import {
 const NAME = "ReadableStreamDefaultReader";
 
 replaceGlobal(NAME, NativeReadableStreamDefaultReader);
-const isLazy = makeLockLazily(NativeReadableStreamDefaultReader, DefaultReaderState, {
+const isLazy = makeLockLazily({
+  native: NativeReadableStreamDefaultReader,
   makeStream: () => new NativeReadableStream(),
   look: isNativeReadableStreamLocked,
-});
+}, DefaultReaderState);
 
 /**
  * Reads a stream chunk by chunk.

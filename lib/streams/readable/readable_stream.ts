@@ -1,5 +1,13 @@
-import { EagerFeed, lightSideOf, makeNativeSideLazily, staysLazy, WatchedReadableFeed } from "#streams/lazy_side";
-import { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "#streams/node_interop";
+import {
+  adoptOwnClosedPromise,
+  answerNode,
+  closeIfEmpty,
+  EagerFeed,
+  lightSideOf,
+  makeNativeSideLazily,
+  staysLazy,
+  WatchedReadableFeed,
+} from "#streams/lazy_side";
 import { badValue, lockedError, outOfRange } from "../language/errors.ts";
 import {
   hasNativeByteStreams,
@@ -18,7 +26,15 @@ import {
   toDictionary,
   toObject,
 } from "../language/webidl.ts";
-import { NO_BUFFER, type ReadableFeed, releaseReadableFeed } from "../native/feeds/readable_feed.ts";
+import {
+  checkReadableStreamFree,
+  isReadableStreamLocked,
+  NO_BUFFER,
+  type ReadableFeed,
+  readableStreamStateOf,
+  releaseReadableFeed,
+  setReadableStreamStateOf,
+} from "../native/feeds/readable_feed.ts";
 import type { StreamPipeOptions } from "../pipe/pipe_options.ts";
 import { pipeThrough, pipeTo } from "../pipe/pipe_to.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/chunk_queue.ts";
@@ -32,12 +48,6 @@ import { ReadableStreamDefaultController } from "./default_controller.ts";
 import { ReadableStreamDefaultReader } from "./default_reader.ts";
 import { DefaultTee } from "./default_tee.ts";
 import { readableStreamFromIterable } from "./from.ts";
-import {
-  checkReadableStreamFree,
-  isReadableStreamLocked,
-  readableStreamStateOf,
-  setReadableStreamStateOf,
-} from "../native/lockable.ts";
 import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 import {
   type UnderlyingByteSource,

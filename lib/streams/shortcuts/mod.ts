@@ -42,12 +42,11 @@
  * | a writable end that is piped into unseen | `native/lazy/lazy_side.ts` `unseenWritableEnd` | the TransformStream is ours, with the class's own getter | which getters run, and what they give | `tests/streams/unseen_writable_test.ts` |
  * | locks of native sides that stay | `native/native_locks.ts` `releaseSide` | on Bun, the stream has closed, and a pipe or an iterator had locked it | which bodies the runtime refuses | `tests/streams/edge/edge_test.ts` |
  * | readers and writers whose native side is made then | `native/lazy/lazy_side.ts` `makeLockLazily` | the same | what the runtime sees of a locked stream | `tests/streams/native_side_isolated_test.ts` |
- * | native readers that wait in our stream | `native/lazy/watched_feeds.ts` `readDirectly` | Deno's steps have their names, and nothing has pulled for a BYOB reader | order, close, error, cancel and release | `tests/streams/native_side_isolated_test.ts` |
- * | a native side without the constructor | `native/lazy/watched_feeds.ts` `lightSideOf` | a stream of Deno's is like that, by a trial | what the runtime sees of a stream | `tests/streams/native_side_isolated_test.ts` |
- * | a state as the source of its native side | `native/lazy/eager_feed.ts` `LateFeed` | the runtime takes all that is queued at once, and the stream is none of bytes | what the runtime reads and cancels | `tests/streams/drop_in_response_test.ts` |
- * | chunks lent to the native side | `native/lazy/eager_feed.ts` `LendingFeed` | the runtime takes all that is queued at once, and no pull would come of a chunk that is taken | pulls, `desiredSize`, cancel, and what another reader gets | `tests/streams/lent_chunks_test.ts` |
+ * | native readers that wait in our stream | `native/lazy/runtime_feeds.ts` `readDirectly` | Deno's steps have their names, and the stream is none of bytes | order, close, error, cancel and release | `tests/streams/native_side_isolated_test.ts` |
+ * | a native side without the constructor | `native/lazy/runtime_feeds.ts` `lightSideOf` | a stream of Deno's is like that, by a trial | what the runtime sees of a stream | `tests/streams/native_side_isolated_test.ts` |
+ * | chunks lent to the native side | `native/lazy/runtime_feeds.ts` `LendingFeed` | the runtime takes all that is queued at once, and no pull would come of a chunk that is taken | pulls, `desiredSize`, cancel, and what another reader gets | `tests/streams/lent_chunks_test.ts` |
  * | chunks that cross in batches | `native/bridge.ts` `ToNativeFeed` | `toNative()` was asked for | order, close, error and cancel | `tests/streams/bridge_batch_test.ts` |
- * | a writer of the runtime that is not awaited | `native/ends/from_native.ts` `FromNativeSink` | the native stream has room | backpressure and errors | `tests/streams/bridge_test.ts` |
+ * | a writer of the runtime that is not awaited | `native/ends/native_ends.ts` `FromNativeSink` | the native stream has room | backpressure and errors | `tests/streams/bridge_test.ts` |
  *
  * @module
  */

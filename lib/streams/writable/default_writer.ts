@@ -9,7 +9,7 @@ import {
 } from "../language/native_classes.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
-import { checkWritableStreamFree, writableStreamStateOf } from "../native/lockable.ts";
+import { checkWritableStreamFree, writableStreamStateOf } from "../native/feeds/writable_feed.ts";
 import { writableStreamAbort, writableStreamClose, writableStreamCloseQueuedOrInFlight } from "./stream_state.ts";
 import {
   setUpWritableStreamDefaultWriter,
@@ -22,10 +22,11 @@ import {
 const NAME = "WritableStreamDefaultWriter";
 
 replaceGlobal(NAME, NativeWritableStreamDefaultWriter);
-const isLazy = makeLockLazily(NativeWritableStreamDefaultWriter, WriterState, {
+const isLazy = makeLockLazily({
+  native: NativeWritableStreamDefaultWriter,
   makeStream: () => new NativeWritableStream(),
   look: isNativeWritableStreamLocked,
-});
+}, WriterState);
 
 /**
  * Writes to a stream chunk by chunk.

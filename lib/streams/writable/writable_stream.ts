@@ -1,15 +1,26 @@
 import { endedError, lockedError } from "../language/errors.ts";
-import { closeEndedSide, makeNativeSideLazily, staysLazy, WatchedWritableFeed } from "#streams/lazy_side";
+import {
+  adoptOwnClosedPromise,
+  answerNode,
+  closeEndedSide,
+  makeNativeSideLazily,
+  staysLazy,
+  WatchedWritableFeed,
+} from "#streams/lazy_side";
 import { NativeWritableStream, replaceGlobal, restoreGlobal } from "../language/native_classes.ts";
-import { adoptOwnClosedPromise, answerNode } from "#streams/node_interop";
-import { releaseWritableFeed, WritableFeed } from "../native/feeds/writable_feed.ts";
+import {
+  isWritableStreamLocked,
+  releaseWritableFeed,
+  setWritableStreamStateOf,
+  WritableFeed,
+  writableStreamStateOf,
+} from "../native/feeds/writable_feed.ts";
 import { lockSide } from "../native/native_locks.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject, takeState, toObject } from "../language/webidl.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/chunk_queue.ts";
 import { createWritableStream, startWritableStreamDefaultController } from "./controller_state.ts";
 import { WritableStreamDefaultWriter } from "./default_writer.ts";
-import { isWritableStreamLocked, setWritableStreamStateOf, writableStreamStateOf } from "../native/lockable.ts";
 import {
   writableStreamAbort,
   writableStreamClose,

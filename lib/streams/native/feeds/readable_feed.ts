@@ -4,12 +4,14 @@ import { viewSlots } from "../../language/array_buffers.ts";
 import { ByteControllerState } from "../../readable/byte_controller_state.ts";
 import {
   DefaultReaderState,
+  readableStreamCancel,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
+  type ReadableStreamState,
   type ReadRequest,
 } from "../../readable/stream_state.ts";
-import { readableStreamCancel, type ReadableStreamState } from "../../readable/stream_state.ts";
+import { releaseIdleLock } from "../native_locks.ts";
 
 /** The native side holds nothing: it asks for a chunk when a native consumer does. */
 export const NO_BUFFER: QueuingStrategy = Object.assign(Object.create(null), { highWaterMark: 0 });
@@ -26,8 +28,6 @@ export class ReadableFeed implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly stream: ReadableStreamState;
   #controller!: NativeController; // set before our stream has it as its feed
-  /** The reader that was found at the last pull. */
-  #reader: DefaultReaderState | undefined;
   #isReading = false;
   /** Whether a read waits for a chunk. One is enough: as the native side gets that, it asks again if more is asked of it. */
   #isWaiting = false;
@@ -48,7 +48,7 @@ export class ReadableFeed implements ReadRequest {
   pull(controller: NativeController): void {
     if (this.stream.idleLock !== undefined) return;
     this.#controller = controller;
-    if (!this.#reader || this.#reader !== this.stream.reader) this.#reader = this.lockStream();
+    const reader = this.lockStream();
     if (this.#ended || this.#isWaiting) return;
     this.stream.disturbed = true; // as the native side is
     this.#isReading = true;
@@ -56,7 +56,7 @@ export class ReadableFeed implements ReadRequest {
       this.#giveBuffered();
     } else {
       this.#isWaiting = true;
-      readableStreamDefaultReaderRead(this.#reader, this);
+      readableStreamDefaultReaderRead(reader, this);
     }
     this.#isReading = false;
     this.closeSteps();
@@ -161,4 +161,29 @@ export class FeedReaderState extends UnseenReaderState {
 /** Gives our stream back, when the native side is not locked any longer. */
 export function releaseReadableFeed(stream: ReadableStreamState): void {
   if (stream.reader instanceof FeedReaderState) readableStreamReaderRelease(stream.reader);
+}
+
+type StateOf = (stream: unknown) => ReadableStreamState | undefined;
+
+/** The state behind one of our streams; `undefined` for anything else. */
+export let readableStreamStateOf: StateOf;
+
+/** Called once, by the ReadableStream class, so that what works on states need not import it. */
+export function setReadableStreamStateOf(stateOf: StateOf): void {
+  readableStreamStateOf = stateOf;
+}
+
+/** IsReadableStreamLocked: by a reader, a pipe or the runtime, but for our own reader that feeds the native side. */
+export function isReadableStreamLocked(stream: ReadableStreamState): boolean {
+  const { idleLock, nativeSide, reader, transferSide } = stream;
+  return (reader !== undefined && !(reader instanceof FeedReaderState)) ||
+    (nativeSide !== undefined && idleLock === undefined && isNativeReadableStreamLocked(nativeSide)) ||
+    (transferSide !== undefined && isNativeReadableStreamLocked(transferSide));
+}
+
+/** Makes a stream ready to be locked. @throws {TypeError} if it is locked. */
+export function checkReadableStreamFree(stream: ReadableStreamState, action: string): void {
+  if (isReadableStreamLocked(stream)) throw lockedError(action);
+  releaseIdleLock(stream);
+  releaseReadableFeed(stream);
 }

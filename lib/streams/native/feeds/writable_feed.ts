@@ -1,4 +1,4 @@
-import { inheritNothing } from "../../language/native_classes.ts";
+import { inheritNothing, isNativeWritableStreamLocked } from "../../language/native_classes.ts";
 import { endedError, lockedError } from "../../language/errors.ts";
 import { markAsHandled } from "../../language/promises.ts";
 import { holdsOneChunk, writableStreamFeedWrite, writableStreamPipeWrite } from "../../writable/pipe_write.ts";
@@ -15,6 +15,7 @@ import {
   writableStreamDefaultWriterRelease,
   WriterState,
 } from "../../writable/writer_state.ts";
+import { releaseIdleLock } from "../native_locks.ts";
 
 const { addEventListener } = EventTarget.prototype;
 
@@ -106,4 +107,29 @@ export class FeedWriterState extends WriterState {
 /** Gives our stream back, when the native side is not locked any longer. */
 export function releaseWritableFeed(stream: WritableStreamState): void {
   if (stream.writer instanceof FeedWriterState) writableStreamDefaultWriterRelease(stream.writer);
+}
+
+type StateOf = (stream: unknown) => WritableStreamState | undefined;
+
+/** The state behind one of our streams; `undefined` for anything else. */
+export let writableStreamStateOf: StateOf;
+
+/** Called once, by the WritableStream class. */
+export function setWritableStreamStateOf(stateOf: StateOf): void {
+  writableStreamStateOf = stateOf;
+}
+
+/** IsWritableStreamLocked: by a writer, a pipe or the runtime, but for our own writer that feeds the native side. */
+export function isWritableStreamLocked(stream: WritableStreamState): boolean {
+  const { idleLock, nativeSide, transferSide, writer } = stream;
+  return (writer !== undefined && !(writer instanceof FeedWriterState)) ||
+    (nativeSide !== undefined && idleLock === undefined && isNativeWritableStreamLocked(nativeSide)) ||
+    (transferSide !== undefined && isNativeWritableStreamLocked(transferSide));
+}
+
+/** Makes a stream ready to be locked. @throws {TypeError} if it is locked. */
+export function checkWritableStreamFree(stream: WritableStreamState, action: string): void {
+  if (isWritableStreamLocked(stream)) throw lockedError(action);
+  releaseIdleLock(stream);
+  releaseWritableFeed(stream);
 }

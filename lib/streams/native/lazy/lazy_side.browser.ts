@@ -22,3 +22,8 @@ export function withEndsOf(): void {}
 export function lightSideOf(): void {}
 export class WatchedReadableFeed {}
 export class WatchedWritableFeed {}
+
+// Nothing asks as `node:stream` does.
+export function adoptOwnClosedPromise(): void {}
+export function answerNode(): void {}
+export function closeIfEmpty(): void {}

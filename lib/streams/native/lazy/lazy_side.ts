@@ -41,9 +41,9 @@ export function unseenWritableEnd<End>(
   return state && new End(state.writable);
 }
 
-export { EagerFeed } from "./eager_feed.ts";
 export { staysLazy } from "./native_prototype.ts";
-export { closeEndedSide, lightSideOf, WatchedReadableFeed, WatchedWritableFeed } from "./watched_feeds.ts";
+export { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "./node_interop.ts";
+export { closeEndedSide, EagerFeed, lightSideOf, WatchedReadableFeed, WatchedWritableFeed } from "./runtime_feeds.ts";
 
 /** A class of streams of the runtime's. */
 type StreamClass = StandIn & (new () => object);
@@ -107,37 +107,12 @@ interface Native {
 
 type StateOf = (lock: object) => LockState | undefined;
 
-/** A maker of the native sides of a class of readers or writers. */
-class LazyLock {
-  readonly #native: Native;
-  #released: NativeLock | undefined;
-  stateOf: StateOf = () => undefined;
+const lockStates = new Map<object, StateOf>();
 
-  constructor(native: Native) {
-    this.#native = native;
-  }
-
-  /** The native side of a lock, now that the runtime looks for it. */
-  sideOf(lock: object): NativeLock | undefined {
-    const state = this.stateOf(lock);
-    if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
-    if (state.stream === undefined) return this.#releasedSample();
-    this.#native.look(state.stream.shell!); // makes the stream's native side, which the lock then locks
-    return state.nativeSide;
-  }
-
-  /** Not made before it is needed: for the error of the first release Node makes a realm, which takes as long as all else. */
-  #releasedSample(): NativeLock {
-    if (this.#released === undefined) {
-      this.#released = new this.#native.native(this.#native.makeStream() as never);
-      this.#released.releaseLock();
-    }
-    return this.#released;
-  }
+/** Says how the states of a class are found, once the class of their locks is made. */
+export function findStates(State: object, stateOf: StateOf): void {
+  lockStates.set(State, stateOf);
 }
-
-/** By the class of their states. */
-const lazyLocks = new Map<object, LazyLock>();
 
 /**
  * Lets readers or writers of ours go without their native side until the runtime looks for it, as
@@ -145,22 +120,30 @@ const lazyLocks = new Map<object, LazyLock>();
  *
  * @returns whether that can be.
  */
-export function makeLockLazily(native: Native["native"], State: object, ways: Omit<Native, "native">): boolean {
-  const natives = { native, ...ways };
-  const sample = sampleOf(native, () => makeDetached(natives));
+export function makeLockLazily(natives: Native, State: object): boolean {
+  const { native, makeStream, look } = natives;
   const { releaseLock } = native.prototype;
-  const lazyLock = new LazyLock(natives);
-  lazyLocks.set(State, lazyLock);
-  return putInPlace(
-    native,
-    sample,
-    (lock) => lazyLock.sideOf(lock),
-    (sideOf) => standInFor(native, sample, Object.create(native.prototype), sideOf, () => {}),
-    [function (this: object) {
-      releaseLock.call(this);
-      return true;
-    }],
-  );
+  const sample = sampleOf(native, () => makeDetached(natives));
+  let released: NativeLock | undefined;
+  const sideOf: NativeSideOf = (lock) => {
+    const state = lockStates.get(State)?.(lock);
+    if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
+    if (state.stream !== undefined) {
+      look(state.stream.shell!); // makes the stream's native side, which the lock then locks
+      return state.nativeSide;
+    }
+    if (released === undefined) { // only now: for the error of the first release Node makes a realm, which takes as long as all else
+      released = new native(makeStream() as never);
+      released.releaseLock();
+    }
+    return released;
+  };
+  const makeStandIn = (sideOf: NativeSideOf): StandIn =>
+    standInFor(native, sample, Object.create(native.prototype), sideOf, () => {});
+  return putInPlace(native, sample, sideOf, makeStandIn, [function (this: object) {
+    releaseLock.call(this);
+    return true;
+  }]);
 }
 
 /**
@@ -177,9 +160,4 @@ function makeDetached({ native, makeStream }: Native): object {
     }
   }
   return lock;
-}
-
-/** Says how the states of a class are found, once the class is made. */
-export function findStates(State: object, stateOf: StateOf): void {
-  lazyLocks.get(State)!.stateOf = stateOf;
 }

@@ -59,15 +59,14 @@ function farFromTop<T>(run: () => T, calls = 10): T {
   return calls === 0 ? run() : farFromTop(run, calls - 1);
 }
 
-/** The symbols by which Node's objects have the name of their class, and all that changes of them. */
+/** The symbols behind which Node's objects have the name of their class, and all that changes of them. */
 interface Keys {
-  readonly name: PropertyKey;
-  readonly record: PropertyKey;
+  readonly kType?: symbol;
+  readonly kState?: symbol;
 }
 
-/** The symbols that the runtime asks its streams for, once it was tried; `undefined` where it does not ask for two. */
+/** The symbols that the runtime asks a stream for, once it was tried: of Node's neither or both. */
 let keys: Keys | undefined;
-let areKeysTried = false;
 
 /**
  * An object as the runtime's class makes it, to be looked at: one that has nothing but the two symbols that all of Node's
@@ -78,43 +77,32 @@ let areKeysTried = false;
  * are three: so no stream of Node's is made before these.
  */
 export function sampleOf({ name }: { readonly name: string }, make: () => object): object {
-  if (!areKeysTried) keys = farFromTop(askedKeys);
-  areKeysTried = true;
+  keys ??= farFromTop(askedKeys);
+  if (knowsKeys()) return { [keys.kType!]: name, [keys.kState!]: { readable: {}, writable: {} } };
   try {
-    if (keys === undefined) return make();
+    return make();
   } catch {
     return {}; // workerd makes no stream while a module loads, and has internal slots
   }
-  return { [keys.name]: name, [keys.record]: { readable: {}, writable: {} } };
 }
 
 /** Whether samples are made without the runtime's classes. */
 function knowsKeys(): boolean {
-  return keys !== undefined;
+  return keys?.kType !== undefined && keys.kState !== undefined;
 }
 
-/** The symbols that the getter of `locked` asks a stream for; only with a name behind one of them it answers. */
-function askedKeys(): Keys | undefined {
-  const asked = keysThatAreAsked(undefined);
-  const name = asked.length === 2 ? asked.find((key) => keysThatAreAsked(key).length === 2) : undefined;
-  return name === undefined ? undefined : { name, record: asked.find((key) => key !== name)! };
-}
-
-/** The symbols that are asked of an object with the class's name behind one of them, and a record behind all others. */
-function keysThatAreAsked(nameKey: PropertyKey | undefined): PropertyKey[] {
-  const asked = new Set<PropertyKey>();
+/** The symbols that the getter of `locked` asks a stream for, by their descriptions. */
+function askedKeys(): Keys {
+  const asked: Record<string, symbol> = {};
   const stream = new Proxy({}, {
-    get(_, key) {
-      asked.add(key);
-      return key === nameKey ? NativeReadableStream.name : {};
-    },
+    get: (_, key) => typeof key === "symbol" ? asked[key.description!] = key : undefined,
   });
   try {
     getterOf(NativeReadableStream.prototype, "locked").call(stream);
   } catch {
-    if (nameKey !== undefined) return []; // that is not where the name is
+    // it is no stream
   }
-  return [...asked];
+  return asked;
 }
 
 /** A class that stands between ours and the runtime's, or either. */
@@ -235,10 +223,7 @@ function hasOnlySymbols(sample: object): boolean {
   });
 }
 
-/**
- * A class that extends the runtime's, without its constructor. A sample of known keys may have fewer than a stream of the
- * runtime's: the first native side shows the others.
- */
+/** A class that extends the runtime's, without its constructor. */
 export function standInFor(
   native: StandIn,
   sample: object,
@@ -252,17 +237,7 @@ export function standInFor(
   for (const key of names) Object.defineProperty(prototype, key, { value: native.name });
   const others = keys.filter((key) => !Object.hasOwn(prototype, key));
   const isShared = isRecord(sample, others);
-  let isComplete = !knowsKeys();
-  const sideWithAll: NativeSideOf = (object) => {
-    const side = sideOf(object);
-    if (isComplete || side === undefined) return side;
-    isComplete = true;
-    for (const key of Reflect.ownKeys(side)) {
-      if (!(key in prototype)) Object.defineProperty(prototype, key, delegate(key, sideOf, false));
-    }
-    return side;
-  };
-  for (const key of others) Object.defineProperty(prototype, key, delegate(key, sideWithAll, isShared, own.onClosed));
+  for (const key of others) Object.defineProperty(prototype, key, delegate(key, sideOf, isShared, own.onClosed));
   const disturbed = others.find((key) => typeof key === "symbol" && key.description === "[[disturbed]]");
   if (disturbed !== undefined && own.stateOf) Object.defineProperty(prototype, disturbed, disturbedOf(own.stateOf));
   function StandIn(this: object): void {

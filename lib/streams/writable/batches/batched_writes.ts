@@ -1,7 +1,7 @@
 import { endedError } from "../../language/errors.ts";
 import { promiseRejectedWith } from "../../language/promises.ts";
 import { giveState, isObject } from "../../language/webidl.ts";
-import { writableStreamStateOf } from "../../native/lockable.ts";
+import { writableStreamStateOf } from "../../native/feeds/writable_feed.ts";
 import { checkedSize, extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../../queuing/chunk_queue.ts";
 import type { DefaultControllerState } from "../../readable/default_controller_state.ts";
 import { pullRun, type RunningPipe } from "../../readable/pull_run.ts";

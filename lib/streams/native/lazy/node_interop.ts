@@ -5,10 +5,10 @@
  *
  * @module
  */
-import { mustBe } from "../language/errors.ts";
-import { type EndedPromise, LazyPromise, markAsHandled } from "../language/promises.ts";
-import { readableStreamClose, type ReadableStreamState } from "../readable/stream_state.ts";
-import { UnderlyingSourceAlgorithms } from "../readable/underlying_source.ts";
+import { mustBe } from "../../language/errors.ts";
+import { type EndedPromise, LazyPromise, markAsHandled } from "../../language/promises.ts";
+import { readableStreamClose, type ReadableStreamState } from "../../readable/stream_state.ts";
+import { UnderlyingSourceAlgorithms } from "../../readable/underlying_source.ts";
 
 const CLOSED_PROMISE = Symbol.for("nodejs.webstream.isClosedPromise");
 

@@ -1,21 +1,32 @@
+import { hasReadMany } from "#streams/host";
 import {
   isNativeReadableStreamLocked,
   isNativeWritableStreamLocked,
   nativeClass,
+  nativeGetReader,
   nativeGetWriter,
   NativeReadableStream,
   NativeReadableStreamDefaultReader,
+  nativeReader,
   nativeWriter,
 } from "../../language/native_classes.ts";
 import { attempt, markAsHandled, promiseResolvedWith } from "../../language/promises.ts";
 import { DefaultControllerState } from "../../readable/default_controller_state.ts";
 import {
+  type DefaultReaderState,
   readableStreamDefaultReaderRead,
+  readableStreamReaderGenericInitialize,
   type ReadableStreamState,
   type ReadRequest,
 } from "../../readable/stream_state.ts";
 import { writableStreamCloseQueuedOrInFlight, type WritableStreamState } from "../../writable/stream_state.ts";
-import { type NativeController, NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../feeds/readable_feed.ts";
+import {
+  FeedReaderState,
+  type NativeController,
+  NO_BUFFER,
+  ReadableFeed,
+  releaseReadableFeed,
+} from "../feeds/readable_feed.ts";
 import { WritableFeed } from "../feeds/writable_feed.ts";
 
 const { prototype } = nativeClass("ReadableStreamDefaultController", "enqueue");
@@ -164,26 +175,8 @@ function isLikeNative(template: Template): boolean {
  * stream is.
  */
 export class WatchedReadableFeed extends ReadableFeed {
-  /** Whether the native side has pulled, for a BYOB reader: then it may have requests and bytes of its own, which come first. */
-  #wasPulled = false;
-
-  start(controller: AskedController): void {
+  start(controller: NativeController): void {
     this.watch(controller);
-    if (!hasSteps) return;
-    const { [PULL_STEPS]: pullSteps, [RELEASE_STEPS]: releaseSteps } = controller;
-    controller[PULL_STEPS] = (request) => {
-      if (this.#wasPulled) pullSteps.call(controller, request);
-      else readDirectly(this, controller, request as ReadRequest);
-    };
-    controller[RELEASE_STEPS] = () => {
-      releaseSteps.call(controller);
-      if (!this.#wasPulled) releaseReadableFeed(this.stream);
-    };
-  }
-
-  override pull(controller: NativeController): void {
-    this.#wasPulled = true;
-    super.pull(controller);
   }
 }
 
@@ -222,3 +215,77 @@ export function closeEndedSide(state: WritableStreamState): void {
   if (!(feed instanceof WatchedWritableFeed)) return;
   if (state.state === "closed" || writableStreamCloseQueuedOrInFlight(state)) feed.closeSide();
 }
+
+/**
+ * The underlying source of a native side that gets chunks ahead of its demand: they count to our queue until they are read
+ * there. Bun takes all that its side has queued at once, where a chunk for each pull takes a promise, too.
+ */
+class LendingFeed extends ReadableFeed {
+  #controller!: NativeController; // set before anything is lent
+  /** How many chunks the native side had the last time that somebody counted. */
+  #lent = 0;
+
+  override pull(controller: NativeController): void {
+    if (this.#lent > 0) this.countSteps();
+    super.pull(controller);
+    if (this.stream.controller.queue.length > 1) this.#lend(controller);
+  }
+
+  countSteps(): void {
+    if (this.#lent === 0) return;
+    const { state, controller: { queue } } = this.stream;
+    const left = state === "readable" ? -this.#controller.desiredSize! : 0; // each counts 1, and the mark is 0
+    for (; this.#lent > left; this.#lent--) {
+      if (queue.length > 0) queue.dequeue();
+    }
+  }
+
+  /** Takes back what nobody has read of the chunks lent; nobody locks the native side. */
+  takeBack(): void {
+    this.countSteps();
+    if (this.#lent === 0) return;
+    const reader = nativeGetReader.call(this.stream.nativeSide as ReadableStream) as ReadableStreamDefaultReader;
+    for (; this.#lent > 0; this.#lent--) void nativeReader.read.call(reader);
+    nativeReader.releaseLock.call(reader);
+  }
+
+  override lockStream(): DefaultReaderState {
+    const { stream } = this;
+    if (!stream.reader) readableStreamReaderGenericInitialize(new LendingReaderState(this), stream);
+    return super.lockStream();
+  }
+
+  /**
+   * Lends what the native side would ask for next, as far as nothing comes of it that the source sees: the chunks that are
+   * buffered above the mark, of a source that has closed all but the last, with which the stream closes.
+   */
+  #lend(side: NativeController): void {
+    const { controller, reader } = this.stream;
+    if (!(reader instanceof LendingReaderState && controller instanceof DefaultControllerState)) return;
+    const { closeRequested, highWaterMark, queue, sizeAlgorithm } = controller;
+    if (!closeRequested && sizeAlgorithm !== undefined) return;
+    const most = queue.length - (closeRequested ? 1 : Math.max(1, Math.ceil(highWaterMark)));
+    this.#controller = side;
+    while (this.#lent < most && reader === this.stream.reader) {
+      side.enqueue(queue.at(this.#lent++) as never);
+    }
+  }
+}
+
+/** The reader by which the native side locks our stream. */
+class LendingReaderState extends FeedReaderState {
+  readonly #feed: LendingFeed;
+
+  constructor(feed: LendingFeed) {
+    super();
+    this.#feed = feed;
+  }
+
+  override released(): void {
+    this.#feed.takeBack();
+    super.released();
+  }
+}
+
+/** The feed of a native side that every stream is made with: where the runtime takes one chunk at once, none crosses faster. */
+export const EagerFeed: typeof ReadableFeed = hasReadMany ? LendingFeed : ReadableFeed;
