@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { compressSync, ready } from "../../codecs/mod.ts";
 import { LARGE_FILE, sha256 } from "../content.ts";
@@ -38,7 +38,7 @@ export async function samplePages(folder: string, pages: readonly FoundFile[], p
   let [made, bytes] = [0, 0];
   for (const { path } of byHash) {
     if (contents.length - made >= TRIED_PAGES) break;
-    const content = await beginningOf(join(folder, path));
+    const content = await readFile(join(folder, path)).then(beginningOf, () => undefined);
     if (content === undefined) continue; // whoever needs it whole tells of it
     if (made === contents.length && made < MOST_PAGES && bytes + content.length <= MOST_BYTES) {
       made++;
@@ -56,24 +56,8 @@ export async function samplePages(folder: string, pages: readonly FoundFile[], p
   };
 }
 
-async function beginningOf(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  try {
-    const file = await open(path, "r");
-    try {
-      const buffer = new Uint8Array(LONGEST_PAGE);
-      let length = 0;
-      while (length < LONGEST_PAGE) {
-        const { bytesRead } = await file.read(buffer, length, LONGEST_PAGE - length);
-        if (bytesRead === 0) break;
-        length += bytesRead;
-      }
-      return buffer.slice(0, length);
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return undefined;
-  }
+function beginningOf(page: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(page.subarray(0, LONGEST_PAGE)); // a copy: the rest is not held
 }
 
 /** The sizes that are tried, in bytes: a quarter to a third larger each time. */
