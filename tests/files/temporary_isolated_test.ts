@@ -22,7 +22,7 @@ import { until, within } from "../support/waits.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 import { needs } from "../support/needs.ts";
 
-const dead = spawnSync("true").pid;
+const dead = spawnSync(process.execPath, ["--version"]).pid;
 
 /** A path as a process with that id, and of that start, gives it here; by default as where starts are not known. */
 function pathOf(id: number, folder: string, start = "0"): string {

@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import { mkdir, symlink } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
-import process from "node:process";
 import { writeTree } from "../support/folders.ts";
+import { refusedOnWindows } from "../../lib/upload/sink/contained_path.ts";
+import { needs } from "../support/needs.ts";
 
 /** Stands in every file that no answer may give away. */
 export const SECRET = "SECRET-7c1f0a";
@@ -96,11 +97,14 @@ export async function makeHostileTree(folder: string): Promise<HostileTree> {
   const root = join(folder, "site");
   const previous = join(folder, "before");
   await writeTree(folder, outside);
-  await writeTree(root, { ...open, ...hidden });
+  await writeTree(root, { ...possible(open), ...hidden });
   await writeTree(previous, { "old.22222222.js": `// ${PUBLIC}\n`, ".old.33333333.js": secret });
-  await makeLinks(folder, root);
-  await symlink("../before-secret/old.11111111.js", join(previous, "linked.11111111.js"));
-  await symlink("../before-secret", join(previous, "linked"));
+  await mkdir(join(root, "empty"));
+  if (!needs("links")) {
+    await makeLinks(folder, root);
+    await symlink("../before-secret/old.11111111.js", join(previous, "linked.11111111.js"));
+    await symlink("../before-secret", join(previous, "linked"));
+  }
   const missing: string[] = [];
   if (spawnSync("mkfifo", [join(root, "pipe"), join(root, "pipe.js")]).status !== 0) missing.push("FIFO");
   if (spawnSync("mknod", [join(root, "device"), "c", "1", "5"]).status !== 0) missing.push("device file");
@@ -151,12 +155,18 @@ async function makeLinks(folder: string, root: string): Promise<void> {
     "inside-absolute.html": join(root, "page.html"),
   };
   for (const [path, target] of Object.entries(links)) await symlink(target, join(root, path));
-  await mkdir(join(root, "empty"));
+}
+
+/** Files without those whose names a system cannot have. */
+function possible(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (!needs("names")) return files;
+  const kept = Object.entries(files).filter(([path]) => path.split("/").every((part) => !refusedOnWindows(part)));
+  return Object.fromEntries(kept);
 }
 
 /** A socket's file; sockets have short names only, so it is made from within its folder's path if that fits. */
 async function listenAt(path: string): Promise<Server | undefined> {
-  if (process.platform === "win32") return undefined;
+  if (needs("mkfifo")) return undefined;
   const server = createServer();
   return await new Promise((resolve) => {
     server.on("error", () => resolve(undefined));

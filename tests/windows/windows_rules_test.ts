@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { chmod, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import test, { describe } from "node:test";
 import { fileURLToPath } from "node:url";
 import { inFolder, listed, writeTree } from "../support/folders.ts";
@@ -8,14 +9,16 @@ import { output } from "../support/processes.ts";
 import { root, runtime } from "../support/runtime.ts";
 
 const rules = fileURLToPath(new URL("like_windows.cjs", import.meta.url));
-const node = join(root, "node_modules/.bin/node");
 
 /** Runs a module, whose `folder` is given, on Node where files behave as on Windows. */
 function run(code: string, folder: string, env: Record<string, string> = {}): Promise<string> {
   const source = `const folder = ${JSON.stringify(folder)};
     const [Files, Site] = await Promise.all(["files", "precompress"].map((part) => import("./lib/" + part + "/mod.ts")));
     ${code}`;
-  return output(node, ["--input-type=module", "--eval", source], root, { NODE_OPTIONS: `--require=${rules}`, ...env });
+  return output(process.execPath, ["--input-type=module", "--eval", source], root, {
+    NODE_OPTIONS: `--require=${rules}`,
+    ...env,
+  });
 }
 
 const page = (name: string): string => `<p>${name} is a page</p>\n`.repeat(200);

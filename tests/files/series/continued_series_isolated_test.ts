@@ -238,7 +238,7 @@ test("a file ends with its interval, also after a restart, and not twice if the 
 test("maxFiles, maxTotalSize and maxAge remove the oldest files", () =>
   inFolder(async (folder) => {
     const items = ["11111111\n", "22222222\n", "33333333\n", "44444444\n", "55\n"];
-    const names = async (options: Options, directory = JSON.stringify(options)) =>
+    const names = async (options: Options, directory = Object.entries(options).join()) =>
       Object.keys(await written(join(folder, directory), items, options));
     assert.deepEqual(await names({ maxFiles: 1 }), ["app-00005.log"]);
     assert.deepEqual(await names({ maxFiles: 3 }), ["app-00003.log", "app-00004.log", "app-00005.log"]);
@@ -308,7 +308,7 @@ test("a file that cannot be compressed stays, and that is told", () =>
     const path = join(directory, "app-00001.log");
     await rename(join(directory, ".app.log.millrace"), join(directory, "elsewhere"));
     await mkdir(join(directory, ".app.log.millrace"));
-    await assert.rejects(writer.write("abcdefgh\n"), { message: /^Cannot (?:write|create) .*EISDIR/ });
+    await assert.rejects(writer.write("abcdefgh\n"), { message: /^Cannot (?:write|create) .*(?:EISDIR|EPERM)/ });
     await writer.closed.catch(() => {});
     assert.equal(await readFile(path, "utf8"), "12345678\n");
   }));

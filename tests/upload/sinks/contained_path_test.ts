@@ -42,7 +42,8 @@ test("containedPath() refuses what is no path of a file, as misuse", () => {
 
 test("containedPath() takes paths relative to the root, and absolute ones and URLs in it", () =>
   inFolder((folder) => {
-    for (const name of ["a", "a.b", "..a", "...", "a b", "%2e%2e", "ü", "~", "-", "a\nb", "#?", "con~1"]) {
+    const reserved = needs("names") ? [] : ["...", "a\nb", "#?"];
+    for (const name of ["a", "a.b", "..a", "a b", "%2e%2e", "ü", "~", "-", "con~1", ...reserved]) {
       for (const path of [name, `./${name}`, `.//${name}`, `x/../${name}`, join(folder, name)]) {
         assert.equal(containedPath(path, folder), join(folder, name), path);
       }

@@ -1,0 +1,57 @@
+/**
+ * The tests of what differs between systems: files, names, processes and paths; the shortest of a kind first. The rest
+ * computes, or talks over sockets, and is left to Linux.
+ */
+export const chosen: readonly string[] = [
+  ...inFolder("upload", "handler/hostile_paths sinks/contained_path sinks/file_sink"),
+  ...inFolder("static", "request_target served_paths tree/scan_tree tree/manifest"),
+  ...inFolder("files", "rename take_name appended_files atomic_file copy_file_atomic created_file failed_writes"),
+  ...inFolder("files", "replaced_files file_streams file_series follow/follow_file rotating_file_writable"),
+  ...inFolder("files", "write_batch write_fully series/series_record"),
+  ...inFolder("precompress", "ownership"),
+];
+
+/** Those that take minutes under Wine, and run on Windows and macOS alone. */
+export const long: readonly string[] = [
+  ...inFolder("cli", "serve_command"),
+  ...inFolder("files", "follow/followed_series series/continued_series hostile_temporaries temporary process_lock"),
+  ...inFolder("precompress", "precompress previous cli killed lock cache/directory_store"),
+  ...inFolder("static", "hostile_paths middleware rebuilds watch"),
+  ...inFolder("upload", "form/save_form handler/statuses resumable/sessions"),
+  ...inFolder("windows", "windows_rules"),
+];
+
+function inFolder(folder: string, names: string): string[] {
+  return names.split(" ").map((name) => `tests/${folder}/${name}_test.ts`);
+}
+
+/** A test that fails under Wine and passes on Windows. */
+interface KnownFailure {
+  readonly file: string;
+  readonly test: RegExp;
+  readonly reason: string;
+}
+
+const known = (file: string, test: RegExp, reason: string): KnownFailure => ({
+  file: `tests/${file}_test.ts`,
+  test,
+  reason,
+});
+const SLOW = "processes start and files are read so slowly that a limit of the test passes";
+
+/** What Wine 8 cannot do. */
+export const knownFailures: readonly KnownFailure[] = [
+  known(
+    "files/series/continued_series",
+    /that is removed under a series/,
+    "a file that is removed while open keeps a name",
+  ),
+  known("files/follow/followed_series", /killed within a line/, SLOW),
+  known("static/rebuilds", /./, SLOW),
+  known("static/dropped_responses", /./, SLOW),
+  known("precompress/bundled", /./, "esbuild and Yarn are those of this system"),
+  known("precompress/lock", /take turns|version 0\.2/, `${SLOW}; process numbers are not those of Windows`),
+];
+
+/** Marks of files that Node 22, the last one that starts under Wine 8, cannot load. */
+export const unknownSyntax = /\bawait using\b/;
