@@ -249,10 +249,11 @@ export interface Settings extends Omit<CheckedOptions, "jobs"> {
 
 /** @throws {TypeError | RangeError} if options do not go together. */
 export function settingsOf(options: CheckedOptions, defaultJobs: number): Settings {
-  const { formats, minSaving, siteDictionary, cache, cacheMaxSize, cacheMaxAge } = options;
+  const { formats, minSaving, previous, siteDictionary, cache, cacheMaxSize, cacheMaxAge } = options;
   if (formats.length === 0) throw new TypeError(`formats is empty: name one of ${variantFormats.join(", ")}`);
-  if (siteDictionary && !formats.some((format) => deltasOf[format].length > 0)) {
-    throw new TypeError("siteDictionary is of no use without brotli or zstd: name one of them among formats");
+  for (const [name, value] of Object.entries({ previous, siteDictionary })) {
+    if (!value || formats.some((format) => deltasOf[format].length > 0)) continue;
+    throw new TypeError(`${name} is of no use without brotli or zstd: name one of them among formats`);
   }
   if (cache !== undefined) requireCachePlace(cache);
   if (cache === undefined || isBucketAddress(cache)) {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "../../lib/batch/mod.ts";
+import { RotatingFileWritable } from "../../lib/files/mod.ts";
 import { until, within } from "../support/waits.ts";
 
 /** What came of writing 0 to `count` - 1 to a sink: the batches that it got, and the outcomes of the writes. */
@@ -160,6 +161,12 @@ test("chunks that failed fail the stream where there is neither retry nor onFail
 
 test("what is no retry is refused", () => {
   assert.throws(() => new BatchedWritableStream({ retry: { attempts: -1 } }), RangeError);
+  for (const retry of [{}, { delay: 50 }]) {
+    const message = /needs the option retry\.attempts: a number from 0$/;
+    assert.throws(() => new BatchedWritableStream({ retry: retry as never }), { name: "TypeError", message });
+    const log = { directory: "log", name: "a.log", append: true, maxFileSize: 1000, retry: retry as never };
+    assert.throws(() => new RotatingFileWritable(log), { name: "TypeError", message });
+  }
   assert.throws(() => new BatchedWritableStream({ retry: { attempts: 1, delay: NaN } }), RangeError);
   assert.throws(() => new BatchedWritableStream({ onFailed: "log" as never }), TypeError);
 });

@@ -158,9 +158,14 @@ test("there is no dictionary of pages that share nothing, of one page, or of wha
     assert.deepEqual([siteDictionary, problems], [undefined, []]);
   }));
 
-test("siteDictionary without brotli and zstd is refused", () =>
+test("siteDictionary and previous without brotli and zstd are refused", () =>
   inSite(async (site) => {
-    await assert.rejects(precompress(site, { ...WITH, formats: ["gzip"] }), TypeError);
+    for (const [name, value] of [["siteDictionary", true], ["previous", join(site, "../former")]] as const) {
+      await assert.rejects(precompress(site, { [name]: value, formats: ["gzip"] }), {
+        name: "TypeError",
+        message: `${name} is of no use without brotli or zstd: name one of them among formats`,
+      });
+    }
     await precompress(site, { ...WITH, formats: ["zstd"] });
     const names = await listed(site);
     assert.ok(names.includes("index.html.site.dcz") && !names.includes("index.html.site.dcb"));

@@ -8,6 +8,7 @@ import {
   nested,
   number,
   oneOf,
+  requireOption,
   schema,
   type SchemaOf,
   text,
@@ -119,9 +120,9 @@ export type RotationDefault = "name" | "overwrite" | "atomic" | "append" | "maxF
 
 export type RotationSchema = SchemaOf<RotationOptions, RotationDefault>;
 
-export const retryOptions: SchemaOf<RetryOptions, "attempts" | "delay"> = /* @__PURE__ */ schema(
+export const retryOptions: SchemaOf<RetryOptions, "delay"> = /* @__PURE__ */ schema(
   "a series of files",
-  () => ({ attempts: number(0, Infinity, 0), delay: number(0, MAX_TIMER_DELAY, 1000) }),
+  () => ({ attempts: number(0, Infinity), delay: number(0, MAX_TIMER_DELAY, 1000) }),
 );
 
 export function rotationMembers(defaultName: string): RotationSchema["members"] {
@@ -140,7 +141,13 @@ export function rotationMembers(defaultName: string): RotationSchema["members"] 
     maxTotalSize: bytes(Infinity, 1),
     maxAge: number(0, Infinity, Infinity),
     compress: oneOf(["zstd", "gzip", "brotli"]),
-    retry: nested(retryOptions),
+    retry: {
+      ...nested(retryOptions),
+      check(value, name) {
+        const checked = retryOptions(value as object, `${name}.`);
+        return { ...checked, attempts: requireOption(retryOptions, checked, "attempts", `${name}.`) };
+      },
+    },
     onWarning: func<(error: Error) => void>(),
   };
 }

@@ -5,6 +5,7 @@ import {
   milliseconds,
   number,
   positive,
+  requireOption,
   type Schema,
   schema,
   wrongType,
@@ -19,10 +20,10 @@ const [setTimeout, clearTimeout] = [globalFunction("setTimeout")!, globalFunctio
 
 /** The options of `retry`. */
 export const retryOptions: Schema<
-  { readonly attempts: Member<number, number>; readonly delay: Member<number, number> }
+  { readonly attempts: Member<number, undefined>; readonly delay: Member<number, number> }
 > = /* @__PURE__ */ schema(
   "BatchedWritableStream",
-  () => ({ attempts: number(0, Infinity, 0), delay: milliseconds(1000) }),
+  () => ({ attempts: number(0, Infinity), delay: milliseconds(1000) }),
 );
 
 const SIZE = /* @__PURE__ */ positive();
@@ -30,12 +31,15 @@ const DELAY = /* @__PURE__ */ milliseconds();
 
 /** The retries of batches that a sink could not write, or not all of, and the call of `onFailed` after the last. */
 class Retries {
-  readonly #options: { readonly attempts: number; readonly delay: number };
+  readonly #attempts: number;
+  readonly #delay: number;
   readonly #onFailed: Callback | undefined;
   readonly #sink: unknown;
 
   constructor(retry: unknown, onFailed: Callback | undefined, sink: unknown) {
-    this.#options = retryOptions(retry as object | undefined, "retry.");
+    const checked = retryOptions(retry as object | undefined, "retry.");
+    this.#attempts = retry === undefined ? 0 : requireOption(retryOptions, checked, "attempts", "retry.");
+    this.#delay = checked.delay;
     this.#onFailed = onFailed;
     this.#sink = sink;
   }
@@ -60,12 +64,12 @@ class Retries {
         rest = failures.indexes.map((index) => rest[index]);
       }
       if (signal.aborted) throw reason;
-      if (attempt >= this.#options.attempts) {
+      if (attempt >= this.#attempts) {
         if (this.#onFailed === undefined) throw reason;
         await this.#onFailed.call(this.#sink, rest, reason);
         return;
       }
-      await pause(this.#options.delay, signal);
+      await pause(this.#delay, signal);
       if (signal.aborted) throw reason;
     }
   }
