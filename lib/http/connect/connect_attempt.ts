@@ -1,11 +1,9 @@
 import type { Duplex } from "node:stream";
 import { Timer } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
+import type { ConnectOptions } from "./connect_options.ts";
 
-interface Terms {
-  readonly timeout: number;
-  readonly signal?: AbortSignal | undefined;
-}
+type Terms = Pick<ConnectOptions, "timeout" | "signal">;
 
 /**
  * The life of one attempt to connect: its deadline, its signal, and the sockets that are destroyed unless it succeeds. Steps of it

@@ -8,7 +8,7 @@ import { type HttpTlsOptions, TlsContext } from "../tls_options.ts";
 import { type ConnectAttempt, socketEvent } from "./connect_attempt.ts";
 import type { Peer } from "./connect_options.ts";
 import { meaningOf, toConnectionError } from "./connection_error.ts";
-import { dialError, watchLookup } from "./dial.ts";
+import { dialError, type DialTarget, watchLookup } from "./dial.ts";
 
 /**
  * The base of a TLS connection: a connected stream, or the options by which `node:tls` connects by itself. It does so where nothing
@@ -16,10 +16,7 @@ import { dialError, watchLookup } from "./dial.ts";
  */
 export type TlsBase = { readonly socket: Duplex } | TcpNetConnectOpts;
 
-interface SecureTarget {
-  readonly host: string;
-  readonly port: number;
-  readonly peer: Peer;
+interface SecureTarget extends DialTarget {
   readonly alpn: readonly string[];
 }
 

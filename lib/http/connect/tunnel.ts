@@ -5,22 +5,13 @@ import type { Duplex } from "node:stream";
 import { HeaderSection, readFieldLines, ResponseFault } from "../h1/header_section.ts";
 import { latin1, readStatusLine } from "../h1/response_head.ts";
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
-import type { ProxyServer } from "../proxy/proxy_server.ts";
 import { ipv6Bytes } from "./allowed_addresses.ts";
 import { type ConnectAttempt, socketEvent } from "./connect_attempt.ts";
-import { originPeer, type Peer } from "./connect_options.ts";
-import { resolved } from "./dial.ts";
+import { originPeer, type Peer, type ProxyHop } from "./connect_options.ts";
+import { type DialTarget, resolved } from "./dial.ts";
 import { toConnectionError } from "./connection_error.ts";
 
-interface TunnelTarget {
-  readonly host: string;
-  readonly port: number;
-  readonly proxy: ProxyServer;
-  readonly peer: Peer;
-  readonly maxHeaderSize: number;
-  /** Whether the server may send bytes before the client does, as one of HTTP/2 may that is spoken to without TLS. */
-  readonly serverSpeaksFirst: boolean;
-}
+interface TunnelTarget extends DialTarget, Pick<ProxyHop, "proxy" | "maxHeaderSize" | "serverSpeaksFirst"> {}
 
 /** A proxy's response before the connection leads on, read piece by piece from a stream that nobody else reads. */
 class ProxyAnswer {

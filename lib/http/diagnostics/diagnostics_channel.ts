@@ -54,7 +54,6 @@ export function openTrace(request: FetchRequest, context: CallContext | undefine
   return isRequestWatched() ? new RequestTrace(request, context) : undefined;
 }
 
-/** An attempt at a request, from its making to its end, as subscribers are told of it. */
 export class RequestTrace {
   /** The request with the fields that subscribers have added. */
   readonly request: FetchRequest;

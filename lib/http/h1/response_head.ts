@@ -64,7 +64,6 @@ export function readStatusLine(text: string): StatusLine {
   };
 }
 
-/** Bytes as a string with a code unit a byte. */
 export function latin1(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.prototype.latin1Slice.call(bytes, start, end);
 }

@@ -10,7 +10,6 @@ export class FrameWriter extends SlabWriter {
     super(transport, LARGEST_SLAB);
   }
 
-  /** How many bytes were ever added. */
   get added(): number {
     return this.written + this.waiting;
   }
@@ -58,7 +57,6 @@ export class FrameWriter extends SlabWriter {
     this.#number(value);
   }
 
-  /** The answer to a PING, whose eight bytes are in the chunk. */
   addPingAnswer(chunk: Uint8Array, start: number): void {
     this.#begin(8, h2.PING, h2.ACK, 0);
     this.copy(chunk, start, start + 8);
