@@ -107,7 +107,7 @@ export interface ResponseHead {
 
 /**
  * The callbacks by which a connection reports on a request: onHead once, onData any number of times, onEnd; or onFail instead of the
- * rest. None is called before `start` has returned, after onEnd or onFail, nor after {@link Exchange.cancel}.
+ * rest. None is called before `start` has returned, after the last of them, nor after {@link Exchange.cancel}.
  */
 export interface ExchangeHandler {
   /** A 1xx response (never 101). */
@@ -115,8 +115,14 @@ export interface ExchangeHandler {
   onHead(head: ResponseHead): void;
   /** Bytes of the body: a view into what the connection read, never written to again. @param isOwn As in {@link TransportEvents.onData}. */
   onData(chunk: Uint8Array, isOwn?: boolean): void;
-  /** The body's end, with trailers if there were some. */
-  onEnd(trailers: HeaderList | undefined): void;
+  /**
+   * The body's end, with trailers if there were some.
+   *
+   * @param isSending Whether the rest of the request's body is sent nevertheless, as the server accepts it: onSentLate or onFail follows.
+   */
+  onEnd(trailers: HeaderList | undefined, isSending: boolean): void;
+  /** The request's body has ended, too. */
+  onSentLate(): void;
   /** The rest will not come. @param untouched Whether the server certainly did not act on the request, which may be sent again then. */
   onFail(error: HttpError, untouched: boolean): void;
 }
@@ -124,7 +130,7 @@ export interface ExchangeHandler {
 export interface Exchange {
   /** The reader took so many bytes of what onData brought: room for as many more. */
   consumed(bytes: number): void;
-  /** Gives the request up: RST_STREAM(CANCEL), or the end of an h1 connection. Does nothing once it has ended. */
+  /** Gives the request up: RST_STREAM(CANCEL), or the end of an h1 connection. Does nothing once both bodies have ended. */
   cancel(reason: unknown): void;
 }
 

@@ -53,6 +53,8 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #informationalBytes = 0;
   #isDelivered = false;
   #isOver = false;
+  /** Whether the response has ended, and the request's body is being sent on. */
+  #sendsLate = false;
   #holds = false;
   #isWanted = false;
   #discards = false;
@@ -111,7 +113,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   /** The caller has the response: from now on only a reader who waits keeps the process alive. */
   onDelivered(): void {
     this.#isDelivered = true;
-    if (!this.#isWanted && !this.#upload?.pending) this.#hold(false);
+    if (!this.#isWanted && !this.#upload?.pending && !this.#sendsLate) this.#hold(false);
   }
 
   /** Ends it, whatever state it is in. The owner is not told. */
@@ -163,14 +165,28 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     if (!this.#isWanted && this.#isDelivered && !this.#upload?.pending) this.#hold(false);
   }
 
-  onEnd(trailers: HeaderList | undefined): void {
-    this.#end();
+  onEnd(trailers: HeaderList | undefined, isSending: boolean): void {
+    if (isSending) this.#sendOn();
+    else this.#end();
     this.#trace?.onEnd(trailers);
     this.responseBody?.end(trailers);
+    if (!isSending) this.#owner?.onReceived();
+  }
+
+  onSentLate(): void {
+    this.#end();
     this.#owner?.onReceived();
   }
 
+  /** The server has answered early, and accepts the request: the time is for the rest of that. */
+  #sendOn(): void {
+    this.#sendsLate = true;
+    this.#discards = this.#isWanted = false;
+    this.#startDeadline(this.#request.limits.bodyTimeout);
+  }
+
   onFail(error: HttpError, untouched: boolean): void {
+    if (this.#sendsLate) return this.onSentLate(); // the response is whole
     this.#end();
     this.#trace?.onError(error);
     // What goes wrong with a body that nobody reads is told as long as somebody waits for the response.
@@ -182,12 +198,12 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   onExpired(): void {
     const { href } = this.#request.url;
     // While the request's body is being sent, the time is counted from its last piece.
-    if (!this.#hasHead || this.#discards) { // a response without a body may come early
-      const ms = this.#hasHead ? DISCARDED_WITHIN : this.#request.limits.headersTimeout;
+    const { headersTimeout, bodyTimeout } = this.#request.limits;
+    if (!this.#hasHead || this.#discards || this.#sendsLate) { // a response without a body may come early
+      const ms = this.#sendsLate ? bodyTimeout : this.#hasHead ? DISCARDED_WITHIN : headersTimeout;
       if (this.#upload?.pending && performance.now() - this.#upload.readAt < ms) return this.#deadlines!.start(this);
     }
-    if (this.#discards) return this.#leaveRest(undefined);
-    const { headersTimeout, bodyTimeout } = this.#request.limits;
+    if (this.#discards || this.#sendsLate) return this.#leaveRest(undefined);
     const [code, message] = this.#hasHead
       ? ["BODY_TIMEOUT", `No byte of the body of ${href} came for ${bodyTimeout} ms`] as const
       : ["HEADERS_TIMEOUT", `${href} was not answered within ${headersTimeout} ms`] as const;

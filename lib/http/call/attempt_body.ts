@@ -74,9 +74,10 @@ export class AttemptBody implements RequestBody {
     this.readAt = performance.now();
     this.#bytesRead += piece?.length ?? 0;
     if (piece !== undefined) onProgress?.({ sent: this.#bytesRead, total: this.#total });
-    if (piece === undefined || this.#bytesRead === this.length) this.onSent?.();
-    if (piece === undefined) this.pending = false;
-    return piece;
+    if (piece !== undefined) return piece;
+    this.pending = false;
+    this.onSent?.();
+    return undefined;
   }
 
   /** Takes a step in the user's context; neither the body nor the trailers know where they are sent. */

@@ -10,6 +10,8 @@ const LARGEST_SLAB = 64 * 1024 + 256;
 const SOON = Promise.resolve();
 
 export interface BodyWriterEvents {
+  /** All of the body was given to the transport. */
+  onBodySent(writer: BodyWriter): void;
   /** The body could not be read to its end. The server waits for the rest. */
   onBodyFailed(writer: BodyWriter, error: HttpError): void;
 }
@@ -44,8 +46,7 @@ export class BodyWriter {
   start(head: Uint8Array): void {
     if (head.length > FIRST_SLAB / 2) this.#transport.write(head);
     else this.#output.put(head, 0);
-    if (this.#left === 0) this.#finish();
-    else void SOON.then(this.#flushSoon);
+    void SOON.then(this.#flushSoon);
     this.#read();
   }
 
@@ -57,9 +58,9 @@ export class BodyWriter {
     else this.#refuse(takenBack(this.#origin));
   }
 
-  /** Sends no more. A body that is wholly sent is still read to its end, which is all that is left of it. */
+  /** Sends no more. */
   stop(reason: unknown): void {
-    if (this.#over || this.sent) return;
+    if (this.#over) return;
     this.#over = true;
     this.#body.cancel(reason);
   }
@@ -96,8 +97,8 @@ export class BodyWriter {
       }
     }
     this.#endPiece(piece);
-    // What is wholly sent has only its end left to be read, which needs no room.
-    if (this.#transport.full && !this.sent) this.#waits = true;
+    // What has only its end left to be read needs no room.
+    if (this.#transport.full && this.#left !== 0) this.#waits = true;
     else this.#read();
   }
 
@@ -105,19 +106,15 @@ export class BodyWriter {
     if (this.#left === undefined) this.#output.putLine("\r\n");
     else this.#left -= piece.length;
     this.#piece = undefined;
-    if (this.#left === 0) this.#finish();
-    else this.#flushSoon();
+    this.#flushSoon();
   }
 
   #onEnd(): void {
     if (this.#left === undefined) this.#output.putLine(`0\r\n${fieldLines(this.#body.trailers)}\r\n`);
     this.#over = true;
-    this.#finish();
-  }
-
-  #finish(): void {
     this.#output.flush();
     this.sent = true;
+    this.#events.onBodySent(this);
   }
 
   /** To be called in a microtask: what it sets comes after all microtasks, in which a source that has more gives it. */
@@ -129,7 +126,8 @@ export class BodyWriter {
 
   readonly #flush = (): void => {
     this.#flushesSoon = false;
-    if (!this.#over) this.#output.flush();
+    // By the last byte of its length the server takes the body for whole, which it is once its source has ended.
+    if (!this.#over && this.#left !== 0) this.#output.flush();
   };
 
   #refuse(error: HttpError): void {

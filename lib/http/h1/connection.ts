@@ -143,7 +143,9 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
   }
 
   onDrain(): void {
-    this.#exchanges[0]?.writer?.onDrain();
+    const exchange: Http1Exchange | undefined = this.#exchanges[0];
+    exchange?.writer?.onDrain();
+    if (exchange?.isAnswered) this.#completeLate(exchange);
   }
 
   onEnd(): void {
@@ -180,6 +182,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     if (!head.keepsAlive || exchange.head.closes || this.#reader.endsWithConnection) this.#leave();
     // A server that has not got all of a request and says no does not want the rest.
     if (status >= 400 && !exchange.wholeRequestSent) this.#stopBody(exchange);
+    exchange.isAccepted = status < 300;
     exchange.handler.onHead({ status, statusText, headers: headers.slice() });
     if (this.closing) this.#tellClosing();
   }
@@ -196,16 +199,37 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
 
   onResponseEnd(trailers: HeaderList | undefined, more: boolean): void {
     if (this.#gathers) this.#gather(false);
-    const exchange = this.#exchanges.shift()!;
-    if (this.#exchanges.length === 0) this.restsUntil = performance.now() + REST;
     if (this.#paused) this.#resume();
+    const exchange = this.#exchanges[0];
+    if (exchange.isAccepted && !more && this.#isSending(exchange)) {
+      exchange.isAnswered = true;
+      return exchange.handler.onEnd(trailers, true);
+    }
+    this.#exchanges.shift();
+    if (this.#exchanges.length === 0) this.restsUntil = performance.now() + REST;
     const next: Http1Exchange | undefined = this.#exchanges[0];
     if (!exchange.wholeRequestSent) this.#stopBody(exchange);
     // Nobody asked for what follows, or the server cannot have read what waits to be sent: it is out of step.
     if (more && next === undefined || exchange.body !== undefined && this.#transport.full) this.#leave();
     if (next?.cancelled) this.#leave();
     if (next !== undefined) this.#reader.expect(next.head.method);
-    exchange.handler.onEnd(trailers);
+    exchange.handler.onEnd(trailers, false);
+    this.#afterResponse();
+  }
+
+  #isSending(exchange: Http1Exchange): boolean {
+    return !exchange.wholeRequestSent || exchange.body !== undefined && this.#transport.full;
+  }
+
+  /** Goes on once the body of an answered request is sent, if it is. */
+  #completeLate(exchange: Http1Exchange): void {
+    if (this.#isSending(exchange)) return;
+    this.#exchanges.shift();
+    exchange.handler.onSentLate();
+    this.#afterResponse();
+  }
+
+  #afterResponse(): void {
     if (this.#ended) return;
     if (this.#reusable) this.#goOn();
     else if (this.#exchanges.length > 0) this.#failAll(this.#lost(UNANSWERED));
@@ -241,6 +265,11 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
       this.#error ??= this.#lost("was left, because a request before this one was given up");
     }
     this.#end();
+  }
+
+  onBodySent(writer: BodyWriter): void {
+    const exchange = this.#exchanges[0];
+    if (exchange?.writer === writer && exchange.isAnswered) this.#completeLate(exchange);
   }
 
   onBodyFailed(writer: BodyWriter, error: HttpError): void {

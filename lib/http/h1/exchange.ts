@@ -23,6 +23,10 @@ export class Http1Exchange implements Exchange {
   sent = false;
   writer: BodyWriter | undefined = undefined;
   cancelled = false;
+  /** Whether the server accepts the request, so that its body is sent on though the response has ended. */
+  isAccepted = false;
+  /** Whether the response has ended, and the body is being sent on. */
+  isAnswered = false;
   /** Bytes of the response that its reader has not taken yet. */
   unread = 0;
 

@@ -76,6 +76,8 @@ export interface BodySenderEvents {
   /** A body has ended, and fields follow it. */
   onTrailers(stream: Http2Stream, trailers: HeaderList): void;
   onBodyFailed(stream: Http2Stream, error: HttpError): void;
+  /** The last of a body whose response had ended before is in the output. */
+  onSentLate(stream: Http2Stream): void;
 }
 
 /**
@@ -110,7 +112,6 @@ export class BodySender {
   add(stream: Http2Stream): void {
     const { body } = stream;
     if (body === undefined) return;
-    stream.bodyLeft = body.bytes?.length ?? body.length ?? -1;
     stream.piece = body.bytes;
     this.queue(stream);
   }
@@ -191,13 +192,14 @@ export class BodySender {
     stream.sendWindow -= size;
     this.window -= size;
     stream.pieceAt += size;
-    if (stream.bodyLeft > 0) stream.bodyLeft -= size;
-    const endsStream = stream.bodyLeft === 0;
+    const isThrough = stream.pieceAt === piece.length;
+    // What is read is whole once it has ended, whatever its length: the stream does not end before.
+    const endsStream = isThrough && stream.body!.bytes !== undefined;
     this.#output.addData(stream.id, piece, start, start + size, endsStream);
     this.#events.onProgress();
-    if (stream.pieceAt === piece.length) stream.piece = undefined;
-    if (endsStream) stream.body = undefined;
-    else if (stream.piece !== undefined) this.queue(stream);
+    if (!isThrough) return this.queue(stream);
+    stream.piece = undefined;
+    if (endsStream) this.#onSent(stream);
     // The body may be at its end, which needs no room to be said, and without which the server may give none.
     else this.#read(stream);
   }
@@ -220,10 +222,15 @@ export class BodySender {
 
   #end(stream: Http2Stream): void {
     const { trailers } = stream.body!;
-    stream.body = undefined;
     if (trailers === undefined) this.#output.addData(stream.id, NOTHING, 0, 0, true);
     else this.#events.onTrailers(stream, trailers);
+    this.#onSent(stream);
     this.#events.onReady();
+  }
+
+  #onSent(stream: Http2Stream): void {
+    stream.body = undefined;
+    if (stream.isAnswered) this.#events.onSentLate(stream);
   }
 
   #onBroken(stream: Http2Stream, error: HttpError): void {

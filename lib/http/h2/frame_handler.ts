@@ -49,7 +49,7 @@ export class Incoming implements FrameEvents {
     if (!this.#settingsSeen) throw wrongStart(h2.DATA);
     if (size > 0) this.#parts.windows.onConnectionData(size);
     const stream = this.#parts.streams.get(id);
-    if (stream === undefined) return this.#onClosedStream(id, h2.DATA, size > 0);
+    if (stream === undefined || stream.isAnswered) return this.#onClosedStream(id, h2.DATA, size > 0);
     if (size === 0 && !isLast) this.#parts.noise.count();
     if (size > 0 && !this.#parts.windows.onStreamData(stream, size)) {
       this.#parts.ends.reject(stream, h2.FLOW_CONTROL_ERROR, "it is larger than the window allows", false);
@@ -131,7 +131,7 @@ export class Incoming implements FrameEvents {
       if (error instanceof CompressionError) throw new h2.ConnectionFault(h2.COMPRESSION_ERROR, error.message);
       throw error;
     }
-    if (stream === undefined) return this.#onClosedStream(id, h2.HEADERS, false);
+    if (stream === undefined || stream.isAnswered) return this.#onClosedStream(id, h2.HEADERS, false);
     if (decoder.tooLarge) {
       const words = "its header section is larger than maxHeaderSize allows";
       return this.#parts.ends.reject(stream, h2.PROTOCOL_ERROR, words, true);

@@ -67,8 +67,6 @@ export class Http2Stream implements Exchange {
   isOver = false;
 
   body: RequestBody | undefined;
-  /** Of the body, if its length is known, so much is not sent; -1 if it is unknown. */
-  bodyLeft = 0;
   /** A piece of the body that waits for room, from `pieceAt` on. */
   piece: Uint8Array | undefined = undefined;
   pieceAt = 0;
@@ -83,6 +81,10 @@ export class Http2Stream implements Exchange {
   credit = 0;
 
   hasHead = false;
+  /** Whether the server accepts the request, so that its body is sent on though the response has ended. */
+  isAccepted = false;
+  /** Whether the response has ended, and the body is being sent on. */
+  isAnswered = false;
   /** Whether the response can have no body: to HEAD, 204, 304. */
   isBodiless: boolean;
   /** Of the response's body, so much is to come by its Content-Length; -1 if that is unknown. */
@@ -109,7 +111,7 @@ export class Http2Stream implements Exchange {
   }
 
   consumed(bytes: number): void {
-    if (!this.isOver) this.owner.onConsumed(this, bytes);
+    if (!this.isOver && !this.isAnswered) this.owner.onConsumed(this, bytes);
   }
 
   cancel(reason: unknown): void {

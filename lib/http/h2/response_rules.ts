@@ -76,6 +76,7 @@ export function takeHead(stream: Http2Stream, decoder: HpackDecoder, headers: He
   if (!stream.isBodiless) stream.expected = length;
   if (endsStream && stream.expected > 0) return missing(stream);
   stream.hasHead = true;
+  stream.isAccepted = status < 300;
   stream.handler.onHead({ status, statusText: "", headers });
   return "";
 }

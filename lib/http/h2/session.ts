@@ -111,7 +111,7 @@ export class Session
     streams.add(stream);
     const contentLength = lengthToSay(head.method, body);
     const length = this.#encoder.encodeRequest(head, contentLength);
-    const hasBody = body !== undefined && contentLength !== 0;
+    const hasBody = body !== undefined && body.bytes?.length !== 0;
     output.addHeaders(id, this.#encoder.block, length, this.#peer.maxFrameSize, !hasBody);
     if (hasBody) {
       stream.body = body;
@@ -217,6 +217,10 @@ export class Session
   onBodyFailed(stream: Http2Stream, error: HttpError): void {
     this.#ends.breakOff(stream, error);
     this.#schedule();
+  }
+
+  onSentLate(stream: Http2Stream): void {
+    this.#ends.completeLate(stream);
   }
 
   // What the watch over the server's life asks and tells.

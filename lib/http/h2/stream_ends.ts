@@ -23,14 +23,21 @@ export class StreamEnds {
   }
 
   complete(stream: Http2Stream, trailers: HeaderList | undefined): void {
-    this.#remove(stream);
-    if (stream.body !== undefined) {
-      // The server has made up its mind without the rest of the body (RFC 9113 section 8.1).
-      this.#output.addReset(stream.id, h2.NO_ERROR);
+    stream.isAnswered = stream.body !== undefined && stream.isAccepted;
+    if (!stream.isAnswered) this.#remove(stream);
+    if (stream.isOver && stream.body !== undefined) {
+      // The server does not want the rest of the body, and must not take what it has for all of it (RFC 9113 section 8.1).
+      this.#reset(stream, h2.CANCEL);
       const words = "the response ended before the request's body did";
       stream.body.cancel(new HttpError("RESET", words, { origin: this.#origin }));
     }
-    stream.handler.onEnd(trailers);
+    stream.handler.onEnd(trailers, stream.isAnswered);
+  }
+
+  /** The body of an answered request is sent. */
+  completeLate(stream: Http2Stream): void {
+    this.#remove(stream);
+    stream.handler.onSentLate();
   }
 
   /** The caller gives the request up; its handler is told nothing. */

@@ -69,7 +69,7 @@ function answer(request: ServerRequest): void {
   const { path } = request;
   const query = path.slice(path.indexOf("?"));
   if (path.startsWith("/early")) {
-    request.head(200);
+    request.head(403);
     request.data(Buffer.from("early"));
     return request.end();
   }

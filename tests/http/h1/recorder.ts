@@ -57,6 +57,10 @@ export class Recorder implements ExchangeHandler {
     this.#settle(this);
   }
 
+  onSentLate(): void {
+    this.#note("onSentLate");
+  }
+
   onFail(error: HttpError, untouched: boolean): void {
     this.error = error;
     this.untouched = untouched;
@@ -65,7 +69,9 @@ export class Recorder implements ExchangeHandler {
   }
 
   #note(call: string): void {
-    if (this.calls.includes("onEnd") || this.calls.includes("onFail")) throw new Error(`${call} after the end`);
+    if ((this.calls.includes("onEnd") && call !== "onSentLate") || this.calls.includes("onFail")) {
+      throw new Error(`${call} after the end`);
+    }
     if (call !== "onData" || this.calls.at(-1) !== "onData") this.calls.push(call);
     this.hook(call);
   }

@@ -224,23 +224,38 @@ describe("a request", () => {
     await talk.end();
   });
 
-  for (const [name, head] of [["an error", "HTTP/1.1 413 Too Large"], ["success", "HTTP/1.1 200 OK"]]) {
-    it(`whose whole answer, ${name}, comes before its body is sent stops the body, and the connection ends`, async () => {
+  it("whose whole answer, an error, comes before its body is sent stops the body, and the connection ends", async () => {
+    const talk = new Talk();
+    talk.transport.full = true;
+    const body = new PiecesBody(["a", "b"]);
+    const recorder = talk.send("POST", body);
+    await settled();
+    talk.transport.give("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno");
+    assert.equal(recorder.body, "no");
+    assert.equal(recorder.calls.at(-1), "onEnd");
+    assert.equal((body.cancelled as HttpError).code, "CONNECTION_LOST");
+    assert.equal(talk.connection.free, 0);
+    await talk.owner.closed;
+    assert.equal(talk.transport.written.includes("b"), false);
+    assert.deepEqual(talk.owner.calls, ["onClosing", "onClosed"]);
+  });
+
+  it("whose whole answer, success, comes before its body is sent goes on, and the connection is used again", async () => {
+    for (const body of [new PiecesBody(["a", "b"]), bytesBody("x".repeat(100_000))]) {
       const talk = new Talk();
-      talk.transport.full = true;
-      const body = new PiecesBody(["a", "b"]);
       const recorder = talk.send("POST", body);
+      talk.transport.full = true;
       await settled();
-      talk.transport.give(`${head}\r\nContent-Length: 2\r\n\r\nno`);
-      assert.equal(recorder.body, "no");
+      talk.transport.give(OK);
       assert.equal(recorder.calls.at(-1), "onEnd");
-      assert.equal((body.cancelled as HttpError).code, "CONNECTION_LOST");
       assert.equal(talk.connection.free, 0);
-      await talk.owner.closed;
-      assert.equal(talk.transport.written.includes("b"), false);
-      assert.deepEqual(talk.owner.calls, ["onClosing", "onClosed"]);
-    });
-  }
+      talk.transport.drain();
+      await settled();
+      assert.equal(recorder.calls.at(-1), "onSentLate");
+      assert.equal(talk.connection.free, 1);
+      await talk.end();
+    }
+  });
 
   it("whose answer begins with an error stops its body at once, and the rest of the answer still comes", async () => {
     const talk = new Talk();
@@ -259,11 +274,11 @@ describe("a request", () => {
     await talk.owner.closed;
   });
 
-  it("answered while its body waits in the transport leaves a connection that nobody uses again", async () => {
+  it("refused while its body waits in the transport leaves a connection that nobody uses again", async () => {
     const talk = new Talk();
     const recorder = talk.send("POST", bytesBody("x".repeat(100_000)));
     talk.transport.full = true;
-    talk.transport.give(OK);
+    talk.transport.give("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
     assert.equal(recorder.calls.at(-1), "onEnd");
     assert.equal(talk.connection.free, 0);
     await talk.owner.closed;
@@ -301,7 +316,7 @@ describe("a request", () => {
     assert.equal(body.cancelled, recorder.error);
   });
 
-  it("whose answer ends before its body was read to the end, though all of it was sent, keeps the connection", async () => {
+  it("has the last byte of its length sent once its source has ended", async () => {
     const talk = new Talk();
     let finish = (): void => {};
     const end = new Promise<undefined>((resolve) => finish = () => resolve(undefined));
@@ -310,15 +325,13 @@ describe("a request", () => {
     body.read = () => body.reads === 0 ? read() : end;
     const recorder = talk.send("POST", body);
     await settled();
-    talk.transport.give(OK);
-    assert.equal(recorder.calls.at(-1), "onEnd");
-    assert.equal(body.cancelled, undefined);
-    assert.equal(talk.connection.free, 1);
-    const next = talk.send();
+    assert.equal(talk.transport.written.endsWith("d"), false);
     finish();
     await settled();
+    assert.equal(talk.transport.written.endsWith("\r\n\r\nabcd"), true);
     talk.transport.give(OK);
-    assert.equal(next.calls.at(-1), "onEnd");
+    assert.equal(recorder.calls.at(-1), "onEnd");
+    assert.equal(talk.connection.free, 1);
     await talk.end();
   });
 });

@@ -65,6 +65,9 @@ export class Answer implements ExchangeHandler {
   readonly chunks: Uint8Array[] = [];
   trailers: HeaderList | undefined = undefined;
   isEnded = false;
+  isSentLate = false;
+  /** Whether the request's body went on when the response had ended. */
+  isLate = false;
   error: HttpError | undefined = undefined;
   isUntouched = false;
   exchange!: Exchange;
@@ -108,7 +111,13 @@ export class Answer implements ExchangeHandler {
     this.whenData?.(chunk);
   }
 
-  onEnd(trailers: HeaderList | undefined): void {
+  onSentLate(): void {
+    if (!this.isEnded) throw new Error("a late end of the request before the response's");
+    this.isSentLate = true;
+  }
+
+  onEnd(trailers: HeaderList | undefined, isSending: boolean): void {
+    this.isLate = isSending;
     this.#requireOpen();
     if (this.head === undefined) throw new Error("an end without head");
     this.isEnded = true;
@@ -117,7 +126,7 @@ export class Answer implements ExchangeHandler {
   }
 
   onFail(error: HttpError, untouched: boolean): void {
-    this.#requireOpen();
+    if (!this.isLate) this.#requireOpen();
     this.error = error;
     this.isUntouched = untouched;
     this.#onOver();

@@ -44,13 +44,13 @@ test("an empty body is none: HEADERS end the stream", async () => {
   assert.deepEqual(others, []);
 });
 
-test("a body whose length is known ends with its last byte, any other with an empty frame", async () => {
+test("a body that is read ends with an empty frame once its source has ended, whatever its length", async () => {
   const { session, peer } = await openSession();
   ask(session, "/", { ...post, body: new ScriptedBody(6).give(Buffer.from("abc"), Buffer.from("def"), undefined) });
   ask(session, "/", { ...post, body: new ScriptedBody().give(Buffer.from("abc"), Buffer.from("def"), undefined) });
   await turn();
   const frames = peer.take();
-  assert.deepEqual(shown(frames.filter(({ stream }) => stream === 1)), ["1:3", "1:3!"]);
+  assert.deepEqual(shown(frames.filter(({ stream }) => stream === 1)), ["1:3", "1:3", "1:0!"]);
   assert.deepEqual(shown(frames.filter(({ stream }) => stream === 3)), ["3:3", "3:3", "3:0!"]);
   const [first, second] = frames.filter(({ type }) => type === FrameType.headers);
   assert.equal(peer.fields(first.payload).get("content-length"), "6");
@@ -104,13 +104,13 @@ test("a body is not asked for anything while the connection's window is closed",
 test("a body is not asked for anything while the transport is full, and goes on when it has drained", async () => {
   const { session, peer } = await openSession();
   peer.full = true;
-  const body = new ScriptedBody(5).give(Buffer.alloc(5));
+  const body = new ScriptedBody(5).give(Buffer.alloc(5), undefined);
   ask(session, "/", { ...post, body });
   await turn();
   assert.equal(body.reads, 0);
   peer.drain();
   await turn();
-  assert.deepEqual(shown(peer.take()), ["1:5!"]);
+  assert.deepEqual(shown(peer.take()), ["1:5", "1:0!"]);
 });
 
 test("the end of a body is told though the window is closed", async () => {
@@ -174,7 +174,7 @@ test("the bytes of a body arrive as they were, whatever the windows", async () =
     bytes.subarray(100_001),
   ];
   ask(session, "/", { ...post, body: new WholeBody(bytes) });
-  ask(session, "/", { ...post, body: new ScriptedBody(bytes.length).give(...pieces) });
+  ask(session, "/", { ...post, body: new ScriptedBody(bytes.length).give(...pieces, undefined) });
   const frames: Frame[] = [];
   for (let room = 1, sent = 0; sent < 600_000; room = (room * 31) % 20_011) {
     for (const stream of [0, 1, 3]) peer.widen(stream, room);
@@ -230,24 +230,52 @@ for (const [words, pieces] of Object.entries({ longer: ["ab", "cd"], shorter: ["
   });
 }
 
-test("a response may end before the request's body, which is then not sent on, and its slot is free", async () => {
+test("a response that is no 2xx may end before the request's body, which is then cut, and its slot is free", async () => {
   const { session, peer, owner } = await openSession({ maxConcurrentStreams: 1 });
   const body = new ScriptedBody();
   const answer = ask(session, "/", { ...post, body });
   await turn();
   peer.take();
-  peer.send(response(1, "no need"));
-  assert.deepEqual([answer.text, answer.isEnded], ["no need", true]);
+  peer.send(response(1, "no need", "403"));
+  assert.deepEqual([answer.text, answer.isEnded, answer.isSentLate], ["no need", true, false]);
   assert.ok(body.isCancelled);
   await turn();
   const [reset] = peer.takeOf(FrameType.reset);
-  assert.deepEqual([reset.stream, reset.payload.readUInt32BE(0)], [1, ErrorCode.none]);
+  assert.deepEqual([reset.stream, reset.payload.readUInt32BE(0)], [1, ErrorCode.cancel]);
   assert.deepEqual(owner.calls, ["free 1"]);
   peer.reset(1, ErrorCode.none); // the server's own comes late
   body.give(Buffer.from("late"));
   await turn();
   assert.deepEqual(shown(peer.take()), []);
   assert.equal(session.closing, false);
+});
+
+test("the request's body goes on after a whole 2xx, until it ends, or the server ends the stream", async () => {
+  const { session, peer, owner } = await openSession({ maxConcurrentStreams: 2 });
+  const bodies = [new ScriptedBody(), new ScriptedBody()];
+  const answers = bodies.map((body) => ask(session, "/", { ...post, body }));
+  await turn();
+  for (const id of [1, 3]) peer.send(response(id, "fine"));
+  peer.take();
+  bodies[0].give(Buffer.from("more"), undefined);
+  peer.reset(3, ErrorCode.none);
+  await turn();
+  assert.deepEqual(shown(peer.take()), ["1:4", "1:0!"]);
+  assert.deepEqual(answers.map(({ isEnded, isSentLate }) => [isEnded, isSentLate]), [[true, true], [true, false]]);
+  assert.equal(answers[1].error?.code, "RESET");
+  assert.ok(bodies[1].isCancelled);
+  assert.equal(session.active, 0);
+  assert.ok(owner.calls.length > 0);
+});
+
+test("nothing may follow a response that has ended while the request's body goes on", async () => {
+  const { session, peer } = await openSession();
+  const answer = ask(session, "/", { ...post, body: new ScriptedBody() });
+  await turn();
+  peer.send(response(1, "fine"));
+  peer.send(dataFrame(1, "more"));
+  assert.equal(answer.text, "fine");
+  assert.equal(session.closing, true);
 });
 
 test("request and response bodies go on at the same time", async () => {

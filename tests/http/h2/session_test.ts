@@ -199,7 +199,7 @@ test("a request that the server resets with HTTP_1_1_REQUIRED is untouched, and 
 
 test("GOAWAY fails what the server has not looked at as untouched, the rest goes on, then the session closes", async () => {
   const { session, peer, owner } = await openSession();
-  const answers = [1, 2, 3].map(() => ask(session, "/", { method: "POST", body: new ScriptedBody() }));
+  const answers = [1, 2, 3].map(() => ask(session, "/", { method: "POST", body: new ScriptedBody().give(undefined) }));
   peer.goaway(3, ErrorCode.none);
   assert.deepEqual(answers.map(({ error }) => error?.code), [undefined, undefined, "REFUSED"]);
   assert.equal(answers[2].isUntouched, true);
