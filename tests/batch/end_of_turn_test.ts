@@ -187,3 +187,22 @@ it("without setImmediate(), as in browsers, a batch is written as the turn ends 
   const events = JSON.parse(await output(process.execPath, [...flags, program], root));
   assert.deepEqual(events, ["no batch yet", "writev 1,2", "one", "two", "writev 3"]);
 });
+
+it("a batch behind one that filled the queue waits while each turn adds to it, however long turns take", async () => {
+  const sink = new ManualSink();
+  const writer = new BatchedWritableStream<number>(sink, { highWaterMark: 8 }).getWriter();
+  await turn();
+  for (const number of range(1, 8)) void writer.write(number);
+  await turn();
+  sink.succeed();
+  await microtasks();
+  for (const number of range(1, 5)) {
+    void writer.write(number);
+    for (const end = performance.now() + 2; performance.now() < end;);
+    await turn();
+  }
+  assert.equal(sink.batches.length, 1);
+  await turn();
+  await turn();
+  assert.deepEqual(sink.batches[1], range(1, 5));
+});

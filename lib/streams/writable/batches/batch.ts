@@ -195,20 +195,16 @@ export class BatchDelay {
   }
 }
 
-/** The least time, in ms, that a producer is given to fill the queue. */
-const LEAST = 1;
 /** The share of the queue that a long pipe has to add from one pause to the next, if its batch is to wait for it. */
 const SHARE = 1 / 8;
 
 /**
- * A producer that had to wait for the sink: it gets the time to fill the queue again before the next batch starts. It
- * counts as filling while it adds something each turn, for as long as the last batch took.
+ * A producer that filled the queue before the last batch was written: the next batch starts when the queue is full again,
+ * or a turn of the event loop has added nothing to it.
  */
 export class OutrunningProducer {
-  /** Whether the queue was full before the last batch was done with. */
-  #hadToWait = false;
-  #batchGivenAt = 0;
-  #until = 0;
+  /** Whether the queue was full before the last batch was done with, and each turn since then has added to it. */
+  #isFilling = false;
   /** How much was queued when that was last asked. */
   #queued = 0;
   /** The last pause of long pipes that was waited for, and how much was queued then, or when the last batch was written. */
@@ -217,30 +213,25 @@ export class OutrunningProducer {
 
   /** A batch was given to the sink. */
   batchGiven(isFull: boolean): void {
-    this.#hadToWait = isFull;
-    this.#batchGivenAt = performance.now();
+    this.#isFilling = isFull;
   }
 
   /** The queue is full. */
   mustWait(): void {
-    this.#hadToWait = true;
+    this.#isFilling = true;
   }
 
   /** The batch is written, with so much queued behind it; returns whether the producer had to wait for that. */
   batchWritten(queued: number): boolean {
-    this.#queuedAtPause = queued;
-    if (!this.#hadToWait) return false;
-    const now = performance.now();
-    this.#until = now + Math.max(LEAST, now - this.#batchGivenAt);
-    this.#queued = queued;
-    return true;
+    this.#queuedAtPause = this.#queued = queued;
+    return this.#isFilling;
   }
 
   /** At the end of a turn: whether the producer is filling the queue again, with so much in it by now. */
   isFilling(queued: number): boolean {
-    this.#hadToWait = this.#hadToWait && queued > this.#queued && performance.now() < this.#until;
+    this.#isFilling &&= queued > this.#queued;
     this.#queued = queued;
-    return this.#hadToWait;
+    return this.#isFilling;
   }
 
   /** At the end of a turn: whether a long pipe makes a pause, that may be the one that fills the queue. */
