@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
-import { isAddress, isWithin, precompressOptions, toldBy } from "../precompress/internal.ts";
+import { isWithin, precompressOptions, toldBy, withFolders } from "../precompress/internal.ts";
 import {
   extensions,
   precompress,
@@ -157,7 +157,7 @@ async function compressFolder(
 ): Promise<void> {
   const told = await toldBy(options.immutable);
   const showsProgress = print !== undefined && process.stderr.isTTY === true;
-  const { previous, ...settings } = below(root, options);
+  const { previous, ...settings } = withFolders(options, (path) => isAbsolute(path) ? path : `${root}${sep}${path}`);
   const former = previous !== undefined && existsSync(previous) ? previous : undefined;
   let report: PrecompressReport;
   try {
@@ -176,18 +176,6 @@ async function compressFolder(
   }
   print?.(formatReport(report));
   if (previous !== former) print?.(`there is no ${shownFolder(previous!, root)} yet, so there are no deltas`);
-}
-
-/** The options with absolute paths, of which precompress() takes each `..` as the system does. */
-function below(root: string, options: PrecompressPluginOptions): PrecompressPluginOptions {
-  const { out, previous, cache } = options;
-  const absolute = (path: string): string => isAbsolute(path) ? path : `${root}${sep}${path}`;
-  return {
-    ...options,
-    ...(out !== undefined && { out: absolute(out) }),
-    ...(previous !== undefined && { previous: absolute(previous) }),
-    ...(cache !== undefined && { cache: isAddress(cache) ? cache : absolute(cache) }),
-  };
 }
 
 function showProgress({ fraction, remainingMs }: PrecompressProgress): void {

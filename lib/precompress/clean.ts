@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { lastingPath, removeTemporary, Turn } from "../files/internal.ts";
 import { bool, schema, type SchemaOf } from "../streams/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
+import { FormerRuns } from "./former_runs.ts";
 import { afterOthers } from "./journal.ts";
 import { manifestName } from "./manifest.ts";
 import { explain, type Problem } from "./problem.ts";
@@ -88,13 +89,14 @@ async function clean(folder: string, temporaries: readonly string[], followLinks
   for (const path of temporaries) {
     if (await isAbandonedTemporary(join(folder, path))) await removeTemporary(join(folder, path));
   }
-  const target = await Target.recorded(folder, { followLinks });
-  if (!target.manifest && !target.journal) return { removed: [], problems: [] };
+  const former = await FormerRuns.recorded(folder, { followLinks });
+  if (!former.manifest && !former.journal) return { removed: [], problems: [] };
   const removed: string[] = [];
   const problems: Problem[] = [];
+  const target = new Target(former);
   let isClean = true;
   await target.begin({ toRemove: true });
-  for (const path of [...target.provenance.paths].sort()) {
+  for (const path of [...former.paths].sort()) {
     try {
       if (await target.remove(path)) removed.push(path);
     } catch (error) {
@@ -104,6 +106,6 @@ async function clean(folder: string, temporaries: readonly string[], followLinks
     }
   }
   if (isClean && await target.forget()) removed.push(manifestName);
-  else await target.end(target.provenance.records);
+  else await target.end(former.records);
   return { removed: removed.sort(), problems };
 }

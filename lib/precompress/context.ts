@@ -1,7 +1,8 @@
-import type { Cache, CacheReport } from "./cache/cache.ts";
+import type { Cache } from "./cache/cache.ts";
 import type { Settings } from "./options.ts";
 import type { Places } from "./places.ts";
 import type { Pool, ProgressMeter } from "./pool.ts";
+import type { FormerRuns } from "./former_runs.ts";
 import { explain, type Problem } from "./problem.ts";
 import type { FileRecord } from "./records.ts";
 import type { Immutability, Selection } from "./selection.ts";
@@ -18,11 +19,15 @@ export interface SiteDictionary {
 
 /** The state that the steps of a run share. */
 export interface Context {
+  /** When the run was asked for, of `performance.now()`. */
+  readonly started: number;
   readonly places: Places;
   readonly settings: Settings;
   readonly selection: Selection;
-  /** The source folder, with the files that runs wrote to it; the same as `target` unless files are copied. */
-  readonly origin: Target;
+  /** The earlier runs into the source folder. */
+  readonly origin: FormerRuns;
+  /** The earlier runs into the target; the same as `origin` unless files are copied. */
+  readonly former: FormerRuns;
   readonly target: Target;
   readonly previous: PreviousFiles | undefined;
   /** The dictionary of the site and its file, once it is there; undefined if there is none. */
@@ -33,7 +38,7 @@ export interface Context {
   readonly pool: Pool;
   readonly progress: ProgressMeter;
   /** The folder that variants are made in of which none is put in its place, in a dry run. */
-  readonly trialIn?: string;
+  trialIn: string | undefined;
 }
 
 /**
@@ -66,18 +71,15 @@ export class Ledger {
   readonly times: Map<string, number> = new Map();
   /** The dictionary of the site, if there is one: its path, its size in bytes, and a hash of what it was made of. */
   siteDictionary: { readonly path: string; readonly size: number; readonly madeOf: string } | undefined;
-  /** The part that the cache had, once the run has ended. */
-  cache: CacheReport | undefined;
+  /** How many files were found. */
+  files = 0;
+  /** How many names that begin with a dot were passed over. */
+  dotfiles = 0;
   unchanged = 0;
   skipped = 0;
 
   constructor(before: ReadonlyMap<string, FileRecord>) {
     this.records = new Map(before);
-  }
-
-  /** Counts in that making a variant of `path` took `ms`. */
-  spend(path: string, ms: number): void {
-    this.times.set(path, (this.times.get(path) ?? 0) + ms);
   }
 
   /** Takes note of a problem at `path`, which is that of the file that `work` is about, or of one of its variants. */

@@ -4,9 +4,8 @@
  * @module
  */
 export { detailedRun } from "./detailed_run.ts";
-export { isAddress } from "./cache/cache_store.ts";
 export type { LeftAlone } from "./context.ts";
-export { levelOptions, precompressOptions } from "./options.ts";
+export { levelOptions, precompressOptions, withFolders } from "./options.ts";
 export { requireSound, toldBy } from "./selection.ts";
 export { isOwnName, ManifestLines } from "./manifest.ts";
 export { isWithin, placesOf } from "./places.ts";

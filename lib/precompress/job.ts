@@ -49,7 +49,9 @@ export type Result =
   | { readonly state: "failed"; readonly message: string };
 
 /** Opens the file of a job, which the pool has made, to be ended and not committed: it gets its name with others. */
-export function openTemporary({ temporary, mode, mtimeMs }: Job): Promise<AtomicFile> {
+export function openTemporary(
+  { temporary, mode, mtimeMs }: Pick<Job, "temporary" | "mode" | "mtimeMs">,
+): Promise<AtomicFile> {
   return openAtomicFileAt(placeItself(temporary), { temporary, mode, mtimeMs });
 }
 

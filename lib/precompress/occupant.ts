@@ -127,12 +127,9 @@ export async function occupantAt(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT" && code !== "ENOTDIR") return obstacle(explain(error));
-    return await isThere(place) ? obstacle("a symbolic link that leads nowhere is in the way: remove it") : NOTHING;
+    const isThere = await lstat(place.path).then(() => true, () => false);
+    return isThere ? obstacle("a symbolic link that leads nowhere is in the way: remove it") : NOTHING;
   }
-}
-
-function isThere({ path }: RealPlace): Promise<boolean> {
-  return lstat(path).then(() => true, () => false);
 }
 
 /** Whether a file has the time of change and the permissions of another. Some file systems keep whole ms only. */

@@ -16,7 +16,7 @@ import {
   signal,
   text,
 } from "../streams/internal.ts";
-import { type CacheLimits, isBucketAddress, requireCachePlace } from "./cache/cache_store.ts";
+import { type CacheLimits, isAddress, isBucketAddress, requireCachePlace } from "./cache/cache_store.ts";
 import { deltasOf, type VariantFormat, variantFormats } from "./formats.ts";
 
 /**
@@ -266,5 +266,16 @@ export function settingsOf(options: CheckedOptions, defaultJobs: number): Settin
     formats: variantFormats.filter((format) => formats.includes(format)),
     jobs: options.jobs ?? defaultJobs,
     cacheLimits: { maxSize: cacheMaxSize, maxAge: cacheMaxAge },
+  };
+}
+
+/** Options with another path of each folder. */
+export function withFolders<T extends PrecompressOptions>(options: T, change: (path: string) => string): T {
+  const { out, previous, cache } = options;
+  return {
+    ...options,
+    ...(out !== undefined && { out: change(out) }),
+    ...(previous !== undefined && { previous: change(previous) }),
+    ...(cache !== undefined && !isAddress(cache) && { cache: change(cache) }),
   };
 }

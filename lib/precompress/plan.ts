@@ -1,5 +1,5 @@
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
-import type { DictionaryRecord, FileRecord, VariantRecord } from "./records.ts";
+import type { DictionaryRecord, VariantRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
 
 /** A variant that a file should have. */
@@ -25,8 +25,6 @@ export interface Work extends Copy {
   /** The folder that it is in, if not that of the run: a run made the file. */
   readonly folder?: string;
   readonly variants: readonly PlannedVariant[];
-  /** Whether none of them is to be made. */
-  readonly isSettled: boolean;
 }
 
 /** A copy to make of a file. */
@@ -44,7 +42,6 @@ export interface NewDictionary {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Of its bytes, in hexadecimal. */
   readonly sha256: string;
-  readonly record: FileRecord;
 }
 
 /** All that there is to do in the target. */
@@ -64,6 +61,8 @@ export class Plan {
   readonly decided: Set<string> = new Set();
   /** Paths of files that could not be read, of which the target keeps what it has. */
   readonly unknown: Set<string> = new Set();
+  /** Paths of files that could not be copied to the target: nothing is made of them. */
+  readonly failed: Set<string> = new Set();
   /** A dictionary of the site to put there, before what needs it is made. */
   newDictionary: NewDictionary | undefined;
 
@@ -74,12 +73,12 @@ export class Plan {
   /** Whether nothing in the target is to be changed but its manifest. */
   get isEmpty(): boolean {
     const { works, copies, alike, stale, temporaries } = this;
-    return this.newDictionary === undefined && works.every(({ isSettled }) => isSettled) &&
+    return this.newDictionary === undefined && works.every(isSettled) &&
       copies.length + alike.size + stale.size + temporaries.length === 0;
   }
 }
 
-/** Whether none of them is to be made. */
-export function areSettled(variants: readonly PlannedVariant[]): boolean {
+/** Whether no variant of a file is to be made. */
+export function isSettled({ variants }: Work): boolean {
   return variants.every(({ record }) => record !== undefined);
 }

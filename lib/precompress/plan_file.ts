@@ -6,22 +6,13 @@ import { openFileReadable } from "../files/mod.ts";
 import { type Content, isCompressedByName, LARGE_FILE, readContent } from "./content.ts";
 import type { Context, LeftAlone } from "./context.ts";
 import { FOLDER_IN_THE_WAY, isAlike, type OccupantFile } from "./occupant.ts";
-import {
-  codecOf,
-  type DeltaFormat,
-  deltasOf,
-  extensions,
-  isDelta,
-  isSiteDelta,
-  type VariantFormat,
-} from "./formats.ts";
-import { areSettled, type Plan, type PlannedVariant } from "./plan.ts";
+import { codecOf, type DeltaFormat, deltasOf, isDelta, isSiteDelta, type VariantFormat } from "./formats.ts";
+import type { Plan, PlannedVariant } from "./plan.ts";
 import { CHANGED } from "./problem.ts";
 import type { DictionaryRecord, VariantRecord } from "./records.ts";
 import { isPage } from "./site/sample.ts";
-import { NOT_AS_WRITTEN } from "./target.ts";
 import { type TreeFiles, variantPath, withoutHash } from "./tree_files.ts";
-import type { FoundFile, Tree } from "./walk.ts";
+import type { FoundFile } from "./walk.ts";
 
 /** Whether a file is a compressed form of that content; of a delta, by the dictionary that a run has for it. */
 async function isFormOf(
@@ -74,25 +65,25 @@ export async function planVariant(
   plan: Plan,
   context: Context,
 ): Promise<PlannedVariant | undefined> {
-  const { ledger, settings: { force }, target } = context;
+  const { former, ledger, settings: { force } } = context;
   const { file, content } = original;
   const path = variantPath(file.path, format);
-  if (target.isCopy && tree.folders.has(path)) {
+  if (former.isCopy && tree.folders.has(path)) {
     ledger.fail(path, new Error(FOLDER_IN_THE_WAY), original);
     return undefined;
   }
-  plan.decided.add(await target.placeOf(path));
+  plan.decided.add(await former.placeOf(path));
   const settings = settingsOf(format, original, context);
-  const copied = target.isCopy ? tree.beside.get(path) : undefined;
+  const copied = former.isCopy ? tree.beside.get(path) : undefined;
   if (copied && force) return { format, settings, replacesAny: true, isBeside: true };
   if (copied) return await besideOriginal(copied, format, settings, original, context);
-  const occupant = await target.look(path);
+  const occupant = await former.look(path);
   // In a copy, a folder may be gone when all that runs put there is.
-  if (occupant.kind === "obstacle" && !(target.isCopy && occupant.isFolder)) {
+  if (occupant.kind === "obstacle" && !(former.isCopy && occupant.isFolder)) {
     ledger.fail(path, new Error(occupant.message), original);
     return undefined;
   }
-  const before = target.provenance.records.get(file.path);
+  const before = former.records.get(file.path);
   const known = before?.sha256 === content.sha256 ? before.variants : {};
   // Whether a delta is worth it depends on the variant that it is instead of.
   const isSame = format === original.plain || areSame(known[original.plain], original.plainRecord);
@@ -121,13 +112,13 @@ async function besideTheirs(
   original: Original,
   context: Context,
 ): Promise<PlannedVariant | undefined> {
-  const { ledger, target } = context;
+  const { former, ledger } = context;
   const { file } = original;
   const path = variantPath(file.path, format);
   const found: VariantRecord = { state: "found", settings, size: occupant.size, sha256: occupant.sha256 };
   const planned = { format, settings, replacesAny: false };
   if (usable?.state === "found" && usable.sha256 === occupant.sha256) return { ...planned, record: usable };
-  if (!await isFormOf(join(target.folder, path), format, original, context)) {
+  if (!await isFormOf(join(former.folder, path), format, original, context)) {
     ledger.fail(path, inTheWay(file.path), original);
     return undefined;
   }
@@ -173,17 +164,17 @@ function settingsOf(
 
 /** Decides what to do for `file`; changes nothing. */
 export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, context: Context): Promise<void> {
-  const { ledger, places, target } = context;
+  const { former, ledger, places } = context;
   let content: Content;
   try {
     content = await readContent(join(places.source, file.path));
     if (content.size !== file.size) throw new Error(CHANGED);
   } catch (error) {
     // A copy and its variants still belong together; variants beside a file may be of what it was.
-    if (target.isCopy) plan.unknown.add(file.path);
+    if (former.isCopy) plan.unknown.add(file.path);
     return ledger.fail(file.path, error);
   }
-  if (target.isCopy && !await planCopy(file, content.sha256, plan, context)) return;
+  if (former.isCopy && !await planCopy(file, content.sha256, plan, context)) return;
   const leftAlone = whyLeftAlone(file, content, context);
   if (leftAlone) ledger.leftAlone.set(file.path, leftAlone);
   const isWorth = leftAlone === undefined;
@@ -207,7 +198,6 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
     siteDictionary,
     immutable: context.isImmutable(file.path, content.sha256),
     variants,
-    isSettled: areSettled(variants),
   });
 }
 
@@ -226,9 +216,9 @@ export async function planExtra(file: FoundFile, plan: Plan, context: Context): 
 
 /** Decides how the copy of a file comes to the target. False if somebody else's file is in the way. */
 export async function planCopy(file: FoundFile, sha256: string, plan: Plan, context: Context): Promise<boolean> {
-  const { ledger, settings, target } = context;
-  plan.decided.add(await target.placeOf(file.path));
-  const occupant = await target.look(file.path);
+  const { former, ledger, settings } = context;
+  plan.decided.add(await former.placeOf(file.path));
+  const occupant = await former.look(file.path);
   // A folder may be gone when all that runs put there is.
   if (occupant.kind === "obstacle" && !occupant.isFolder) {
     ledger.fail(file.path, new Error(occupant.message));
@@ -266,30 +256,4 @@ async function dictionaryFor(
   if (!version || file.size > LARGE_FILE || version.size > LARGE_FILE) return undefined;
   const { sha256 } = await readContent(join(places.previous!, version.path));
   return sha256 === hash ? undefined : { path: version.path, sha256, match: withoutHash(file.path) };
-}
-
-const suffixes = Object.values(extensions);
-
-/** Decides about all that runs wrote to the target and nothing asks for any more. */
-export async function planStale(tree: Tree, plan: Plan, context: Context): Promise<void> {
-  const { ledger, target } = context;
-  // What is in a folder that could not be read may well be there.
-  const unknown = tree.problems.map(({ path }) => path);
-  for (const path of plan.unknown) unknown.push(path);
-  /** Whether a path is that of such a file, of one of its variants, or of something below it. */
-  const isUnknown = (path: string) =>
-    unknown.some((each) => path.startsWith(`${each}/`) || ["", ...suffixes].some((suffix) => path === each + suffix));
-  for (const path of target.provenance.paths) {
-    if (plan.decided.has(await target.placeOf(path))) continue;
-    if (isUnknown(path)) {
-      ledger.stuck.add(path);
-      continue;
-    }
-    const occupant = await target.look(path);
-    // Where a folder has the name now, nothing is left of what a run wrote.
-    if (occupant.kind === "nothing" || (occupant.kind === "obstacle" && occupant.isFolder)) continue;
-    if (occupant.kind === "file" && occupant.isOurs) plan.stale.add(path);
-    else ledger.fail(path, new Error(occupant.kind === "file" ? NOT_AS_WRITTEN : occupant.message));
-  }
-  for (const path of target.provenance.records.keys()) if (isUnknown(path)) plan.unknown.add(path);
 }

@@ -31,30 +31,26 @@ export function recordOf(
   };
 }
 
-/** Records what became of a file, and counts it. */
-export function recordWork(work: Work, made: Made, { ledger, target }: Context): void {
+/** Records what became of a file, of whose variants those were `made` that were not there, and counts it. */
+export function recordWork(work: Work, made: Made, { former, ledger }: Context): void {
   const { path } = work.file;
   const variants: Partial<Record<VariantFormat | DeltaFormat, VariantRecord>> = {};
-  for (const { format } of work.variants) {
-    const variant = made.get(format);
+  for (const { format, record } of work.variants) {
+    const variant = record ?? made.get(format);
     if (!variant) continue;
     variants[format] = variant;
     if (variant.state === "found") ledger.found.push(variantPath(path, format));
   }
-  for (const [name, variant] of Object.entries(target.provenance.records.get(path)?.variants ?? {})) {
+  const hasAny = Object.values(variants).some(({ state }) => state !== "unworthy");
+  for (const [name, variant] of Object.entries(former.records.get(path)?.variants ?? {})) {
     const format = name as VariantFormat | DeltaFormat;
     // It is ours all the same, and the next run tries to remove it.
     if (ledger.stuck.has(variantPath(path, format))) variants[format] ??= { ...variant, settings: STUCK };
   }
   ledger.records.set(path, { ...recordOf(work, ledger), variants });
   if (ledger.compressed.has(path) || ledger.troubled.has(path) || work.folder !== undefined) return;
-  if ([...made.values()].some(({ state }) => state !== "unworthy")) ledger.unchanged++;
+  if (hasAny) ledger.unchanged++;
   else ledger.skipped++;
-}
-
-/** Records a file with the variants that are as they should be. */
-export function recordSettled(work: Work, context: Context): void {
-  recordWork(work, new Map(work.variants.flatMap(({ format, record }) => record ? [[format, record]] : [])), context);
 }
 
 /** Records the copy of a file that stands beside another, unless a variant of ours has its place now. */
@@ -71,9 +67,9 @@ export function recordExtra(extra: Copy, { ledger }: Context): void {
 }
 
 /** Drops the records of files that are gone, when all that was made of them is. */
-export function dropGone(plan: Plan, { ledger, target }: Context): void {
+export function dropGone(plan: Plan, { former, ledger }: Context): void {
   const present = new Set([...plan.works, ...plan.extras].map(({ file }) => file.path));
-  for (const [path, { variants }] of target.provenance.records) {
+  for (const [path, { variants }] of former.records) {
     if (present.has(path) || plan.unknown.has(path)) continue;
     const outputs = [path, ...Object.keys(variants).map((format) => variantPath(path, format as VariantFormat))];
     if (!outputs.some((output) => ledger.stuck.has(output))) ledger.records.delete(path);

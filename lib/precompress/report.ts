@@ -1,22 +1,15 @@
 import type { CacheReport } from "./cache/cache.ts";
-import type { Ledger, LeftAlone } from "./context.ts";
+import type { Context, Ledger } from "./context.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
-import type { Settings } from "./options.ts";
-import type { Places } from "./places.ts";
 import type { Problem } from "./problem.ts";
 import type { FileRecord } from "./records.ts";
+import type { Written } from "./write.ts";
 
 /** The results of a run, and what it knows of each file: for pages about it. */
-export interface RunDetails {
+export interface RunDetails extends Pick<Context, "places" | "settings">, Pick<Ledger, "records" | "leftAlone"> {
   readonly report: PrecompressReport;
-  readonly places: Places;
-  readonly settings: Settings;
-  /** The records of the tree as the manifest has them, by path. */
-  readonly records: ReadonlyMap<string, FileRecord>;
   /** The records of the runs before, by path; empty if there was none. */
   readonly before: ReadonlyMap<string, FileRecord>;
-  /** Why files got no variants, by path. */
-  readonly leftAlone: ReadonlyMap<string, LeftAlone>;
 }
 
 /**
@@ -110,8 +103,20 @@ export function typeOf(path: string): string {
   return kindOf.get(name.slice(dot + 1).toLowerCase()) ?? "other";
 }
 
-export function summarize(files: number, dotfiles: number, ledger: Ledger, elapsedMs: number): PrecompressReport {
-  const { cache, siteDictionary } = ledger;
+/** Tells what a run found and did. */
+export function report(written: Written, { former, ledger, places, settings, started }: Context): RunDetails {
+  return {
+    report: summarize(ledger, written, performance.now() - started),
+    places,
+    settings,
+    before: former.records,
+    records: ledger.records,
+    leftAlone: ledger.leftAlone,
+  };
+}
+
+function summarize(ledger: Ledger, { cache }: Written, elapsedMs: number): PrecompressReport {
+  const { files, dotfiles, siteDictionary } = ledger;
   const byPath = (a: string, b: string) => a < b ? -1 : 1;
   return {
     files,

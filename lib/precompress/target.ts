@@ -1,21 +1,12 @@
-import { chmod, lstat, mkdir, realpath, rmdir, utimes } from "node:fs/promises";
+import { chmod, lstat, mkdir, rmdir, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { flushFolder, identityOf, makeDirectory, removeIfSame, takeName } from "../files/internal.ts";
-import { FolderChangedError, type FoundJournal, Journal, type JournalEntry, readJournal } from "./journal.ts";
-import { manifestName, manifestText, parseManifest, readManifestText, writeManifest } from "./manifest.ts";
-import type { FileRecord, Manifest } from "./records.ts";
-import { isSameButForCase, obstacle, type Occupant, occupantAt, type RealPlace, RealPlaces } from "./occupant.ts";
+import { type FormerRuns, LINK_ON_THE_WAY } from "./former_runs.ts";
+import { FolderChangedError, Journal, type JournalEntry } from "./journal.ts";
+import { manifestName, manifestText, readManifestText, writeManifest } from "./manifest.ts";
 import { cannotWrite } from "./problem.ts";
-import { Provenance } from "./provenance.ts";
+import type { FileRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
-
-/** How a {@linkcode Target} is written to. */
-interface TargetOptions {
-  /** Whether the files themselves are copied there. */
-  readonly isCopy: boolean;
-  /** Whether it is written to where links lead that leave the folder. */
-  readonly followLinks: boolean;
-}
 
 /** A file that is complete but for its name. */
 export interface Finished {
@@ -33,103 +24,13 @@ export interface Finished {
  * removed but bytes that a run wrote.
  */
 export class Target {
-  readonly folder: string;
-  readonly isCopy: boolean;
-  /** The manifest of the last run that ended. */
-  readonly manifest: Manifest | undefined;
-  /** The journal of one that did not, or is under way. */
-  readonly journal: FoundJournal | undefined;
-  readonly provenance: Provenance;
-  readonly #places: RealPlaces;
-  /** Links lead no further than this; undefined: anywhere. */
-  readonly #root: string | undefined;
-  readonly #text: string | undefined;
-  /** The occupants seen, by path: a plan looks several times. */
-  readonly #seen = new Map<string, Promise<Occupant>>();
+  readonly #former: FormerRuns;
   /** Real paths of folders in which names have changed. */
   readonly #changed = new Set<string>();
   #writing: Journal | undefined;
 
-  private constructor(
-    folder: string,
-    { isCopy, followLinks }: TargetOptions,
-    text: string | undefined,
-    read: Pick<Target, "manifest" | "journal" | "provenance">,
-    places: RealPlaces,
-  ) {
-    this.folder = folder;
-    this.isCopy = isCopy;
-    this.manifest = read.manifest;
-    this.journal = read.journal;
-    this.provenance = read.provenance;
-    this.#places = places;
-    this.#root = followLinks ? undefined : folder;
-    this.#text = text;
-  }
-
-  /**
-   * Reads what runs wrote to `folder`, a real path, which need not be there yet.
-   *
-   * @throws {TypeError} if its manifest is none.
-   */
-  static async of(folder: string, options: TargetOptions): Promise<Target> {
-    const text = await readManifestText(folder);
-    const manifest = text === undefined ? undefined : parseManifest(text, join(folder, manifestName));
-    const journal = await readJournal(folder);
-    const places = new RealPlaces(folder);
-    const provenance = await Provenance.of(manifest, journal, places, { copies: options.isCopy });
-    return new Target(folder, options, text, { manifest, journal, provenance }, places);
-  }
-
-  /** As {@linkcode of}, with copies if a run made such there. */
-  static async recorded(folder: string, { followLinks }: Pick<TargetOptions, "followLinks">): Promise<Target> {
-    const target = await Target.of(folder, { isCopy: true, followLinks });
-    const isCopy = target.manifest?.copied ?? target.journal?.copied ?? false;
-    return isCopy ? target : await Target.of(folder, { isCopy, followLinks });
-  }
-
-  /** Returns the occupant of `path`, from a cache as long as this run does not change it. */
-  look(path: string): Promise<Occupant> {
-    let occupant = this.#seen.get(path);
-    if (!occupant) this.#seen.set(path, occupant = this.#lookAnew(path));
-    return occupant;
-  }
-
-  async knows(path: string): Promise<boolean> {
-    const place = await this.#places.of(path);
-    return place !== undefined && !place.isOtherCase && this.provenance.knows(place.path);
-  }
-
-  /**
-   * The real path of the place that is called `path`; `path` itself as long as its folder is not there, or is called so
-   * but for the case of letters.
-   */
-  async placeOf(path: string): Promise<string> {
-    const place = await this.#places.of(path);
-    return place === undefined || place.isOtherCase ? join(this.folder, path) : place.path;
-  }
-
-  /**
-   * Looks at a place. What a run wrote under a name in another case is not there: the file system may find it, but
-   * servers elsewhere would not, and it is about to go by its own name.
-   */
-  async #lookAnew(path: string): Promise<Occupant> {
-    const place = await this.#places.of(path);
-    return place && await this.#isOtherCase(place) ? { kind: "nothing" } : await this.#occupant(place);
-  }
-
-  async #isOtherCase(place: RealPlace): Promise<boolean> {
-    if (place.isOtherCase) return true;
-    if (!this.provenance.knowsOtherCase(place.path)) return false;
-    const real = await realpath(place.path).catch(() => place.path);
-    return real !== place.path && isSameButForCase(real, place.path) && !(await lstat(place.path)).isSymbolicLink();
-  }
-
-  async #occupant(place: RealPlace | undefined): Promise<Occupant> {
-    // No run puts links into a copy.
-    if (place && this.isCopy && !place.isDirect) return obstacle(LINK_ON_THE_WAY);
-    if (place && this.#root !== undefined && !place.isInside) return obstacle(LEADS_OUT);
-    return await occupantAt(place, this.#root, (sha256) => this.provenance.wrote(place!.path, sha256));
+  constructor(former: FormerRuns) {
+    this.#former = former;
   }
 
   /**
@@ -142,26 +43,26 @@ export class Target {
   async begin(
     { toRemove = false, signal }: { readonly toRemove?: boolean; readonly signal?: AbortSignal | undefined } = {},
   ): Promise<void> {
-    await makeDirectory(this.folder).catch((error) => {
-      throw cannotWrite(this.folder, error);
+    const { folder, isCopy, journal, text } = this.#former;
+    await makeDirectory(folder).catch((error) => {
+      throw cannotWrite(folder, error);
     });
-    const expected = this.journal?.length;
-    this.#writing = await Journal.open(this.folder, { copied: this.isCopy, toRemove, expected, signal });
-    if (await readManifestText(this.folder) === this.#text) return;
+    this.#writing = await Journal.open(folder, { copied: isCopy, toRemove, expected: journal?.length, signal });
+    if (await readManifestText(folder) === text) return;
     this.#writing.leave();
-    throw new FolderChangedError(this.folder);
+    throw new FolderChangedError(folder);
   }
 
   /** Makes the folder that `path` is in, and those above it. */
   async makeFolderOf(path: string): Promise<void> {
     const folder = dirname(path);
-    const place = await this.#places.of(path);
+    const place = await this.#former.places.of(path);
     if (place && !place.isDirect) throw new Error(LINK_ON_THE_WAY);
     if (place || folder === ".") return;
     await this.makeFolderOf(folder);
-    const occupant = await this.#lookAnew(folder);
+    const occupant = await this.#former.lookAnew(folder);
     if (occupant.kind === "obstacle") throw new Error(occupant.message);
-    await mkdir(await this.placeOf(folder)).catch((error) => {
+    await mkdir(await this.#former.placeOf(folder)).catch((error) => {
       if (error.code !== "EEXIST") throw error;
     });
   }
@@ -173,13 +74,13 @@ export class Target {
    * @throws {Error} if anything else is there that no run wrote; it stays.
    */
   async put(path: string, { temporary, sha256, entry, replacesAny }: Finished): Promise<boolean> {
-    this.#seen.delete(path);
-    const occupant = await this.#lookAnew(path);
+    this.#former.forget(path);
+    const occupant = await this.#former.lookAnew(path);
     if (occupant.kind === "obstacle") throw new Error(occupant.message);
     const isFree = occupant.kind === "nothing";
     if (!isFree && occupant.sha256 === sha256 && !occupant.isLink) return false;
     if (!isFree && !occupant.isOurs && !replacesAny) throw new Error(CAME_MEANWHILE);
-    const place = await this.placeOf(path);
+    const place = await this.#former.placeOf(path);
     this.#writing!.append(entry);
     await takeName(temporary, place, { replace: !isFree, atOnce: false }).catch((error) => {
       throw error.code === "EEXIST" ? new Error(CAME_MEANWHILE, { cause: error }) : error;
@@ -195,10 +96,10 @@ export class Target {
    * @throws {Error} if no run wrote it; it stays.
    */
   async remove(path: string): Promise<boolean> {
-    const place = await this.placeOf(path);
+    const place = await this.#former.placeOf(path);
     const identity = await identityOf(place).catch(() => undefined); // of what is read next; why not, that tells
-    const occupant = await this.#occupant(await this.#places.of(path));
-    this.#seen.delete(path);
+    const occupant = await this.#former.occupantOf(await this.#former.places.of(path));
+    this.#former.forget(path);
     if (occupant.kind === "nothing") return false;
     if (occupant.kind === "obstacle") throw new Error(occupant.message);
     if (!occupant.isOurs) throw new Error(NOT_AS_WRITTEN);
@@ -207,14 +108,14 @@ export class Target {
     if (outcome === "changed") throw new Error(CAME_MEANWHILE);
     if (outcome === "missing") return false;
     this.#changed.add(dirname(place));
-    if (this.isCopy) await this.#removeEmptyFolders(dirname(path));
+    if (this.#former.isCopy) await this.#removeEmptyFolders(dirname(path));
     return true;
   }
 
   /** Removes folders that nothing is left in, as a first run would not have made them. */
   async #removeEmptyFolders(from: string): Promise<void> {
     for (let folder = from; folder !== "."; folder = dirname(folder)) {
-      const place = await this.placeOf(folder);
+      const place = await this.#former.placeOf(folder);
       if (!(await lstat(place)).isDirectory()) return; // a link stays
       try {
         await rmdir(place);
@@ -222,13 +123,13 @@ export class Target {
         return; // something is in it
       }
       this.#changed.delete(place);
-      this.#places.forget();
+      this.#former.places.forget();
     }
   }
 
   /** Gives a file of ours the time of change, which servers compare, and the permissions of `file`. */
   async align(path: string, file: FoundFile): Promise<void> {
-    const place = await this.placeOf(path);
+    const place = await this.#former.placeOf(path);
     await chmod(place, file.mode);
     const modified = new Date(file.mtimeMs); // a number below 0 would be taken for the present
     await utimes(place, modified, modified);
@@ -236,7 +137,7 @@ export class Target {
 
   /** Whether the manifest of these records would be another, or a run was killed. */
   isNews(records: ReadonlyMap<string, FileRecord>): boolean {
-    return this.journal !== undefined || manifestText(this.isCopy, records) !== this.#text;
+    return this.#former.journal !== undefined || manifestText(this.#former.isCopy, records) !== this.#former.text;
   }
 
   /**
@@ -249,8 +150,8 @@ export class Target {
     if (!writing) return;
     this.#writing = undefined;
     await this.#finish(writing, () => {
-      const text = manifestText(this.isCopy, records);
-      return text === this.#text ? undefined : writeManifest(this.folder, text);
+      const text = manifestText(this.#former.isCopy, records);
+      return text === this.#former.text ? undefined : writeManifest(this.#former.folder, text);
     });
   }
 
@@ -281,20 +182,16 @@ export class Target {
     const writing = this.#writing!;
     this.#writing = undefined;
     await this.#finish(writing, () => this.#removeManifest());
-    return this.#text !== undefined;
+    return this.#former.text !== undefined;
   }
 
   async #removeManifest(): Promise<void> {
-    const path = join(this.folder, manifestName);
+    const path = join(this.#former.folder, manifestName);
     const identity = await identityOf(path);
-    if (identity === undefined || await readManifestText(this.folder) !== this.#text) return;
+    if (identity === undefined || await readManifestText(this.#former.folder) !== this.#former.text) return;
     await removeIfSame(path, identity);
   }
 }
-
-/** The problems of a file that a symbolic link is on the way to. */
-const LINK_ON_THE_WAY = "a symbolic link is on its way: remove that";
-const LEADS_OUT = "a symbolic link on its way leads out of the folder: remove that, or pass --follow-links";
 
 /** The problem of a file that appears where a run is about to write. */
 const CAME_MEANWHILE = "a file came to its place during the run: run again";

@@ -1,6 +1,6 @@
 import { likelyHash } from "../names/mod.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
-import type { Target } from "./target.ts";
+import type { FormerRuns } from "./former_runs.ts";
 import { type FoundFile, walk, type WalkOptions } from "./walk.ts";
 
 /** A dictionary smaller than this many bytes saves less than its header and its request cost. */
@@ -67,7 +67,7 @@ export function originalsIn<File extends Pick<FoundFile, "path">>(files: readonl
 }
 
 /** Sorts out the files that were found in `origin`: what runs wrote there is left out. */
-export async function treeFilesOf(found: readonly FoundFile[], origin: Target): Promise<TreeFiles> {
+export async function treeFilesOf(found: readonly FoundFile[], origin: FormerRuns): Promise<TreeFiles> {
   const own: FoundFile[] = [];
   for (const file of found) {
     if (!await isOutput(file.path, origin)) own.push(file);
@@ -94,7 +94,7 @@ export function variantPath(path: string, format: VariantFormat | DeltaFormat): 
   return path + extensions[format];
 }
 
-async function isOutput(path: string, origin: Target): Promise<boolean> {
+async function isOutput(path: string, origin: FormerRuns): Promise<boolean> {
   if (!await origin.knows(path)) return false;
   const occupant = await origin.look(path);
   return occupant.kind === "file" && occupant.isOurs;

@@ -1,15 +1,17 @@
 import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openAtomicFileAt, placeItself, removeTemporary } from "../../files/internal.ts";
+import { removeTemporary } from "../../files/internal.ts";
 import { temporaryPath } from "../../files/mod.ts";
 import { TurnSlicer } from "../../timers/mod.ts";
 import { sha256 } from "../content.ts";
 import type { Context, Ledger } from "../context.ts";
+import { openTemporary } from "../job.ts";
 import { readManifest } from "../manifest.ts";
 import { planVariant } from "../plan_file.ts";
-import { areSettled, type NewDictionary, type Plan, type PlannedVariant } from "../plan.ts";
+import type { NewDictionary, Plan, PlannedVariant } from "../plan.ts";
 import { recordOf } from "../record_work.ts";
+import type { FileRecord } from "../records.ts";
 import type { TreeFiles } from "../tree_files.ts";
 import type { FoundFile } from "../walk.ts";
 import type { Pause } from "./cover.ts";
@@ -24,26 +26,20 @@ const TURN = 50;
 
 /** A dictionary that there is: to be used as it is, or to be compared with a new one. */
 interface Former {
-  readonly path: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly sha256: string;
   readonly madeOf: string;
 }
 
 /** Decides which dictionary the site has, and plans its file; changes nothing. */
-export async function planSiteDictionary(
-  tree: TreeFiles,
-  plan: Plan,
-  context: Context,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { ledger, places, selection, settings } = context;
-  const { minSize } = settings;
+export async function planSiteDictionary(tree: TreeFiles, plan: Plan, context: Context): Promise<void> {
+  const { former, ledger, places, selection, settings } = context;
+  const { minSize, signal } = settings;
   const pages = tree.files.filter((file) => isPage(file) && file.size >= minSize && selection.isWanted(file.path));
   if (pages.length < 2) return;
   const pause = pauses(signal);
   const sample = await samplePages(places.source, pages, pause);
-  const own = settings.force ? undefined : await ownDictionary(context);
+  const own = settings.force ? undefined : await formerIn(former.folder, former.records);
   const previous = await previousDictionary(places.previous);
   const madeOf = sha256(new TextEncoder().encode(JSON.stringify([VERSION, sample.digest, previous?.sha256 ?? ""])));
   const chosen = own?.madeOf === madeOf ? own.bytes : await bestOf(sample, pages.length, [previous, own], pause);
@@ -64,12 +60,11 @@ function pauses(signal: AbortSignal | undefined): Pause {
   };
 }
 
-/** The dictionary that runs before put into the target, if it is there. */
-async function ownDictionary({ target }: Context): Promise<Former | undefined> {
-  for (const [path, { sha256, madeOf }] of target.provenance.records) {
-    if (madeOf === undefined) continue;
-    const bytes = await verified(join(target.folder, path), sha256);
-    if (bytes) return { path, bytes, sha256, madeOf };
+/** The dictionary that is in `folder`, by the records of its runs. */
+async function formerIn(folder: string, records: Iterable<[string, FileRecord]>): Promise<Former | undefined> {
+  for (const [path, { sha256, madeOf }] of records) {
+    const bytes = madeOf === undefined ? undefined : await verified(join(folder, path), sha256);
+    if (bytes) return { bytes, sha256, madeOf: madeOf! };
   }
   return undefined;
 }
@@ -77,12 +72,7 @@ async function ownDictionary({ target }: Context): Promise<Former | undefined> {
 /** The dictionary of the previous deploy, which its visitors have. */
 async function previousDictionary(folder: string | undefined): Promise<Former | undefined> {
   const manifest = folder === undefined ? undefined : await readManifest(folder).catch(() => undefined);
-  for (const [path, { sha256, madeOf }] of Object.entries(manifest?.files ?? {})) {
-    if (madeOf === undefined) continue;
-    const bytes = await verified(join(folder!, path), sha256);
-    if (bytes) return { path, bytes, sha256, madeOf };
-  }
-  return undefined;
+  return manifest && await formerIn(folder!, Object.entries(manifest.files));
 }
 
 /** The bytes of a file; undefined if it has not that hash. */
@@ -117,16 +107,16 @@ async function planDictionary(
   plan: Plan,
   context: Context,
 ): Promise<boolean> {
-  const { ledger, places, settings, target } = context;
+  const { former, ledger, places, settings } = context;
   if (tree.files.some((file) => file.path === path)) {
     if (await verified(join(places.source, path), hash) === undefined) return inTheWay(path, ledger);
     // The manifest was lost, or somebody put it there: it stays, and is compressed like any other file.
-    if (!target.isCopy) ledger.ready.add(path);
+    if (!former.isCopy) ledger.ready.add(path);
     context.siteDictionary = { file: join(places.source, path), sha256: hash };
     return true;
   }
-  plan.decided.add(await target.placeOf(path));
-  const occupant = await target.look(path);
+  plan.decided.add(await former.placeOf(path));
+  const occupant = await former.look(path);
   if (occupant.kind === "obstacle" || occupant.kind === "file" && occupant.sha256 !== hash) {
     return inTheWay(path, ledger);
   }
@@ -134,7 +124,7 @@ async function planDictionary(
   const file = { path, size: bytes.length, mtimeMs, mode };
   if (occupant.kind === "file" && !occupant.isOurs) ledger.ready.add(path);
   if (occupant.kind === "nothing") {
-    plan.newDictionary = { file, bytes, sha256: hash, record: recordOf({ file, sha256: hash }, ledger) };
+    plan.newDictionary = { file, bytes, sha256: hash };
   }
   const content = { sha256: hash, size: bytes.length, isDense: false };
   const variants: PlannedVariant[] = [];
@@ -142,8 +132,8 @@ async function planDictionary(
     const variant = await planVariant(format, { file, content, plain: format }, tree, plan, context);
     if (variant) variants.push(variant);
   }
-  const { folder } = target;
-  plan.works.push({ file, sha256: hash, dictionary: undefined, folder, variants, isSettled: areSettled(variants) });
+  const { folder } = former;
+  plan.works.push({ file, sha256: hash, dictionary: undefined, folder, variants });
   context.siteDictionary = { file: join(folder, path), sha256: hash };
   return true;
 }
@@ -164,20 +154,19 @@ function newestOf(files: readonly FoundFile[]): number {
  *
  * @throws {Error} if that fails: nothing can be made against it then.
  */
-export async function putDictionary(dictionary: NewDictionary, { ledger, target }: Context): Promise<void> {
-  const { file: { path, mode, mtimeMs }, bytes, sha256, record } = dictionary;
-  const temporary = temporaryPath(join(target.folder, path));
+export async function putDictionary(dictionary: NewDictionary, { former, ledger, target }: Context): Promise<void> {
+  const { file, bytes, sha256 } = dictionary;
+  const { path, mode } = file;
+  const temporary = temporaryPath(join(former.folder, path));
   try {
     closeSync(openSync(temporary, "wx", mode));
-    const file = await openAtomicFileAt(placeItself(temporary), { temporary, mode, mtimeMs });
-    try {
-      await file.write(bytes);
-      await file.end();
-    } catch (error) {
-      await file.discard();
+    const opened = await openTemporary({ ...file, temporary });
+    await opened.write(bytes).then(() => opened.end()).catch(async (error) => {
+      await opened.discard();
       throw error;
-    }
-    if (await target.put(path, { temporary, sha256, entry: { path, record }, replacesAny: false })) {
+    });
+    const entry = { path, record: recordOf(dictionary, ledger) };
+    if (await target.put(path, { temporary, sha256, entry, replacesAny: false })) {
       ledger.compressed.add(path);
     }
   } finally {

@@ -1,0 +1,113 @@
+import { basename, join } from "node:path";
+import { temporaryPath } from "../files/mod.ts";
+import { ReadableStream } from "../streams/mod.ts";
+import type { Context } from "./context.ts";
+import { type DeltaFormat, deltasOf, isDelta, type VariantFormat } from "./formats.ts";
+import type { Job, Outcome } from "./job.ts";
+import { dictionaryOf } from "./plan_file.ts";
+import { isSettled, type Plan, type PlannedVariant, type Work } from "./plan.ts";
+import type { VariantRecord } from "./records.ts";
+import { variantPath } from "./tree_files.ts";
+
+/** A delta must be this much smaller than the plain variant: the browser keeps a dictionary for it. */
+const DELTA_SHARE = 0.9;
+
+/** The outcome of a variant's job, to be put in its place; the temporary file is the taker's to remove. */
+export interface MadeVariant {
+  readonly work: Work;
+  readonly variant: PlannedVariant;
+  readonly job: Job;
+  readonly outcome: Outcome;
+  /** To be called with what is there now, which the limit of deltas follows from. */
+  settle(record: VariantRecord | undefined): void;
+}
+
+/** The variants that a plan lacks, each told once it is made. */
+export interface Making {
+  readonly plan: Plan;
+  readonly variants: AsyncGenerator<MadeVariant>;
+}
+
+/** Has the pool make the variants that a plan lacks, from when they are asked for. */
+export function compress(plan: Plan, context: Context): Making {
+  return { plan, variants: make(plan, context) };
+}
+
+/**
+ * Makes variants of enough files at a time to keep the pool busy, whatever their number.
+ *
+ * @throws the reason that the pool was stopped for, once all that was made is told.
+ */
+async function* make({ works, failed }: Plan, context: Context): AsyncGenerator<MadeVariant> {
+  const waiting = works.filter((work) => !isSettled(work) && !failed.has(work.file.path)).values();
+  let ended: readonly PromiseSettledResult<void>[] = [];
+  yield* new ReadableStream<MadeVariant>({
+    start(controller): void {
+      const lanes = Array.from({ length: 2 * context.settings.jobs + 2 }, async () => {
+        for (const work of waiting) await makeVariants(work, (made) => controller.enqueue(made), context);
+      });
+      void Promise.allSettled(lanes).then((all) => {
+        ended = all;
+        controller.close();
+      });
+    },
+  });
+  for (const lane of ended) if (lane.status === "rejected") throw lane.reason;
+}
+
+async function makeVariants(work: Work, tell: (made: MadeVariant) => void, context: Context): Promise<void> {
+  const { formats, levels, minSaving } = context.settings;
+  const planned = new Map(work.variants.map((variant) => [variant.format, variant]));
+  await Promise.all(formats.map(async (plain) => {
+    const make = async (format: VariantFormat | DeltaFormat, limit: number): Promise<VariantRecord | undefined> => {
+      const variant = planned.get(format);
+      if (variant === undefined || variant.record) return variant?.record;
+      const job = jobFor(format, work, { level: levels[plain], limit }, context);
+      const outcome = await run(job, context);
+      return await new Promise((settle) => tell({ work, variant, job, outcome, settle }));
+    };
+    const record = await make(plain, Math.floor(work.file.size * (1 - minSaving)));
+    const share = Math.floor((record?.size ?? work.file.size) * DELTA_SHARE);
+    for (const delta of deltasOf[plain]) await make(delta, share);
+  }));
+}
+
+function jobFor(
+  format: VariantFormat | DeltaFormat,
+  work: Work,
+  how: Pick<Job, "level" | "limit">,
+  context: Context,
+): Job {
+  const { former, places, trialIn } = context;
+  const { file, sha256 } = work;
+  const path = variantPath(file.path, format);
+  const dictionary = isDelta(format) ? dictionaryOf(format, work, context) : undefined;
+  return {
+    ...how,
+    ...file,
+    source: join(work.folder ?? places.source, file.path),
+    temporary: temporaryPath(trialIn ? join(trialIn, basename(path)) : join(former.folder, path)),
+    format,
+    ...(dictionary && { dictionary: dictionary.file, dictionarySha256: dictionary.sha256 }),
+    sha256,
+    keepsAny: context.cache !== undefined,
+  };
+}
+
+async function run(job: Job, { cache, ledger, pool, progress, settings }: Context): Promise<Outcome> {
+  let left = job.size;
+  const advance = (bytes: number): void => {
+    left -= bytes;
+    progress.advance(job.format, bytes);
+  };
+  const entry = settings.force ? undefined : await cache?.find(job);
+  try {
+    const outcome = await pool.run({ ...job, ...(entry && { entry: entry.path }) }, advance);
+    await cache?.settle(job, outcome, entry !== undefined);
+    progress.advance(job.format, left);
+    ledger.times.set(job.path, (ledger.times.get(job.path) ?? 0) + outcome.elapsedMs);
+    return outcome;
+  } finally {
+    await entry?.release();
+  }
+}

@@ -1,0 +1,172 @@
+import { lstat, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { extensions, type VariantFormat } from "./formats.ts";
+import { type FoundJournal, type JournalEntry, readJournal } from "./journal.ts";
+import { manifestName, parseManifest, readManifestText } from "./manifest.ts";
+import { isSameButForCase, obstacle, type Occupant, occupantAt, type RealPlace, RealPlaces } from "./occupant.ts";
+import type { FileRecord, Manifest } from "./records.ts";
+
+/** How runs write to a folder. */
+export interface WritingOptions {
+  /** Whether the files themselves are copied there. */
+  readonly isCopy: boolean;
+  /** Whether it is written to where links lead that leave the folder. */
+  readonly followLinks: boolean;
+}
+
+/** The problem of a file that a symbolic link is on the way to. */
+export const LINK_ON_THE_WAY = "a symbolic link is on its way: remove that";
+const LEADS_OUT = "a symbolic link on its way leads out of the folder: remove that, or pass --follow-links";
+
+/** The files that earlier runs put below a folder, by its manifest and journal, and what has their places now. */
+export class FormerRuns {
+  readonly folder: string;
+  readonly isCopy: boolean;
+  /** The manifest of the last run that ended, and its text. */
+  readonly manifest: Manifest | undefined;
+  readonly text: string | undefined;
+  /** The journal of one that did not, or is under way. */
+  readonly journal: FoundJournal | undefined;
+  readonly places: RealPlaces;
+  /** Of each file that runs know, what they knew last. */
+  readonly records: Map<string, FileRecord>;
+  /** The hashes of what runs wrote, by path. */
+  readonly #hashes = new Map<string, Set<string>>();
+  /** The same by real path. */
+  readonly #written = new Map<string, Set<string>>();
+  /** The real paths, by what they are without the case of letters. */
+  #folded: ReadonlyMap<string, readonly string[]> | undefined = undefined;
+  /** Links lead no further than this; undefined: anywhere. */
+  readonly #root: string | undefined;
+  /** The occupants seen, by path: a plan looks several times. */
+  readonly #seen = new Map<string, Promise<Occupant>>();
+
+  private constructor(
+    folder: string,
+    { isCopy, followLinks }: WritingOptions,
+    text: string | undefined,
+    journal: FoundJournal | undefined,
+  ) {
+    this.folder = folder;
+    this.isCopy = isCopy;
+    this.text = text;
+    this.manifest = text === undefined ? undefined : parseManifest(text, join(folder, manifestName));
+    this.journal = journal;
+    this.places = new RealPlaces(folder);
+    this.records = new Map(Object.entries(this.manifest?.files ?? {}));
+    this.#root = followLinks ? undefined : folder;
+  }
+
+  /**
+   * Reads what runs wrote to `folder`, a real path, which need not be there yet.
+   *
+   * @throws {TypeError} if its manifest is none.
+   */
+  static async of(folder: string, options: WritingOptions): Promise<FormerRuns> {
+    const runs = new FormerRuns(folder, options, await readManifestText(folder), await readJournal(folder));
+    const { journal, manifest, places, records } = runs;
+    for (const [path, record] of records) {
+      runs.#takeFile(path, record, manifest!.copied);
+      for (const [format, variant] of Object.entries(record.variants)) {
+        if (variant.state === "kept") runs.#take(path + extensions[format as VariantFormat], variant.sha256!);
+      }
+    }
+    for (const entry of journal?.entries ?? []) {
+      applyEntry(records, entry);
+      const { path, record, made } = entry;
+      if (made === undefined) runs.#takeFile(path, record, journal!.copied);
+      else if (made.variant.state === "kept") runs.#take(path + extensions[made.format], made.variant.sha256!);
+    }
+    for (const [path, known] of runs.#hashes) {
+      const real = await places.of(path);
+      if (real) runs.#written.set(real.path, known.union(runs.#written.get(real.path) ?? new Set()));
+    }
+    return runs;
+  }
+
+  /** As {@linkcode of}, with copies if a run made such there. */
+  static async recorded(folder: string, { followLinks }: Pick<WritingOptions, "followLinks">): Promise<FormerRuns> {
+    const runs = await FormerRuns.of(folder, { isCopy: true, followLinks });
+    const isCopy = runs.manifest?.copied ?? runs.journal?.copied ?? false;
+    return isCopy ? runs : await FormerRuns.of(folder, { isCopy, followLinks });
+  }
+
+  #takeFile(path: string, { sha256, found, madeOf }: FileRecord, isCopied: boolean): void {
+    if ((madeOf !== undefined || this.isCopy && isCopied) && !found) this.#take(path, sha256);
+  }
+
+  #take(path: string, sha256: string): void {
+    this.#hashes.set(path, (this.#hashes.get(path) ?? new Set()).add(sha256));
+  }
+
+  /** The paths of files that runs wrote below the folder. */
+  get paths(): Iterable<string> {
+    return this.#hashes.keys();
+  }
+
+  /** Returns the occupant of `path`, from a cache until it is forgotten. */
+  look(path: string): Promise<Occupant> {
+    let occupant = this.#seen.get(path);
+    if (!occupant) this.#seen.set(path, occupant = this.lookAnew(path));
+    return occupant;
+  }
+
+  /** Forgets what was at `path`: it is about to change. */
+  forget(path: string): void {
+    this.#seen.delete(path);
+  }
+
+  /** Whether a run wrote anything to the place that is called `path`. */
+  async knows(path: string): Promise<boolean> {
+    const place = await this.places.of(path);
+    return place !== undefined && !place.isOtherCase && this.#written.has(place.path);
+  }
+
+  /**
+   * The real path of the place that is called `path`; `path` itself as long as its folder is not there, or is called so
+   * but for the case of letters.
+   */
+  async placeOf(path: string): Promise<string> {
+    const place = await this.places.of(path);
+    return place === undefined || place.isOtherCase ? join(this.folder, path) : place.path;
+  }
+
+  /**
+   * Looks at a place. What a run wrote under a name in another case is not there: the file system may find it, but
+   * servers elsewhere would not, and it is about to go by its own name.
+   */
+  async lookAnew(path: string): Promise<Occupant> {
+    const place = await this.places.of(path);
+    return place && await this.#isOtherCase(place) ? { kind: "nothing" } : await this.occupantOf(place);
+  }
+
+  async #isOtherCase(place: RealPlace): Promise<boolean> {
+    if (place.isOtherCase) return true;
+    this.#folded ??= Map.groupBy(this.#written.keys(), (path) => path.toLowerCase());
+    if (!this.#folded.get(place.path.toLowerCase())?.some((path) => path !== place.path)) return false;
+    const real = await realpath(place.path).catch(() => place.path);
+    return real !== place.path && isSameButForCase(real, place.path) && !(await lstat(place.path)).isSymbolicLink();
+  }
+
+  async occupantOf(place: RealPlace | undefined): Promise<Occupant> {
+    // No run puts links into a copy.
+    if (place && this.isCopy && !place.isDirect) return obstacle(LINK_ON_THE_WAY);
+    if (place && this.#root !== undefined && !place.isInside) return obstacle(LEADS_OUT);
+    return await occupantAt(place, this.#root, (sha256) => this.#written.get(place!.path)?.has(sha256) ?? false);
+  }
+}
+
+/** Takes into `records` what a run told of a file. */
+function applyEntry(records: Map<string, FileRecord>, { path, record, made }: JournalEntry): void {
+  const known = records.get(path);
+  const base = known?.sha256 === record.sha256 ? known : { ...record, variants: {} };
+  const { dictionary, siteDictionary, madeOf, immutable } = record;
+  const told = {
+    ...(dictionary && { dictionary }),
+    ...(siteDictionary && { siteDictionary }),
+    ...(madeOf && { madeOf }),
+    ...(immutable !== undefined && { immutable }),
+  };
+  const variants = made ? { ...base.variants, [made.format]: made.variant } : base.variants;
+  records.set(path, { ...base, ...told, variants });
+}

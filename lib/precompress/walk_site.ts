@@ -1,0 +1,67 @@
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isAbandonedTemporary } from "../files/mod.ts";
+import type { Context } from "./context.ts";
+import type { FormerRuns } from "./former_runs.ts";
+import { isOwnName } from "./manifest.ts";
+import { cannotWrite } from "./problem.ts";
+import { requireMatch } from "./selection.ts";
+import { type TreeFiles, treeFilesOf } from "./tree_files.ts";
+import { type Tree, walk } from "./walk.ts";
+
+/** All that a run found. */
+export interface Found extends TreeFiles {
+  /** Paths in the source that could not be read. */
+  readonly unreadable: readonly string[];
+  /** Paths of temporary files that killed runs left below the target. */
+  readonly temporaries: string[];
+}
+
+/** Finds the files of the source. @throws {Error} if there is nothing to compress, or the target is somebody else's. */
+export async function walkSite({ former, ledger, origin, places, selection, settings }: Context): Promise<Found> {
+  const { isCopy } = former;
+  if (isCopy && !settings.force) await requireOwn(former);
+  const tree = await walk(places.source, {
+    ...settings,
+    once: !isCopy,
+    copiedTo: isCopy ? places.target : undefined,
+    isExcluded: selection.isExcluded,
+  });
+  const files = await treeFilesOf(tree.files, origin);
+  if (tree.files.length === 0 && tree.problems.length === 0) {
+    throw new Error(`there are no files in ${places.source}: build first, or name another folder`);
+  }
+  if (files.files.length > 0) requireMatch(files.files, selection, settings, places.source);
+  for (const { path, message } of tree.problems) ledger.fail(path, new Error(message));
+  ledger.files = files.files.length + (isCopy ? files.beside.size : 0);
+  ledger.dotfiles = tree.dotfiles;
+  const unreadable = tree.problems.map(({ path }) => path);
+  return { ...files, unreadable, temporaries: await abandonedTemporaries(tree, former, settings.signal) };
+}
+
+/** The temporary files below the target that killed runs left there. */
+async function abandonedTemporaries(
+  tree: Tree,
+  { folder, isCopy }: FormerRuns,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  if (isCopy && !existsSync(folder)) return [];
+  const walked = isCopy ? await walk(folder, { dotfiles: true, followLinks: false, once: true, signal }) : tree;
+  const abandoned: string[] = [];
+  for (const path of walked.temporaries) if (await isAbandonedTemporary(join(folder, path))) abandoned.push(path);
+  return abandoned;
+}
+
+/** @throws {Error} if there are files in a folder for copies that no run put there. */
+async function requireOwn({ folder, manifest, journal }: FormerRuns): Promise<void> {
+  if (manifest?.copied || journal?.copied) return;
+  const names = await readdir(folder).catch((error) => {
+    if (error.code === "ENOENT") return [];
+    throw cannotWrite(folder, error);
+  });
+  const foreign = names.filter((name) => !isOwnName(name)).sort();
+  if (foreign.length === 0) return;
+  const told = foreign.slice(0, 3).join(", ") + (foreign.length > 3 ? ` and ${foreign.length - 3} more` : "");
+  throw new Error(`${folder} holds files that no run put there (${told}): choose an empty folder, or use --force`);
+}
