@@ -161,11 +161,18 @@ export class JobWorker<Job, Message> {
       this.#unproven = undefined;
       this.#events.message(message);
     });
-    worker.on("error", (error: Error) => {
-      if (this.#isStopped) return;
+    let hasEnded = false;
+    const end = (error: Error): void => {
+      if (this.#isStopped || hasEnded) return;
+      hasEnded = true;
       if (this.#unproven !== undefined && isMissingModule(error)) this.#replace(error);
       else this.#events.error(error);
-    });
+    };
+    worker.on("error", end);
+    worker.on(
+      "exit",
+      (code) => end(new Error(`it ended with code ${code}, as by process.exit() in a preloaded module`)),
+    );
   }
 
   #replace({ message }: Error): void {
