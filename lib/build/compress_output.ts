@@ -111,11 +111,12 @@ export function formatReport({ types, compressed, unchanged, elapsedMs }: Precom
     type,
     `${files} ${files === 1 ? "file" : "files"}`,
     kilobytes(bytes),
-    ...used.map((format) => `│ ${format}: ${variants[format] === undefined ? "-" : kilobytes(variants[format])}`),
+    ...used.map((format) => variants[format] === undefined ? "-" : kilobytes(variants[format])),
   ]);
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column].length))) ?? [];
+  const labels = ["", "", "", ...used.map((format) => `│ ${format}: `)];
   const lines = rows.map((row) => {
-    return row.map((cell, i) => i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i])).join("  ");
+    return row.map((cell, i) => labels[i] + (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join("  ");
   });
   const parts = [`${compressed.length} ${compressed.length === 1 ? "file" : "files"} precompressed`];
   if (unchanged > 0) parts.push(`${unchanged} unchanged`);

@@ -9,7 +9,8 @@ import * as vite from "vite";
 import { type Plugin as RolldownPlugin, rolldown } from "rolldown";
 import { type Plugin as RollupPlugin, rollup } from "rollup";
 import { precompress, type PrecompressPluginOptions } from "../../lib/build/vite.ts";
-import { readManifest } from "../../lib/precompress/mod.ts";
+import { formatReport } from "../../lib/build/compress_output.ts";
+import { type PrecompressReport, readManifest } from "../../lib/precompress/mod.ts";
 import { inFolder, listed, writeTree } from "../support/folders.ts";
 import { inProject, namedIn, namesOnly, project, quick } from "./project.ts";
 
@@ -233,6 +234,18 @@ test("a build of a framework that writes pages later says so, and names the comm
       assert.match(lines.join("\n"), new RegExp(`are left as they are: ${wayOut}$`, "m"));
     }
   }));
+
+test("the summary has its numbers in columns", () => {
+  const types = [
+    { type: "CSS", files: 1, bytes: 1390, variants: { brotli: 600 }, elapsedMs: 1 },
+    { type: "JavaScript", files: 12, bytes: 188_050, variants: { brotli: 50_630, gzip: 58_220 }, elapsedMs: 1 },
+  ];
+  const report = { types, compressed: [], unchanged: 0, elapsedMs: 1 } as unknown as PrecompressReport;
+  assert.deepEqual(formatReport(report).split("\n").slice(0, 2), [
+    "CSS           1 file    1.39 kB  │ brotli:  0.60 kB  │ gzip:        -",
+    "JavaScript  12 files  188.05 kB  │ brotli: 50.63 kB  │ gzip: 58.22 kB",
+  ]);
+});
 
 test("among Astro's integrations it compresses the whole site, and calls immutable what is in the folder of assets", () =>
   inFolder(async (root) => {
