@@ -65,19 +65,16 @@ interface ViteConfig {
   readonly plugins?: readonly { readonly name: string }[];
 }
 
+const BEHIND = "compress the whole site once all is built: millrace precompress ";
 /** Frameworks that write pages once Vite has ended, by the names of their plugins, with the way to compress all. */
 const LATER_PAGES: readonly (readonly [plugins: RegExp, framework: string, wayOut: string])[] = [
   [/^astro:/, "Astro", "name it among Astro's integrations instead"],
-  [/^nuxt:/, "Nuxt", behind(".output/public")],
-  [/^react-router(?:$|:)/, "React Router", behind("build/client")],
-  [/^vite-plugin-sveltekit/, "SvelteKit", behind("build")],
-  [/^vike(?:$|:)/, "Vike", behind("dist/client")],
-  [/^vitepress(?:$|:)/, "VitePress", behind(".vitepress/dist")],
+  [/^nuxt:/, "Nuxt", BEHIND + ".output/public"],
+  [/^react-router(?:$|:)/, "React Router", BEHIND + "build/client"],
+  [/^vite-plugin-sveltekit/, "SvelteKit", BEHIND + "build"],
+  [/^vike(?:$|:)/, "Vike", BEHIND + "dist/client"],
+  [/^vitepress(?:$|:)/, "VitePress", BEHIND + ".vitepress/dist"],
 ];
-
-function behind(folder: string): string {
-  return `compress the whole site once all is built: millrace precompress ${folder}`;
-}
 
 /** The hooks of all three. */
 interface Hooks {
@@ -132,7 +129,10 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     config: () => ({ worker: { plugins: () => [workerPlugin(workers)] } }),
     configResolved({ root, logger, build, plugins = [] }) {
       const later = LATER_PAGES.find(([names]) => plugins.some(({ name }) => names.test(name)));
-      if (later) logger.warn(ofLaterPages(later[1], later[2]));
+      if (later) {
+        const told = `pages that ${later[1]} writes after that are left as they are`;
+        logger.warn(`millrace:precompress compresses what Vite writes; ${told}: ${later[2]}`);
+      }
       isLibrary = Boolean(build?.lib);
       if (isLibrary) {
         logger.info("millrace:precompress leaves libraries to the sites that serve them (build.lib is set)");
@@ -170,11 +170,6 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     },
   };
   return plugin;
-}
-
-function ofLaterPages(framework: string, wayOut: string): string {
-  const told = `pages that ${framework} writes after that are left as they are`;
-  return `millrace:precompress compresses what Vite writes; ${told}: ${wayOut}`;
 }
 
 function workerPlugin(names: Map<string, boolean>): Hooks {

@@ -97,16 +97,11 @@ export const precompressCommand: Command = {
   },
 };
 
-function print(text: string): number {
-  process.stdout.write(text);
-  return DONE;
-}
-
 async function clean({ directory, json, quiet, options }: PrecompressArguments): Promise<number> {
   const { followLinks = false } = options;
   const { removed, problems } = await cleanPrecompressed(options.out ?? directory, { followLinks });
-  if (json) print(`${JSON.stringify({ removed, problems }, null, 2)}\n`);
-  else if (!quiet) print(`removed ${counted(removed.length, "file")}\n`);
+  if (json) process.stdout.write(`${JSON.stringify({ removed, problems }, null, 2)}\n`);
+  else if (!quiet) process.stdout.write(`removed ${counted(removed.length, "file")}\n`);
   if (!json) tellProblems(problems);
   return problems.length > 0 ? FAILED : DONE;
 }
