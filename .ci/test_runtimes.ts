@@ -67,6 +67,7 @@ export const rows: readonly (readonly [prefix: string, runtimes: readonly string
   ["static/system_calls_isolated_test.ts", node, "which calls there are is decided by the handler"],
   ["static/tree/", node, "trees in memory"],
   ["streams/two_copies_isolated_test.ts", node, "symbols that copies share"],
+  ["text/line_memory_isolated_test.ts", node, "it takes seconds of memory; limits of lines are in line_stream_test.ts"],
   ["text/", engines, "strings and bytes"],
   ["upload/bucket/", node, "requests of the HTTP client, which has tests on each runtime"],
   ["upload/bucket/resumable_test.ts", all, "bodies both ways"],
