@@ -22,7 +22,8 @@ export function testRestarts({ name, skip, origins, reload }: RestartingServer):
     const spoken = kind === "h2" ? "h2" : "HTTP/1.1 over TLS";
 
     test(`${name}, ${spoken}: a server that reloads three times under load loses nothing`, { skip }, async () => {
-      await visiting(optionsFor(kind), origins()[kind]!, async (visit) => {
+      // On a busy machine a request may meet each of the connections that the server has just closed.
+      await visiting({ ...optionsFor(kind), retries: LANES }, origins()[kind]!, async (visit) => {
         let ended = false;
         let answered = 0;
         const lanes = Array.from({ length: LANES }, async (_, lane) => {
