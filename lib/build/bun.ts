@@ -14,10 +14,12 @@ import { basename, relative, resolve } from "node:path";
 import process from "node:process";
 import {
   compressOutput,
+  known,
   Output,
   pluginOptions,
   type PrecompressPlugin,
   type PrecompressPluginOptions,
+  requireOnePlugin,
   type Tool,
 } from "./compress_output.ts";
 
@@ -26,7 +28,7 @@ export type { PrecompressPlugin } from "./compress_output.ts";
 
 /** The part of Bun's `PluginBuilder` that is used. */
 interface Build {
-  readonly config: { readonly outdir?: string; readonly root?: string };
+  readonly config: { readonly outdir?: string; readonly root?: string; readonly plugins?: readonly object[] };
   onEnd(callback: (result: Result) => Promise<void>): void;
 }
 
@@ -58,10 +60,11 @@ interface Artifact {
  */
 export function precompress(options: PrecompressPluginOptions = {}): PrecompressPlugin {
   const checked = pluginOptions(options);
-  return {
+  return known({
     name: "millrace:precompress",
     setup(build) {
       const { config } = build as Build;
+      requireOnePlugin(config.plugins);
       if (config.outdir === undefined) return; // nothing is written
       const tool: Tool = { root: process.cwd(), option: "outdir", print: (text) => console.log(text) };
       const folder = resolve(config.outdir);
@@ -69,7 +72,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
         if (success) await compressOutput(outputOf(folder, outputs), checked, tool);
       });
     },
-  };
+  }, checked);
 }
 
 function outputOf(folder: string, artifacts: readonly Artifact[]): Output {

@@ -32,6 +32,24 @@ export const pluginOptions: SchemaOf<PrecompressPluginOptions> = /* @__PURE__ */
   return members;
 });
 
+/** By plugin: the `out` of its options, "" if it compresses in place. */
+const places = new WeakMap<object, string>();
+
+/** Returns the plugin, which {@linkcode requireOnePlugin} knows from now on. */
+export function known<P extends object>(plugin: P, { out = "" }: PrecompressPluginOptions): P {
+  places.set(plugin, out);
+  return plugin;
+}
+
+/** @throws {TypeError} if two plugins of a build compress to one folder: each would remove the variants of the other. */
+export function requireOnePlugin(plugins: unknown): void {
+  const taken = [plugins].flat(9).flatMap((plugin) => places.get(plugin as object) ?? []);
+  if (new Set(taken).size === taken.length) return;
+  throw new TypeError(
+    'two precompress() compress to one folder: use one, with all formats, as formats: ["gzip", "brotli"]',
+  );
+}
+
 /** The length of a hash where a pattern does not say. */
 const DEFAULT_LENGTH = 8;
 

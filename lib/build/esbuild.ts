@@ -21,10 +21,12 @@ import process from "node:process";
 import {
   compressOutput,
   hasHash,
+  known,
   Output,
   pluginOptions,
   type PrecompressPlugin,
   type PrecompressPluginOptions,
+  requireOnePlugin,
   type Tool,
 } from "./compress_output.ts";
 
@@ -47,6 +49,7 @@ interface BuildOptions {
   readonly chunkNames?: string;
   readonly assetNames?: string;
   readonly outExtension?: Readonly<Record<string, string>>;
+  readonly plugins?: readonly object[];
   metafile?: boolean;
 }
 
@@ -90,10 +93,11 @@ const TALKATIVE: readonly unknown[] = ["info", "debug", "verbose"];
  */
 export function precompress(options: PrecompressPluginOptions = {}): PrecompressPlugin {
   const checked = pluginOptions(options);
-  return {
+  return known({
     name: "millrace:precompress",
     setup(build) {
       const { initialOptions } = build as Build;
+      requireOnePlugin(initialOptions.plugins);
       const { outdir, outfile, write, logLevel, absWorkingDir: root = process.cwd() } = initialOptions;
       const folder = outdir ?? (outfile === undefined ? undefined : dirname(outfile));
       if (folder === undefined || write === false) return; // nothing is written
@@ -108,7 +112,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
         }));
       });
     },
-  };
+  }, checked);
 }
 
 function outputOf(

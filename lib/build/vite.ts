@@ -18,9 +18,11 @@ import { toldBy } from "../precompress/internal.ts";
 import {
   compressOutput,
   hasHash,
+  known,
   Output,
   pluginOptions,
   type PrecompressPluginOptions,
+  requireOnePlugin,
   type Tool,
 } from "./compress_output.ts";
 
@@ -79,6 +81,7 @@ const LATER_PAGES: readonly (readonly [plugins: RegExp, framework: string, wayOu
 /** The hooks of all three. */
 interface Hooks {
   readonly name: string;
+  options?(options: { readonly plugins?: unknown }): void;
   generateBundle?(options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>): void;
   writeBundle?(options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>): void;
   readonly closeBundle?: {
@@ -127,7 +130,9 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     apply: "build",
     applyToEnvironment: ({ config }) => config.consumer === "client",
     config: () => ({ worker: { plugins: () => [workerPlugin(workers)] } }),
+    options: ({ plugins }) => requireOnePlugin(plugins),
     configResolved({ root, logger, build, plugins = [] }) {
+      requireOnePlugin(plugins);
       const later = LATER_PAGES.find(([names]) => plugins.some(({ name }) => names.test(name)));
       if (later) {
         const told = `pages that ${later[1]} writes after that are left as they are`;
@@ -169,7 +174,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       },
     },
   };
-  return plugin;
+  return known(plugin, checked);
 }
 
 function workerPlugin(names: Map<string, boolean>): Hooks {

@@ -29,6 +29,13 @@ function optionsFor(root: string, options: BuildOptions = {}): BuildOptions {
   };
 }
 
+test("a second precompress() for one folder of esbuild is refused", () =>
+  inProject(async (root) => {
+    const plugins = [precompress(namesOnly), precompress(namesOnly)] as Plugin[];
+    const options: BuildOptions = { absWorkingDir: root, entryPoints: ["src/lazy.js"], outdir: "dist", plugins };
+    await assert.rejects(build({ ...options, logLevel: "silent" }), /two precompress\(\) compress to one folder/);
+  }));
+
 test("after a build with esbuild the folder is compressed, and the manifest says which names have hashes", () =>
   inProject(async (root) => {
     await writeTree(root, { "dist/robots-abcd1234.txt": "mill ".repeat(400) });

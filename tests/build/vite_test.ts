@@ -47,6 +47,22 @@ test("after a build with Vite the folder is compressed, and the manifest says wh
     assert.match(printed, /^✓ \d+ files precompressed in \d/m);
   }));
 
+test("a second precompress() for one folder is refused, and one for another is not", () =>
+  inProject(async (root) => {
+    const twice = (
+      options: PrecompressPluginOptions,
+    ) => [precompress(namesOnly), precompress({ ...namesOnly, ...options })];
+    const message = /two precompress\(\) compress to one folder: use one, with all formats/;
+    await assert.rejects(build(root, { plugins: twice({ formats: ["gzip"] }) }), message);
+    await build(root, { plugins: twice({ out: "other" }) });
+    const plugins = twice({}) as RollupPlugin[];
+    await assert.rejects(rollup({ input: join(root, "src/lazy.js"), plugins }), message);
+    await assert.rejects(async () => {
+      const bundle = await rolldown({ input: join(root, "src/lazy.js"), plugins: twice({}) as RolldownPlugin[] });
+      await bundle.write({ dir: join(root, "dist") }).finally(() => bundle.close());
+    }, message);
+  }));
+
 test("workers and assets of Vite are known by what it made their names of", () =>
   inProject(async (root) => {
     await build(root, {
