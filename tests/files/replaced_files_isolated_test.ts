@@ -18,7 +18,13 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { AtomicFile, type AtomicFileOptions, copyFileAtomic, openFileWritable } from "../../lib/files/mod.ts";
+import {
+  AtomicFile,
+  type AtomicFileOptions,
+  copyFileAtomic,
+  openFileWritable,
+  RotatingFileWritable,
+} from "../../lib/files/mod.ts";
 import type { OpenFile } from "../../lib/files/open_file.ts";
 import { keepAttributes } from "../../lib/files/place.ts";
 import { inFolder } from "../support/folders.ts";
@@ -103,6 +109,22 @@ test("a replacement whose owner or group cannot be kept opens the file to no use
 });
 
 const isSuperuser = process.getuid?.() === 0;
+
+test("a file of a series that is compressed keeps its owner, its group and its permission bits", {
+  skip: isSuperuser ? false : "only the superuser may give files away",
+}, () =>
+  inFolder(async (directory) => {
+    const name = "a.log";
+    const writer = new RotatingFileWritable({ directory, name, append: true, maxFileSize: 10, compress: "gzip" })
+      .getWriter();
+    await writer.write("line 1\n");
+    await chown(join(directory, "a-00001.log"), 12345, 54321);
+    await chmod(join(directory, "a-00001.log"), 0o660);
+    await writer.write("line 2\n");
+    await writer.close();
+    const { uid, gid, mode } = await stat(join(directory, "a-00001.log.gz"));
+    assert.deepEqual([uid, gid, mode & 0o777], [12345, 54321, 0o660]);
+  }));
 
 for (const [name, replace] of Object.entries(ways)) {
   test(`${name} keeps the permission bits of the file that it replaces, unless others are asked for`, {

@@ -1,9 +1,10 @@
-import { closeSync, lstatSync, openSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
 import { JobWorker } from "../../runtime/mod.ts";
 import { removeIfSame } from "../created_file.ts";
 import { failing, fileFailure, warn } from "../failure.ts";
-import { flushFolder, takeName } from "../place.ts";
+import { OpenFile } from "../open_file.ts";
+import { flushFolder, keepAttributes, takeName } from "../place.ts";
 import { removeAbandonedTemporaries, removeTemporary, temporaryPath } from "../temporary.ts";
 import type { CompressJob, CompressOutcome } from "./compress_job.ts";
 import { compressWorkerAddress } from "./compress_worker_address.ts";
@@ -174,7 +175,8 @@ export class SeriesUpkeep {
     record.note(number, { temporary: basename(temporary) });
     const { extension, level } = packedFormats.find((each) => each.format === format)!;
     try {
-      closeSync(openSync(temporary, "wx", Number(status.mode) & 0o666)); // which the worker opens again
+      const file = OpenFile.openNow(temporary, "wx", 0o600); // which the worker opens again
+      await keepAttributes(file, lstatSync(source)).finally(() => file.close());
       const mtimeMs = Number(status.mtimeNs) / 1e6;
       const outcome = await this.#thread.run({ source, temporary, format, level, mtimeMs });
       if (outcome.message !== undefined) throw Object.assign(new Error(outcome.message), outcome);
