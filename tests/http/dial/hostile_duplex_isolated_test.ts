@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import test from "node:test";
 import type { HttpClient, HttpClientOptions, HttpRequestInit } from "../../../lib/http/mod.ts";
 import { ReadableStream as OurStream } from "../../../lib/streams/mod.ts";
-import { within } from "../../support/waits.ts";
+import { LIMIT, within } from "../../support/waits.ts";
 import { Origin } from "../faults/origin.ts";
 import { chosenSeed, SeededRandom } from "../faults/seeded_random.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
@@ -138,7 +138,11 @@ for (const { protocol, way, optionsOf } of KINDS) {
           const many = async (): Promise<void> => {
             for (let i = 0; i < CLIENT / AT_A_TIME; i++) await sendOne(client, origin.url, random);
           };
-          await within(Promise.all(Array.from({ length: AT_A_TIME }, many)).then(() => client.close()), "the requests")
+          await within(
+            Promise.all(Array.from({ length: AT_A_TIME }, many)).then(() => client.close()),
+            "the requests",
+            10 * LIMIT,
+          )
             .catch((error) => {
               throw new Error(`MILLRACE_SEED=${seed}: ${error.message}`, { cause: error });
             })

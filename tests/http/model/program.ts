@@ -48,8 +48,8 @@ export function clientOptions(world: World, random: SeededRandom, isCalm: boolea
   return {
     lookup: world.lookup,
     tls: { ca: certificates.ca },
-    proxyTls: { ca: certificates.ca },
-    proxy: random.chance(0.4) ? ({ hostname }) => world.proxyOf(hostname) : undefined,
+    ...(random.chance(0.4) &&
+      { proxy: ({ hostname }: URL) => world.proxyOf(hostname), proxyTls: { ca: certificates.ca } }),
     ...times,
     h2c: random.chance(0.5),
     connections: random.pick([1, 2, 4, 16]),
