@@ -20,7 +20,15 @@ export {
   writeHead,
   writeInformation,
 } from "./http_server.ts";
-export { type ContentTaker, contentTaker, cookiesOf, isDisturbed, peek, readUnsized } from "./request_content.ts";
+export {
+  type ContentTaker,
+  contentTaker,
+  cookiesOf,
+  isDisturbed,
+  peek,
+  readUnsized,
+  requestOfForm,
+} from "./request_content.ts";
 export {
   globalClass,
   type NativeSide,

@@ -22,6 +22,16 @@ export function contentTaker(request: Request): ContentTaker {
   return () => isThere ? request.blob() : Promise.resolve(undefined);
 }
 
+/**
+ * A Request of a form whose files' names the runtime alone knows: on Bun those that have a name of their own, a path too, though they
+ * were appended under another. It reads them into memory. undefined if the form tells them.
+ */
+export function requestOfForm(form: FormData): Request | undefined {
+  const hasNames = "Bun" in globalThis &&
+    [...form.values()].some((value) => (value as Partial<File>).name !== undefined);
+  return hasNames ? new Request("http://form", { method: "POST", body: form }) : undefined;
+}
+
 /** The value of a promise, if it is fulfilled and the runtime tells. */
 export function peek<T>(promise: Promise<T>): T | undefined {
   const seen = "Bun" in globalThis ? bun().peek(promise) : promise;

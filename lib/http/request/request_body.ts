@@ -3,7 +3,7 @@ import { copyOf } from "../response/byte_queue.ts";
 import type { RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestBody } from "../http_request.ts";
-import { type ContentTaker, contentTaker, readUnsized } from "../../runtime/mod.ts";
+import { type ContentTaker, contentTaker, readUnsized, requestOfForm } from "../../runtime/mod.ts";
 import { type BodySource, type ExtractedBody, requireUnlocked, StreamBody } from "./stream_body.ts";
 
 const ofBlobs: Record<"type" | "size", PropertyDescriptor> = Object.getOwnPropertyDescriptors(Blob.prototype);
@@ -62,8 +62,12 @@ async function whole<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
-    throw new HttpError("BODY_FAILED", `The request's body failed: ${(cause as Error)?.message ?? cause}`, { cause });
+    throw unreadable(cause);
   }
+}
+
+function unreadable(cause: unknown): HttpError {
+  return new HttpError("BODY_FAILED", `The request's body failed: ${(cause as Error)?.message ?? cause}`, { cause });
 }
 
 async function* chunksOf(parts: readonly (Uint8Array | Blob)[]): AsyncGenerator<Uint8Array> {
@@ -90,6 +94,14 @@ const encoder = new TextEncoder();
  * @see {@link https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data}
  */
 function formBody(form: FormData): ExtractedBody {
+  try {
+    const request = requestOfForm(form);
+    if (request !== undefined) {
+      return { source: RequestContent.of(request)!, type: request.headers.get("content-type")! };
+    }
+  } catch (cause) {
+    throw unreadable(cause);
+  }
   const boundary = `----millrace${crypto.randomUUID().replaceAll("-", "")}`;
   const parts: (Uint8Array | Blob)[] = [];
   let text = "";
@@ -99,7 +111,7 @@ function formBody(form: FormData): ExtractedBody {
       text += `\r\n\r\n${withLineEnds(value)}\r\n`;
       continue;
     }
-    // On Bun a Blob has no name, where others make it a File of this name.
+    // On Bun a Blob that was appended without a name has none, where others make it a File of this name.
     text += `; filename="${escaped(String(value.name ?? "blob"))}"\r\nContent-Type: ${
       typeOfBlob(value) || "application/octet-stream"
     }\r\n\r\n`;
