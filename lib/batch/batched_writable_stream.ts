@@ -1,5 +1,5 @@
-import { defineInterface, giveBatchedState } from "../streams/internal.ts";
-import { WritableStream, type WritableStreamDefaultController } from "../streams/mod.ts";
+import { defineInterface, giveBatchedState, markAsHandled } from "../streams/internal.ts";
+import { WritableStream, type WritableStreamDefaultController, WritableStreamDefaultWriter } from "../streams/mod.ts";
 
 /**
  * The underlying sink of a {@linkcode BatchedWritableStream}: the destination of its batches.
@@ -146,9 +146,8 @@ const HIGH_WATER_MARK = 1024;
  * A WritableStream that is written to one chunk at a time, and gives its sink all that has queued up in one call.
  *
  * A batch is given when the queue has reached its high-water mark or `maxBatch`, when the stream closes, and else at the
- * end of the event loop's current turn. While the sink works on it, further writes queue for the next one. A producer
- * that filled the queue meanwhile, and goes on turn by turn, is given time to fill it again: as long as the last batch
- * took, or a millisecond.
+ * end of the event loop's current turn. While the sink works on it, further writes queue for the next one. Behind a batch
+ * that filled the queue, the next one starts when the queue is full, or a turn has added nothing to it.
  * The promise of a `write()` settles with its batch; all writes of a batch return the same one. `desiredSize` is the
  * high-water mark less everything that was written and not acknowledged, in flight or not. When a batch fails, exactly
  * the writes whose promises are pending reject: those of the batch and of what waited.
@@ -187,5 +186,51 @@ export class BatchedWritableStream<W = any> extends WritableStream<W> {
     giveBatchedState(underlyingSink, strategy, HIGH_WATER_MARK);
     super();
   }
+
+  /**
+   * Locks the stream to a new writer.
+   *
+   * @throws {TypeError} if the stream is locked.
+   */
+  override getWriter(): BatchedWriter<W> {
+    return new BatchedWriter<W>(this);
+  }
 }
 defineInterface(BatchedWritableStream, "BatchedWritableStream");
+
+/**
+ * The writer of a {@linkcode BatchedWritableStream}.
+ *
+ * @example One promise for many chunks
+ * ```ts
+ * import { BatchedWritableStream } from "@millrace/streams/batch";
+ *
+ * const writer = new BatchedWritableStream<string>({
+ *   writev: (words) => console.log(words.join(" ")), // mill race
+ * }).getWriter();
+ * await writer.writeAll(["mill", "race"]);
+ * await writer.close();
+ * ```
+ */
+export class BatchedWriter<W = unknown> extends WritableStreamDefaultWriter<W> {
+  /**
+   * Writes all chunks in this call, as a `write()` of each would, without a wait for room: await `ready` before.
+   *
+   * Fulfils when the sink has taken all of them. When a batch fails, the promise rejects with its reason: the chunks of
+   * earlier batches are written, those of this one and of later ones are not. When the iterable throws, the promise
+   * rejects with that error, and the chunks before it are written all the same.
+   *
+   * @param chunks an iterable that ends; one without end is for `ReadableStream.from(chunks).pipeTo(stream)`.
+   */
+  async writeAll(chunks: Iterable<W>): Promise<void> {
+    const batches: Promise<void>[] = [];
+    for (const chunk of chunks) {
+      const written = this.write(chunk); // the same promise for all chunks of a batch
+      if (written === batches[batches.length - 1]) continue;
+      markAsHandled(written); // which promise rejects first is for the loop below to say
+      batches.push(written);
+    }
+    for (const batch of batches) await batch;
+  }
+}
+defineInterface(BatchedWriter, "BatchedWriter");

@@ -19,6 +19,7 @@
 export {
   type BatchedUnderlyingSink,
   BatchedWritableStream,
+  BatchedWriter,
   type FailedChunks,
   type RetryOptions,
 } from "./batched_writable_stream.ts";

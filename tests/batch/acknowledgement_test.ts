@@ -144,3 +144,47 @@ it("what waits behind a batch in flight follows it at once when the stream is cl
   await microtasks();
   assert.deepEqual(sink.log, ["start", "writev 1", "writev 2"]);
 });
+
+it("writeAll() writes as many write() calls would, and settles with the last batch", async () => {
+  const sink = new ManualSink({ maxBatch: 2 });
+  const writer = new BatchedWritableStream<number>(sink).getWriter();
+  let isDone = false;
+  const all = writer.writeAll(new Set([1, 2, 3])).then(() => isDone = true);
+  void writer.write(4);
+  await turn();
+  sink.succeed();
+  await turn();
+  assert.equal(isDone, false);
+  sink.succeed();
+  await all;
+  assert.deepEqual(sink.batches, [[1, 2], [3, 4]]);
+  await writer.writeAll([]);
+  await writer.close();
+  await assert.rejects(writer.writeAll([5]), TypeError);
+});
+
+it("writeAll() rejects once, with the reason of the batch that failed, behind those that are written", async () => {
+  const sink = new ManualSink({ maxBatch: 2 });
+  const writer = new BatchedWritableStream<number>(sink).getWriter();
+  writer.closed.catch(() => {});
+  const all = writer.writeAll([1, 2, 3, 4, 5, 6]);
+  await turn();
+  sink.succeed();
+  await turn();
+  sink.fail("full");
+  await assert.rejects(all, (error) => error === "full");
+  assert.deepEqual(sink.batches, [[1, 2], [3, 4]]);
+  await assert.rejects(writer.writeAll([7, 8]), (error) => error === "full");
+});
+
+it("writeAll() of what throws half-way writes what came before, and rejects with that error", async () => {
+  const written: number[] = [];
+  const writer = new BatchedWritableStream<number>({ writev: (batch) => void written.push(...batch) }).getWriter();
+  const broken = function* (): Generator<number> {
+    yield 1;
+    throw new RangeError("no more");
+  };
+  await assert.rejects(writer.writeAll(broken()), { name: "RangeError", message: "no more" });
+  await writer.close();
+  assert.deepEqual(written, [1]);
+});
