@@ -25,9 +25,9 @@ export {
   contentTaker,
   cookiesOf,
   isDisturbed,
+  namesInForm,
   peek,
   readUnsized,
-  requestOfForm,
 } from "./request_content.ts";
 export {
   globalClass,

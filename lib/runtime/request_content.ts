@@ -23,13 +23,13 @@ export function contentTaker(request: Request): ContentTaker {
 }
 
 /**
- * A Request of a form whose files' names the runtime alone knows: on Bun those that have a name of their own, a path too, though they
- * were appended under another. It reads them into memory. undefined if the form tells them.
+ * The names of a form's values that the runtime alone knows: on Bun those of files that have a name of their own, a path too, though they
+ * were appended under another. It reads them for that. undefined if the form tells its names.
  */
-export function requestOfForm(form: FormData): Request | undefined {
-  const hasNames = "Bun" in globalThis &&
-    [...form.values()].some((value) => (value as Partial<File>).name !== undefined);
-  return hasNames ? new Request("http://form", { method: "POST", body: form }) : undefined;
+export function namesInForm(form: FormData): Promise<(string | undefined)[]> | undefined {
+  const nameOf = (value: unknown): string | undefined => (value as Partial<File>).name;
+  if (!("Bun" in globalThis) || !Array.from(form.values()).some(nameOf)) return undefined;
+  return new Response(form).formData().then((read) => Array.from(read.values(), nameOf));
 }
 
 /** The value of a promise, if it is fulfilled and the runtime tells. */

@@ -3,7 +3,7 @@ import { copyOf } from "../response/byte_queue.ts";
 import type { RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestBody } from "../http_request.ts";
-import { type ContentTaker, contentTaker, readUnsized, requestOfForm } from "../../runtime/mod.ts";
+import { type ContentTaker, contentTaker, namesInForm, readUnsized } from "../../runtime/mod.ts";
 import { type BodySource, type ExtractedBody, requireUnlocked, StreamBody } from "./stream_body.ts";
 
 const ofBlobs: Record<"type" | "size", PropertyDescriptor> = Object.getOwnPropertyDescriptors(Blob.prototype);
@@ -94,32 +94,53 @@ const encoder = new TextEncoder();
  * @see {@link https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data}
  */
 function formBody(form: FormData): ExtractedBody {
+  const boundary = `----millrace${crypto.randomUUID().replaceAll("-", "")}`;
+  const entries = Array.from(form);
+  return { source: formSource(form, entries, boundary), type: `multipart/form-data; boundary=${boundary}` };
+}
+
+function formSource(form: FormData, entries: readonly FormEntry[], boundary: string): BodySource {
   try {
-    const request = requestOfForm(form);
-    if (request !== undefined) {
-      return { source: RequestContent.of(request)!, type: request.headers.get("content-type")! };
-    }
+    const named = namesInForm(form);
+    if (named === undefined) return new BlobBody(formParts(entries, boundary, []));
+    named.catch(() => {}); // told when it is settled
+    const settle = async (): Promise<BodySource> => {
+      const body = new BlobBody(formParts(entries, boundary, await whole(() => named)));
+      return await body.settle() ?? body;
+    };
+    const open = (): RequestBody => {
+      throw new Error("Cannot open a form before its names are known");
+    };
+    return { length: undefined, replayable: true, open, settle };
   } catch (cause) {
     throw unreadable(cause);
   }
-  const boundary = `----millrace${crypto.randomUUID().replaceAll("-", "")}`;
+}
+
+type FormEntry = [string, FormDataEntryValue];
+
+function formParts(
+  entries: readonly FormEntry[],
+  boundary: string,
+  names: (string | undefined)[],
+): (Uint8Array | Blob)[] {
   const parts: (Uint8Array | Blob)[] = [];
   let text = "";
-  for (const [name, value] of form) {
+  for (const [at, [name, value]] of entries.entries()) {
     text += `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(withLineEnds(name))}"`;
     if (typeof value === "string") {
       text += `\r\n\r\n${withLineEnds(value)}\r\n`;
       continue;
     }
     // On Bun a Blob that was appended without a name has none, where others make it a File of this name.
-    text += `; filename="${escaped(String(value.name ?? "blob"))}"\r\nContent-Type: ${
+    text += `; filename="${escaped(String(names[at] || (value.name ?? "blob")))}"\r\nContent-Type: ${
       typeOfBlob(value) || "application/octet-stream"
     }\r\n\r\n`;
     parts.push(encoder.encode(text), value);
     text = "\r\n";
   }
   parts.push(encoder.encode(`${text}--${boundary}--\r\n`));
-  return { source: new BlobBody(parts), type: `multipart/form-data; boundary=${boundary}` };
+  return parts;
 }
 
 function withLineEnds(text: string): string {
