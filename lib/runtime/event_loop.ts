@@ -71,3 +71,6 @@ export function holdTlsReads(socket: TLSSocket, held: boolean): void {
   if (held) below?.readStop?.();
   else below?.readStart?.();
 }
+
+/** Whether the runtime collects channels of `node:diagnostics_channel` that nothing holds, though they have subscribers: Bun 1.4. */
+export const collectsChannels: boolean = "Bun" in globalThis;

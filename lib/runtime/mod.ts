@@ -48,5 +48,5 @@ export {
   processStart,
   type WorkerJob,
 } from "./process.ts";
-export { afterPoll, holdTlsReads, makeYoungObjects } from "./event_loop.ts";
+export { afterPoll, collectsChannels, holdTlsReads, makeYoungObjects } from "./event_loop.ts";
 export { type RunningServer, serve, type ServeOptions } from "./serve.ts";

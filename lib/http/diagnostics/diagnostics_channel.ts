@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { type Channel, channel } from "node:diagnostics_channel";
 import { isIP } from "node:net";
+import { collectsChannels } from "../../runtime/mod.ts";
 import type { CallContext } from "../calls.ts";
 import type { ConnectTarget, HeaderList, ResponseHead, Transport } from "../connection.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
@@ -26,6 +27,9 @@ function channels(): Readonly<Record<RequestStep | ConnectionStep, Channel>> {
     connectError: channel("undici:client:connectError"),
   };
 }
+
+// Those that nothing holds are collected with their subscribers, before there is a request.
+if (collectsChannels) channels();
 
 function isRequestWatched(): boolean {
   const { create, sendHeaders, bodySent, headers, trailers, error } = channels();
