@@ -335,7 +335,7 @@ export class World {
       dotfiles: random(8) === 0,
       followLinks: random(8) === 0 && !leadsToCopies(this.#folder),
       force: random(10) === 0,
-      previous: random(3) === 0,
+      previous: random(3) === 0 && formats.length > 1,
       copies: random(3) === 0,
     };
   }
