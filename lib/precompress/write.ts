@@ -28,7 +28,6 @@ export async function write({ plan, variants }: Making, context: Context): Promi
   }
   if (!plan.isEmpty) await target.begin({ signal });
   await act(plan, variants, context);
-  dropGone(plan, context);
   if (plan.isEmpty && target.isNews(ledger.records)) await target.begin({ signal });
   await target.end(ledger.records).catch((error) => ledger.fail(manifestName, error));
   return { cache: await context.cache?.end() };
@@ -77,6 +76,7 @@ function recordAll(plan: Plan, made: ReadonlyMap<Work, Made>, context: Context):
   for (const work of plan.works) {
     if (!plan.failed.has(work.file.path)) recordWork(work, made.get(work) ?? new Map(), context);
   }
+  dropGone(plan, context); // before the variants of such files count as the owners of a place
   for (const extra of plan.extras) if (!plan.failed.has(extra.file.path)) recordExtra(extra, context);
 }
 

@@ -240,6 +240,20 @@ test("with out, a file of somebody else's with the bytes of the copy is used, an
     assert.equal((await readManifest(out))!.files["legal.html"]!.found, undefined, "force makes it a copy");
   }));
 
+test("with out, the copy of a variant goes with it, also where a variant of a file that is in the way was before", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeTree(site, { "page.html": page, "other.txt": "other" });
+    await precompress(site, { ...quick, out });
+    await precompress(site, quick);
+    await rm(join(site, manifestName)); // the variants in the site are files like others now
+    await writeTree(out, { "page.html": "theirs" });
+    await precompress(site, { ...quick, out });
+    for (const path of await listed(site)) if (/\.(?:br|zst|gz)$/.test(path)) await rm(join(site, path));
+    await precompress(site, { ...quick, out });
+    assert.deepEqual(await listed(out), [manifestName, "other.txt", "page.html"]);
+  }));
+
 test("with out, nothing is left of the variants of a file whose copy has a folder or a link to one in its way", {
   skip: needs("links"),
 }, () =>
