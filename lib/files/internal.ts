@@ -31,6 +31,7 @@ export {
   pathOption,
   type Place,
   placeItself,
+  refusedOnWindows,
   takeName,
 } from "./place.ts";
 export { attemptsOf } from "./series/rotating_file_writable.ts";

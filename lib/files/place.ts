@@ -48,6 +48,24 @@ export function lastingPath(path: string, from?: string): string {
   return withoutParents(`${from ?? process.cwd()}${sep}${path}`);
 }
 
+/** Names that are devices on Windows in every folder, whatever their extension. */
+const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
+/** Characters with a meaning on Windows (streams, short names, patterns), and control characters. */
+// deno-lint-ignore no-control-regex
+const RESERVED = /[<>:"|?*\u0000-\u001f]/;
+
+/** Most UTF-16 code units of a part of a path on Windows, which says of longer ones that a folder is missing. */
+const LONGEST = 255;
+
+/** Why a part of a path can be no name of a file on Windows, in words; undefined if it can. */
+export function refusedOnWindows(part: string): string | undefined {
+  if (RESERVED.test(part)) return "the name has a character that Windows reserves";
+  if (/[. ]$/.test(part)) return "Windows drops the full stops and spaces that the name ends with";
+  if (DEVICE.test(part)) return "Windows has a device of that name";
+  if (part.length > LONGEST) return "the name is too long";
+  return undefined;
+}
+
 /** Replaces a path up to its last `..` by the real one: the system takes that to be above what a link to a folder leads to. */
 function withoutParents(path: string): string {
   if (process.platform === "win32") return path;

@@ -105,7 +105,9 @@ test("append refuses what it excludes, and its methods refuse files without it",
     await writer.close();
   }));
 
-test("flushSync() writes large chunks to their end that are under way, whatever others append meanwhile", () =>
+test("flushSync() writes large chunks to their end that are under way, whatever others append meanwhile", {
+  skip: needs("proc"),
+}, () =>
   inFolder(async (folder) => {
     const path = join(folder, "app.log");
     const log = await openFileWritable(path, { append: true });

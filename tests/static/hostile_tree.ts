@@ -4,7 +4,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { writeTree } from "../support/folders.ts";
-import { refusedOnWindows } from "../../lib/upload/sink/contained_path.ts";
+import { refusedOnWindows } from "../../lib/files/internal.ts";
 import { needs } from "../support/needs.ts";
 
 /** Stands in every file that no answer may give away. */

@@ -68,6 +68,23 @@ describe(
         assert.equal(await readFile(join(folder, "a-00001.log"), "utf8"), "first\nsecond\n");
       }));
 
+    test("a series has no name that Windows takes for a stream, a device or another name", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const names = ["10:00.log", "a:b", "con.log", "app.log.", "app ", "what?.log", "x".repeat(256)];
+        for (const name of names.flatMap((name) => [name, () => name])) {
+          try {
+            const writer = new Files.RotatingFileWritable({ directory: folder, maxFileSize: 9, name }).getWriter();
+            await writer.write("x");
+            console.log("taken", String(name));
+          } catch (error) {
+            if (!/must be a plain file name/.test(String(error))) console.log(String(error));
+          }
+        }`;
+        assert.equal(await run(code, folder), "");
+        assert.deepEqual(await listed(folder), []);
+      }));
+
     for (const into of ["out", "site"]) {
       test(`names that change in case alone are followed by what is made of them, in ${into}`, () =>
         inFolder(async (folder) => {

@@ -1,8 +1,10 @@
 import type { Dirent } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { extname, join } from "node:path";
+import process from "node:process";
 import { described } from "../../streams/internal.ts";
 import { failing } from "../failure.ts";
+import { refusedOnWindows } from "../place.ts";
 
 /** Digits of a file's number; later ones have more. */
 const DIGITS = 5;
@@ -124,9 +126,10 @@ export class FileSeries {
   }
 }
 
-/** Whether a name is that of a file in a directory, without a path. */
+/** Whether a name is that of a file in a directory, without a path; on Windows `a:b` would be a stream of the file `a`. */
 export function isFileName(name: string): boolean {
-  return !/^(?:|\.|\.\.)$|[/\\\0]/.test(name);
+  if (/^(?:|\.|\.\.)$|[/\\\0]/.test(name)) return false;
+  return process.platform !== "win32" || refusedOnWindows(name) === undefined;
 }
 
 function checkedName(name: unknown, what: string): string {

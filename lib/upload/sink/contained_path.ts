@@ -2,7 +2,14 @@ import { lstatSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { fileFailure, HeldFolder, lastingPath, type NameOptions, type ProcessLock } from "../../files/internal.ts";
+import {
+  fileFailure,
+  HeldFolder,
+  lastingPath,
+  type NameOptions,
+  type ProcessLock,
+  refusedOnWindows,
+} from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
 import { shown, UploadError } from "../body/upload_error.ts";
 
@@ -176,24 +183,6 @@ function outside(name: string): UploadError {
 
 function refused(code: "BAD_NAME" | "OUTSIDE_ROOT", name: string, reason: string, cause?: unknown): UploadError {
   return new UploadError(code, `Cannot save ${name}: ${reason}`, cause === undefined ? undefined : { cause });
-}
-
-/** Names that are devices on Windows in every folder, whatever their extension. */
-const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
-/** Characters with a meaning on Windows (streams, short names, patterns), and control characters. */
-// deno-lint-ignore no-control-regex
-const RESERVED = /[<>:"|?*\u0000-\u001f]/;
-
-/** Most UTF-16 code units of a part of a path on Windows, which says of longer ones that a folder is missing. */
-const LONGEST = 255;
-
-/** Why a part of a path can be no name of a file on Windows, in words; undefined if it can. */
-export function refusedOnWindows(part: string): string | undefined {
-  if (RESERVED.test(part)) return "the name has a character that Windows reserves";
-  if (/[. ]$/.test(part)) return "Windows drops the full stops and spaces that the name ends with";
-  if (DEVICE.test(part)) return "Windows has a device of that name";
-  if (part.length > LONGEST) return "the name is too long";
-  return undefined;
 }
 
 /** The name of a file for messages: as it was given, relative to the root; without a root the last part alone. */
