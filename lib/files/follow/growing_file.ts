@@ -23,6 +23,9 @@ const READ_SIZE = 256 * 1024;
  * written anew.
  */
 const PROOF_SIZE = 64;
+/** As many before the place of reading in a file of a series, whose writer takes back what a failed write left. */
+const SERIES_PROOF_SIZE = 16_384;
+const LINE_FEED = 10;
 
 const NOTHING: Uint8Array = new Uint8Array(0);
 
@@ -33,6 +36,8 @@ export class GrowingFile implements FollowedFile {
   readonly #beginsAnew: boolean;
   /** The place of the next byte. */
   #position = 0;
+  /** The place behind the last line feed before it. */
+  #lineStart = 0;
   /** The last bytes before it. */
   #proof: Uint8Array = NOTHING;
   /** The first bytes of the file; those of a series, which begins no file anew, are not compared. */
@@ -64,8 +69,12 @@ export class GrowingFile implements FollowedFile {
     }
   }
 
+  get #proofSize(): number {
+    return this.#beginsAnew ? PROOF_SIZE : SERIES_PROOF_SIZE;
+  }
+
   async #begin(position: number): Promise<void> {
-    const proof = new Uint8Array(Math.min(position, PROOF_SIZE));
+    const proof = new Uint8Array(Math.min(position, this.#proofSize));
     const length = await this.#file.readAt(proof, position - proof.length);
     const head = proof.slice();
     if (await this.#file.readAt(head, 0) < head.length || length < head.length) return; // it was cut meanwhile
@@ -80,17 +89,15 @@ export class GrowingFile implements FollowedFile {
     const known = this.#proof.length;
     const { mtimeMs } = this.#file.status();
     const length = await this.#file.readAt(bytes, this.#position - known);
-    if (length < known) {
-      this.#lose(this.#beginsAnew ? 0 : this.#file.size());
-      return this.#position === 0 && length > 0 ? await this.read() : undefined;
+    let isSame = length >= known && Buffer.compare(this.#proof, bytes.subarray(0, known)) === 0;
+    if (!isSame) {
+      this.#lose(this.#beginsAnew ? 0 : this.#sameLines(bytes.subarray(0, length)));
+      return length > 0 ? await this.read() : undefined;
     }
-    if (this.#beginsAnew) {
-      let isSame = Buffer.compare(this.#proof, bytes.subarray(0, known)) === 0;
-      if (isSame && this.#head.length > 0 && (length > known || mtimeMs !== this.#comparedAt)) {
-        const head = new Uint8Array(this.#head.length);
-        isSame = await this.#file.readAt(head, 0) === head.length && Buffer.compare(this.#head, head) === 0;
-        this.#comparedAt = mtimeMs;
-      }
+    if (this.#beginsAnew && this.#head.length > 0 && (length > known || mtimeMs !== this.#comparedAt)) {
+      const head = new Uint8Array(this.#head.length);
+      isSame = await this.#file.readAt(head, 0) === head.length && Buffer.compare(this.#head, head) === 0;
+      this.#comparedAt = mtimeMs;
       if (!isSame) {
         this.#lose(0);
         return await this.read();
@@ -111,15 +118,28 @@ export class GrowingFile implements FollowedFile {
     const lost = Math.max(0, this.#position - position);
     this.isBroken ||= lost > 0;
     this.#position = Math.min(position, this.#position);
+    this.#lineStart = Math.min(this.#lineStart, this.#position);
     this.#proof = this.#proof.subarray(0, Math.max(0, this.#proof.length - lost));
     this.#head = this.#head.subarray(0, position);
+  }
+
+  /** Where the whole lines end that a series left as they were; `bytes` are in the place of the proof now. */
+  #sameLines(bytes: Uint8Array): number {
+    if (bytes.length === 0) return this.#file.size(); // more was taken back than there is proof of
+    const other = this.#proof.findIndex((byte, i) => byte !== bytes[i]);
+    const same = this.#proof.lastIndexOf(LINE_FEED, other - 1) + 1;
+    const start = this.#position - this.#proof.length;
+    if (other > 0 && same > 0) return start + same;
+    return this.#lineStart <= start ? this.#lineStart : 0;
   }
 
   /** Returns the bytes that were read behind the proof, copied if they are few. */
   #taken(bytes: Uint8Array<ArrayBuffer>, known: number, length: number): Uint8Array<ArrayBuffer> {
     if (this.#position <= PROOF_SIZE) this.#head = bytes.slice(0, Math.min(PROOF_SIZE, length));
+    const ended = bytes.subarray(known, length).lastIndexOf(LINE_FEED) + 1;
+    if (ended > 0) this.#lineStart = this.#position + ended;
     this.#position += length - known;
-    this.#proof = bytes.slice(Math.max(0, length - PROOF_SIZE), length);
+    this.#proof = bytes.slice(Math.max(0, length - this.#proofSize), length);
     if (length < READ_SIZE / 4) return bytes.slice(known, length);
     this.#memory = undefined;
     return bytes.subarray(known, length);

@@ -5,6 +5,8 @@ import test from "node:test";
 import { followFile, RotatingFileWritable, type RotationOptions } from "../../../lib/files/mod.ts";
 import { LineStream } from "../../../lib/text/mod.ts";
 import { inFolder } from "../../support/folders.ts";
+import { tries } from "../../support/long_run.ts";
+import { randomNumbers } from "../../support/random_numbers.ts";
 import { pause, until, within } from "../../support/waits.ts";
 import { openFilesIn } from "../written.ts";
 import { Following } from "./following.ts";
@@ -59,20 +61,39 @@ test("followFile() goes on behind files of a series that were removed before it 
     assert.deepEqual(openFilesIn(folder), []);
   }));
 
-test("followFile() joins no half line with the next one where a series has cut off what a failed write left", () =>
-  inFolder(async (folder) => {
-    const file = join(folder, "app-00001.log");
-    await writeFile(file, "line 0\nline 1\nhal");
-    const followed = new Following(
-      await followFile(join(folder, name), { series: true, start: "beginning", interval: 3 }),
-    );
-    await followed.reach(17);
-    await truncate(file, 14);
-    const rest = followed.read();
-    await appendFile(file, "a whole line\n");
-    assert.equal(await rest + await followed.read(), "\na whole line\n");
-    await followed.cancel();
-  }));
+for (let seed = 1; seed <= tries(60); seed++) {
+  test(`followFile() reads each line once where a series takes back what failed writes left, seed ${seed}`, () =>
+    inFolder(async (folder) => {
+      const random = randomNumbers(seed);
+      const file = join(folder, "app-00001.log");
+      await writeFile(file, "");
+      const followed = new Following(
+        await followFile(join(folder, name), { series: true, start: "beginning", interval: 1 }),
+      );
+      const expected = Array.from({ length: 12 }, (_, i) => `${i}${"-".repeat(random(8) === 0 ? 5000 : random(90))};`);
+      let size = 0;
+      const reading = (async () => {
+        while (!followed.text.endsWith("the end\n")) await followed.read();
+      })();
+      for (const line of [...expected, "the end"]) {
+        if (random(2) === 0) { // a write that fails within a line, of the same text at first
+          await appendFile(
+            file,
+            line.slice(0, random(line.length)) + ["", "!", `!\n!!\n!${line.slice(0, 3)}`][random(3)],
+          );
+          if (random(2) === 0) await pause(random(6));
+          await truncate(file, size);
+          if (random(3) === 0) await pause(random(6));
+        }
+        await appendFile(file, `${line}\n`);
+        size += line.length + 1;
+      }
+      await reading;
+      const lines = followed.text.split("\n").filter((line) => line.endsWith(";"));
+      assert.deepEqual(lines.map((line) => line.slice(0, 100)), expected.map((line) => line.slice(0, 100)));
+      await followed.cancel();
+    }));
+}
 
 test("followFile() reads each whole line of a series whose writers were killed within a line", () =>
   inFolder(async (folder) => {
