@@ -76,7 +76,7 @@ export function workersFor(jobs: number, bytes: number): number {
 
 const MIB = 2 ** 20;
 /** The memory of a worker besides its job's, in MiB. */
-const THREAD = 20;
+const THREAD = 27;
 /**
  * The memory of codecs in MiB, measured: of the levels below a number, the least of what lines say that have a height and a
  * slope for each MiB of the file.

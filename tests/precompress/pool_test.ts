@@ -21,7 +21,7 @@ test("a further worker is started only for so much work that it does a part whil
 
 test("as many jobs run at once as there is memory for", async () => {
   const sizes = Array.from({ length: 16 }, (_, i) => Math.round(400_000 + 2_600_000 * i / 15));
-  for (const [memory, expected] of [[0, 1], [budgetOf(0), 4], [budgetOf(4 * 2 ** 30), 16]] as const) {
+  for (const [memory, expected] of [[0, 1], [budgetOf(0), 3], [budgetOf(4 * 2 ** 30), 16]] as const) {
     await inFolder(async (folder) => {
       const pool = new Pool(16, memory);
       pool.prepare(16, Infinity);
@@ -61,7 +61,7 @@ const measured = [
 ] as const;
 
 test("a job is said to need what was measured by format, level and size, and not twice that", () => {
-  const thread = 20;
+  const thread = 27;
   for (const [format, level, size, taken] of measured) {
     const said = memoryOf({ format, level, size: size * 2 ** 20 }) / 2 ** 20;
     const words = `${format} ${level} of ${size} MiB: ${said}`;
