@@ -48,7 +48,7 @@ export class FileSeries {
     this.directory = directory;
     this.name = typeof name === "string" ? name : undefined;
     if (typeof name === "function") {
-      this.#nameOf = (number) => checkedName(name(number), `name(${number})`);
+      this.#nameOf = (number) => ownName(checkedName(name(number), `name(${number})`), `name(${number})`);
       return;
     }
     const extension = extname(checkedName(name, "name"));
@@ -59,6 +59,7 @@ export class FileSeries {
       const number = Number(found.slice(stem.length, found.length - extension.length));
       return number <= LARGEST && this.#nameOf(number) === found ? number : undefined;
     };
+    ownName(this.#nameOf(1), "name");
   }
 
   /** The path of a file before it is compressed. */
@@ -126,13 +127,21 @@ export class FileSeries {
   }
 }
 
-/** Whether a name is that of a file in a directory, without a path; on Windows `a:b` would be a stream of the file `a`. */
+/** Whether a name is that of a file in a directory, without a path. */
 export function isFileName(name: string): boolean {
-  if (/^(?:|\.|\.\.)$|[/\\\0]/.test(name)) return false;
-  return process.platform !== "win32" || refusedOnWindows(name) === undefined;
+  return !/^(?:|\.|\.\.)$|[/\\\0]/.test(name);
 }
 
 function checkedName(name: unknown, what: string): string {
-  if (typeof name === "string" && isFileName(name)) return name;
-  throw new TypeError(`${what} must be a plain file name without a path, not ${described(name)}`);
+  if (typeof name !== "string" || !isFileName(name)) {
+    throw new TypeError(`${what} must be a plain file name without a path, not ${described(name)}`);
+  }
+  return name;
+}
+
+/** @throws {TypeError} if Windows takes the name for another one: `a:b` is a stream of the file `a` there. */
+function ownName(name: string, what: string): string {
+  const fault = process.platform === "win32" ? refusedOnWindows(name) : undefined;
+  if (fault === undefined) return name;
+  throw new TypeError(`${what} must be a plain file name, not ${described(name)}: ${fault}`);
 }
