@@ -25,7 +25,6 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { reasonForOwnProcess } from "./own_process.ts";
 import { root } from "./root.ts";
 import { chosen, knownFailures, long, unknownSyntax } from "./systems/chosen.ts";
 import { type Counts, nodeCounts, shortened } from "./test_counts.ts";
@@ -139,7 +138,7 @@ function groupsOf(files: readonly string[]): string[][] {
   const groups: string[][] = [];
   let shared: string[] | undefined;
   for (const file of files) {
-    if (reasonForOwnProcess(root, file) !== undefined) groups.push([file]);
+    if (file.endsWith("_isolated_test.ts")) groups.push([file]);
     else if (shared !== undefined && shared.length < MOST_FILES) shared.push(file);
     else groups.push(shared = [file]);
   }

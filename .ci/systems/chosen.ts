@@ -3,10 +3,16 @@
  * computes, or talks over sockets, and is left to Linux.
  */
 export const chosen: readonly string[] = [
-  ...inFolder("upload", "handler/hostile_paths sinks/contained_path sinks/file_sink"),
+  ...inFolder("upload", "handler/hostile_paths sinks/contained_path sinks/file_sink_isolated"),
   ...inFolder("static", "request_target served_paths tree/scan_tree tree/manifest"),
-  ...inFolder("files", "rename take_name appended_files atomic_file copy_file_atomic created_file failed_writes"),
-  ...inFolder("files", "replaced_files file_streams file_series follow/follow_file rotating_file_writable"),
+  ...inFolder(
+    "files",
+    "rename take_name appended_files_isolated atomic_file_isolated copy_file_atomic_isolated created_file failed_writes_isolated",
+  ),
+  ...inFolder(
+    "files",
+    "replaced_files_isolated file_streams_isolated file_series_isolated follow/follow_file_isolated rotating_file_writable_isolated",
+  ),
   ...inFolder("files", "write_batch write_fully series/series_record"),
   ...inFolder("precompress", "ownership"),
 ];
@@ -14,10 +20,13 @@ export const chosen: readonly string[] = [
 /** Those that take minutes under Wine, and run on Windows and macOS alone. */
 export const long: readonly string[] = [
   ...inFolder("cli", "serve_command"),
-  ...inFolder("files", "follow/followed_series series/continued_series hostile_temporaries temporary process_lock"),
+  ...inFolder(
+    "files",
+    "follow/followed_series_isolated series/continued_series_isolated hostile_temporaries temporary_isolated process_lock_isolated",
+  ),
   ...inFolder("precompress", "precompress previous cli killed lock cache/directory_store"),
-  ...inFolder("static", "hostile_paths middleware rebuilds watch"),
-  ...inFolder("upload", "form/save_form handler/statuses resumable/sessions"),
+  ...inFolder("static", "hostile_paths_isolated middleware_isolated rebuilds watch_isolated"),
+  ...inFolder("upload", "form/save_form_isolated handler/statuses resumable/sessions_isolated"),
   ...inFolder("windows", "windows_rules"),
 ];
 
@@ -42,11 +51,11 @@ const SLOW = "processes start and files are read so slowly that a limit of the t
 /** What Wine 8 cannot do. */
 export const knownFailures: readonly KnownFailure[] = [
   known(
-    "files/series/continued_series",
+    "files/series/continued_series_isolated",
     /that is removed under a series/,
     "a file that is removed while open keeps a name",
   ),
-  known("files/follow/followed_series", /killed within a line/, SLOW),
+  known("files/follow/followed_series_isolated", /killed within a line/, SLOW),
   known("static/rebuilds", /./, SLOW),
   known("static/dropped_responses", /./, SLOW),
   known("precompress/bundled", /./, "esbuild and Yarn are those of this system"),
@@ -54,4 +63,4 @@ export const knownFailures: readonly KnownFailure[] = [
 ];
 
 /** Marks of files that Node 22, the last one that starts under Wine 8, cannot load. */
-export const unknownSyntax = /\bawait using\b/;
+export const unknownSyntax: RegExp = /\bawait using\b/;
