@@ -45,6 +45,8 @@ const ofStreams = {
   deno: [],
 };
 const nothing = { node: [], bun: [], deno: [] };
+/** On Bun the client holds its channels, which are collected otherwise. */
+const ofHttp = { ...ofStreams, bun: ["node:async_hooks", "node:diagnostics_channel", "process"] };
 /** A Node stream is extended. */
 const ofPino = {
   node: ["Buffer", ...ofStreams.node, "node:stream"].sort(),
@@ -66,7 +68,7 @@ const builtins: Readonly<Record<string, Readonly<Record<keyof typeof runtimes, r
   "./fastify": nothing,
   "./files": ofStreams,
   "./hono": nothing,
-  "./http": ofStreams,
+  "./http": ofHttp,
   "./install": {
     node: [
       "ReadableStream",
@@ -83,7 +85,7 @@ const builtins: Readonly<Record<string, Readonly<Record<keyof typeof runtimes, r
   "./node": ofStreams,
   "./pino": ofPino,
   "./precompress": ofStreams,
-  "./s3": ofStreams,
+  "./s3": ofHttp,
   "./static": nothing,
   "./streams": ofStreams,
   "./text": ofStreams,

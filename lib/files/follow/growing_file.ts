@@ -123,7 +123,7 @@ export class GrowingFile implements FollowedFile {
     this.#head = this.#head.subarray(0, position);
   }
 
-  /** Where the whole lines end that a series left as they were; `bytes` are in the place of the proof now. */
+  /** The end of the whole lines that a series left as they were; `bytes` are in the place of the proof now. */
   #sameLines(bytes: Uint8Array): number {
     if (bytes.length === 0) return this.#file.size(); // more was taken back than there is proof of
     const other = this.#proof.findIndex((byte, i) => byte !== bytes[i]);
