@@ -93,7 +93,7 @@ export class Decoder {
   /** Whether there is output, or input to go on with: {@linkcode Decoder.write} only if not. */
   more = false;
   #session: Session;
-  /** Bytes of the last {@linkcode Decoder.write} that the codec has not been told of. */
+  /** The bytes of the last {@linkcode Decoder.write} that the session has not got yet. */
   #fresh = 0;
 
   /** Takes over a session that decompresses. */

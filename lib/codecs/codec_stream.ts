@@ -16,7 +16,7 @@ import { FINISH, FLUSH, type PieceLimits, PROCESS, Session, tooLarge } from "./s
 /** Larger chunks are handed over in pieces; the size of output is also that of the chunks that come out of large inputs. */
 const PIECES: PieceLimits = { input: 64 * 1024, output: 64 * 1024 };
 
-/** How long, in ms, a chunk is computed until all else in the thread has its turn, such as a page. */
+/** The longest time in ms that a chunk is computed before the event loop gets a turn. */
 const LONGEST = 10;
 
 /** Checks on the bytes that pass a codec stream, each of which may throw; and what it does with each chunk. */
@@ -158,7 +158,7 @@ class Pump {
   #session: Session | undefined;
   #reader!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
   #writer!: WritableStreamDefaultController;
-  /** Why nothing more is done. */
+  /** The reason for which the stream has ended; undefined until then. */
   #ended: { readonly reason: unknown } | undefined;
   /** Whether a read waits for a chunk. */
   #isWanted = false;

@@ -9,7 +9,7 @@ import { encoders } from "./whole.ts";
  * Compresses a stream of bytes in constant memory: the standard's `CompressionStream` with more formats and options,
  * and the same bytes on every runtime.
  *
- * Backpressure holds within a chunk too: no output is produced that nobody asked for.
+ * Backpressure holds within a chunk too: output is produced only on demand.
  *
  * @see {@link https://compression.spec.whatwg.org/#compression-stream}
  * @example Compress a body on its way
@@ -26,7 +26,7 @@ export class CompressionStream {
    * Creates a stream that compresses to `format`.
    *
    * @param format The format to write.
-   * @throws {TypeError} if the format is unknown, or the dictionary missing or of no use to the format.
+   * @throws {TypeError} if the format is unknown, its dictionary is missing, or the format takes none.
    * @throws {RangeError} if a level, window or size is out of range.
    */
   constructor(format: Format, options: CompressionStreamOptions = {}) {

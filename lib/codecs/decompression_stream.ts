@@ -29,7 +29,7 @@ export class DecompressionStream {
    * Creates a stream that decompresses from `format`.
    *
    * @param format The format to read.
-   * @throws {TypeError} if the format is unknown, or the dictionary missing or of no use to the format.
+   * @throws {TypeError} if the format is unknown, its dictionary is missing, or the format takes none.
    * @throws {RangeError} if `maxSize` or `maxWindow` is not a number of bytes that it takes.
    */
   constructor(format: Format, options: DecompressionStreamOptions = {}) {

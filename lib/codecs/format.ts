@@ -19,7 +19,7 @@ export type Format = "zstd" | "brotli" | "gzip" | "deflate" | "deflate-raw" | "d
 export type Family = "brotli" | "zstd" | "deflate";
 
 /**
- * The range of compression levels of a format, and those used when none is asked for.
+ * The range of compression levels of a format, and its defaults.
  *
  * @example Go half-way between the fastest and the best
  * ```ts
@@ -53,7 +53,7 @@ interface Traits {
 }
 
 const BROTLI_LEVELS: LevelRange = { min: 0, max: 11, default: 11, stream: 5 };
-/** Below 5 the encoder takes a dictionary and does not look at it. */
+/** The levels with a dictionary: below 5 the encoder ignores it. */
 const DCB_LEVELS: LevelRange = { min: 5, max: 11, default: 11, stream: 5 };
 const ZSTD_LEVELS: LevelRange = { min: 1, max: 22, default: 19, stream: 3 };
 const DEFLATE_LEVELS: LevelRange = { min: 1, max: 12, default: 12, stream: 6 };

@@ -1,5 +1,5 @@
 /**
- * gzip, zlib and raw deflate: what `./codecs` has of it, without the other codecs and without streams of ours.
+ * The gzip, zlib and raw deflate part of `./codecs`, without the other codecs and without codec streams.
  * In browsers both codecs come with the import; on servers each is loaded when it is first used.
  *
  * @example Compress and decompress

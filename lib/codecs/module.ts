@@ -2,7 +2,7 @@ import { wrongType } from "../streams/internal.ts";
 import type { Family } from "./format.ts";
 import type { SessionParameters } from "./options.ts";
 
-/** Gives the text of a codec's module: imported when it is asked for, or there already. */
+/** Returns the text of a codec's module, which is imported on demand, or a part of the bundle. */
 type Source = () => { readonly wasm: string } | Promise<{ readonly wasm: string }>;
 
 /** A `WebAssembly.Module`: that has no members, and the types of Node have no such name. */

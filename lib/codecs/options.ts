@@ -28,8 +28,8 @@ export interface CompressOptions {
   /** The format to write. */
   format: Format;
   /**
-   * How hard to try: brotli 0 to 11 (with a dictionary 5 to 11), zstd 1 to 22, the deflate formats 1 to 12 (streams use at
-   * most 9 of these).
+   * The compression level: brotli 0 to 11 (with a dictionary 5 to 11), zstd 1 to 22, the deflate formats 1 to 12 (streams
+   * use at most 9 of these).
    *
    * @default for whole bytes the best for build time, brotli 11, zstd 19 and deflate 12; for streams 5, 3 and 6
    */

@@ -71,7 +71,7 @@ export class Session {
   #parameters: SessionParameters;
   #handle: number;
   readonly #need: number;
-  /** Why the last step failed behind its output: the error of the next one. */
+  /** The failure of the last step after its output, which the next step throws. */
   #failure: Error | undefined = undefined;
 
   /** @throws {RangeError} if the codec refuses a parameter or memory runs out. */

@@ -45,7 +45,7 @@ export const decompressSyncOptions: ReturnType<typeof decompressSchema> = /* @__
  *
  * @param bytes What to compress.
  * @returns The compressed bytes.
- * @throws {TypeError} if the format is unknown, or the dictionary missing or of no use to the format.
+ * @throws {TypeError} if the format is unknown, its dictionary is missing, or the format takes none.
  * @throws {RangeError} if a level or window is out of range, or memory runs out.
  * @example Compress a page for storage
  * ```ts

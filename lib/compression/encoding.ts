@@ -29,14 +29,14 @@ function effort(level: number): number {
   return level >= 8 ? 2 : 0;
 }
 
-/** The time in ms after which codecs that nothing uses are let go, at the earliest. */
+/** The least time in ms after which the memory of idle codecs is released. */
 const PATIENCE = 15_000;
 
 const timer = new Timer(() => {
   if (releaseIdleInstances()) releaseIdleCodecs();
 }, { keepsAlive: false });
 
-/** Has the memory of idle codecs given back after a while. */
+/** Schedules the release of the memory of idle codecs. */
 export function releaseIdleCodecs(): void {
   if (!timer.isSet) timer.start(PATIENCE);
 }
@@ -44,14 +44,14 @@ export function releaseIdleCodecs(): void {
 /** The most bytes that are encoded in one turn of the event loop, or in one call: some 3 ms. */
 export const MOST_AT_ONCE: number = 256 * 1024;
 
-/** A chunk that waits, in memory of whoever gave it. */
+/** A chunk that waits, in memory of its producer. */
 export class WaitingChunk implements Iterable<Uint8Array> {
   readonly #bytes: Uint8Array;
   readonly length: number;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
-    this.length = bytes.length; // of now, not of when the bytes are asked for
+    this.length = bytes.length; // fixed now: the producer may transfer its buffer
   }
 
   /** Its bytes; throws a TypeError if its buffer was transferred or made smaller meanwhile. */

@@ -46,7 +46,7 @@ class NodeResponse {
   #encoding: Encoding | undefined;
   /** Whether the head says that the body is encoded. */
   #isMarked = false;
-  /** For a body that is written in pieces. */
+  /** The encoder of a body that is written in pieces. */
   #encoder: BodyEncoder | undefined;
   /** The body's compressed form, if all of it was given to `end()`. */
   #whole: Uint8Array | undefined;
@@ -94,7 +94,7 @@ class NodeResponse {
   /**
    * Chooses the coding, once, when the head is about to be written.
    *
-   * @param body What follows the head: the first piece of the body, all of it, or nobody knows yet.
+   * @param body The body after the head: its first piece, all of it, or unknown yet.
    */
   #decide(body: "piece" | Uint8Array | undefined): void {
     if (this.#isDecided) return;
@@ -294,7 +294,7 @@ class NodeResponse {
       if (written !== undefined) this.#waiting.push(written);
     }
     this.#flush();
-    if (!needsDrain(this.#res)) this.#res.emit("drain"); // as writes were told to wait for
+    if (!needsDrain(this.#res)) this.#res.emit("drain"); // writes have returned false
   }
 
   #endLate(output: Uint8Array[], written: Written | undefined): void {
@@ -359,7 +359,7 @@ class NodeResponse {
     return all;
   }
 
-  /** Nobody reads what is still in the encoder. */
+  /** Drops the encoder's output, as the response has closed. */
   #closed(): void {
     this.#isClosed = true;
     this.#releaseHead?.();
@@ -382,7 +382,7 @@ class NodeResponse {
   }
 }
 
-/** Whether `drain` is still to come, also for listeners that were put before anything of ours. */
+/** Whether `drain` is still to come, also for listeners that were added before the wrapper. */
 function needsDrain(res: ServerResponse): boolean {
   return res.writableNeedDrain ?? (res as unknown as Http2ServerResponse).stream.writableNeedDrain;
 }

@@ -38,7 +38,7 @@ const PERIOD = 100;
 /** The lateness in ms from which the event loop is late. It is no longer when it is below half of that. */
 const LATE = 20;
 
-/** Measures how late the event loop is with its timers, as long as somebody asks. */
+/** The lateness of the event loop's timers, which is measured while it is queried. */
 export class Lateness {
   readonly #timer: Timer = new Timer((late) => this.#conclude(late), { keepsAlive: false });
   #wasAsked = false;
@@ -116,14 +116,14 @@ export interface CompressionOptions {
    */
   codings?: readonly CompressionCoding[];
   /**
-   * How hard to try: zstd 1 to 22, brotli 0 to 11, gzip 1 to 12. Streamed bodies take
+   * The compression levels: zstd 1 to 22, brotli 0 to 11, gzip 1 to 12. Streamed bodies take
    * lower ones where that saves much memory: gzip 9 at most, zstd 1 for 2 and 3, brotli 3 for 4.
    *
    * @default { zstd: 3, br: 3, gzip: 6 }
    */
   levels?: Partial<Record<CompressionCoding, number>>;
   /**
-   * With `"auto"`, responses are compressed at level 1 while the event loop is more than 20 ms late with its timers.
+   * Lowers levels under load: `"auto"` uses level 1 while the event loop is more than 20 ms late with its timers.
    *
    * @default as `levels` say, always
    */

@@ -22,10 +22,10 @@ export interface Exchange {
   readonly fields: ResponseFields;
 }
 
-/** How a body is encoded. */
+/** The coding of a body, and its dictionaries. */
 export interface Encoding {
   readonly coding: CompressionCoding | DictionaryCoding;
-  /** Of a {@linkcode DictionaryCoding}. */
+  /** The dictionary of a {@linkcode DictionaryCoding}. */
   readonly dictionary: Uint8Array | undefined;
   /** Takes the body, if it may become a dictionary. */
   readonly recorder: BodyRecorder | undefined;
@@ -105,7 +105,7 @@ function isAllowed({ filter, warn }: Settings, { method, url, status, fields }: 
     const allows: unknown = filter?.({ method, url, status, header: (name) => fields.get(name.toLowerCase()) }) ?? true;
     if (!(allows instanceof Promise)) return Boolean(allows);
     warn("a response is not compressed: the filter has returned a promise, which nothing waits for");
-    allows.catch(() => {}); // it is told already that nothing comes of it
+    allows.catch(() => {}); // the warning covers its rejection
     return false;
   } catch (error) {
     warn(`a response is not compressed: the filter has thrown ${String(error)}`);

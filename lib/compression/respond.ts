@@ -239,7 +239,7 @@ export function compressResponse(settings: Settings, request: Request, response:
   return encoded(chosen, encodedBody({ reader, begun: [], reading: undefined }, encoder));
 }
 
-/** As {@linkcode compressResponse}, but a body that is there within this turn is compressed in one call. */
+/** Compresses a response like {@linkcode compressResponse}, but a body that is complete within this turn in one call. */
 export async function compressReady(settings: Settings, request: Request, response: Response): Promise<Response> {
   const chosen = choose(settings, request, response, "the handler returned");
   if ("sent" in chosen) return chosen.sent;
@@ -251,7 +251,7 @@ interface Ready {
   readonly sent: Response;
 }
 
-/** Chooses how a response is encoded; or gives the one to send. @throws {TypeError} if it is none. */
+/** Chooses the coding of a response, or returns the response to send. @throws {TypeError} if it is not a `Response`. */
 function choose(settings: Settings, request: Request, response: Response, source: string): Chosen | Ready {
   if (typeof (response as Partial<Response> | undefined)?.headers?.get !== "function") {
     throw new TypeError(`Cannot compress what ${source}: ${described(response)} is no Response`);
@@ -272,7 +272,7 @@ function choose(settings: Settings, request: Request, response: Response, source
   return method === "HEAD" ? { sent: headOnly(chosen) } : chosen;
 }
 
-/** A stream, since servers tell of a body that is null that its length is 0, which it isn't for GET. */
+/** Returns the response to HEAD with an empty stream: for a null body, servers send `Content-Length: 0`, unlike for GET. */
 function headOnly(chosen: Chosen): Response {
   void chosen.response.body?.cancel().catch(() => {});
   const empty = new globalThis.ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });
@@ -285,7 +285,7 @@ async function begin(reader: BodySource["reader"]): Promise<WaitingChunk | BodyS
   let length = 0;
   while (length < MOST_AT_ONCE) {
     const reading = reader.read();
-    const read = await inThisTurn(reading).catch((): typeof PAUSED => PAUSED); // whoever reads the body on has the error
+    const read = await inThisTurn(reading).catch((): typeof PAUSED => PAUSED); // the next reader of the body gets the error
     if (read === PAUSED) return { reader, begun, reading };
     try {
       if (read.done && begun.length === 1) return begun[0];

@@ -16,7 +16,7 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
   readonly #readable: Readable;
   #controller: ReadableStreamDefaultController<R> = undefined as never; // set by start()
   #listensForData = false;
-  /** Whether somebody waits for what the readable did not have. */
+  /** Whether a pull waits for data that the readable did not have. */
   #isWanted = false;
   /** Whether the stream has closed or errored, or was cancelled. */
   #isOver = false;
@@ -58,7 +58,7 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
 
   #read(): void {
     const readable = this.#readable;
-    // Reading may bring about more at once: without a limit, a source that always has some would never let go.
+    // A read may make more data available at once: without a limit, such a source would block the event loop.
     let left = readable.readableLength;
     do {
       const chunk: unknown = readable.read();

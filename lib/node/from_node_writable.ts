@@ -95,7 +95,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     return this.#pending === undefined && this.stream?.locked === false;
   }
 
-  /** With the last batch the writable ends, so that an HTTP response can be one packet with its length at its head. */
+  /** Writes a batch; ends the writable with the last one, so that an HTTP response can be one packet with a length. */
   writev(chunks: unknown[], _controller?: WritableStreamDefaultController, isLast = false): Promise<void> | undefined {
     if (this.#isWithoutBody()) return undefined;
     const pending = this.#begin();
@@ -146,7 +146,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     return this.#pending = new Deferred<void>();
   }
 
-  /** Listens for an abort if a write is still pending: it would delay the abort, for ever if nobody reads. Most writes are not. */
+  /** Listens for an abort if a write is still pending, as few are: it would delay the abort, for ever without a reader. */
   readonly #onEndOfTurn = (): void => {
     this.#seesAborts = this.#pending !== undefined;
     if (!this.#seesAborts || this.#isOver) return;
@@ -205,7 +205,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     if (!this.#isOver) this.#error(this.#leftError(undefined));
   }
 
-  /** Errors the stream, and lets go of the writable. */
+  /** Errors the stream, and rejects the pending write. */
   #error(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -213,7 +213,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     this.#pending?.reject(error);
   }
 
-  /** Errors the stream, and destroys the writable: a write or an end of ours failed, and nothing else will end it. */
+  /** Errors the stream, and destroys the writable, which nothing else ends after a failed `write()` or `end()`. */
   #fail(error: unknown): void {
     if (this.#isOver) return;
     this.#error(error);
@@ -262,7 +262,7 @@ function isStandardOutput(writable: Writable): boolean {
  */
 export interface FromNodeWritableOptions {
   /**
-   * How much may wait or be in flight: bytes, where strings count with their length; chunks for a writable in object
+   * The most that is queued or in flight: bytes, where strings count with their length; chunks for a writable in object
    * mode. A write takes half of that at most, so that the rest can be made ready meanwhile.
    *
    * @default 131,072, or 1,024 in object mode
@@ -278,7 +278,7 @@ export const fromNodeWritableOptions: SchemaOf<FromNodeWritableOptions> = /* @__
 const BYTES = 128 * 1024;
 const OBJECTS = 1024;
 const METHODS = ["write", "end", "cork", "uncork", "destroy", "on", "off"];
-/** A batch may have as much, whatever the high-water mark: it only counts if nobody keeps to that. */
+/** The least size limit of a batch, for a low high-water mark; it matters only if writers ignore backpressure. */
 const SMALLEST_BATCH = BYTES / 8;
 
 /**

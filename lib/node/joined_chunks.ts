@@ -17,7 +17,7 @@ export function joinChunks(chunks: readonly unknown[]): Joined {
   return Buffer.concat(byteArrays === chunks.length ? chunks as Uint8Array[] : encodeRuns(chunks.map(toJoined)));
 }
 
-/** From which mean length on it costs less to write chunks one by one, corked, than to copy them: 3x for 16 KiB. */
+/** The mean length from which writing chunks one by one, corked, costs less than copying them: 3x for 16 KiB. */
 const LARGE = 4096;
 
 export function areLarge(chunks: readonly unknown[]): boolean {
@@ -54,7 +54,7 @@ function toJoined(chunk: unknown): Joined {
   throw new TypeError(`Cannot write a chunk of type ${kindOf(chunk)}: use a string, an ArrayBuffer or a view of one`);
 }
 
-/** How much of the queue a chunk takes; what is no chunk is found out when it is written. */
+/** Returns the size of a chunk in the queue; other values are refused when they are written. */
 export function lengthOf(chunk: unknown): number {
   if (typeof chunk === "string") return chunk.length;
   const { byteLength } = (chunk ?? {}) as { byteLength?: unknown };

@@ -19,9 +19,9 @@ export function toError(reason: unknown, message: string): Error {
   return reason instanceof Error ? reason : new Error(message, { cause: reason });
 }
 
-/** A stream of ours over a stream of Node, as told of that one's events. */
+/** A web stream over a stream of Node, which receives that stream's events. */
 export interface Follower {
-  /** Whether nobody uses it at the moment: it is not locked, and nothing is pending. */
+  /** Whether it is unused at the moment: it is not locked, and nothing is pending. */
   readonly isIdle: boolean;
   /** Whether the emitter's group holds it. The group alone writes it, as the next one. */
   isHeld: boolean;
@@ -49,13 +49,12 @@ export function leave(emitter: EventEmitter, end: keyof typeof keys, follower: F
   (emitter as unknown as Groups)[keys[end]]?.delete(follower);
 }
 
-/** From how many followers that nobody uses on it is seen which of them are still there. */
+/** The number of idle followers from which a group removes those that were garbage collected. */
 const MANY = 16;
 
 /**
- * The streams of ours over one stream of Node. They share its listeners: many pipes with `preventClose` into one
- * writable, one after the other, add none. Until the emitter has closed, what listens also keeps late errors from being
- * uncaught.
+ * The web streams over one stream of Node. They share its listeners: many pipes with `preventClose` into one writable,
+ * one after the other, add none. Until the emitter has closed, the listeners also keep late errors from being uncaught.
  */
 class Group {
   readonly #emitter: EventEmitter;

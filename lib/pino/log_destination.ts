@@ -36,7 +36,7 @@ export const logDestinationOptions: SchemaOf<
   return { ...members, name: text(name) };
 });
 
-/** Most bytes that wait for a write that is tried again: further lines are dropped. */
+/** The most bytes that wait while a write is retried: further lines are dropped. */
 const MOST_WAITING = 16 * 1024 * 1024;
 
 type Done = (error?: Error | null) => void;
@@ -142,7 +142,7 @@ export class LogDestination extends Writable {
     return this.#log.files;
   }
 
-  /** How many lines were dropped, as 16 MiB waited for a disk that is full, or for a free descriptor. */
+  /** The number of lines dropped because 16 MiB waited for space on the disk, or for a free descriptor. */
   get dropped(): number {
     return this.#dropped;
   }

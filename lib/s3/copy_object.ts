@@ -8,11 +8,11 @@ import { GatheredPart } from "./upload/gathered_part.ts";
 import { abortUpload, completeUpload, copyPart, createUpload, putPart, type StoredPart } from "./upload/multipart.ts";
 import { LEAST_SIZE, partSizeFor, type UploadContext } from "./upload/object_upload.ts";
 
-/** Most bytes that one request copies, and of a part. */
+/** The most bytes of one request's copy, and of a part. */
 const MOST = 5 * 2 ** 30;
 /** Bytes of the parts of a copy of more. */
 const PART = 2 ** 30;
-/** How many parts objects of different sizes are joined by, while none is larger than {@linkcode PART}. */
+/** The number of parts that join objects of different sizes, while none is larger than {@linkcode PART}. */
 const JOINED_PARTS = 256;
 const AT_ONCE = 4;
 

@@ -30,7 +30,7 @@ export interface S3Range {
 }
 
 /**
- * How an object is read.
+ * The options of reading an object.
  *
  * @example The first kibibyte of an object as it was
  * ```ts
@@ -73,7 +73,7 @@ function checkedRange(given: unknown, path: string): S3Range {
   throw new RangeError(`${path}.end ${end} is out of range: use a number above ${path}.start, which is ${start}`);
 }
 
-/** An object as a stream, read when somebody asks for bytes. */
+/** Returns an object as a stream, which is read on demand. */
 export function objectStream(store: Store, key: string, options: S3ReadOptions): ReadableStream<Uint8Array> {
   const reader = new ObjectReader(store, key, options);
   return new ReadableStream<Uint8Array>({

@@ -135,8 +135,8 @@ export class S3Bucket {
   }
 
   /**
-   * Reads an object, or a part of it, as a byte stream: asked for when somebody reads. When the connection breaks, or
-   * nothing comes for the time that `timeout` says, it goes on from the byte where it was, if the object is still the same.
+   * Reads an object, or a part of it, as a byte stream, which is requested on the first read. After a lost connection, or
+   * silence for `timeout`, it continues from the last byte, if the object is still the same.
    *
    * @returns a stream that fails with an {@linkcode S3Error}, such as `NoSuchKey`.
    * @throws {TypeError | RangeError} if an option is not what it should be.
@@ -196,7 +196,7 @@ export class S3Bucket {
   }
 
   /**
-   * Makes a URL with which whoever has it may read or store an object for a while.
+   * Makes a URL whose holder may read or store an object for a while.
    *
    * @param options.method The method that it is for. Default: GET.
    * @param options.expiresIn How long it holds, in seconds, a week at most. Default: 3600.
@@ -266,7 +266,7 @@ export class S3Bucket {
     return Promise.resolve();
   }
 
-  /** The same as {@link close}. */
+  /** Closes the bucket, like {@link close}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

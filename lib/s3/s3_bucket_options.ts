@@ -55,7 +55,7 @@ export interface S3BucketOptions {
   endpoint: string | URL;
   /** The bucket's name. */
   bucket: string;
-  /** The keys, or a function that is asked for them before each request, and again when they have expired meanwhile. */
+  /** The keys, or a function that returns them: called before each request, and again when they have expired meanwhile. */
   credentials: S3Credentials | (() => S3Credentials | Promise<S3Credentials>);
   /**
    * The region that requests are signed for.
@@ -71,20 +71,20 @@ export interface S3BucketOptions {
    */
   fetch?: (url: string, init?: RequestInit) => Promise<Response>;
   /**
-   * How often a request is sent again that failed for a reason that may pass: no connection, no answer, 429, 5xx.
+   * The most retries of a request that failed for a reason that may pass: no connection, no answer, 429, 5xx.
    *
    * @default 4
    */
   retries?: number;
   /**
-   * How long an attempt may take until its answer begins, in ms, and a second more for each 128 KiB of its body; and how
-   * long the answer may then pause.
+   * The most ms until the response to an attempt begins, and a second more for each 128 KiB of its body; also the longest
+   * pause within the response.
    *
    * @default 30_000
    */
   timeout?: number;
   /**
-   * How many parts are sent at a time, over all uploads.
+   * The most parts sent at a time, over all uploads.
    *
    * @default 16
    */

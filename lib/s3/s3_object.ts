@@ -24,7 +24,7 @@ import {
  * ```
  */
 export interface S3Object extends S3Stored {
-  /** When it was stored. */
+  /** The time at which it was stored. */
   readonly lastModified: Date;
   /** Its media type, where the store tells it: not in listings. */
   readonly contentType?: string;
@@ -48,14 +48,14 @@ export interface S3Object extends S3Stored {
 export interface S3Stored {
   /** Its name in the bucket. */
   readonly key: string;
-  /** How many bytes it has. */
+  /** The object's size in bytes. */
   readonly size: number;
   /** Its entity tag, in quotes. */
   readonly etag: string;
 }
 
 /**
- * How an object is stored.
+ * The options of storing an object.
  *
  * @example A page that browsers ask for again after a minute
  * ```ts
@@ -94,7 +94,7 @@ export interface S3PutOptions {
 }
 
 /**
- * How an object is written as a stream.
+ * The options of writing an object as a stream.
  *
  * @example At most two parts at a time
  * ```ts
@@ -106,12 +106,12 @@ export interface S3PutOptions {
  */
 export interface S3WritableOptions extends S3PutOptions {
   /**
-   * How many bytes will be written, by which the size of parts is planned. Without it, those of objects of more than
-   * 62.5 GiB grow, which R2 does not take.
+   * The number of bytes that will be written, from which the size of parts is planned. Without it, parts of objects of
+   * more than 62.5 GiB grow, which R2 does not accept.
    */
   size?: number;
   /**
-   * How many parts of it are sent at a time.
+   * The most parts of the object sent at a time.
    *
    * @default 4
    */

@@ -8,7 +8,7 @@ const QUEUE = 64 * 1024;
 
 /**
  * An object as a WritableStream of bytes, made by `S3Bucket.writable()`. It is stored when the stream closes; until then,
- * and if the stream is aborted, whoever reads the key finds what was there before.
+ * and if the stream is aborted, readers of the key get the previous object.
  *
  * @example Note the upload, so that another process can resume it
  * ```ts
@@ -36,7 +36,7 @@ export class S3Writable extends WritableStream<Uint8Array> {
           end();
           // In the midst of abort() that would make it reject.
           if (!controller.signal.aborted) controller.error(upload.signal.reason);
-          // A part that failed in the background: nobody may write any more.
+          // A part failed in the background: further writes must fail.
           upload.fail(upload.signal.reason).catch(() => {}); // what is left of it is for `removeAbandoned()`
         }, { once: true });
         controller.signal.addEventListener("abort", () => {
@@ -69,7 +69,7 @@ export class S3Writable extends WritableStream<Uint8Array> {
     return this.#upload.uploadId;
   }
 
-  /** How many bytes the store has in parts: from which on to write if the upload was resumed. */
+  /** The bytes that the store has in parts, which is where writing continues if the upload was resumed. */
   get offset(): number {
     return this.#upload.offset;
   }
@@ -85,7 +85,7 @@ function sizeOf(chunk: unknown): number {
   return ArrayBuffer.isView(chunk) || chunk instanceof ArrayBuffer ? chunk.byteLength : 0;
 }
 
-/** The bytes of a chunk; if it is none, the upload has failed. */
+/** Returns the bytes of a chunk, or fails the upload if the chunk is not bytes. */
 async function requireBytes(chunk: unknown, upload: ObjectUpload): Promise<Uint8Array> {
   try {
     const bytes = bytesOf(chunk);

@@ -152,7 +152,7 @@ export class UnfinishedLine {
   }
 }
 
-/** As many bytes as the longest string of V8 has characters: a line that is not longer is a string on every runtime. */
+/** The length of V8's longest string: a line of at most as many bytes becomes a string on every runtime. */
 export const MAX_STRING_LENGTH: number = 2 ** 29 - 24;
 
 /** The limit of lines, and the errors of those that exceed it; `lineNumber` gives which line is next. */
@@ -302,7 +302,7 @@ export class CompleteLines {
     return this.#encoder.encode(text);
   }
 
-  /** As many lines of some as are to be decoded at once. */
+  /** Returns the first of `lines` that are decoded at once. */
   #pieceOf(lines: Uint8Array): Uint8Array {
     if (lines.length <= PIECE) return lines;
     const { ends } = this.#options;

@@ -16,7 +16,7 @@ class CsvReader<T> extends RecordReader<T> {
   /** Whether a first line may name the separator, as Excel has it. */
   #mayNameSeparator: boolean;
   #hasBegun = false;
-  /** For bytes of UTF-16, which their byte order mark tells. */
+  /** The decoder of bytes that begin with a byte order mark of UTF-16. */
   #utf16: TextDecoder | undefined = undefined;
   readonly #maxRecordLength: number;
   readonly #text: CompleteLines;
@@ -226,7 +226,7 @@ export interface CsvDecoderStreamOptions {
   readonly headers?: boolean | readonly string[];
   /**
    * The most bytes that a record may have in UTF-8, its line end not counted. A longer one errors the stream with a
-   * `RangeError`: the guard against quotes that nobody closes.
+   * `RangeError`: the guard against quotes that are never closed.
    *
    * @default 536870888 (2^29 - 24): Node and Deno have no longer strings
    */

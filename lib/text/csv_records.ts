@@ -94,12 +94,12 @@ export class CsvRecords<T> {
   readonly #convert: ConvertCsvField | undefined;
   readonly #onMismatch: CsvRecordsOptions["onMismatch"];
   #isHeaderNext: boolean;
-  /** How many fields a record is to have; undefined until the first one has come. */
+  /** The number of fields that a record must have; undefined until the first one has come. */
   #columns: number | undefined;
   #names: readonly string[] | undefined;
   /** An object with all columns: copies of it have their final shape before they get values. */
   #template: Record<string, unknown> = {};
-  /** How many records have been added, without the header. */
+  /** The number of records added, without the header. */
   added = 0;
   line = 1;
 
@@ -198,7 +198,7 @@ export class CsvRecords<T> {
   }
 }
 
-/** As many fields as there are columns: empty ones in place of those that are missing, and none of those too many. */
+/** Returns one field for each column: adds empty fields, or drops surplus ones. */
 function filled(fields: readonly string[], columns: number): string[] {
   return Array.from({ length: columns }, (_, index) => fields[index] ?? "");
 }

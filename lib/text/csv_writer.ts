@@ -1,7 +1,7 @@
 import { described, quoted } from "../streams/internal.ts";
 
 const FULL = 64 * 1024;
-/** From this size on in UTF-16 code units a text is encoded for itself, as nobody knows how many bytes it has. */
+/** The length in UTF-16 code units from which a text is encoded by itself, as its bytes are not known beforehand. */
 const LONG = FULL / 4;
 /** The most bytes that a code unit takes in UTF-8. */
 const UNIT = 3;
@@ -99,7 +99,7 @@ export class CsvWriter {
   #names: readonly string[] | undefined;
   /** Whether no column has the name of something that every object has. */
   #areUsual = true;
-  /** How many columns there are; 0 before the first record. */
+  /** The number of columns; 0 before the first record. */
   #columns = 0;
   #taken = 0;
 
@@ -209,7 +209,7 @@ export class CsvWriter {
     return true;
   }
 
-  /** The same in quotes; there is room for it. */
+  /** Adds an ASCII text in quotes; there is room for it. */
   #addQuoted(text: string): boolean {
     const bytes = this.#output.room(0);
     let end = this.#output.length;

@@ -38,7 +38,7 @@ export interface InvalidJsonValue {
 export type OnInvalidJsonValue = (invalid: InvalidJsonValue) => unknown;
 
 const HIGH_WATER_MARK = 512;
-/** As many UTF-16 code units as make a chunk. */
+/** The UTF-16 code units from which a chunk is complete. */
 const FULL = 64 * 1024;
 
 /** Writes values as lines of JSON, each with `start` before it. */

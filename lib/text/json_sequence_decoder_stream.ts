@@ -47,7 +47,7 @@ const BLANK = /^[ \t\n\r\ufeff]*$/;
 const SPACE_AT_END = /[ \t\n\r]$/;
 /** The last line of a text that is not complete. */
 const GOES_ON = /[,:[{]\s*$/;
-/** How often as many bytes as a text has are read in vain: a text may come line by line. */
+/** The limit of unsuccessful parsing, as a multiple of a text's bytes: a text may come line by line. */
 const MOST_TRIED = 4;
 /** More parts with less bytes each than these are joined: a string for each byte would take many times its memory. */
 const MANY = 1024;
@@ -57,7 +57,7 @@ const CUT_OFF = "it may have been cut off: no line feed follows it";
 
 /**
  * Makes values of the texts of a JSON text sequence. A text ends where the next one begins; one with its line feed at the
- * end of a chunk is given at once, so that nobody waits for the next one.
+ * end of a chunk is enqueued at once, without waiting for the next one.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc7464#section-2}
  */
@@ -68,7 +68,7 @@ class JsonSequenceReader<T> extends RecordReader<T> {
   /** The parts of the text whose end has not come, and their bytes. */
   #parts: string[] = [];
   #length = 0;
-  /** How many bytes of it were read in vain to see whether it is complete: each time all of them. */
+  /** The bytes parsed without success to see whether the text is complete: each time all of them. */
   #tried = 0;
   /** Whether a separator has come whose text was not given yet. */
   #hasBegun = false;

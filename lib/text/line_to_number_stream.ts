@@ -22,10 +22,10 @@ import {
 const LF = 10;
 const CR = 13;
 const ZERO = 48;
-/** Most digits of a number that surely has 32 bits. */
+/** The most digits of a number that certainly fits into 32 bits. */
 const MOST_DIGITS = 9;
 const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
-/** As many bytes of a line as tell that it is too long, even behind a mark. */
+/** The bytes of a line that suffice to see that it is too long, even after a byte order mark. */
 const MOST_COLLECTED = LONGEST + BYTE_ORDER_MARK.length + 1;
 
 /** The line that the last chunk left unfinished is empty, or a few digits folded into a number. */
@@ -48,10 +48,10 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
   #count = 0;
   #line = 1;
   #unfinished: typeof PLAIN | typeof COLLECTED | typeof SKIPPED = PLAIN;
-  /** Of a plain line: its number so far, and how many digits that has. */
+  /** The number of a plain line so far, and its digits. */
   #value = 0;
   #digits = 0;
-  /** Of a collected line: its bytes so far. */
+  /** The bytes of a collected line so far. */
   readonly #bytes = new Uint8Array(MOST_COLLECTED);
   #length = 0;
 

@@ -1,7 +1,7 @@
 import { quoted } from "../streams/internal.ts";
 
 /**
- * Why a line is invalid: it is no number, longer than any, a number that is infinite as a double, or one beyond
+ * The reason why a line is invalid: it is no number, longer than any, a number that is infinite as a double, or one beyond
  * 2^53 - 1 in magnitude.
  *
  * @example Large numbers are rounded, other invalid lines are NaN
@@ -66,7 +66,7 @@ const COMPLAINTS: Readonly<Record<InvalidLineReason, string>> = {
   "too large": "is beyond 2^53 - 1 in magnitude",
 };
 
-/** The error of a stream that nobody told what to do with invalid lines. */
+/** Returns the error of a stream without `onInvalid`. */
 export function invalidLineError({ line, column, text, reason }: InvalidLine): TypeError | RangeError {
   const message = `line ${line}, column ${column}: ${quoted(text)} ${COMPLAINTS[reason]}`;
   return reason === "malformed" || reason === "too long" ? new TypeError(message) : new RangeError(message);
@@ -113,7 +113,7 @@ export class NumberParser {
     return this.start === this.end;
   }
 
-  /** The number that the bytes say, which may be infinite, or NaN if they are none. */
+  /** Returns the number in the bytes, which may be infinite, or NaN if there is no number. */
   parse(bytes: Uint8Array, from: number, to: number): number {
     this.#trim(bytes, from, to);
     let at = this.start;

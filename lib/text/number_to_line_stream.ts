@@ -68,7 +68,7 @@ function writeEightDigits(number: number, view: DataView, offset: number): numbe
 const ZERO = 48;
 const POINT = 46;
 const MILLION = 1e6;
-/** Below it, a number with six decimals has at most 15 digits. */
+/** The limit below which a number with six decimals has at most 15 digits. */
 const LARGEST_SHORT = 1e9;
 
 /** Writes a positive number that is no integer, with the digits that `String()` gives it, and returns where it ends. */
@@ -97,7 +97,7 @@ function writeText(text: string, view: DataView, offset: number): number {
   return offset + text.length;
 }
 
-/** Most bytes that a number's line takes, its line feed included. */
+/** The most bytes of a number's line, its line feed included. */
 export const LONGEST_LINE = 26; // -0.0000012345678901234567
 
 const EIGHT_DIGITS = 100_000_000;
@@ -136,7 +136,7 @@ export type OnInvalidNumber = (invalid: InvalidNumber) => number | undefined;
 /**
  * Writes numbers as lines of ASCII digits into bytes, a whole batch at a call and without a string for each.
  *
- * Each line ends with its line feed, and nothing else is one: where the lines of a batch end can be asked of the bytes.
+ * Each line ends with a line feed, and has no other: the bytes show where the lines of a batch end.
  */
 export class NumberFormatter {
   /** After a call: the index of the first number of the batch that was not written. */
@@ -144,7 +144,7 @@ export class NumberFormatter {
   /** After a call: where the lines end in the bytes. The three bytes behind it may have changed, too. */
   end = 0;
   readonly #onInvalid: OnInvalidNumber | undefined;
-  /** How many numbers were taken by all calls. */
+  /** The count of numbers that all calls have consumed. */
   #taken = 0;
   #view: DataView = new DataView(new ArrayBuffer(0));
   #bytes: Uint8Array = new Uint8Array(0);
@@ -224,7 +224,7 @@ function writeInteger(magnitude: number, view: DataView, offset: number): number
   return writeEightDigits(magnitude - high * EIGHT_DIGITS, view, writeDigits(high, view, offset));
 }
 
-/** How many numbers may wait. Their lines are a chunk: of 36 KiB if they have 8 digits, and at most of 64 KiB. */
+/** The most numbers queued. Their lines are a chunk: of 36 KiB if they have 8 digits, and at most of 64 KiB. */
 const HIGH_WATER_MARK = 4096;
 /** The most bytes of a chunk that comes out. */
 const CHUNK = 64 * 1024;

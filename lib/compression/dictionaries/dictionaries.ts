@@ -84,7 +84,7 @@ export function isForNobodyAlone({ method, status, request, fields }: Exchange):
   return !/(?:^|[,\s])(?:\*|cookie|authorization)(?:$|[,\s])/i.test(fields.get("vary") ?? "");
 }
 
-/** Whether a response says that it is the same for everybody, and may be used again for a while, as a dictionary must. */
+/** Whether a response is public and may be stored, as a dictionary must be. */
 export function isPublic(exchange: Exchange): boolean {
   const control = exchange.fields.get("cache-control") ?? "";
   return isForNobodyAlone(exchange) && /(?:^|[,\s])public(?:$|[,\s])/i.test(control) &&
@@ -213,7 +213,7 @@ export class Dictionaries {
   #recorder(exchange: Exchange, route: Route | undefined, resource: string | undefined): BodyRecorder | undefined {
     if (route === undefined && resource === undefined) return undefined;
     return this.#recorders.recorder(resource ?? pathOf(exchange.url), (body) => {
-      // Both are asked again: fields may have been added since.
+      // Header fields may have been added since: both conditions are checked again.
       const fits = body.length <= this.#options.memory;
       if (resource !== undefined && fits && isPublic(exchange)) this.#former.add(resource, body);
       if (route === undefined || !mayBeInTemplate(exchange)) return;

@@ -27,13 +27,13 @@ export interface DictionaryRoute {
   /** The path; a `*` in it, one at most, stands for anything. Of several routes the first that matches counts. */
   readonly path: string;
   /**
-   * The dictionary: bytes that the responses have in common, and nobody's data.
+   * The dictionary: bytes that the responses have in common, without personal data.
    *
    * @default made from the first responses, if the route is public
    */
   readonly template?: string | Uint8Array;
   /**
-   * Whether the responses are the same for everybody, so that a dictionary may be made from them. Left out are those to
+   * Whether the responses are the same for all users, so that a dictionary may be made from them. Left out are those to
    * requests with a query, `Cookie` or `Authorization`, and those with `Set-Cookie` or a `Cache-Control` of `private` or
    * `no-store`.
    *

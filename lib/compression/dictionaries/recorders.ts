@@ -89,7 +89,7 @@ interface Recorder {
 
 /** The number of different responses that a template is made from. */
 const SAMPLES = 6;
-/** How often that is tried, if they have little in common. */
+/** The attempts to make a template, if the samples have little in common. */
 const TRIES = 3;
 /** The largest template in bytes: it is loaded by every client, once. */
 const LARGEST = 64 * 1024;

@@ -38,14 +38,14 @@ export interface ChannelStats {
   readonly events: number;
   /** The subscribers cut off so far because they read too slowly. */
   readonly dropped: number;
-  /** How many times a subscriber was left out for a while because it read too slowly. */
+  /** The number of times that a subscriber missed events because it read too slowly. */
   readonly skipped: number;
 }
 
 /**
  * A channel of server-sent events, compressed once for all its subscribers. All functions are bound.
  *
- * @example Send the time to everybody
+ * @example Send the time to all subscribers
  * ```ts
  * import { createEventChannel, type EventChannel } from "@millrace/streams/compression";
  *

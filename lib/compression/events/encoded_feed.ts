@@ -102,9 +102,9 @@ const traitsOf: Readonly<Record<ChannelCoding, Traits>> = {
 const LAST_BLOCK = Uint8Array.of(3, 0);
 
 /**
- * Events in a coding that a reader can join where an encoder begins anew, which costs everybody the references to earlier
- * events. So newcomers share a second encoder, which begins anew for each of them, until they have missed as much by that
- * as all others would by beginning anew with them.
+ * Events in a coding that a reader can join only where an encoder restarts. A restart costs all readers the references to
+ * earlier events. So newcomers share a second encoder, which restarts for each of them, until these restarts have cost as
+ * much as one of the main encoder would.
  */
 export class EncodedFeed implements Feed {
   readonly #coding: ChannelCoding;
@@ -112,9 +112,9 @@ export class EncodedFeed implements Feed {
   readonly #settled: Lane;
   readonly #newcomers: Lane;
   readonly #joining = new Set<Subscriber>();
-  /** How many texts were sent to newcomers without reference to earlier ones. */
+  /** The number of texts sent to newcomers without reference to earlier ones. */
   #missed = 0;
-  /** Of all text so far. */
+  /** The checksum of all text so far; `#length` is its length. */
   #crc = 0;
   #length = 0;
   readonly #warn: (reason: string) => void;

@@ -46,7 +46,7 @@ export interface Subscriber {
   readonly place: Place;
   /**
    * Sends `bytes`, which are shared with others; returns whether it keeps up. They do not count as waiting if nothing
-   * else does: of a large event nobody can have read anything yet.
+   * else does: no client can have read any of a large event yet.
    */
   write(bytes: Uint8Array): boolean;
   /** Sends `bytes` and ends the response. */
@@ -69,9 +69,9 @@ export interface Place {
 /** The first thing that a subscriber is sent: text of its own, encoded. */
 export interface Opening {
   readonly bytes: Uint8Array;
-  /** Of the text. */
+  /** The checksum of the text. */
   readonly crc: number;
-  /** Of the text, in bytes. */
+  /** The length of the text in bytes. */
   readonly length: number;
 }
 

@@ -88,7 +88,7 @@ export class NodeSubscriber implements Subscriber {
     return this.#buffered <= this.#maxBuffered;
   }
 
-  /** Whether somebody else has ended the response, which is closed only when its client has read everything. */
+  /** Whether the application has ended the response, which closes only when its client has read everything. */
   get #isEnded(): boolean {
     return this.#res.writableEnded;
   }

@@ -52,12 +52,12 @@ export function isExpiry(error: unknown): boolean {
   return error instanceof S3Error && EXPIRIES.has(error.code);
 }
 
-/** Whether a failure says that what was asked for is not there; not every store says what. */
+/** Whether a failure means that the object or upload is missing; not every store names which. */
 export function isMissing(error: unknown): boolean {
   return error instanceof S3Error && error.status === 404 && error.code !== "NoSuchBucket";
 }
 
-/** How long to wait before another attempt, in ms: at random, so that those who failed together don't come together. */
+/** Returns the pause before another attempt in ms: random, so that clients that failed together don't retry together. */
 export function pauseBefore(attempt: number, error: unknown): number {
   const asked = error instanceof S3Error ? askedPauses.get(error) ?? 0 : 0;
   return asked + Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** attempt);

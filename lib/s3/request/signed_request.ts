@@ -33,7 +33,7 @@ export function encoded(text: string): string {
 export interface SentBody {
   readonly length: number;
   sha256(): Promise<string>;
-  /** Gives it from its beginning, in pieces that are good until the next one is asked for. */
+  /** Returns the body from its beginning, in pieces that are valid until the next one is read. */
   open(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   whole(): Promise<Uint8Array>;
 }

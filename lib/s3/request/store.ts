@@ -17,16 +17,16 @@ import {
 import { answeredFailure, brokenFailure, isExpiry, isPassing, pauseBefore, type Subject } from "./failures.ts";
 import { type Answered, parseAnswer } from "./xml.ts";
 
-/** Bytes of a body that a second is added for to the time of an attempt. */
+/** The bytes of a body that extend the time of an attempt by a second. */
 const SLOWEST = 128 * 1024;
-/** How much longer an attempt may take where the store copies or joins. */
+/** The factor of an attempt's time for requests that copy or join. */
 const SLOW = 10;
-/** How much longer than for its beginning it may take until an answer has come that is no object. */
+/** The factor, over the time for the head, until a response other than an object must be complete. */
 const SLOWEST_ANSWER = 10;
-/** Most bytes of such an answer: 1000 keys in XML have 4 MB at most. */
+/** The most bytes of such a response: 1000 keys in XML have 4 MB at most. */
 const LONGEST_ANSWER = 16 * 2 ** 20;
 const LONGEST_FAILURE = 64 * 1024;
-/** How far the clock of signatures may be from the store's, in ms, so that nothing is refused for that. */
+/** The difference in ms to the store's clock that signatures may have without being refused. */
 const SKEW = 5 * 60 * 1000;
 /** Addresses of this machine, as URLs write them. */
 const LOOPBACK = /^127\.\d+\.\d+\.\d+$/;
@@ -45,7 +45,7 @@ export interface StoreRequest {
   /** Whether an attempt that was begun is finished, if the signal is aborted meanwhile. */
   readonly isFinished?: boolean;
   readonly onRetry?: () => void;
-  /** How often it is sent again. Default: as the bucket says. */
+  /** The number of retries. Default: that of the bucket. */
   readonly retries?: number;
 }
 
@@ -58,7 +58,7 @@ export class Store {
   readonly timeout: number;
   readonly retries: number;
   readonly checksums: boolean;
-  /** The checksums of parts: nobody can change these on the way where a CRC-32 will do. */
+  /** The kind of checksums of parts: a CRC-32 suffices where parts cannot be changed in transit. */
   readonly partChecksum: ChecksumKind;
   /** Whether bodies come as the store has them, and can be sent in pieces. */
   readonly isOwn: boolean;
@@ -67,7 +67,7 @@ export class Store {
   readonly #credentials: NonNullable<S3BucketSettings["credentials"]>;
   readonly #client: HttpClient | undefined;
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
-  /** How far the store's clock is ahead of ours, in ms, as far as it matters. */
+  /** The time in ms by which the store's clock is ahead of the local one, if signatures need it. */
   #ahead = 0;
   /** Keys that signatures are made with, which are good for a day. */
   readonly #keys = new Map<string, ArrayBuffer>();
@@ -159,7 +159,7 @@ export class Store {
       }
       return await read(answer);
     } catch (error) {
-      response?.body?.cancel(error).catch(() => {}); // nobody reads the rest
+      response?.body?.cancel(error).catch(() => {}); // the rest is not read
       if (error instanceof S3Error) throw error;
       signal?.throwIfAborted();
       if (deadline.isOver) throw brokenFailure(subject, "TIMEOUT", "the store did not answer in time", error);
@@ -193,8 +193,8 @@ export class Store {
     const signer = await this.#signer({ method, url, headers: { ...headers, "x-amz-content-sha256": sha256 } });
     const { headers: signed } = await signer.sign();
     signed.set("accept-encoding", "identity");
-    // Elsewhere, signatures are of no use, and tokens may be.
-    // What has a condition is told of other attempts: one may have met it, whose answer was lost.
+    // No redirects: signatures bind the host, and tokens would leak.
+    // Only `send()` retries a conditional request: an attempt whose response was lost may have met the condition.
     const isConditional = method !== "GET" && (signed.has("if-none-match") || signed.has("if-match"));
     const init: RequestInit & Pick<HttpRequestInit, "idempotent"> = {
       method,
@@ -220,7 +220,7 @@ export class Store {
   }
 }
 
-/** Whether nobody can change what goes to an endpoint and back: by TLS, or as it does not leave the machine. */
+/** Whether data to and from an endpoint cannot be changed in transit: by TLS, or on the loopback interface. */
 function isUnchangedOnTheWay(endpoint: string): boolean {
   const { protocol, hostname } = new URL(endpoint);
   return protocol === "https:" || hostname === "localhost" || hostname === "[::1]" || LOOPBACK.test(hostname);
@@ -299,7 +299,7 @@ export class StoreAnswer {
         this.#deadline.restart(Math.min(this.#patience, end - performance.now()));
       }
     } catch (error) {
-      reader.cancel(error).catch(() => {}); // it has failed: that is being told
+      reader.cancel(error).catch(() => {}); // the failure is rethrown
       throw error;
     }
   }

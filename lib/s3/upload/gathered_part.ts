@@ -28,10 +28,10 @@ export class Blocks {
     return this.#free.pop() ?? new Uint8Array(BLOCK);
   }
 
-  /** Gives blocks back, which nobody reads or writes any more. */
+  /** Returns blocks that are no longer read or written. */
   give(blocks: readonly Uint8Array[]): void {
     this.used -= blocks.length;
-    if (this.used === 0) this.#free = []; // nobody uploads: the memory is the program's
+    if (this.used === 0) this.#free = []; // no upload is under way: the memory is released
     else this.#free.push(...blocks);
   }
 }
@@ -41,7 +41,7 @@ const PAGE = 128 * 1024;
 
 export interface Storage {
   readonly blocks: Blocks;
-  /** Pages into which files are read while they are sent: those of before, which nobody reads or writes any more. */
+  /** Idle pages, into which files are read while they are sent. */
   readonly pages: Uint8Array[];
   readonly temporary: string | undefined;
 }
@@ -128,7 +128,7 @@ export class GatheredPart implements CheckedBody {
     return bytes;
   }
 
-  /** Lets go of what is kept. Nobody reads it any more. */
+  /** Releases the part's memory and file, which must no longer be read. */
   async discard(): Promise<void> {
     this.#storage.blocks.give(this.#blocks);
     this.#blocks = [];

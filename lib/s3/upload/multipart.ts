@@ -50,7 +50,7 @@ export async function createUpload(
     },
   );
   if (signal?.aborted) {
-    await abortUpload(store, { key, uploadId }).catch(() => {}); // that it was aborted is to be told
+    await abortUpload(store, { key, uploadId }).catch(() => {}); // the abort reason is thrown
     throw signal.reason;
   }
   return uploadId;
@@ -113,7 +113,7 @@ export async function copyPart(
 }
 
 export interface StoredParts {
-  /** From the first on, without a gap. */
+  /** The parts from the first on, without a gap. */
   readonly parts: readonly StoredPart[];
   /** The kind of checksums that the upload was begun with, where the store tells it. */
   readonly checksum: ChecksumKind | undefined;
@@ -241,7 +241,7 @@ function documentOf(parts: readonly StoredPart[]): string {
   return `<CompleteMultipartUpload xmlns="${namespace}">${list.join("")}</CompleteMultipartUpload>`;
 }
 
-/** The entity tag that stores give an object of parts: the MD5 of theirs. */
+/** Returns the entity tag that stores give an object of parts: the MD5 of the parts' tags. */
 function joinedTag(parts: readonly StoredPart[]): string {
   const hash = createHash("md5");
   for (const { etag } of parts) hash.update(Buffer.from(etag.replaceAll('"', ""), "hex"));

@@ -9,11 +9,11 @@ import { abortUpload, completeUpload, createUpload, putPart, type StoredPart, ty
 const MIB = 2 ** 20;
 const MOST_PARTS = 10_000;
 const FIRST_SIZE = 8 * MIB;
-/** Least bytes of any part but the last. */
+/** The least bytes of any part but the last. */
 export const LEAST_SIZE: number = 5 * MIB;
-/** How many parts have one size, as R2 asks for of all. */
+/** The number of first parts that have one size, as R2 requires of all. */
 const EVEN_PARTS = 8000;
-/** How many more have one size behind them, and how many times as much each of these has as one before. */
+/** The number of parts in each later run of one size, and the factor by which the size grows between runs. */
 const RUN = 1000;
 const GROWTH = 16;
 
@@ -89,7 +89,7 @@ export interface Resumed extends StoredParts {
   readonly uploadId?: string;
   /** Whether the store keeps what it has of it when it fails. Default: false. */
   readonly isLeft?: boolean;
-  /** How many parts there are before them. */
+  /** The number of parts before {@linkcode parts}. */
   readonly skipped?: number;
   /** The size of a part. Default: that of the first. */
   readonly partSize?: number;
@@ -103,7 +103,7 @@ export class ObjectUpload {
   readonly #options: S3WritableSettings;
   readonly #controller = new AbortController();
   readonly partSize: number;
-  /** How many parts there are before {@linkcode #parts}. */
+  /** The number of parts before {@linkcode #parts}. */
   readonly #skipped: number;
   readonly #isLeft: boolean;
   readonly #parts: StoredPart[];
@@ -127,7 +127,7 @@ export class ObjectUpload {
     this.partSize = resumed?.partSize ?? resumed?.parts[0]?.size ?? partSizeFor(options.size ?? 0);
     this.checksum = resumed?.checksum ?? context.store.partChecksum;
     this.#part = this.#newPart(this.#skipped + this.#parts.length + 1);
-    // What fails is told by the next call.
+    // The next call reports a failure.
     this.#controller.signal.addEventListener("abort", () => this.#wake(), { once: true });
   }
 
@@ -137,7 +137,7 @@ export class ObjectUpload {
     return offset;
   }
 
-  /** How many parts the store has without a gap, and the bytes of those that it got here. */
+  /** The number of parts that the store has without a gap, and the bytes of those uploaded by this object. */
   get stored(): { readonly count: number; readonly size: number } {
     let [count, size] = [0, 0];
     for (; this.#parts[count] !== undefined; count++) size += this.#parts[count]!.size;
@@ -198,7 +198,7 @@ export class ObjectUpload {
     this.#controller.abort(reason);
     await this.#step;
     await Promise.allSettled(this.#sending);
-    if (!this.#isCompleted) await this.#part.discard().catch(() => {}); // the upload has failed: that is being told
+    if (!this.#isCompleted) await this.#part.discard().catch(() => {}); // the upload has failed for another reason
   }
 
   async #settle(isLast: boolean): Promise<void> {
