@@ -47,3 +47,11 @@ test("every path that ARCHITECTURE.md names is there", () => {
   assert.ok(paths.length > 50);
   assert.deepEqual(paths.filter((path) => !existsSync(join(root, path))), []);
 });
+
+test("no page of a part has more than 1,500 words beside its tables and code", () => {
+  const long = globSync("lib/**/*.md", { cwd: root }).flatMap((page) => {
+    const words = proseOf(join(root, page)).replace(/^\|.*$|<!--[^]*?-->/gm, "").match(/\S+/g) ?? [];
+    return words.length > 1500 ? [`${page}: ${words.length}`] : [];
+  });
+  assert.deepEqual(long, []);
+});
