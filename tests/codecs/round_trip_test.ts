@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import fc from "fast-check";
 import {
   compress,
   CompressionStream,
@@ -123,13 +124,33 @@ test("zeros behind gzip are padding where that is asked for, and junk where it i
   });
 });
 
-test("decompress() reads several gzip members and zstd frames in a row", async () => {
-  const [one, two] = [sourceText(5000, 1), sourceText(7000, 2)];
+test("hundreds of gzip members or zstd frames are read as one, empty ones too, however they are cut", async () => {
+  const { integer, array } = fc;
   for (const format of ["gzip", "zstd"] as const) {
-    const both = concatenated([await compress(one, { format }), await compress(two, { format })]);
-    assert.deepEqual(await decompress(both, { format }), concatenated([one, two]), format);
-    const stream = streamOf(piecesOf(both, 700)).pipeThrough(new DecompressionStream(format));
-    assert.deepEqual(await collected(stream), concatenated([one, two]), format);
+    await ready([format]);
+    const contents = [0, 1, 10, 300, 3000].map((length) => sourceText(length));
+    const members = contents.map((bytes) => compressSync(bytes, { format }));
+    const kinds = array(integer({ min: 0, max: 4 }), { minLength: 300, maxLength: 1000, size: "max" });
+    const model = fc.asyncProperty(kinds, integer({ min: 50, max: 5000 }), async (kinds, most) => {
+      const packed = concatenated(kinds.map((kind) => members[kind]));
+      const expected = concatenated(kinds.map((kind) => contents[kind]));
+      assert.deepEqual(decompressSync(packed, { format }), expected);
+      const stream = streamOf(piecesOf(packed, most)).pipeThrough(new DecompressionStream(format));
+      assert.deepEqual(await collected(stream), expected);
+    });
+    await fc.assert(model, { numRuns: 3 });
+  }
+});
+
+test("a gzip member cannot refer to bytes of the one before it", async () => {
+  const header = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
+  const copyOfThreeBytes = [0x03, 0x02, 0x00]; // from a distance of 1
+  const borrowing = new Uint8Array([...header, ...copyOfThreeBytes, ...new Array(8).fill(0)]);
+  const both = concatenated([await compress(sourceText(3000), { format: "gzip" }), borrowing]);
+  await assert.rejects(decompress(both, { format: "gzip" }), /invalid distance too far back/);
+  for (const most of [1, 100, both.length]) {
+    const stream = streamOf(piecesOf(both, most)).pipeThrough(new DecompressionStream("gzip"));
+    await assert.rejects(collected(stream), /invalid distance too far back/);
   }
 });
 

@@ -2,7 +2,11 @@
 
 use crate::codec::{Codec, Fault, FaultKind, Operation, Output, Progress};
 use crate::Parameters;
-use zlib_rs::{Inflate, InflateFlush, Status};
+use core::ffi::CStr;
+use core::mem::MaybeUninit;
+use zlib_rs::c_api::z_stream;
+use zlib_rs::inflate::{self, InflateConfig, InflateStream};
+use zlib_rs::{InflateFlush, ReturnCode};
 
 const GZIP: u32 = 0;
 const ZLIB: u32 = 1;
@@ -20,13 +24,62 @@ struct Decoder {
 }
 
 /// The length of the magic number that a gzip member begins with.
-const GZIP_MAGIC: u64 = 2;
+const GZIP_MAGIC: usize = 2;
 
-fn inflate(format: u32) -> Inflate {
-    match format {
-        GZIP => Inflate::new(true, 16 + 15),
-        ZLIB => Inflate::new(true, 15),
-        _ => Inflate::new(false, 15),
+/// zlib-rs below its safe surface, whose `reset` forgets that the format is gzip: another one for each member would cost
+/// more than to decode a small one.
+struct Inflate(z_stream);
+
+impl Inflate {
+    fn new(format: u32) -> Result<Self, Fault> {
+        let window_bits = match format {
+            GZIP => 16 + 15,
+            ZLIB => 15,
+            _ => -15,
+        };
+        let mut stream = z_stream::default();
+        match inflate::init(&mut stream, InflateConfig { window_bits }) {
+            ReturnCode::Ok => Ok(Self(stream)),
+            _ => Err(Fault::memory()),
+        }
+    }
+
+    fn stream(&mut self) -> &mut InflateStream<'static> {
+        unsafe { InflateStream::from_stream_mut(&mut self.0) }.expect("init() has succeeded")
+    }
+
+    fn reset(&mut self) {
+        inflate::reset(self.stream());
+    }
+
+    /// Number of bytes of the stream, since the last reset.
+    fn total_in(&self) -> usize {
+        self.0.total_in as usize
+    }
+
+    /// Consumes from the front of `input` and returns how many bytes of `output` it has written.
+    fn run(&mut self, input: &mut &[u8], output: &mut [MaybeUninit<u8>]) -> (ReturnCode, usize) {
+        self.0.next_in = input.as_ptr();
+        self.0.avail_in = input.len() as u32;
+        self.0.next_out = output.as_mut_ptr().cast();
+        self.0.avail_out = output.len() as u32;
+        let result = unsafe { inflate::inflate(self.stream(), InflateFlush::NoFlush) };
+        *input = &input[input.len() - self.0.avail_in as usize..];
+        (result, output.len() - self.0.avail_out as usize)
+    }
+
+    fn corrupt(&self, result: ReturnCode) -> Fault {
+        let message = match self.0.msg.is_null() {
+            true => result.error_message(),
+            false => self.0.msg,
+        };
+        Fault::corrupt(unsafe { CStr::from_ptr(message) }.to_string_lossy())
+    }
+}
+
+impl Drop for Inflate {
+    fn drop(&mut self) {
+        inflate::end(self.stream());
     }
 }
 
@@ -47,7 +100,7 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         return refuse("dictionaries do not apply to deflate: use zstd or brotli");
     }
     Ok(Box::new(Decoder {
-        inflate: inflate(parameters.format),
+        inflate: Inflate::new(parameters.format)?,
         format: parameters.format,
         finished: false,
         may_be_padded: parameters.checksum,
@@ -82,39 +135,32 @@ impl Codec for Decoder {
                 if self.format != GZIP || input[0] != 0x1f || self.is_padded {
                     return Err(Fault::trailing());
                 }
-                self.inflate = inflate(GZIP);
+                self.inflate.reset();
                 self.finished = false;
                 self.is_later = true;
             }
             if output.room() == 0 {
                 return Ok(Progress::HasOutput);
             }
-            let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
             let spare = output.spare()?;
             let room = spare.len();
-            let result = self
-                .inflate
-                .decompress_uninit(input, spare, InflateFlush::NoFlush);
-            let written = (self.inflate.total_out() - before_out) as usize;
-            *input = &input[(self.inflate.total_in() - before_in) as usize..];
+            let (result, written) = self.inflate.run(input, spare);
             unsafe { output.commit(written) };
             match result {
-                Ok(Status::StreamEnd) => self.finished = true,
-                Ok(_) if input.is_empty() && written < room => {
-                    return if finish {
-                        Err(Fault::truncated())
-                    } else {
-                        Ok(Progress::NeedsInput)
-                    };
+                ReturnCode::StreamEnd => self.finished = true,
+                ReturnCode::Ok | ReturnCode::BufError => {
+                    if input.is_empty() && written < room {
+                        return if finish {
+                            Err(Fault::truncated())
+                        } else {
+                            Ok(Progress::NeedsInput)
+                        };
+                    }
                 }
-                Ok(_) => {}
-                Err(_) if self.is_later && self.inflate.total_in() <= GZIP_MAGIC => {
+                _ if self.is_later && self.inflate.total_in() <= GZIP_MAGIC => {
                     return Err(Fault::trailing())
                 }
-                Err(error) => {
-                    let reason = self.inflate.error_message().unwrap_or(error.as_str());
-                    return Err(Fault::corrupt(reason));
-                }
+                error => return Err(self.inflate.corrupt(error)),
             }
         }
     }
