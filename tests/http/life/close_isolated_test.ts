@@ -85,7 +85,7 @@ for (const protocol of PROTOCOLS) {
       });
       assert.deepEqual(await Promise.all(lengths), [LARGE.length, LARGE.length]);
       await within(closed, "close()");
-    }, 60));
+    }, 800));
 
   test(
     name("close() waits for a response that is late, and for its reader, whatever `closeTimeout` is"),
