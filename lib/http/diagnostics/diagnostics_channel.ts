@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { collectsChannels } from "../../runtime/mod.ts";
 import type { CallContext } from "../calls.ts";
 import type { ConnectTarget, HeaderList, ResponseHead, Transport } from "../connection.ts";
+import { fieldLines } from "../h1/request_head.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { HeaderReader } from "../request/request_headers.ts";
 import { joinedField } from "../response/response_headers.ts";
@@ -61,12 +62,12 @@ export function openTrace(request: FetchRequest, context: CallContext | undefine
 export class RequestTrace {
   /** The request with the fields that subscribers have added. */
   readonly request: FetchRequest;
-  readonly #view: RequestView;
+  readonly #view: ReturnType<typeof viewOfRequest>;
   readonly #context: CallContext | undefined;
   #isBodySent = false;
 
   constructor(request: FetchRequest, context: CallContext | undefined) {
-    const view = this.#view = new RequestView(request);
+    const view = this.#view = viewOfRequest(request);
     this.#context = context;
     this.#publish("create", {});
     this.request = view.headers.length === request.headers.length
@@ -76,7 +77,8 @@ export class RequestTrace {
 
   onSend(transport: Transport): void {
     if (!channels().sendHeaders.hasSubscribers) return;
-    const headers = headText(this.request);
+    const { method, path, authority, headers: fields } = this.request;
+    const headers = `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\n${fieldLines(fields)}`;
     this.#publish("sendHeaders", { headers, socket: viewOf(transport) });
   }
 
@@ -114,31 +116,16 @@ export class RequestTrace {
   }
 }
 
-class RequestView {
-  readonly origin: string;
-  readonly method: string;
-  readonly path: string;
-  readonly headers: string[];
-  readonly idempotent: boolean;
-  readonly contentLength: number | null;
-  readonly contentType: string | null;
-  completed = false;
-  aborted = false;
-
-  constructor({ origin, method, path, headers, idempotent, body }: FetchRequest) {
-    this.origin = origin;
-    this.method = method;
-    this.path = path;
-    this.headers = headers.slice();
-    this.idempotent = idempotent;
-    this.contentLength = body?.length ?? null;
-    this.contentType = joinedField(headers, "content-type") || null;
-  }
-
-  addHeader(name: string, value: string): this {
-    this.headers.push(name, value);
-    return this;
-  }
+function viewOfRequest({ origin, method, path, headers: given, idempotent, body }: FetchRequest) {
+  const headers = given.slice();
+  const contentType = joinedField(headers, "content-type") || null;
+  const head = { origin, method, path, headers, idempotent, contentLength: body?.length ?? null, contentType };
+  const addHeader = (name: string, value: string): unknown => {
+    headers.push(name, value);
+    return view;
+  };
+  const view = { ...head, completed: false, aborted: false, addHeader };
+  return view;
 }
 
 /** Fields that subscribers have added, checked as all others are; those that cannot be sent are not. */
@@ -156,12 +143,6 @@ function added(headers: readonly string[], from: number): HeaderList {
   return list;
 }
 
-function headText({ method, path, authority, headers }: FetchRequest): string {
-  let text = `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\n`;
-  for (let at = 0; at < headers.length; at += 2) text += `${headers[at]}: ${headers[at + 1]}\r\n`;
-  return text;
-}
-
 function buffersOf(headers: HeaderList): Buffer[] {
   return headers.map((text) => Buffer.from(text, "latin1"));
 }
@@ -172,36 +153,23 @@ function errorOf(reason: unknown): unknown {
   return new DOMException(`The request was aborted: ${String(reason)}`, "AbortError");
 }
 
-/** Tells subscribers that a connection is about to be made; undefined if nobody listens. */
+/** Tells subscribers that a connection is about to be made; undefined without any. The functions say what became of it. */
 export function openConnectionTrace(
-  target: ConnectTarget & { readonly origin: string },
+  { origin, secure, host, port }: ConnectTarget & { readonly origin: string },
   servername: string | undefined,
-): ConnectionTrace | undefined {
-  return isConnectionWatched() ? new ConnectionTrace(target, servername) : undefined;
-}
-
-class ConnectionTrace {
-  readonly #connectParams: object;
-
-  constructor(
-    { origin, secure, host, port }: ConnectTarget & { readonly origin: string },
-    servername: string | undefined,
-  ) {
-    this.#connectParams = {
-      host: new URL(origin).host,
-      hostname: host,
-      protocol: secure ? "https:" : "http:",
-      port: String(port),
-      servername: secure ? servername ?? (isIP(host) === 0 ? host : null) : null,
-    };
-    channels().beforeConnect.publish({ connectParams: this.#connectParams });
-  }
-
-  onConnected(transport: Transport): void {
-    channels().connected.publish({ connectParams: this.#connectParams, socket: viewOf(transport) });
-  }
-
-  onError(error: unknown): void {
-    channels().connectError.publish({ connectParams: this.#connectParams, error });
-  }
+): { onConnected(transport: Transport): void; onError(error: unknown): void } | undefined {
+  if (!isConnectionWatched()) return undefined;
+  const connectParams = {
+    host: new URL(origin).host,
+    hostname: host,
+    protocol: secure ? "https:" : "http:",
+    port: String(port),
+    servername: secure ? servername ?? (isIP(host) === 0 ? host : null) : null,
+  };
+  const { beforeConnect, connected, connectError } = channels();
+  beforeConnect.publish({ connectParams });
+  return {
+    onConnected: (transport) => connected.publish({ connectParams, socket: viewOf(transport) }),
+    onError: (error) => connectError.publish({ connectParams, error }),
+  };
 }
