@@ -54,10 +54,6 @@ export function originPeer(origin: string): Peer {
 }
 
 /** Describes a proxy, without its credentials. */
-export function proxyPeer(
-  origin: string,
-  proxy: { readonly url: string; readonly host: string; readonly port: number },
-): Peer {
-  const { url, host, port } = proxy;
+export function proxyPeer(origin: string, { url, host, port }: ProxyServer): Peer {
   return { origin, name: `the proxy ${url}`, place: `the proxy ${host}, port ${port}`, host, tlsOption: "proxyTls" };
 }

@@ -178,31 +178,22 @@ const PATIENCE = 1_000;
  */
 async function inspectCertificate(
   reach: () => Promise<TlsBase>,
-  settings: ConnectionOptions,
-  attempt: ConnectAttempt,
-): Promise<PeerCertificate | undefined> {
-  const inspected = inspect(reach, settings, attempt).catch(() => undefined);
-  return await endsWithin(inspected, PATIENCE) ? await inspected : undefined;
-}
-
-async function inspect(
-  reach: () => Promise<TlsBase>,
   { host, servername, ALPNProtocols }: ConnectionOptions,
   attempt: ConnectAttempt,
 ): Promise<PeerCertificate | undefined> {
-  const base = await reach();
-  const lax = { host, servername, ALPNProtocols, rejectUnauthorized: false };
-  const socket = attempt.own(connect({ ...base, ...lax }));
-  return await new Promise((resolve) => {
-    const done = (certificate: PeerCertificate | undefined): void => {
+  const inspect = async (): Promise<PeerCertificate | undefined> => {
+    const base = await reach();
+    const socket = attempt.own(connect({ ...base, host, servername, ALPNProtocols, rejectUnauthorized: false }));
+    try {
+      await socketEvent(socket, "secureConnect");
+      return socket.getPeerCertificate() ?? undefined;
+    } finally {
       socket.destroy();
       if ("socket" in base) base.socket.destroy();
-      resolve(certificate);
-    };
-    socket.on("secureConnect", () => done(socket.getPeerCertificate() ?? undefined));
-    socket.on("error", () => done(undefined)); // the first error is the one to tell of
-    socket.on("close", () => done(undefined));
-  });
+    }
+  };
+  const inspected = inspect().catch(() => undefined); // the first error is the one to tell of
+  return await endsWithin(inspected, PATIENCE) ? await inspected : undefined;
 }
 
 /**

@@ -45,9 +45,7 @@ class ProxyAnswer {
   end(serverSpeaksFirst: boolean): void {
     if (this.#rest.length > 0) this.#socket.unshift(this.#rest);
     if (serverSpeaksFirst || this.#socket.read() === null) return;
-    const { origin, place } = this.#peer;
-    const message = `Cannot connect by ${place}: it sent bytes after its answer, before anything was asked`;
-    throw new HttpError("PROTOCOL_ERROR", message, { origin });
+    throw failedBy(this.#peer, "PROTOCOL_ERROR", "it sent bytes after its answer, before anything was asked");
   }
 
   async #receive(): Promise<Uint8Array> {
@@ -65,10 +63,12 @@ class ProxyAnswer {
   }
 
   #cut(): HttpError {
-    const { origin, place } = this.#peer;
-    const message = `Cannot connect by ${place}: it closed the connection instead of an answer, or within it`;
-    return new HttpError("CONNECTION_LOST", message, { origin });
+    return failedBy(this.#peer, "CONNECTION_LOST", "it closed the connection instead of an answer, or within it");
   }
+}
+
+function failedBy({ origin, place }: Peer, code: HttpErrorCode, what: string, cause?: unknown): HttpError {
+  return new HttpError(code, `Cannot connect by ${place}: ${what}`, { origin, cause });
 }
 
 /**
@@ -89,9 +89,7 @@ async function openHttpTunnel(socket: Duplex, target: TunnelTarget): Promise<voi
   try {
     ({ status, reason } = await readFinalHead(answer, target));
   } catch (error) {
-    if (!(error instanceof ResponseFault)) throw error;
-    const message = `Cannot connect by ${peer.place}: ${error.message}`;
-    throw new HttpError(error.code, message, { origin: peer.origin, cause: error });
+    throw error instanceof ResponseFault ? failedBy(peer, error.code, error.message, error) : error;
   }
   if (status >= 200 && status < 300) return answer.end(serverSpeaksFirst);
   throw refusal(status, reason, place, target);
@@ -123,17 +121,16 @@ async function readFinalHead(
 }
 
 function refusal(status: number, reason: string, place: string, { proxy, peer }: TunnelTarget): HttpError {
-  const { origin } = peer;
   const said = reason === "" ? String(status) : `${status} ${reason.slice(0, 100)}`;
   // Tinyproxy answers 401 to credentials that are wrong.
   if (status !== 407 && status !== 401) {
     const message = `Cannot connect to ${place}: ${peer.place} answered ${said} to CONNECT`;
-    return new HttpError("PROXY_REFUSED", message, { origin });
+    return new HttpError("PROXY_REFUSED", message, { origin: peer.origin });
   }
   const advice = proxy.authorization === undefined
     ? "it asks for a user name and password: put them into the proxy's URL"
     : "it does not take the user name and password of the proxy's URL (only Basic authentication is known here)";
-  return new HttpError("PROXY_AUTHENTICATION", `Cannot connect by ${peer.place}: ${advice} (${said})`, { origin });
+  return failedBy(peer, "PROXY_AUTHENTICATION", `${advice} (${said})`);
 }
 
 const VERSION = 5;

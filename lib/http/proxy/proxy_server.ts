@@ -26,7 +26,8 @@ export class ProxyServer {
 
   /** @throws {TypeError} if the URL names no proxy. The message has neither user nor password. */
   constructor(given: string | URL, what: string) {
-    const url = parse(given, what);
+    if (!URL.canParse(given)) throw noUrl(what); // without the text, in which there may be a password
+    const url = new URL(given);
     const { protocol, hostname } = url;
     const ports = defaultPorts[protocol];
     // Without its scheme, what is before the first colon is the user name.
@@ -73,15 +74,6 @@ export class ProxyServer {
     if (this.protocol === "socks5" && longest > LONGEST_OF_SOCKS) {
       throw new TypeError(`${what} has a user name or password of more than 255 bytes, which SOCKS5 cannot send`);
     }
-  }
-}
-
-function parse(given: string | URL, what: string): URL {
-  try {
-    return new URL(given);
-  } catch {
-    // Without what was thrown and without the text: there may be a password in both.
-    throw noUrl(what);
   }
 }
 
