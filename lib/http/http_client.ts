@@ -6,26 +6,6 @@ import type { HttpRequestInit } from "./http_request.ts";
 import { isRequest } from "./request/fetch_request.ts";
 import type { HttpResponse } from "./response/http_response.ts";
 
-type Fetch = (input: string | URL | Request, init?: HttpRequestInit) => Promise<Response>;
-
-const OURS = new Set(["http", "https"]);
-
-function installFetch(own: Fetch): () => void {
-  const before = Object.getOwnPropertyDescriptor(globalThis, "fetch")!;
-  const { fetch: other } = globalThis;
-  // Asynchronous so that it never throws at once, whatever its arguments are.
-  async function fetch(input: string | URL | Request, init?: HttpRequestInit): Promise<Response> {
-    const url = isRequest(input) ? input.url : String(input);
-    const scheme = /^[\0-\x20]*([a-z][a-z0-9+.-]*):/i.exec(url)?.[1].toLowerCase();
-    return await (scheme === undefined || OURS.has(scheme) ? own(input, init) : other(input, init as RequestInit));
-  }
-  const { configurable, enumerable } = before;
-  Object.defineProperty(globalThis, "fetch", { value: fetch, writable: true, configurable, enumerable });
-  return () => { // unless another has taken the place meanwhile
-    if (globalThis.fetch === fetch as unknown) Object.defineProperty(globalThis, "fetch", before);
-  };
-}
-
 /**
  * An HTTP client with connections of its own. To a server that speaks HTTP/2 all requests go on one connection, as many at a time as
  * the server allows; to others each goes on a connection that is kept for the next.
@@ -94,7 +74,20 @@ export class HttpClient {
    * ```
    */
   install(): () => void {
-    return installFetch(this.fetch);
+    const before = Object.getOwnPropertyDescriptor(globalThis, "fetch")!;
+    const { fetch: other } = globalThis;
+    const { fetch: own } = this;
+    // Asynchronous so that it never throws at once, whatever its arguments are.
+    const fetch = async (input: string | URL | Request, init?: HttpRequestInit): Promise<Response> => {
+      const url = isRequest(input) ? input.url : String(input);
+      const isOther = /^[\0-\x20]*(?!https?:)[a-z][a-z0-9+.-]*:/i.test(url);
+      return await (isOther ? other(input, init as RequestInit) : own(input, init));
+    };
+    const { configurable, enumerable } = before;
+    Object.defineProperty(globalThis, "fetch", { value: fetch, writable: true, configurable, enumerable });
+    return () => { // unless another has taken the place meanwhile
+      if (globalThis.fetch === fetch as unknown) Object.defineProperty(globalThis, "fetch", before);
+    };
   }
 
   /**

@@ -215,7 +215,11 @@ class InterceptedCall implements CallOwner, LiveCall {
   }
 
   #answer(response: HttpResponse): void {
-    if (this.#isAnswered) return discard(response);
+    if (this.#isAnswered) {
+      // What an interceptor gives may be no more than like a Response.
+      if (response.body?.locked === false) response.body.cancel().catch(() => {});
+      return;
+    }
     this.#isAnswered = true;
     const { resolve } = this.#caller;
     // As in a call: nothing that a connection holds may lead to the response.
@@ -258,12 +262,6 @@ class InterceptedCall implements CallOwner, LiveCall {
 
 function originOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).origin : undefined;
-}
-
-/** Lets go of a response that came when nobody waited any more. */
-function discard({ body }: Response): void {
-  // What an interceptor gives may be no more than like one.
-  if (body?.locked === false) body.cancel().catch(() => {});
 }
 
 /** Starts what fetch was called with. @throws {HttpError} if it cannot be sent, or the client is closed. */

@@ -1,4 +1,5 @@
 import type { HeaderList } from "../connection.ts";
+import { joinedField } from "../response/response_headers.ts";
 import type { HpackDecoder } from "./hpack/decoder.ts";
 import type { Http2Stream } from "./http2_stream.ts";
 import { ConnectionFault, ENHANCE_YOUR_CALM } from "./protocol.ts";
@@ -72,7 +73,9 @@ export function takeHead(stream: Http2Stream, decoder: HpackDecoder, headers: He
   }
   if (status === 204 || status === 304) stream.isBodiless = true;
   const length = contentLengthOf(headers);
-  if (length === INVALID) return `the response's Content-Length is ${contentLengthsOf(headers)}`;
+  if (length === INVALID) {
+    return `the response's Content-Length is ${JSON.stringify(joinedField(headers, "content-length"))}`;
+  }
   if (!stream.isBodiless) stream.expected = length;
   if (endsStream && stream.expected > 0) return missing(stream);
   stream.hasHead = true;
@@ -105,10 +108,6 @@ function contentLengthOf(headers: HeaderList): number {
     found = bytes;
   }
   return found;
-}
-
-function contentLengthsOf(headers: HeaderList): string {
-  return JSON.stringify(headers.filter((_, i) => i % 2 === 1 && headers[i - 1] === "content-length").join(", "));
 }
 
 function missing(stream: Http2Stream): string {

@@ -223,8 +223,15 @@ export class Origin implements ConnectionPool {
       },
       (error) => {
         this.#attempts.delete(attempt);
-        if (!attempt.signal.aborted) trace?.onError(error);
-        this.#onNotOpened(error, attempt.signal.aborted, context);
+        if (attempt.signal.aborted) {
+          this.#grow();
+        } else {
+          trace?.onError(error);
+          const { origin, proxy } = this.target;
+          this.#host.emit({ type: "connectFailed", origin, proxy: proxy?.url, error }, context);
+          if (this.#waiting.length > 0) this.#onMissed(error);
+        }
+        this.#host.onIdle(this);
       },
     );
   }
@@ -249,14 +256,6 @@ export class Origin implements ConnectionPool {
     this.#host.emit({ type: "connect", origin, proxy: proxy?.url, protocol, remoteAddress, ms }, context);
     this.onReady(owner);
     return connection;
-  }
-
-  #onNotOpened(error: unknown, aborted: boolean, context: CallContext | undefined): void {
-    const { origin, proxy } = this.target;
-    if (!aborted) this.#host.emit({ type: "connectFailed", origin, proxy: proxy?.url, error }, context);
-    if (aborted) this.#grow();
-    else if (this.#waiting.length > 0) this.#onMissed(error);
-    this.#host.onIdle(this);
   }
 
   #onMissed(error: unknown): void {

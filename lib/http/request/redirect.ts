@@ -53,17 +53,14 @@ export function redirected(
 
 function targetAt(request: FetchRequest, status: number, given: string): RequestTarget {
   const location = fromBytes(given);
-  const nowhere = (cause?: unknown): HttpError => {
-    const message = `The server answered ${status}, a redirect to ${shownUrl(location)}, where nothing can be fetched`;
-    return failed(request, message, cause);
-  };
-  if (!URL.canParse(location, request.url)) throw nowhere();
-  const url = new URL(location, request.url);
-  if (url.hash === "") url.hash = request.url.hash;
   try {
+    const url = new URL(location, request.url);
+    if (url.hash === "") url.hash = request.url.hash;
     return targetOfUrl(url);
-  } catch (cause) {
-    throw nowhere(cause);
+  } catch (error) {
+    const message = `The server answered ${status}, a redirect to ${shownUrl(location)}, where nothing can be fetched`;
+    // The URL parser's own error may show a password.
+    throw failed(request, message, error instanceof HttpError ? error : undefined);
   }
 }
 

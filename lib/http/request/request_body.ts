@@ -37,9 +37,7 @@ class BlobBody implements BodySource {
 
   constructor(parts: readonly (Uint8Array | Blob)[]) {
     this.#parts = parts;
-    let length = 0;
-    for (const part of parts) length += part instanceof Blob ? sizeOfBlob(part) : part.length;
-    this.length = length;
+    this.length = parts.reduce((sum, part) => sum + (part instanceof Blob ? sizeOfBlob(part) : part.length), 0);
   }
 
   open(): RequestBody {

@@ -83,7 +83,7 @@ export class HeaderReader {
         return this.#readTransferEncoding(value);
       case "te":
         // HTTP/2 has no other (RFC 9113 section 8.2.2), and of HTTP/1.1's codings none is undone here.
-        if (isListed("trailers", value) && !hasField(this.list, name)) this.list.push(name, "trailers");
+        if (/(?:^|,)\s*trailers\s*(?:,|$)/i.test(value) && !hasField(this.list, name)) this.list.push(name, "trailers");
         return;
       case "keep-alive":
       case "proxy-connection":
@@ -171,8 +171,4 @@ export function checkedValue(name: string, given: string): string {
 
 function unsendable(name: string, value: string, advice: string): HttpError {
   return new HttpError("INVALID_HEADER", `The header ${name} cannot be ${JSON.stringify(value)}${advice}`);
-}
-
-function isListed(word: string, value: string): boolean {
-  return value.toLowerCase().split(",").some((item) => item.trim() === word);
 }

@@ -215,7 +215,7 @@ class DecodingRelay extends BodyRelay {
   protected override step(): boolean {
     if (this.#isBusy) return false;
     if (this.#inARow >= MOST_IN_A_ROW) return this.#pause();
-    if (this.#hasEnded) return this.#drop();
+    if (this.#hasEnded) return this.source.take() !== undefined || this.askMore();
     const decoder = this.#decoder;
     if (decoder === undefined) return this.#open();
     if (decoder.needsInput && !this.#feed(decoder)) return false;
@@ -288,10 +288,6 @@ class DecodingRelay extends BodyRelay {
     }
     this.#hasEnded = decoder.isDone;
     if (decoder.isDone && this.source.outcome !== undefined) this.askMore();
-  }
-
-  #drop(): boolean {
-    return this.source.take() !== undefined || this.askMore();
   }
 
   #failWith(cause: unknown): void {
