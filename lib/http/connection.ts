@@ -37,11 +37,7 @@ export interface Transport {
 
 /** The callbacks of a transport, never called within one of its own methods. */
 export interface TransportEvents {
-  /**
-   * Bytes from the server; theirs who get them, to write to as well.
-   *
-   * @param isOwn Whether the chunk is all of its memory, of which nobody else knows, so that it may be transferred. Default: no.
-   */
+  /** Bytes, the receiver's to write to. @param isOwn Whether the chunk is all of its memory and may be transferred; default: no. */
   onData(chunk: Uint8Array, isOwn?: boolean): void;
   onDrain(): void;
   onEnd(): void;
@@ -143,10 +139,7 @@ export interface Connection {
   readonly closing: boolean;
   /** Until when, of `performance.now()`, an h1 connection had better not be used, as its server may be sending more behind the last response. */
   readonly restsUntil?: number;
-  /**
-   * How many streams the server's SETTINGS allow an h2 session: Infinity if they set no limit, undefined before they came. An h1
-   * connection has none.
-   */
+  /** Streams that a server's SETTINGS allow: Infinity without a limit, undefined before they came and in HTTP/1.1. */
   readonly peerMaxConcurrentStreams?: number | undefined;
   /** Starts a request; only while `free` is not 0. `body` is undefined if there is none, and then h1 sends no Content-Length for GET and the like. */
   start(head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler): Exchange;

@@ -22,10 +22,7 @@ interface BodyTerms extends Pick<FetchRequest, "origin" | "expectsContinue" | "t
 export class AttemptBody implements RequestBody {
   readonly #body: RequestBody;
   readonly #terms: BodyTerms;
-  /**
-   * Whether the server permits to send the body, as `expect: 100-continue` asks for it; undefined until it has said so, or for long nothing
-   * (RFC 9110 section 10.1.1).
-   */
+  /** Whether the server permits to send the body (RFC 9110 section 10.1.1); undefined until that is known. */
   #isPermitted: boolean | undefined;
   readonly #permission: Pause | undefined;
   readonly #total: number | undefined;

@@ -13,10 +13,7 @@ interface Delivery {
 
 let deliveries: Delivery[] = [];
 
-/**
- * Calls `deliver` in a microtask, one for all of a turn: a response that came with its body in one piece is made when the
- * body is already there.
- */
+/** Calls `deliver` in a microtask, one for all of a turn: a body of one piece has come by then. */
 export function deliverSoon(delivery: Delivery): void {
   deliveries.push(delivery);
   if (deliveries.length === 1) queueMicrotask(deliverAll);

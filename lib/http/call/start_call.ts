@@ -13,12 +13,7 @@ import { joinedField } from "../response/response_headers.ts";
 import { buildResponse } from "./build_response.ts";
 import { Call } from "./call.ts";
 
-/**
- * Makes one object of what fetch was called with. Takes nothing of a body.
- *
- * @param own The body of a Request, if that is what is sent.
- * @throws {HttpError} INVALID_BODY, INVALID_HEADER or INVALID_OPTION if it has members that nobody can have.
- */
+/** Makes one object of fetch()'s arguments. @throws {HttpError} INVALID_BODY, INVALID_HEADER or INVALID_OPTION. */
 function requestObject(
   input: string | URL | Request,
   members: HttpRequestInit,
@@ -57,11 +52,7 @@ function headersOf(given: HttpRequestInit["headers"] = {}): Headers {
   }
 }
 
-/**
- * Sends a request, or answers it from the URL itself.
- *
- * @throws {HttpError} if it cannot be sent, or the client itself is to send it and is closed.
- */
+/** Sends a request, or answers it from its URL. @throws {HttpError} if it cannot be sent, or the client is closed. */
 export function send(
   core: ClientCore,
   input: string | URL | Request,
@@ -87,11 +78,7 @@ export function send(
 /** As it was when this module was loaded: a client may be the global one by now. */
 const runtimeFetch = globalThis.fetch;
 
-/**
- * Has the runtime answer a URL of data: or blob:, which leads to no server. What it stands for is in memory, and is read at once.
- *
- * @throws {HttpError} INVALID_URL if the runtime's own fetch fails.
- */
+/** Has the runtime answer a URL of data: or blob:, from memory. @throws {HttpError} INVALID_URL if its own fetch fails. */
 async function fetchLocally(core: ClientCore, request: FetchRequest): Promise<HttpResponse> {
   const { url: { href }, method, headers, body: sent, signal } = request;
   if (sent?.replayable === false) sent.open().cancel(undefined);
@@ -134,10 +121,7 @@ class InterceptedCall implements CallOwner, LiveCall {
   #isLive = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
 
-  /**
-   * @param init Is read more than once.
-   * @param interceptors The outermost first; at least one.
-   */
+  /** @param init Is read more than once. @param interceptors The outermost first; at least one. */
   constructor(
     core: ClientCore,
     input: string | URL | Request,

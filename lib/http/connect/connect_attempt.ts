@@ -28,11 +28,7 @@ export class ConnectAttempt {
     signal?.addEventListener("abort", this.#onAbort);
   }
 
-  /**
-   * Carries out the steps; once it has settled nothing of the attempt is left but what they gave.
-   *
-   * @throws what a step throws, or a HttpError CONNECT_TIMEOUT, or the signal's reason.
-   */
+  /** Carries out the steps. @throws what a step throws, a HttpError CONNECT_TIMEOUT, or the signal's reason. */
   run<T>(steps: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;

@@ -37,11 +37,7 @@ class ProxyAnswer {
     this.#rest = bytes;
   }
 
-  /**
-   * Ends the reading: the connection leads to the target now. What a server that speaks first has sent already is left to be read.
-   *
-   * @throws {HttpError} if there are bytes that nobody can have sent but the proxy.
-   */
+  /** Ends the reading; bytes of a server that speaks first are left. @throws {HttpError} if the proxy has sent more. */
   end(serverSpeaksFirst: boolean): void {
     if (this.#rest.length > 0) this.#socket.unshift(this.#rest);
     if (serverSpeaksFirst || this.#socket.read() === null) return;
@@ -71,12 +67,7 @@ function failedBy({ origin, place }: Peer, code: HttpErrorCode, what: string, ca
   return new HttpError(code, `Cannot connect by ${place}: ${what}`, { origin, cause });
 }
 
-/**
- * Asks an HTTP proxy to connect to a server (CONNECT).
- *
- * @throws {HttpError} if it does not.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6}
- */
+/** Asks an HTTP proxy to connect to a server (CONNECT). @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6} */
 async function openHttpTunnel(socket: Duplex, target: TunnelTarget): Promise<void> {
   const { host, port, proxy, peer, serverSpeaksFirst } = target;
   const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;

@@ -20,11 +20,7 @@ for (let digit = 0; digit < 16; digit++) {
 
 type Part = "size" | "space" | "extension" | "sizeLf" | "dataCr" | "dataLf";
 
-/**
- * The lines between the data of a chunked body, which may be cut anywhere.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-7.1}
- */
+/** The lines between the data of a chunked body, cut anywhere. @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-7.1} */
 export class ChunkFraming {
   /** Bytes of data that are still to come before the next line; whoever takes some lowers it. */
   left = 0;
@@ -35,12 +31,7 @@ export class ChunkFraming {
   #size = 0;
   #extension = 0;
 
-  /**
-   * Reads up to the data of the next chunk, or the last chunk's line.
-   *
-   * @returns the position after what was read.
-   * @throws {ResponseFault} if a line is malformed or too long.
-   */
+  /** Reads up to the next chunk's data, or the end. @returns the position behind. @throws {ResponseFault} if a line is malformed. */
   read(chunk: Uint8Array, at: number): number {
     const { length } = chunk;
     while (at < length) {

@@ -35,10 +35,7 @@ const KEEP_ALIVE_MARGIN = 1000;
 /** A connection is kept at least for so many ms for its first request. */
 const FIRST_USE = 1000;
 
-/**
- * For so many ms after a response others are used before this connection: a server that sends more than the response, or the end, mostly
- * does so at once.
- */
+/** For so many ms after a response others are used first: what a server sends behind it mostly comes at once. */
 const REST = 2;
 
 /** Bytes of a body from which on it pays to receive several chunks as one. */

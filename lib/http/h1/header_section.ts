@@ -54,12 +54,7 @@ export class HeaderSection {
     this.#of = of;
   }
 
-  /**
-   * Adds bytes up to the section's end.
-   *
-   * @returns the position after the end; -1 if all was taken and the end is not there yet.
-   * @throws {ResponseFault} if it is longer than the limit, or cannot become a header section.
-   */
+  /** Adds bytes up to the section's end. @returns the position behind it, or -1. @throws {ResponseFault} if it is too long. */
   add(chunk: Uint8Array, at: number): number {
     const before = this.length;
     const taken = Math.min(chunk.length - at, this.#limit - before + 1);
@@ -75,11 +70,7 @@ export class HeaderSection {
     return at + end - before;
   }
 
-  /**
-   * Sees that the section is a response's head as far as it has come: what cannot become a status line is not waited for.
-   *
-   * @throws {ResponseFault} if it is something else.
-   */
+  /** Checks that the section begins as a response's head, as far as it has come. @throws {ResponseFault} if not. */
   rejectOtherProtocol(): void {
     const { bytes, length } = this;
     let at = 0;

@@ -37,11 +37,7 @@ export class ClosedStreams {
     this.#forgotten = Math.max(this.#forgotten, oldest!);
   }
 
-  /**
-   * Judges a frame for a stream that was opened, and is closed: whether it has to be reset with STREAM_CLOSED, or the frame is ignored.
-   *
-   * @throws {ConnectionFault} if the server had ended the stream with its response.
-   */
+  /** Whether a frame for a closed stream is reset, else ignored. @throws {ConnectionFault} if the server had ended the stream. */
   judge(id: number, type: number): boolean {
     const isTheirs = this.#reset.get(id);
     if (isTheirs === undefined && id > this.#forgotten) {

@@ -30,11 +30,7 @@ export class FieldBlock {
     this.#frames = 0;
   }
 
-  /**
-   * Adds what a frame has of it.
-   *
-   * @throws {ConnectionFault} if there is too much: it cannot be skipped, as the blocks after it build on it.
-   */
+  /** Adds what a frame has of it. @throws {ConnectionFault} if there is too much: later blocks build on it. */
   add(chunk: Uint8Array, start: number, end: number): void {
     const length = this.length + end - start;
     if (length > this.#limit || ++this.#frames > this.#frameLimit) {

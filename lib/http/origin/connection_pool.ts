@@ -99,10 +99,7 @@ export class PooledConnection implements ConnectionOwner {
     return free > 0 && this.number > newerThan && (pipelinable || active === 0 || protocol === "h2");
   }
 
-  /**
-   * Somebody waits for a request's response, or for more of its body. Only then does the connection keep the process alive: a
-   * response that is not read does not.
-   */
+  /** A request waits for its response, or for more of it: only then does the connection keep the process alive. */
   hold(): void {
     if (this.#awaited++ === 0) this.transport.hold(true);
   }

@@ -41,19 +41,12 @@ export function connectTo(
   });
 }
 
-/**
- * Whether a proxy is sent the requests themselves, as HTTP proxies are that are for http origins. HTTP/2 without TLS needs a tunnel: a
- * proxy would speak HTTP/1.1 to the server.
- */
+/** Whether an HTTP proxy is sent the requests themselves; HTTP/2 without TLS would become HTTP/1.1 there. */
 function forwards({ secure, proxy }: Target, { h2c }: ResolvedOptions): boolean {
   return proxy?.protocol === "http" && !secure && !h2c;
 }
 
-/**
- * Speaks over a transport what the server chose; in the turn in which the transport was given.
- *
- * @param allowedAtFirst Streams that an h2 session may open before it knows the server's SETTINGS.
- */
+/** Speaks over a transport, in its first turn; `allowedAtFirst` streams of h2 before the server's SETTINGS are known. */
 export function speakOver(
   transport: Transport,
   target: Target,

@@ -7,12 +7,7 @@ for (const method of ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]) {
 
 const idempotent = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"]);
 
-/**
- * A method as it is sent: `get` and the five like it in upper case, others as they are.
- *
- * @throws {HttpError} INVALID_METHOD if it is no token, or CONNECT, TRACE or TRACK.
- * @see {@link https://fetch.spec.whatwg.org/#methods}
- */
+/** A method as it is sent. @throws {HttpError} INVALID_METHOD. @see {@link https://fetch.spec.whatwg.org/#methods} */
 export function checkedMethod(method: string): string {
   return sent.get(method) ?? checkedUnknown(`${method}`);
 }

@@ -87,11 +87,7 @@ abstract class BodyRelay implements BodyConsumer, BodyControl {
     this.body.end(trailers);
   }
 
-  /**
-   * Goes one step further: takes something, gives something, or ends. Never throws.
-   *
-   * @returns false if there is nothing to do now: the source was asked for more, or `run()` will be called.
-   */
+  /** Takes, gives or ends something; never throws. @returns false if the source was asked for more, or `run()` will be called. */
   protected abstract step(): boolean;
 
   /** Frees what it holds. May be called more than once. */

@@ -112,11 +112,7 @@ class BodyTee implements BodyConsumer {
 /** The most bytes that a runtime gets at a time. */
 const MOST = 64 * 1024;
 
-/**
- * A body as a response has it: read as a whole, as a stream, or by the runtime itself, and by one of them only.
- *
- * @see {@link https://fetch.spec.whatwg.org/#body-mixin}
- */
+/** A body as a response has it, read once in one of three ways. @see {@link https://fetch.spec.whatwg.org/#body-mixin} */
 export class ReadableBody {
   #body: ResponseBody;
   #stream: ReadableStream<Uint8Array<ArrayBuffer>> | undefined = undefined;

@@ -99,11 +99,7 @@ export class HpackDecoder {
     this.#maxListSize = maxHeaderListSize;
   }
 
-  /**
-   * Decodes the head of a response, informational or final, to its fields without `:status`; {@link malformed} and the like tell the rest.
-   *
-   * @throws {CompressionError} if the connection cannot go on.
-   */
+  /** Decodes a response's head to its fields without `:status`. @throws {CompressionError} if the connection cannot go on. */
   decodeHead(block: Uint8Array, start: number, end: number): HeaderList {
     const list = this.#decode(block, start, end);
     if (this.status === 0 && this.malformed === "") this.malformed = "no :status";

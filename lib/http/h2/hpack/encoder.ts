@@ -18,10 +18,7 @@ const SHORT_COOKIE = 20;
 
 /** Encodes the header blocks of a connection's requests: in order, and each is sent. @see {@link https://www.rfc-editor.org/rfc/rfc7541} */
 export class HpackEncoder {
-  /**
-   * The buffer of the last block, from 0 on; read it after the call that made the block, which may put a larger array here. Valid
-   * until the next one.
-   */
+  /** The buffer of the last block, from 0 on: read after each call, which may replace it, and until the next one. */
   block: Uint8Array = new Uint8Array(1024);
 
   readonly #table = new EncoderTable();
@@ -33,10 +30,7 @@ export class HpackEncoder {
   readonly #scheme: KnownName = this.#table.name(":scheme");
   readonly #path: KnownName = this.#table.name(":path");
 
-  /**
-   * Takes over the server's SETTINGS_HEADER_TABLE_SIZE. We use 4 KiB of it at most: a request's fields fit, and the server
-   * keeps the table too.
-   */
+  /** Takes over the server's SETTINGS_HEADER_TABLE_SIZE, up to 4 KiB, in which a request's fields fit. */
   setMaxTableSize(bytes: number): void {
     const limit = Math.min(bytes, DEFAULT_TABLE_SIZE);
     if (limit === this.#table.limit) return;

@@ -40,11 +40,7 @@ export function whyForbidden(name: string, value: string): string {
   return `CR, LF or NUL in the value of the header ${shown}`;
 }
 
-/**
- * The fields that both sides know from the start: name, value, name, value; the first has index 1.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc7541#appendix-A}
- */
+/** Name and value of each static field, from index 1 on. @see {@link https://www.rfc-editor.org/rfc/rfc7541#appendix-A} */
 export const STATIC_FIELDS: readonly string[] = [
   ...[":authority", "", ":method", "GET", ":method", "POST", ":path", "/", ":path", "/index.html"],
   ...[":scheme", "http", ":scheme", "https", ":status", "200", ":status", "204", ":status", "206", ":status", "304"],
@@ -89,11 +85,7 @@ for (let i = 0; i < STATIC_FIELDS.length; i += 2) {
   STATIC.push({ name, value, nameKind, kind: kindOfField(nameKind, value, true), size });
 }
 
-/**
- * The static table and the dynamic one of a connection's responses, with one address space.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-2.3}
- */
+/** The two tables of a connection's responses. @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-2.3} */
 export class DecoderTable {
   readonly #maxSize: number;
   #limit: number;
