@@ -1,7 +1,18 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { createSecureContext, type PeerCertificate, type SecureContext, type SecureContextOptions } from "node:tls";
-import { bool, func, type Member, member, oneOf, schema, type SchemaOf, secret, text } from "../streams/internal.ts";
+import {
+  bool,
+  func,
+  isUint8Array,
+  type Member,
+  member,
+  oneOf,
+  schema,
+  type SchemaOf,
+  secret,
+  text,
+} from "../streams/internal.ts";
 
 /**
  * How TLS is spoken, with the names that `node:tls` has for it. Other options of `node:tls` are refused, as not all runtimes
@@ -123,7 +134,7 @@ export class TlsContext {
   }
 }
 
-const isData = (value: unknown): boolean => typeof value === "string" || value instanceof Uint8Array;
+const isData = (value: unknown): boolean => typeof value === "string" || isUint8Array(value);
 const data = (): Member<TlsData, undefined> => member("PEM text or its bytes", isData);
 const version = (): Member<TlsVersion, undefined> => oneOf<TlsVersion>(["TLSv1.2", "TLSv1.3"]);
 
@@ -136,7 +147,7 @@ export const httpTlsOptions: SchemaOf<HttpTlsOptions> = /* @__PURE__ */ schema("
   cert: data(),
   key: secret(data()),
   passphrase: secret(text()),
-  pfx: secret(member<Uint8Array>("bytes in PKCS #12 format", (value) => value instanceof Uint8Array)),
+  pfx: secret(member<Uint8Array>("bytes in PKCS #12 format", isUint8Array)),
   servername: text(undefined, "a name", (name) => name !== ""),
   rejectUnauthorized: bool(),
   checkServerIdentity: func<NonNullable<HttpTlsOptions["checkServerIdentity"]>>(),
@@ -170,7 +181,7 @@ export function checkTlsOptions(options: HttpTlsOptions, what = "tls"): HttpTlsO
 
 /** Bytes as text, so that all runtimes take them; anything else as it is. */
 function textOf(value: unknown): unknown {
-  return value instanceof Uint8Array ? new TextDecoder().decode(value) : value;
+  return isUint8Array(value) ? new TextDecoder().decode(value) : value;
 }
 
 function checkTogether(tls: HttpTlsOptions, what: string): void {

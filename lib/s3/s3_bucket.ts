@@ -1,4 +1,14 @@
-import { described, integer, number, oneOf, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
+import {
+  described,
+  integer,
+  isUint8Array,
+  number,
+  oneOf,
+  schema,
+  type SchemaOf,
+  signal,
+  text,
+} from "../streams/internal.ts";
 import type { ReadableStream } from "../streams/mod.ts";
 import { copyObject, joinObjects } from "./copy_object.ts";
 import { objectStream, readOptions, type S3ReadOptions } from "./object_readable.ts";
@@ -117,7 +127,7 @@ export class S3Bucket {
    */
   async put(key: string, body: Uint8Array | string, options: S3PutOptions = {}): Promise<S3Stored> {
     const settings = settingsOf(putOptions, options);
-    if (typeof body !== "string" && !(body instanceof Uint8Array)) {
+    if (typeof body !== "string" && !isUint8Array(body)) {
       throw new TypeError(`a body must be a string or a Uint8Array, not ${described(body)}`);
     }
     const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;

@@ -4,7 +4,7 @@
  * @module
  */
 export { asGlobalStreamPair } from "#streams/host";
-export { bytesOf, bytesOfView, joinBytes } from "./language/array_buffers.ts";
+export { bytesOf, bytesOfView, isUint8Array, joinBytes } from "./language/array_buffers.ts";
 export {
   anyOf,
   bool,

@@ -245,7 +245,7 @@ export class CsvWriter {
         return "";
     }
     if (value === null) return "";
-    if (value instanceof Date && !Number.isNaN(value.getTime())) return this.#quotedIfNeeded(value.toISOString());
+    if (isValidDate(value)) return this.#quotedIfNeeded(value.toISOString());
     const name = typeof column === "string" ? quoted(column) : String(column + 1);
     throw new TypeError(`${this.#place}, column ${name}: ${described(value)} has no text: pass convert`);
   }
@@ -268,6 +268,15 @@ export class CsvWriter {
 
   #notARecord(value: unknown): TypeError {
     return new TypeError(`${this.#place} is ${described(value)}: only arrays and objects can be written`);
+  }
+}
+
+/** Whether a value is a Date, of whatever realm, that stands for a time. */
+function isValidDate(value: unknown): value is Date {
+  try {
+    return !Number.isNaN(Date.prototype.getTime.call(value));
+  } catch {
+    return false;
   }
 }
 

@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
@@ -47,6 +48,7 @@ test("CsvEncoderStream writes numbers, booleans, dates and nothing as text", asy
     await textOf([[1.5, true, new Date(0)]], { separator: "." }),
     '"1.5".true."1970-01-01T00:00:00.000Z"\r\n',
   );
+  assert.equal(await textOf([[runInNewContext("new Date(0)")]]), "1970-01-01T00:00:00.000Z\r\n");
   assert.equal(await textOf([[1, "a"]], { separator: "1" }), '"1"1a\r\n');
 });
 

@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -28,6 +29,8 @@ const sha256 = createHash("sha256").update(bytes).digest("base64");
 const sources: Record<string, () => BodySource> = {
   "a native stream": () => streamOf(chunksOf(bytes, 10_000)),
   "a stream of ours": () => OurReadableStream.from(chunksOf(bytes, 10_000)),
+  "a stream of another realm's bytes": () =>
+    streamOf(chunksOf(bytes, 10_000).map((chunk) => runInNewContext("Uint8Array.from(chunk)", { chunk }))),
   "a native byte stream": () => new Response(bytes).body!,
   "a Request": () => new Request("http://localhost/", { method: "POST", body: bytes }),
   "a Response": () => new Response(bytes),

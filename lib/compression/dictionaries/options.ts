@@ -2,6 +2,7 @@ import {
   anyOf,
   bool,
   bytes,
+  isUint8Array,
   listOf,
   type Member,
   member,
@@ -87,7 +88,7 @@ export const dictionaryRoute: SchemaOf<DictionaryRoute, "public"> = /* @__PURE__
     path: text(undefined, "a path that begins with a slash and has one * at most", isRoutePath),
     template: anyOf([
       text(undefined, "a text that is not empty", (template) => template !== ""),
-      member<Uint8Array>("a Uint8Array that is not empty", (value) => value instanceof Uint8Array && value.length > 0),
+      member<Uint8Array>("a Uint8Array that is not empty", (value) => isUint8Array(value) && value.length > 0),
     ]),
     public: bool(false),
   }),

@@ -1,3 +1,4 @@
+import { bytesOf } from "../../streams/internal.ts";
 import { Buffer } from "node:buffer";
 import { copyOf } from "../response/byte_queue.ts";
 import type { RequestBody } from "../connection.ts";
@@ -161,13 +162,8 @@ export function extractBody(body: HttpRequestBody, length: number | undefined): 
     return { source: new BytesBody(Buffer.from(body)), type: "text/plain;charset=UTF-8" };
   }
   if (typeof body !== "object") throw notABody(body);
-  if (ArrayBuffer.isView(body)) {
-    const bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
-    return { source: new BytesBody(copyOf(bytes)), type: undefined };
-  }
-  if (body instanceof ArrayBuffer || body instanceof SharedArrayBuffer) {
-    return { source: new BytesBody(copyOf(new Uint8Array(body))), type: undefined };
-  }
+  const bytes = bytesOf(body);
+  if (bytes !== undefined) return { source: new BytesBody(copyOf(bytes)), type: undefined };
   if (body instanceof Blob) return { source: new BlobBody([body]), type: typeOfBlob(body) || undefined };
   if (body instanceof URLSearchParams) {
     const type = "application/x-www-form-urlencoded;charset=UTF-8";

@@ -1,3 +1,4 @@
+import { isUint8Array } from "../../streams/internal.ts";
 import { Buffer } from "node:buffer";
 import type { Readable } from "node:stream";
 import type { RequestBody } from "../connection.ts";
@@ -106,7 +107,7 @@ export class StreamBody implements BodySource, RequestBody {
   }
 
   #checked(value: unknown): Uint8Array {
-    if (!(value instanceof Uint8Array)) {
+    if (!isUint8Array(value)) {
       const kind = typeof value === "object" ? Object.prototype.toString.call(value) : typeof value;
       const advice = typeof value === "string" ? "pipe it through a TextEncoderStream" : "enqueue Uint8Arrays";
       throw this.#refuse(`The request's body gave a chunk that is no Uint8Array but ${kind}: ${advice}`);

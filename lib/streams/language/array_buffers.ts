@@ -177,6 +177,11 @@ export function bytesOf(value: unknown): Uint8Array | undefined {
   return bytes.buffer === value ? bytes : undefined; // the name can be given to any object
 }
 
+/** Whether a value is a Uint8Array, of whatever realm. */
+export function isUint8Array(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array || typedArrayName.call(value) === "Uint8Array";
+}
+
 function requireAttached(buffer: ArrayBufferLike): void {
   if (!(buffer as { detached?: boolean }).detached) return;
   throw new TypeError("the buffer of a chunk is detached: its bytes went elsewhere, as by a transfer");

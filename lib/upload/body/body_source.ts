@@ -1,3 +1,4 @@
+import { isUint8Array } from "../../streams/internal.ts";
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { Socket } from "node:net";
@@ -137,7 +138,7 @@ export function isDetached({ length, buffer }: Uint8Array): boolean {
 /** The error of a body that gives something else than bytes. */
 export function notBytes(chunk: unknown): TypeError {
   const kind = typeof chunk === "object" && chunk !== null
-    ? chunk instanceof Uint8Array ? "one whose buffer is detached" : `an object of ${chunk.constructor?.name}`
+    ? isUint8Array(chunk) ? "one whose buffer is detached" : `an object of ${chunk.constructor?.name}`
     : `a ${typeof chunk}`;
   return new TypeError(`The chunks of a body must be Uint8Arrays, not ${kind}`);
 }

@@ -1,3 +1,4 @@
+import { isUint8Array } from "../../streams/internal.ts";
 import type { Readable } from "node:stream";
 import { setImmediate } from "node:timers";
 import { writesAtOnce } from "../../runtime/mod.ts";
@@ -89,7 +90,7 @@ export class NodeBody implements BodyReader {
   }
 
   readonly #onData = (chunk: unknown): void => {
-    if (!(chunk instanceof Uint8Array) || isDetached(chunk)) return void this.cancel(notBytes(chunk));
+    if (!isUint8Array(chunk) || isDetached(chunk)) return void this.cancel(notBytes(chunk));
     this.#pieces.push(chunk);
     this.#gathered += chunk.length;
     this.#flow();

@@ -1,3 +1,4 @@
+import { isUint8Array } from "../../streams/internal.ts";
 import { Pause } from "../../timers/mod.ts";
 import {
   activeBodies,
@@ -252,7 +253,7 @@ export class StreamBody implements BodyReader {
   }
 
   #take(value: unknown): void {
-    if (!(value instanceof Uint8Array) || isDetached(value)) return void this.cancel(notBytes(value));
+    if (!isUint8Array(value) || isDetached(value)) return void this.cancel(notBytes(value));
     if (value.length === 0) return;
     this.#pieces.push(value);
     this.#gathered += value.length;

@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createReadStream, readFileSync } from "node:fs";
@@ -57,6 +58,7 @@ test("bodies in memory are there as bytes, with the type that fetch gives them",
     [view, undefined],
     [bytes(1, 2, 3).buffer, undefined],
     [new DataView(bytes(1, 2, 3).buffer, 1, 1), undefined],
+    [runInNewContext("Uint8Array.of(1, 2, 3).buffer"), undefined],
     [new URLSearchParams({ a: "b c", "é": "&" }), "application/x-www-form-urlencoded;charset=UTF-8"],
   ];
   for (const [body, type] of cases) {
@@ -168,6 +170,12 @@ test("streams, ours and the runtime's, are read chunk by chunk, without the empt
     assert.equal(source.length, undefined);
     assert.equal(source.replayable, false);
     assert.deepEqual(new Uint8Array(await readAll(source.open())), bytes(1, 2, 3));
+  }
+});
+
+test("a stream's bytes may be of another realm", async () => {
+  for (const stream of streams([runInNewContext("Uint8Array.of(97, 98)"), bytes(99)])) {
+    assert.equal(await textOf(stream), "abc");
   }
 });
 
