@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { bool, integer, number, schema, type SchemaOf, text } from "../streams/internal.ts";
 import { writeStream } from "../runtime/mod.ts";
 import { CreatedFile, type Undoable } from "./created_file.ts";
-import { fileFailure } from "./failure.ts";
+import { codeOf, fileFailure } from "./failure.ts";
 import {
   filePath,
   flushFolder,
@@ -207,7 +207,7 @@ export class AtomicFile {
     return this.#file.readBack(buffer, position);
   }
 
-  /** Appends `bytes`. */
+  /** Appends `bytes`. @throws as of {@linkcode writev}. */
   write(bytes: Uint8Array): Promise<void> {
     return this.writev([bytes]);
   }
@@ -215,9 +215,11 @@ export class AtomicFile {
   /**
    * Appends all bytes of `pieces`, with one call of the system where it takes them at once, behind those of earlier calls.
    * A file that a write failed of is worth nothing: it takes no more, and cannot be committed.
+   *
+   * @throws {Error} that names the file and says why it cannot be written, with the system's `code`.
    */
   writev(pieces: readonly Uint8Array[]): Promise<void> {
-    return this.#write(() => writeFully(this.#file, pieces));
+    return this.#write(() => this.#append(pieces));
   }
 
   /**
@@ -232,10 +234,16 @@ export class AtomicFile {
       }
       let bytes = 0;
       for await (const chunk of stream) {
-        await writeFully(this.#file, [chunk]);
+        await this.#append([chunk]);
         bytes += chunk.byteLength;
       }
       return bytes;
+    });
+  }
+
+  #append(pieces: readonly Uint8Array[]): Promise<void> {
+    return writeFully(this.#file, pieces).catch((error) => {
+      throw codeOf(error) === undefined ? error : fileFailure("write", this.#place.path, error);
     });
   }
 

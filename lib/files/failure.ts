@@ -9,7 +9,7 @@ const meanings: Readonly<Record<string, string>> = {
   EFBIG: "the file would be larger than the file system or the process may make it",
   EIO: "the device has failed",
   EISDIR: "it is a directory",
-  ELOOP: "its symbolic links lead in a circle",
+  ELOOP: "its symbolic links lead in a circle, or may not be followed",
   EMFILE: "the process has too many files open",
   ENAMETOOLONG: "the name is too long",
   ENFILE: "the system has too many files open",

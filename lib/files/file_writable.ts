@@ -165,6 +165,13 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
    */
   mode?: number;
   /**
+   * Whether a symbolic link at the path is followed; if not, the link itself is replaced by an `atomic` file, and refuses
+   * any other with the code `ELOOP`. On Windows only an `atomic` file does not follow it.
+   *
+   * @default true
+   */
+  followLinks?: boolean;
+  /**
    * Whether the file goes on behind what is in it, as the system's own way of appending has it: other processes may write
    * to its end, too. A file that is missing is made. Not with `atomic` or `replace`.
    *

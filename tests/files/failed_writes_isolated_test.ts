@@ -37,7 +37,11 @@ test(
       for (const atOnce of [false, true]) {
         const file = await AtomicFile.open(path, { atOnce });
         await file.write(noise(500_000, 1));
-        await assert.rejects(file.write(noise(700_000, 2)), { code: "ENOSPC" });
+        await assert.rejects(file.write(noise(700_000, 2)), ({ cause, code, message }) => {
+          assert.deepEqual([code, (cause as { code?: unknown }).code], ["ENOSPC", "ENOSPC"]);
+          assert.equal(message, `Cannot write ${path}: no space is left on the device (ENOSPC)`);
+          return true;
+        });
         await assert.rejects(file.write(bytes("x")), { code: "ENOSPC" });
         await assert.rejects(file.commit(), {
           code: "ENOSPC",
