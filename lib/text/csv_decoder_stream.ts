@@ -218,12 +218,13 @@ export interface CsvDecoderStreamOptions {
    */
   readonly convert?: (text: string, column: string | number) => unknown;
   /**
-   * The names of columns, or whether the first record has them. `true`: the first record has them, and each other record becomes an object. An array: these are
-   * the names, and each record becomes an object. `false`: each record becomes an array.
+   * The names of columns, or whether the first record has them. `true`: it has, and each other record becomes an object.
+   * A function: called with the names in the first record, as they are there, duplicates too, and returns as many
+   * different ones. An array: the names, where no record has them. `false`: each record becomes an array.
    *
    * @default false
    */
-  readonly headers?: boolean | readonly string[];
+  readonly headers?: boolean | readonly string[] | ((names: readonly string[]) => readonly string[]);
   /**
    * The most bytes that a record may have in UTF-8, its line end not counted. A longer one errors the stream with a
    * `RangeError`: the guard against quotes that are never closed.
@@ -276,6 +277,16 @@ export const csvDecoderStreamOptions: SchemaOf<
  * for await (const [id, name] of body.pipeThrough(new CsvDecoderStream())) console.log(id, name);
  * // 1 Lovelace, Ada
  * // 2 "Amazing" Grace
+ * ```
+ * @example Headers in lower case, of which two are alike
+ * ```ts
+ * import { CsvDecoderStream } from "@millrace/streams/text";
+ *
+ * const headers = (names: readonly string[]) =>
+ *   names.map((name, i) => names.indexOf(name) < i ? `${name.toLowerCase()}_${i + 1}` : name.toLowerCase());
+ * const people = new Response("Name,Phone,Phone\nAda,1,2\n").body!
+ *   .pipeThrough(new CsvDecoderStream<Record<string, string>>({ headers }));
+ * for await (const { name, phone_3 } of people) console.log(name, phone_3); // Ada 2
  * ```
  */
 export class CsvDecoderStream<T = string[]> extends TransformStream<string | ArrayBuffer | ArrayBufferView, T> {

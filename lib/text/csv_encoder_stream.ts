@@ -1,5 +1,5 @@
 import { batchedTransform } from "../batch/internal.ts";
-import { asStreamPair, oneOf, schema, type SchemaOf } from "../streams/internal.ts";
+import { asStreamPair, bool, oneOf, schema, type SchemaOf } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 import { csvMembers } from "./csv_records.ts";
 import { type ConvertCsvValue, CsvWriter } from "./csv_writer.ts";
@@ -23,6 +23,12 @@ const HIGH_WATER_MARK = 512;
  */
 export interface CsvEncoderStreamOptions {
   /**
+   * Whether a byte order mark is written before the first byte, by which Excel tells UTF-8.
+   *
+   * @default false
+   */
+  readonly bom?: boolean;
+  /**
    * Makes a text, or another value that has one, of a field's value. `column` is the name of its column, or its index,
    * counted from 0, if columns have no names. What it throws errors the stream.
    * Without it, strings are written as they are, numbers, bigints and booleans as `String()` writes them, dates as
@@ -33,12 +39,13 @@ export interface CsvEncoderStreamOptions {
   readonly convert?: (value: unknown, column: string | number) => unknown;
   /**
    * The names of columns, which are written before the first record. `true`: records are objects, and the names are those
-   * of the first one's properties. An array: these are the names, which are written even if no record follows; of objects
-   * these properties are written, and arrays must have a field for each. `false`: none are written.
+   * of the first one's properties. A function: called with those, and returns as many different ones to write in their
+   * place. An array: these are the names, which are written even if no record follows; of objects these properties are
+   * written, and arrays must have a field for each. `false`: none are written.
    *
    * @default false
    */
-  readonly headers?: boolean | readonly string[];
+  readonly headers?: boolean | readonly string[] | ((names: readonly string[]) => readonly string[]);
   /**
    * The end of each record.
    *
@@ -55,8 +62,9 @@ export interface CsvEncoderStreamOptions {
 
 export const csvEncoderStreamOptions: SchemaOf<
   CsvEncoderStreamOptions,
-  "headers" | "lineEnding" | "separator"
+  "bom" | "headers" | "lineEnding" | "separator"
 > = /* @__PURE__ */ schema("CsvEncoderStream", () => ({
+  bom: bool(false),
   ...csvMembers<ConvertCsvValue>(),
   lineEnding: oneOf(["\r\n", "\n"], "\r\n"),
 }));
@@ -81,6 +89,16 @@ export const csvEncoderStreamOptions: SchemaOf<
  * console.log(text.split("\r\n")[0]); // id,name
  * console.log(text.split("\r\n")[1]); // 1,"Lovelace, Ada"
  * console.log(text.split("\r\n")[2]); // 2,"""Amazing"" Grace"
+ * ```
+ * @example For Excel, with headers of its own
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { CsvEncoderStream } from "@millrace/streams/text";
+ *
+ * const titles: Record<string, string> = { id: "No.", name: "Name" };
+ * const headers = (names: readonly string[]) => names.map((name) => titles[name] ?? name);
+ * const sheet = ReadableStream.from([{ id: 1, name: "Zoë" }]).pipeThrough(new CsvEncoderStream({ bom: true, headers }));
+ * console.log(JSON.stringify(await new Response(sheet).text())); // "No.,Name\r\n1,Zoë\r\n"
  * ```
  */
 export class CsvEncoderStream<T extends object = object> {

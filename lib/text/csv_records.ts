@@ -42,7 +42,7 @@ export type OnCsvMismatch = (mismatch: CsvMismatch) => readonly string[] | undef
 // deno-lint-ignore no-explicit-any -- functions of all types
 export function csvMembers<F extends (...args: any[]) => unknown>(): {
   readonly convert: Member<F, undefined>;
-  readonly headers: Member<boolean | readonly string[], false>;
+  readonly headers: Member<CsvHeaders, false>;
   readonly separator: Member<string, ",">;
 } {
   return {
@@ -57,7 +57,10 @@ export function csvMembers<F extends (...args: any[]) => unknown>(): {
 }
 
 const SEPARATOR = /^[^"\r\n\ufeff\ud800-\udfff]$/;
-const HEADERS = "true, false or an array of names";
+const HEADERS = "true, false, an array of names or a function";
+
+/** Whether a header is there, its names, or a function that makes them of those that are there. */
+export type CsvHeaders = boolean | readonly string[] | ((names: readonly string[]) => readonly string[]);
 
 /** @throws {TypeError} if the names of columns are no texts, or not all different. */
 export function checkedNames(names: readonly unknown[], source: string): string[] {
@@ -75,9 +78,21 @@ export function checkedNames(names: readonly unknown[], source: string): string[
   return names as string[];
 }
 
-/** @throws {TypeError} if `headers` is neither a boolean nor an array of different names. */
-function checkedHeaders(headers: unknown, name: string): boolean | readonly string[] {
-  if (typeof headers === "boolean") return headers;
+/** Returns as many names as `names` has, made by the caller's function. */
+export function renamed(
+  names: readonly string[],
+  rename: (names: readonly string[]) => readonly string[],
+  source: string,
+): string[] {
+  const made: unknown = rename([...names]);
+  if (Array.isArray(made) && made.length === names.length) return checkedNames([...made], source);
+  const given = Array.isArray(made) ? `${made.length} names` : described(made);
+  throw new TypeError(`headers() must return an array of ${names.length} names, not ${given} (${source})`);
+}
+
+/** @throws {TypeError} if `headers` is no boolean, function or array of different names. */
+function checkedHeaders(headers: unknown, name: string): CsvHeaders {
+  if (typeof headers === "boolean" || typeof headers === "function") return headers as CsvHeaders;
   if (Array.isArray(headers) && headers.length > 0) return checkedNames([...headers], name);
   throw wrongType(name, HEADERS, headers);
 }
@@ -85,7 +100,7 @@ function checkedHeaders(headers: unknown, name: string): boolean | readonly stri
 export type ConvertCsvField = (text: string, column: string | number) => unknown;
 
 export interface CsvRecordsOptions {
-  readonly headers: boolean | readonly string[];
+  readonly headers: CsvHeaders;
   readonly convert: ConvertCsvField | undefined;
   readonly onMismatch: "throw" | "skip" | "fill" | OnCsvMismatch;
 }
@@ -94,6 +109,7 @@ export class CsvRecords<T> {
   readonly #convert: ConvertCsvField | undefined;
   readonly #onMismatch: CsvRecordsOptions["onMismatch"];
   #isHeaderNext: boolean;
+  readonly #headers: CsvHeaders;
   /** The number of fields that a record must have; undefined until the first one has come. */
   #columns: number | undefined;
   #names: readonly string[] | undefined;
@@ -106,8 +122,9 @@ export class CsvRecords<T> {
   constructor({ headers, convert, onMismatch }: CsvRecordsOptions) {
     this.#convert = convert;
     this.#onMismatch = onMismatch;
-    this.#isHeaderNext = headers === true;
-    if (typeof headers !== "boolean") this.#setNames(headers);
+    this.#headers = headers;
+    this.#isHeaderNext = headers === true || typeof headers === "function";
+    if (typeof headers === "object") this.#setNames(headers);
   }
 
   /** The number of columns if their fields, an array of strings, are a record as they are; 0 otherwise, and at first. */
@@ -138,10 +155,7 @@ export class CsvRecords<T> {
   /** Adds the first record, or one that has another number of fields. */
   #addOther(fields: string[], values: T[]): void {
     if (this.#isHeaderNext) {
-      // Lines of some programs end with several separators.
-      const unnamed = fields.indexOf("");
-      const names = fields.map((name, i) => name === "" && i > unnamed ? `_${i + 1}` : name);
-      this.#setNames(checkedNames(names, this.place));
+      this.#setNames(this.#namesIn(fields));
       this.#isHeaderNext = false;
       return;
     }
@@ -169,6 +183,13 @@ export class CsvRecords<T> {
       );
     }
     return used === undefined || this.#names === undefined ? used : filled(used, columns);
+  }
+
+  #namesIn(fields: readonly string[]): string[] {
+    if (typeof this.#headers === "function") return renamed(fields, this.#headers, this.place);
+    // Lines of some programs end with several separators.
+    const unnamed = fields.indexOf("");
+    return checkedNames(fields.map((name, i) => name === "" && i > unnamed ? `_${i + 1}` : name), this.place);
   }
 
   #setNames(names: readonly string[]): void {

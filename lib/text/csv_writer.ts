@@ -1,4 +1,5 @@
 import { described, quoted } from "../streams/internal.ts";
+import { type CsvHeaders, renamed } from "./csv_records.ts";
 
 const FULL = 64 * 1024;
 /** The length in UTF-16 code units from which a text is encoded by itself, as its bytes are not known beforehand. */
@@ -81,8 +82,9 @@ const LONGEST_LOOP = 1024;
 export type ConvertCsvValue = (value: unknown, column: string | number) => unknown;
 
 export interface CsvWriterOptions {
+  readonly bom: boolean;
   /** Whether a header is written, and of which names. */
-  readonly headers: boolean | readonly string[];
+  readonly headers: CsvHeaders;
   readonly convert: ConvertCsvValue | undefined;
   readonly separator: string;
   readonly lineEnding: string;
@@ -128,7 +130,7 @@ export class CsvWriter {
   /** Enqueues the header, if its names were given and no record was. */
   end(enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
     const { headers } = this.#options;
-    if (this.#columns === 0 && typeof headers !== "boolean") {
+    if (this.#columns === 0 && typeof headers === "object") {
       this.#output.add(this.#header(headers));
       enqueue(this.#output.take());
     }
@@ -136,19 +138,20 @@ export class CsvWriter {
 
   /** Finds the columns by the first record; returns the header, with its line end, or nothing. */
   #begin(record: unknown): string {
-    const { headers } = this.#options;
-    const names = typeof headers === "boolean" ? this.#namesOf(record, headers) : headers;
+    const { bom, headers } = this.#options;
+    const names = typeof headers === "object" ? headers : this.#namesOf(record, headers !== false);
     this.#names = names;
     this.#areUsual = !names?.some((name) => name in Object.prototype);
     this.#columns = names === undefined ? (record as readonly unknown[]).length : names.length;
     if (this.#columns === 0) throw new TypeError(`${this.#place} has no fields`);
-    return headers === false ? "" : this.#header(names!);
+    if (headers === false) return bom ? MARK : "";
+    return this.#header(typeof headers === "function" ? renamed(names!, headers, "the header") : names!);
   }
 
   #header(names: readonly string[]): string {
-    const { separator, lineEnding } = this.#options;
+    const { bom, separator, lineEnding } = this.#options;
     const [first, ...others] = names.map((name) => this.#quotedIfNeeded(name));
-    return ([markQuoted(first), ...others].join(separator) || '""') + lineEnding;
+    return (bom ? MARK : "") + ([markQuoted(first), ...others].join(separator) || '""') + lineEnding;
   }
 
   /** The names of an object's properties; undefined if it is an array, which has none. */

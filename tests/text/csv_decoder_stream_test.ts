@@ -79,6 +79,41 @@ test("CsvDecoderStream refuses names of columns that are not all different", asy
   });
 });
 
+test("CsvDecoderStream names columns as a function does of the names that are there, duplicates too", async () => {
+  let given: readonly string[] = [];
+  const headers = (names: readonly string[]): string[] => {
+    given = names;
+    return names.map((name, i) => `${name || "column"}${i}`);
+  };
+  for (const chunks of [["a,a,,\n1,2,3,4\n"], ["a,", "a,,\n1,", "2,3,4\n"]]) {
+    assert.deepEqual(await records(chunks, { headers }), [{ a0: "1", a1: "2", column2: "3", column3: "4" }]);
+    assert.deepEqual(given, ["a", "a", "", ""]);
+  }
+  assert.deepEqual(await records(["a,b\n"], { headers }), []);
+  const convert = (text: string, column: string | number): string => `${column}=${text}`;
+  assert.deepEqual(await records(["a\n1"], { headers, convert }), [{ a0: "a0=1" }]);
+});
+
+test("CsvDecoderStream refuses what is not as many names from the function, and fails as it does", async () => {
+  for (
+    const [made, message] of [
+      [["a"], "headers() must return an array of 2 names, not 1 names (the header, line 1)"],
+      [undefined, "headers() must return an array of 2 names, not undefined (the header, line 1)"],
+      [["a", "a"], 'the header, line 1: columns 1 and 2 have the same name, "a"'],
+    ] as const
+  ) {
+    await assert.rejects(records(["x,y\n1,2"], { headers: () => made as unknown as string[] }), {
+      name: "TypeError",
+      message,
+    });
+  }
+  const failure = new Error("no such column");
+  const headers = (): string[] => {
+    throw failure;
+  };
+  await assert.rejects(records(["x\n"], { headers }), failure);
+});
+
 test("CsvDecoderStream converts fields by their columns", async () => {
   const convert = (text: string, column: string | number): unknown => column === "n" || column === 1 ? +text : text;
   assert.deepEqual(await records(["s,n\na,7"], { headers: true, convert }), [{ s: "a", n: 7 }]);
@@ -239,7 +274,7 @@ test("CsvDecoderStream says what its options may be", () => {
   };
   refused({ headers: "a,b" }, {
     name: "TypeError",
-    message: 'headers must be true, false or an array of names, not "a,b"',
+    message: 'headers must be true, false, an array of names or a function, not "a,b"',
   });
   refused({ headers: ["a", 1] }, { name: "TypeError", message: "headers: column 2 is 1, not a name" });
   refused({ convert: 1 }, { name: "TypeError", message: "convert must be a function, not 1" });

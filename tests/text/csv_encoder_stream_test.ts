@@ -63,6 +63,37 @@ test("CsvEncoderStream writes the names of columns, and objects by them", async 
   assert.equal(await textOf([]), "");
 });
 
+test("CsvEncoderStream writes names that a function makes of those of columns", async () => {
+  const headers = (names: readonly string[]): string[] => names.map((name) => `${name}, the`);
+  const convert = (value: unknown, column: string | number): string => `${column}=${value}`;
+  assert.equal(await textOf([{ a: 1, b: 2 }, { b: 3 }], { headers }), '"a, the","b, the"\r\n1,2\r\n,3\r\n');
+  assert.equal(await textOf([{ a: 1 }], { headers, convert }), '"a, the"\r\na=1\r\n');
+  assert.equal(await textOf([], { headers }), "");
+  for (
+    const [made, message] of [
+      [["x"], "headers() must return an array of 2 names, not 1 names (the header)"],
+      ["xy", 'headers() must return an array of 2 names, not "xy" (the header)'],
+      [["x", "x"], 'the header: columns 1 and 2 have the same name, "x"'],
+    ] as const
+  ) {
+    await assert.rejects(textOf([{ a: 1, b: 2 }], { headers: () => made as unknown as string[] }), {
+      name: "TypeError",
+      message,
+    });
+  }
+});
+
+test("CsvEncoderStream writes one byte order mark, before the first byte, if asked to", async () => {
+  const bytesOf = async (records: object[], options: CsvEncoderStreamOptions): Promise<string> =>
+    new TextDecoder("utf-8", { ignoreBOM: true }).decode(await new Blob(await encoded(records, options)).arrayBuffer());
+  const bom = true;
+  assert.equal(await bytesOf([[1], [2]], { bom }), "\ufeff1\r\n2\r\n");
+  assert.equal(await bytesOf([["\ufeffa"]], { bom }), '\ufeff"\ufeffa"\r\n');
+  assert.equal(await bytesOf([{ a: 1 }, { a: 2 }], { bom, headers: true }), "\ufeffa\r\n1\r\n2\r\n");
+  assert.equal(await bytesOf([], { bom, headers: ["a"] }), "\ufeffa\r\n");
+  assert.equal(await bytesOf([], { bom }), "");
+});
+
 test("CsvEncoderStream converts values by their columns", async () => {
   const convert = (value: unknown, column: string | number): unknown =>
     column === "at" || column === 0 ? [value].join() : value;
@@ -112,10 +143,10 @@ test("CsvEncoderStream says what its options may be", () => {
   const refused = (options: unknown, message: string): void => {
     assert.throws(() => new CsvEncoderStream(options as CsvEncoderStreamOptions), { name: "TypeError", message });
   };
-  refused({ eol: "\n" }, 'CsvEncoderStream: unknown option "eol": use convert, headers, separator, lineEnding');
+  refused({ eol: "\n" }, 'CsvEncoderStream: unknown option "eol": use bom, convert, headers, separator, lineEnding');
   refused({ lineEnding: "\r" }, 'lineEnding must be "\\r\\n" or "\\n", not "\\r"');
   refused({ separator: "\n" }, 'separator must be one character other than a quote or a line end, not "\\n"');
-  refused({ headers: [] }, "headers must be true, false or an array of names, not an Array");
+  refused({ headers: [] }, "headers must be true, false, an array of names or a function, not an Array");
   refused({ headers: ["a", "a"] }, 'headers: columns 1 and 2 have the same name, "a"');
   refused({ convert: {} }, "convert must be a function, not an Object");
 });
