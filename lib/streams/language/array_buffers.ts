@@ -83,7 +83,7 @@ export function viewKind(typeName: string | undefined): ViewKind {
 /**
  * Converts an argument to an ArrayBufferView, and takes its slots.
  *
- * @throws {TypeError} if it is none, or over a SharedArrayBuffer or a resizable ArrayBuffer.
+ * @throws {TypeError} if it is not a view, or is over a SharedArrayBuffer or a resizable ArrayBuffer.
  */
 export function toArrayBufferView(value: unknown, name: string): ViewSlots {
   if (!isView(value)) throw mustBe(name, "an ArrayBufferView");
@@ -120,7 +120,7 @@ export function transferArrayBuffer(buffer: ArrayBuffer): ArrayBuffer {
   return transfer.call(buffer);
 }
 
-/** Frees the memory of a buffer that nobody else has. */
+/** Frees the memory of a buffer without another user. */
 export function freeArrayBuffer(buffer: ArrayBuffer): void {
   transfer.call(buffer, 0);
 }

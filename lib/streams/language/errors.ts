@@ -43,7 +43,7 @@ export function illegalConstructor(): TypeError {
   return withCode(new TypeError("Illegal constructor"), "ERR_ILLEGAL_CONSTRUCTOR");
 }
 
-/** A member was asked for on an object of another class. */
+/** Makes the error of a member that is called on an object of another class. */
 export function wrongThis(name: string): TypeError {
   return withCode(new TypeError(`this must be a ${name} of @millrace/streams`), "ERR_INVALID_THIS");
 }

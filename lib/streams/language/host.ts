@@ -14,8 +14,8 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
 }
 
 /**
- * Whether streams are made as Bun's, whose readers have a `readMany()`: what takes long there is told by it, and that
- * streams stay in their thread.
+ * Whether the runtime's readers have a `readMany()`, as only Bun's do: a sign of costly constructors and of streams
+ * that stay in their thread.
  */
 export const hasReadMany: boolean = /* @__PURE__ */ looksForReadMany();
 
@@ -42,8 +42,8 @@ export function platformClasses(): typeof globalThis {
 }
 
 /**
- * The global function of a name as it is at this call, which need not be loaded until it is used: Deno's getters of timers
- * load Node's modules, which takes as long as to load all of ours.
+ * The global function of a name at the time of this call. Deno's getters of timers load Node's modules, which takes as
+ * long as this whole package.
  *
  * @returns undefined if there is none.
  */

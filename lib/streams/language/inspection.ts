@@ -18,7 +18,7 @@ export function showInNode(shown: Shown, ...members: readonly string[]): void {
 }
 
 /**
- * Lets `util.inspect()` show what a function tells of an object of a class.
+ * Has `util.inspect()` show the members that `membersOf` returns for objects of a class.
  *
  * @see {@link https://nodejs.org/api/util.html#utilinspectcustom}
  */

@@ -139,7 +139,7 @@ export function isNativeWritableStream(value: unknown): value is globalThis.Writ
   return isObject(value) && hasBrand(writableLocked, value);
 }
 
-/** Makes the objects of a class bare dictionaries to the runtime: what is on Object.prototype is no member of theirs. */
+/** Makes the objects of a class bare dictionaries to the runtime, without the members of Object.prototype. */
 export function inheritNothing({ prototype }: { prototype: object }): void {
   Object.setPrototypeOf(prototype, null);
 }
@@ -181,7 +181,10 @@ function bunStreamPair(): new () => object {
   return BunStreamPair as never;
 }
 
-/** The same for a pair of a class that extends none. */
+/**
+ * Makes a pair of a class without a base class an instance of the runtime's TransformStream where {@linkcode
+ * hasReadMany}.
+ */
 export function asStreamPair<Pair extends object>(pair: Pair, constructor: new (...args: never[]) => Pair): Pair {
   return hasReadMany ? Object.assign(Reflect.construct(NativeTransformStream, [], constructor), pair) : pair;
 }

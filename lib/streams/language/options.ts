@@ -156,7 +156,7 @@ export function requireOption<M extends AnyMembers, Name extends keyof M & strin
  * Refuses options that have no effect on a call.
  *
  * @param given The options that are given.
- * @param reason Why, and the way out, as a predicate: `is of no use without cache: name its folder`.
+ * @param reason Why, and the way out, as a predicate: `has no effect without cache: name its folder`.
  * @throws {TypeError} if one of `names` is given.
  */
 export function refuseUnused<O extends object>(given: O, names: readonly (keyof O & string)[], reason: string): void {

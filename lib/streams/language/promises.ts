@@ -1,6 +1,6 @@
 /**
- * Promises as the standard uses them: the language's own, whatever a program has put in the place of `Promise`, and made
- * only where somebody can see them.
+ * Promises as the standard uses them: made by the language's own `Promise`, whatever the global one is, and only where
+ * user code can observe them.
  *
  * @module
  */
@@ -74,7 +74,7 @@ export function queueReaction(steps: () => void): void {
   then.call(RESOLVED, steps);
 }
 
-/** Sets `[[PromiseIsHandled]]`: a rejection nobody looks at is no unhandled one. */
+/** Sets `[[PromiseIsHandled]]`, so that a rejection is not reported as unhandled. */
 export function markAsHandled(promise: Promise<unknown>): void {
   then.call(promise, undefined, noop);
 }
@@ -123,8 +123,8 @@ export interface EndedPromise {
 }
 
 /**
- * A `closed` or `ready` promise that is made when somebody looks at it. Its rejections are always marked as handled,
- * as the standard wants of these promises.
+ * A `closed` or `ready` promise that is made when a getter is called. Its rejections are always marked as handled, as
+ * the standard wants of these promises.
  */
 export class LazyPromise implements EndedPromise {
   #status = PENDING;
@@ -192,8 +192,8 @@ export function waitForAll(promises: readonly Promise<unknown>[]): Promise<void>
 }
 
 /**
- * The result of an algorithm of ours that is not finished, where a user's would return a promise: the algorithm reports
- * its end with a call. No promise is made.
+ * The result of an internal algorithm that is not finished, where a user's would return a promise: the algorithm
+ * reports its end with a call.
  */
 export const PARKED: unique symbol = Symbol("parked");
 

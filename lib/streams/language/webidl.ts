@@ -115,7 +115,7 @@ export function takeState<State extends object>(): State | undefined {
   return state;
 }
 
-/** The same for a class that only our own code constructs. @throws {TypeError} if a caller constructs it. */
+/** Takes the state that internal code passes to a constructor. */
 export function requireState<State extends object>(): State {
   const state = takeState<State>();
   if (state === undefined) throw illegalConstructor();

@@ -24,7 +24,7 @@ import { WritableStream } from "../writable/writable_stream.ts";
 import { setUpWritableStreamDefaultWriter, WriterState } from "../writable/writer_state.ts";
 import { FromNativeByteSource, fromNativeSink, NativeReadableEnd } from "./ends/native_ends.ts";
 
-/** How many chunks, or bytes of a byte stream, a stream made by {@linkcode toNative} takes from ours at once. */
+/** The high-water marks of {@linkcode toNative} in chunks and, for byte streams, in bytes. */
 const BATCH_OF_CHUNKS = 16;
 const BATCH_OF_BYTES = 65_536;
 
@@ -47,9 +47,9 @@ const BATCH_OF_BYTES = 65_536;
  * ```
  */
 export function toNative<R>(stream: globalThis.ReadableStream<R>): globalThis.ReadableStream<R>;
-/** The same for a WritableStream. */
+/** Makes a native WritableStream. */
 export function toNative<W>(stream: globalThis.WritableStream<W>): globalThis.WritableStream<W>;
-/** The same for both ends of a pair. */
+/** Makes a native pair. */
 export function toNative<R, W>(
   stream: { readable: globalThis.ReadableStream<R>; writable: globalThis.WritableStream<W> },
 ): { readable: globalThis.ReadableStream<R>; writable: globalThis.WritableStream<W> };
@@ -67,7 +67,7 @@ export function toNative(stream: object): object {
   if (writable !== undefined) {
     checkWritableStreamFree(writable, "get a writer");
     const writer = new WriterState();
-    writer.isPublic = true; // in the hands of whoever writes to the native stream
+    writer.isPublic = true; // the native stream's producer awaits the writes
     setUpWritableStreamDefaultWriter(writer, writable);
     return new NativeWritableStream(new WritableFeed(writable), { highWaterMark: BATCH_OF_CHUNKS });
   }
@@ -77,12 +77,12 @@ export function toNative(stream: object): object {
 }
 
 /**
- * Makes a stream of ours from one of the runtime's, which is locked. A byte stream is read into buffers of 64 KiB.
+ * Makes a stream of this package from a native one, which is locked. A byte stream is read into buffers of 64 KiB.
  *
- * @param stream a ReadableStream, a WritableStream, or a pair of both such as a CompressionStream; a stream of ours is
- * returned as it is.
+ * @param stream a ReadableStream, a WritableStream, or a pair of both such as a CompressionStream; a stream of this
+ * package is returned as it is.
  * @throws {TypeError} if it is locked, or none of these.
- * @example Iterate over a stream of the runtime's own
+ * @example Iterate over a native stream
  * ```ts
  * import { fromNative } from "@millrace/streams/streams";
  *
@@ -90,9 +90,9 @@ export function toNative(stream: object): object {
  * ```
  */
 export function fromNative<R>(stream: globalThis.ReadableStream<R>): ReadableStream<R>;
-/** The same for a WritableStream. */
+/** Makes a WritableStream of this package. */
 export function fromNative<W>(stream: globalThis.WritableStream<W>): WritableStream<W>;
-/** The same for both ends of a pair. */
+/** Makes a pair of this package. */
 export function fromNative<R, W>(
   stream: { readable: globalThis.ReadableStream<R>; writable: globalThis.WritableStream<W> },
 ): { readable: ReadableStream<R>; writable: WritableStream<W> };

@@ -13,18 +13,18 @@ export interface NativeLock {
   releaseLock(): void;
 }
 
-/** A stream of ours, as far as its native side is locked. */
+/** A stream with the members that its native side's lock needs. */
 export interface LockedStream {
   readonly shell: object | undefined;
   readonly nativeSide: object | undefined;
   readonly disturbed?: boolean;
-  /** The end of a transform stream's native side, which goes in the place of ours when the whole is transferred. */
+  /** The native end of a transform stream, which replaces this stream when the pair is transferred. */
   readonly transferSide: object | undefined;
   /** The lock of the native side by which that was read, or which it has kept, so that the runtime gets nothing by it. */
   idleLock: NativeLock | undefined;
 }
 
-/** A reader or a writer of ours, as far as its native side needs it. */
+/** A reader or a writer with the members that its native side needs. */
 export interface LockState {
   readonly stream: LockedStream | undefined;
   /** Whether a user holds it: then the runtime may read or write by it. */

@@ -29,7 +29,7 @@ import {
 import type { PendingWrites, ReadableEnd, WritableEnd } from "./pipe_ends.ts";
 import type { PipeOptions } from "./pipe_options.ts";
 
-/** The reader of a pipe: what happens to the stream wakes the pipe. Nobody sees its promise. */
+/** The reader of a pipe, whose promises user code cannot observe: a change of the stream's state wakes the pipe. */
 export class PipeReaderState extends DefaultReaderState {
   readonly #pipe: Task;
   override readonly mostPullsAtOnce = 64;
@@ -46,10 +46,10 @@ export class PipeReaderState extends DefaultReaderState {
     super.streamErrored(error);
     this.#pipe.wake();
   }
-  override released(): void {} // an error that nobody sees would cost 4 µs, for its stack
+  override released(): void {} // an unobservable error would cost 4 µs for its stack
 }
 
-/** The writer of a pipe; nobody sees its promises. */
+/** The writer of a pipe, whose promises user code cannot observe. */
 class PipeWriterState extends WriterState {
   readonly #pipe: Task;
 
@@ -78,7 +78,7 @@ interface Failure {
 
 const { addEventListener, removeEventListener } = EventTarget.prototype;
 
-/** How many chunks a pipe moves before it lets other pipes have their turn, and how many of them a whole run counts for. */
+/** The number of chunks after which a pipe yields to other pipes, and the weight of a whole run in that count. */
 const BUDGET = 128;
 const RUN = 16;
 
@@ -134,7 +134,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     this.#recycling = recyclingBetween(source, sink);
   }
 
-  /** Settles when the pipe has let go of both streams. */
+  /** Settles when the pipe has released both streams. */
   get finished(): Promise<void> {
     return this.#finished.promise;
   }
@@ -163,8 +163,8 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     const { controller } = source;
     const destination = this.#destination;
     let budget = BUDGET;
-    // Departures "how far a pipe had come when something failed" and "reading for a destination that is failing".
-    // The destination cannot be closing: whoever has locked it is this pipe.
+    // Departures "how far a pipe had come when something failed" and "reading for a destination that is failing". The
+    // destination cannot be closing: this pipe has locked it.
     while (!this.#isReading && !destination.backpressure && source.state === "readable") {
       if (destination.state !== "writable" || this.#shuttingDown) break;
       if (budget-- <= 0) {

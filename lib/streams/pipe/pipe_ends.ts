@@ -8,7 +8,7 @@ import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { toDictionary } from "../language/webidl.ts";
 import type { WritableStreamState } from "../writable/stream_state.ts";
 
-/** A stream that a pipe reads from: one of ours, or one of the runtime's behind a state that stands for it. */
+/** The source of a pipe: a stream of this package, or a native one behind a state. */
 export interface ReadableEnd {
   /** Whether it is the runtime's: then the state may be a microtask late. */
   readonly isNative: boolean;
@@ -66,7 +66,7 @@ class OwnWritableEnd implements WritableEnd {
   release(): void {}
 }
 
-/** The stream that a pipe is to read from. @throws {TypeError} if it is no ReadableStream, of ours or the runtime's. */
+/** Returns the source of a pipe. @throws {TypeError} if it is no ReadableStream, of this package or native. */
 export function toReadableEnd(value: unknown, name: string): ReadableEnd {
   const state = readableStreamStateOf(value);
   if (state !== undefined) return new OwnReadableEnd(state);
@@ -74,7 +74,7 @@ export function toReadableEnd(value: unknown, name: string): ReadableEnd {
   throw noStream(value, name, "Readable");
 }
 
-/** The stream that a pipe is to write to. @throws {TypeError} if it is no WritableStream, of ours or the runtime's. */
+/** Returns the destination of a pipe. @throws {TypeError} if it is no WritableStream, of this package or native. */
 export function toWritableEnd(value: unknown, name: string): WritableEnd {
   const state = writableStreamStateOf(value);
   if (state !== undefined) return new OwnWritableEnd(state);

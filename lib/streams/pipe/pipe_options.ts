@@ -2,8 +2,7 @@ import { mustBe } from "../language/errors.ts";
 import { isAbortSignal, toDictionary } from "../language/webidl.ts";
 
 /**
- * How `pipeTo()` and `pipeThrough()` treat the ends of a pipe. The platform's type of this name, said here for projects
- * without the DOM's types.
+ * The options of `pipeTo()` and `pipeThrough()`: the platform's type, for projects without the DOM's types.
  *
  * @see {@link https://streams.spec.whatwg.org/#dictdef-streampipeoptions}
  * @example Several sources into one destination

@@ -72,7 +72,7 @@ export function pipeThrough<T, S extends globalThis.ReadableStream>(
   transform: { readable: S; writable: globalThis.WritableStream<T> },
   options?: StreamPipeOptions,
 ): S;
-/** For a call that names the types of chunks. */
+/** Pipes `readable` through a transform, with explicit types of chunks. */
 export function pipeThrough<T, U>(
   source: globalThis.ReadableStream<T>,
   transform: { readable: globalThis.ReadableStream<U>; writable: globalThis.WritableStream<T> },

@@ -2,7 +2,7 @@ import { type Callback, toCallback, toDictionary } from "../language/webidl.ts";
 import { outOfRange } from "../language/errors.ts";
 
 const SMALLEST = 8;
-/** Above this, an emptied ring lets go of its array: one burst should not hold memory for the life of a stream. */
+/** The largest array that an emptied ring keeps: one burst should not hold memory for the life of a stream. */
 const LARGEST_KEPT = 1024;
 const NONE: never[] = [];
 

@@ -6,7 +6,7 @@ export interface BatchLimits {
   readonly maxBytes: number;
 }
 
-/** For how many microtasks a batch waits for a source that is at work: an async generator takes four for a chunk. */
+/** The number of microtasks that a batch waits for a source at work: an async generator takes four for a chunk. */
 const PATIENCE = 6;
 
 const { isView } = ArrayBuffer;
@@ -33,7 +33,7 @@ export class GatheredBatch {
     return this.chunks.length < this.#limits.maxChunks && this.#bytes < this.#limits.maxBytes;
   }
 
-  /** Whether it has waited long enough, with room and a source at work; to be asked once a microtask. */
+  /** Whether the batch has waited long enough, with room and a source at work; must be called once a microtask. */
   waitsNoLonger(): boolean {
     const { length } = this.chunks;
     this.#idle = length > this.#seen ? 0 : this.#idle + 1;

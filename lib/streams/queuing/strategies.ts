@@ -16,7 +16,7 @@ import { defineInterface, toDictionary } from "../language/webidl.ts";
  * ```
  */
 export interface QueuingStrategyInit {
-  /** From this size of the queue on there is backpressure; in bytes or chunks, as the strategy counts. */
+  /** The queue's total size, in bytes or chunks by the strategy, from which on there is backpressure. */
   highWaterMark: number;
 }
 

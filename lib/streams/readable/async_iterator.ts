@@ -33,7 +33,7 @@ class Iteration extends DefaultReaderState implements ReadRequest {
   readonly #preventCancel: boolean;
   /** The promise of the last call that has not been answered: later calls wait for it. */
   #ongoing: Promise<Result> | undefined;
-  /** How many calls that had to wait have not been answered. */
+  /** The number of pending calls that had to wait. */
   #waiting = 0;
   #resolve: (result: Result) => void = noop;
   #reject: (reason: unknown) => void = noop;
@@ -101,7 +101,7 @@ class Iteration extends DefaultReaderState implements ReadRequest {
     this.#finish(() => this.#reject(error));
   }
 
-  /** The end comes once in a stream, and is told when the standard tells it. */
+  /** Delivers the end once a stream, at the time that the standard prescribes. */
   #finish(answer: () => void): void {
     readableStreamReaderRelease(this);
     queueReaction(() => {

@@ -18,8 +18,8 @@ import {
 } from "./stream_state.ts";
 
 /**
- * Locks a stream, of ours or the runtime's. One that `leavesRest` may be read on after `release()`: then no chunk is taken
- * before it is asked for.
+ * Locks a stream, of this package or native. With `leavesRest` the stream may be read on after `release()`, so chunks
+ * are taken only on demand.
  */
 export function acquireBatchReader(stream: unknown, limits: BatchLimits, leavesRest: boolean): BatchReader {
   const state = readableStreamStateOf(stream);
@@ -32,15 +32,15 @@ export function acquireBatchReader(stream: unknown, limits: BatchLimits, leavesR
   return new NativeBatchReader(stream, limits, leavesRest);
 }
 
-/** Nobody sees its reads, nor its promise. */
+/** A reader whose reads and promise user code cannot observe. */
 class BatchReaderState extends DefaultReaderState {
   override readonly mostPullsAtOnce = 64;
   override released(): void {} // as in PipeReaderState
 }
 
 /**
- * The reader of a stream of ours, which is its own read request, as it has one at most. That asks for a chunk as long as
- * the batch has room, and is withdrawn when the batch is given: what comes then is queued.
+ * The reader of a stream of this package, and its own only read request. The request is pending as long as the batch
+ * has room; once the batch is delivered, chunks are queued.
  */
 class OwnBatchReader implements BatchReader, ReadRequest {
   readonly #stream: ReadableStreamState;

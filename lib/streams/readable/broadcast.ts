@@ -19,7 +19,7 @@ import {
 import { ReadableStream } from "./readable_stream.ts";
 import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 
-/** How a broadcast treats its branches. */
+/** The settings of a broadcast's branches. */
 interface BroadcastSettings {
   readonly branches: number;
   /** In chunks, or in bytes where the source is a byte stream. */
@@ -33,7 +33,7 @@ interface BroadcastSettings {
 }
 
 /**
- * Locks a stream, of ours or the runtime's, and makes branches of it that get every chunk.
+ * Locks a stream, of this package or native, and makes branches of it that get every chunk.
  *
  * @throws {TypeError} if it is no ReadableStream, or locked.
  */
@@ -202,7 +202,7 @@ class Branch implements SourceAlgorithms {
   readonly stream = new ReadableStreamState();
   readonly index: number;
   dropped = 0;
-  /** Why it has been canceled, or failed. */
+  /** The reason of its cancellation, or its error. */
   reason: unknown;
   readonly #broadcast: Broadcast;
   #hasLeft = false;
@@ -226,7 +226,7 @@ class Branch implements SourceAlgorithms {
     return !this.#hasLeft && this.stream.controller.canCloseOrEnqueue;
   }
 
-  /** Whether it has room, or somebody waits for a chunk. */
+  /** Whether it has room, or a read is pending. */
   get hasRoom(): boolean {
     const { controller, reader } = this.stream;
     return controller.highWaterMark > controller.queue.totalSize ||
@@ -274,7 +274,7 @@ class Branch implements SourceAlgorithms {
         readableByteStreamControllerRespond(controller, 0);
       }
     } catch {
-      // a view was filled to the middle of an element: its reader is told
+      // a view was filled to the middle of an element: its read rejects
     }
   }
 }

@@ -44,7 +44,7 @@ const NAME = "ReadableStreamBYOBReader";
  */
 export interface ReadableStreamBYOBReaderReadOptions {
   /**
-   * How many elements of the view must be filled before the promise fulfils; fewer are where the stream ends.
+   * The number of elements that must be filled before the promise fulfils; fewer if the stream ends.
    *
    * @default 1
    */
@@ -83,7 +83,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
   /**
    * Locks a stream, as `stream.getReader({ mode: "byob" })` does.
    *
-   * @throws {TypeError} if `stream` is no byte stream of ours, or locked.
+   * @throws {TypeError} if `stream` is no byte stream of this package, or is locked.
    */
   constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
     const streamState = readableStreamStateOf(stream);
@@ -107,7 +107,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     return isObject(this) && #state in this ? this.#state.closed.promise : super.closed;
   }
 
-  /** Cancels the stream; settles when its source has let go of what it holds. Rejects if the reader was released. */
+  /** Cancels the stream; settles when its source has released its resources. Rejects if the reader was released. */
   override cancel(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return super.cancel(reason);
     return readableStreamReaderGenericCancel(this.#state, reason);

@@ -10,7 +10,7 @@ import { checkCanCloseOrEnqueue } from "./controller_state.ts";
  * Gives an underlying byte source the control of its stream.
  *
  * @see {@link https://streams.spec.whatwg.org/#rbs-controller-class}
- * @example Give bytes as they are asked for
+ * @example Enqueue bytes on demand
  * ```ts
  * import { ReadableStream } from "@millrace/streams/streams";
  *
@@ -43,7 +43,7 @@ export class ReadableByteStreamController {
     return request.shell as ReadableStreamBYOBRequest;
   }
 
-  /** How many bytes of room are left below the high-water mark; `null` once the stream has errored. */
+  /** The free bytes below the high-water mark; `null` once the stream has errored. */
   get desiredSize(): number | null {
     return ReadableByteStreamController.#of(this).desiredSize;
   }

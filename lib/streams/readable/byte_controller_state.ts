@@ -8,7 +8,7 @@ import { ReadableStreamState } from "./stream_state.ts";
 /** The internal slots of a ReadableStreamBYOBRequest. */
 export class ByobRequestState {
   controller: ByteControllerState | undefined;
-  /** The view, once somebody may hold it. */
+  /** The view, once user code may hold it. */
   shownView: Uint8Array<ArrayBuffer> | undefined;
   /** The object that users hold, once there is one. */
   shell: object | undefined;
@@ -16,13 +16,13 @@ export class ByobRequestState {
     this.controller = controller;
   }
 
-  /** The part of the first descriptor that is to be filled, made when somebody looks at it; `null` once it is answered. */
+  /** The part of the first descriptor that is to be filled, made on the first access; `null` once it is answered. */
   get view(): Uint8Array<ArrayBuffer> | null {
     if (this.controller === undefined) return null;
     return this.shownView ??= this.controller.firstPullInto!.toRoom();
   }
 
-  /** Whether somebody has transferred the view's buffer. */
+  /** Whether user code has transferred the view's buffer. */
   get isViewDetached(): boolean {
     return this.shownView !== undefined && lengthOf(this.shownView) === 0;
   }
@@ -174,7 +174,7 @@ export class ByteControllerState extends ReadableControllerState {
     this.callPullIfNeeded();
   }
 
-  /** EnqueueChunkToQueue; the chunk's buffer must be nobody else's. */
+  /** EnqueueChunkToQueue; the chunk's buffer must have no other user. */
   addToQueue(chunk: ViewSlots): void {
     if (this.queue === EMPTY) this.queue = new ByteQueue();
     this.queue.enqueue(chunk);
@@ -204,7 +204,7 @@ export function commitPullIntoDescriptor(controller: ByteControllerState, descri
   else request.chunkSteps(view);
 }
 
-/** The same for several, in order. */
+/** Commits several descriptors in order, as CommitPullIntoDescriptor does one. */
 export function commitPullIntoDescriptors(
   controller: ByteControllerState,
   filled: readonly PullIntoDescriptor[],
@@ -265,7 +265,7 @@ export function invalidateByobRequest(controller: ByteControllerState): void {
   controller.byobRequest = undefined;
 }
 
-/** Detaches the view that a source has of the first descriptor's buffer. Nobody can tell otherwise whether it was transferred. */
+/** Detaches the source's view of the first descriptor's buffer. Without a view, a transfer cannot be observed. */
 export function takeBackBuffer(controller: ByteControllerState, first: PullIntoDescriptor): void {
   if (controller.byobRequest?.shownView) first.buffer = transferArrayBuffer(first.buffer);
 }

@@ -99,7 +99,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     try {
       this.#forwardChunk();
     } catch {
-      // see closeSteps(); the standard throws this where nobody could catch it
+      // see closeSteps(); the standard throws this where no caller could catch it
     } finally {
       if (holds) runTasks();
     }

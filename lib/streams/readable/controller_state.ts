@@ -17,7 +17,7 @@ import type { Task } from "../shortcuts/task.ts";
 import type { ReadRequest } from "./stream_state.ts";
 import { readableStreamClose, readableStreamError, type ReadableStreamState } from "./stream_state.ts";
 
-/** The algorithms of a readable stream: a user's underlying source, or one of ours. */
+/** The algorithms of a readable stream: a user's underlying source, or an internal one. */
 export interface SourceAlgorithms {
   /** Returns a promise, or anything else when it is done, or PARKED if it calls `onPulled` itself; it may throw. */
   pull(): unknown;
@@ -25,7 +25,7 @@ export interface SourceAlgorithms {
   cancel(reason: unknown): unknown;
   /** Called with the pipe that reads from the stream, and with none at its end. */
   pipedFrom?(pipe: Task | undefined): void;
-  /** The source that takes chunks back to reuse their memory, once nobody uses them any longer. */
+  /** The source that takes unused chunks back to reuse their memory. */
   readonly recycler?: RecyclingSource | undefined;
 }
 
@@ -50,7 +50,7 @@ export abstract class ReadableControllerState {
   closeRequested = false;
   pulling = false;
   pullAgain = false;
-  /** The same as functions, for promises; bound once for each stream. */
+  /** The methods above as functions, for promises; bound once a stream. */
   #onPulled: (() => void) | undefined;
   #onPullFailed: ((error: unknown) => void) | undefined;
   abstract readonly queue: ControllerQueue;
@@ -236,8 +236,8 @@ export function queueGoingOn(owner: GoingOn): void {
 }
 
 /**
- * Calls the source's pull, and reacts to its end as its promise would have: a microtask later, or, if nobody sees the
- * reads and the source returned no promise, at once.
+ * Calls the source's pull, and reacts to its end a microtask later, as its promise would. The reaction is immediate if
+ * the reads cannot be observed and the source returned no promise.
  */
 function callPull(controller: ReadableControllerState): void {
   const result = pullFrom(controller);
@@ -252,7 +252,7 @@ function callPull(controller: ReadableControllerState): void {
 }
 
 function reactToPull(controller: ReadableControllerState): void {
-  if (!controller.canCloseOrEnqueue) controller.pulling = false; // for good, so that nobody sees when
+  if (!controller.canCloseOrEnqueue) controller.pulling = false; // the stream is ending: the timing cannot be observed
   else queueGoingOn(controller);
 }
 

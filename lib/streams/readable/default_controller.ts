@@ -29,7 +29,7 @@ export class ReadableStreamDefaultController<R = unknown> {
     this.#state = requireState();
   }
 
-  /** How much room is left below the high-water mark, in units of the strategy; `null` once the stream has errored. */
+  /** The free room below the high-water mark, in units of the strategy; `null` once the stream has errored. */
   get desiredSize(): number | null {
     return ReadableStreamDefaultController.#of(this).desiredSize;
   }

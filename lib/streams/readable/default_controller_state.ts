@@ -34,7 +34,10 @@ export class DefaultControllerState extends ReadableControllerState {
     return chunk;
   }
 
-  /** Has `taker` take from the queue as much as it has room for, as by reads that nobody sees, and pulls after the last. */
+  /**
+   * Moves chunks from the queue to `taker` while that has room, as unobservable reads would, and pulls after the last
+   * one.
+   */
   moveBuffered(taker: ChunkTaker): void {
     const { queue } = this;
     while (queue.length > 0 && taker.hasRoom) taker.add(queue.dequeue());

@@ -48,7 +48,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
   /**
    * Locks a stream, as `stream.getReader()` does.
    *
-   * @throws {TypeError} if `stream` is no ReadableStream of ours, or locked.
+   * @throws {TypeError} if `stream` is no ReadableStream of this package, or is locked.
    */
   constructor(stream: ReadableStream<R>) {
     const streamState = readableStreamStateOf(stream);
@@ -69,7 +69,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     return isObject(this) && #state in this ? this.#state.closed.promise : super.closed;
   }
 
-  /** Cancels the stream; settles when its source has let go of what it holds. Rejects if the reader was released. */
+  /** Cancels the stream; settles when its source has released its resources. Rejects if the reader was released. */
   override cancel(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return super.cancel(reason);
     return readableStreamReaderGenericCancel(this.#state, reason);
@@ -80,7 +80,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     if (!isObject(this) || !(#state in this)) return super.read();
     const { stream } = this.#state;
     if (stream === undefined) return promiseRejectedWith(releasedError("read", "reader"));
-    if (stream.controller.hasBuffered) { // no request: nobody can tell it from one that is served at once
+    if (stream.controller.hasBuffered) { // no request: the difference cannot be observed
       disturb(stream);
       return servedRead(stream.controller.readBuffered()) as ReturnType<this["read"]>;
     }

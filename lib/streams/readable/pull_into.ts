@@ -53,8 +53,8 @@ export class PullIntoDescriptor {
   }
 
   /**
-   * Returns the filled bytes as a view of the kind given. The standard transfers the buffer here once more; but
-   * it comes from a transfer, and since then nobody has seen it.
+   * Returns the filled bytes as a view of the kind given. The standard transfers the buffer once more; that cannot be
+   * observed, as no code has seen the buffer since its last transfer.
    *
    * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-convert-pull-into-descriptor}
    */
@@ -70,8 +70,8 @@ export class PullIntoDescriptor {
 }
 
 /**
- * The bytes that wait to be read: slots of views over buffers that nobody else has. The views are made as they are read:
- * Bun takes 1.7 times as long for each where as many wait as views.
+ * The chunks to be read: slots of views over buffers without another user. The views are made by the reads: on Bun each
+ * takes 1.7 times as long where as many wait as views.
  *
  * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-queue-entry}
  */

@@ -38,7 +38,7 @@ export function pullRun(controller: DefaultControllerState, most: number, pipe: 
   return run;
 }
 
-/** The same for a batch, which looks at each chunk before the next one. */
+/** Pulls a run into a batch, which checks each chunk before the next one. */
 export function pullRunInto(controller: DefaultControllerState, batch: GatheredBatch, taker: RunningPipe): void {
   const { source } = controller;
   if (!(source instanceof SyncIteratorSource) || source.ahead !== undefined) return;

@@ -87,7 +87,7 @@ let isLazy = makeNativeSideLazily(NativeReadableStream, (stream) => {
  * runtime takes a ReadableStream (`new Response(stream)`, native `pipeThrough()`, `structuredClone()`).
  *
  * @see {@link https://streams.spec.whatwg.org/#rs-class}
- * @example Chunks as they are asked for
+ * @example Enqueue chunks on demand
  * ```ts
  * import { ReadableStream } from "@millrace/streams/streams";
  *
@@ -154,7 +154,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   }
 
   /**
-   * Cancels the stream: what it buffers is dropped. Settles when its source has let go of what it holds; rejects with a
+   * Cancels the stream: what it buffers is dropped. Settles when its source has released its resources; rejects with a
    * TypeError if the stream is locked.
    */
   override cancel(reason: unknown = undefined): Promise<void> {
@@ -195,7 +195,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   /**
    * Pipes the stream into a transform's writable end and returns its readable end.
    *
-   * @param transform a TransformStream, or any pair of `readable` and `writable`; of ours or the runtime's.
+   * @param transform a TransformStream, or any pair of `readable` and `writable`, of this package or native.
    * @param options as of {@linkcode ReadableStream.pipeTo}.
    * @throws {TypeError} if this stream or the writable end is locked, or an argument is of the wrong type.
    */
@@ -203,7 +203,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     transform: { readable: S; writable: globalThis.WritableStream<R> },
     options?: StreamPipeOptions,
   ): S;
-  /** For a call that names the type of chunks. */
+  /** Pipes the stream through a transform, with an explicit type of chunks. */
   override pipeThrough<T>(
     transform: { readable: globalThis.ReadableStream<T>; writable: globalThis.WritableStream<R> },
     options?: StreamPipeOptions,
@@ -217,9 +217,9 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   }
 
   /**
-   * Pipes the stream into a writable stream, of ours or the runtime's; settles when everything is written and the
-   * destination closed. Rejects with the error of the end that failed, with the signal's reason, or with a TypeError if an
-   * end is locked or no stream.
+   * Pipes the stream into a writable stream, of this package or native; settles when everything is written and the
+   * destination closed. Rejects with the error of the end that failed, with the signal's reason, or with a TypeError if
+   * an end is locked or no stream.
    *
    * @param destination where chunks go.
    * @param options `preventClose`, `preventAbort` and `preventCancel`, all false by default, keep an end open; `signal`

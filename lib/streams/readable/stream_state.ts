@@ -38,11 +38,11 @@ export class ReadableStreamState {
   shell: object | undefined;
   /** The stream as the runtime handles it: the stream itself, or an object made when the runtime looks. */
   nativeSide: object | undefined;
-  /** The feed of the stream's native side, once somebody has asked that for a chunk. */
+  /** The feed of the native side, once that has pulled a chunk. */
   feed: StreamObserver | undefined;
   idleLock: NativeLock | undefined;
   transferSide: object | undefined;
-  /** Settles as the stream ends, if anybody asked. */
+  /** Settles as the stream ends; undefined until a function of Node reads it. */
   ended: EndedPromise | undefined;
 }
 
@@ -158,13 +158,13 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> implem
   isPublic = false;
   nativeSide: LockState["nativeSide"];
   /**
-   * How many pulls that return no promise may follow each other at once, where the standard has other code get its turn
-   * between them: none if a user reads by it.
+   * The number of consecutive pulls without a promise, between which the standard gives other code its turn: 0 for
+   * readers of users.
    */
   readonly mostPullsAtOnce: number = 0;
   requests: Ring<Request> = new Ring();
 
-  /** Made when somebody looks at it: what has become of the stream until then tells what it is. */
+  /** Made by the first call, from the state of the stream until then. */
   get closed(): LazyPromise {
     if (this.closedPromise === undefined) {
       this.closedPromise = new LazyPromise();

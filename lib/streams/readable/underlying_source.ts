@@ -9,7 +9,7 @@ import type { ReadableStreamDefaultController } from "./default_controller.ts";
  * An underlying source: the origin of a stream's chunks.
  *
  * @see {@link https://streams.spec.whatwg.org/#underlying-source-api}
- * @example Chunks as they are asked for
+ * @example Enqueue chunks on demand
  * ```ts
  * import { ReadableStream, type UnderlyingDefaultSource } from "@millrace/streams/streams";
  *
@@ -25,7 +25,7 @@ import type { ReadableStreamDefaultController } from "./default_controller.ts";
  * ```
  */
 export interface UnderlyingDefaultSource<R = unknown> {
-  /** Called when the stream is cancelled: lets go of what the source holds. */
+  /** Called when the stream is cancelled: releases the source's resources. */
   cancel?: (reason: unknown) => void | PromiseLike<void>;
   /** Called while there is room below the high-water mark; not again until what it returned has settled. */
   pull?: (controller: ReadableStreamDefaultController<R>) => void | PromiseLike<void>;
@@ -59,7 +59,7 @@ export interface UnderlyingByteSource {
    * Default: none are allocated; such readers get what is enqueued.
    */
   autoAllocateChunkSize?: number;
-  /** Called when the stream is cancelled: lets go of what the source holds. */
+  /** Called when the stream is cancelled: releases the source's resources. */
   cancel?: (reason: unknown) => void | PromiseLike<void>;
   /** Called while there is room below the high-water mark, or a view to fill. */
   pull?: (controller: ReadableByteStreamController) => void | PromiseLike<void>;
@@ -91,7 +91,7 @@ export interface UnderlyingByteSource {
 export interface UnderlyingSource<R = unknown> {
   /** See {@linkcode UnderlyingByteSource}. */
   autoAllocateChunkSize?: number;
-  /** Called when the stream is cancelled: lets go of what the source holds. */
+  /** Called when the stream is cancelled: releases the source's resources. */
   cancel?: (reason: unknown) => void | PromiseLike<void>;
   /** Called while there is room below the high-water mark. */
   pull?: (controller: ReadableStreamDefaultController<R> & ReadableByteStreamController) => void | PromiseLike<void>;

@@ -1,6 +1,6 @@
 /**
- * Sources and transformers of ours between which a pipe passes memory back: a chunk that the one has made, and the other
- * is done with, can be used for another chunk. Nobody else sees such a chunk.
+ * Internal sources and transformers between which a pipe passes memory back: a chunk's memory is used again once its
+ * transformer is done. User code never gets such a chunk.
  *
  * @module
  */
@@ -9,7 +9,7 @@
 export abstract class RecyclingSource {
   readonly #isRecycling = true;
 
-  /** Takes back a chunk that nobody uses any longer. */
+  /** Takes back an unused chunk. */
   abstract recycle(chunk: unknown): void;
 
   /** Whether a value is one; asking cannot be observed. */
@@ -58,7 +58,7 @@ export class Recycling {
   }
 }
 
-/** For a pipe between a source that takes its chunks back and a sink that keeps nothing of them. */
+/** Finds the source that may reuse its chunks' memory, as the pipe's sink keeps nothing of them. */
 export function recyclingBetween(
   { recycler }: { readonly recycler?: RecyclingSource | undefined },
   { releasesChunks }: { readonly releasesChunks?: boolean | undefined },

@@ -8,18 +8,18 @@ import { atEndOfTurn } from "./end_of_turn.ts";
  */
 
 /**
- * How long, in ms, tasks run until others have their turn. At 10, a server with 100 responses under way paused several times
- * in each, and at each pause sent what it had of all of them: 1.3 to 1.5 times the CPU time on Bun.
+ * The time in ms after which tasks yield. At 10, a server with 100 open responses paused several times in each and sent
+ * partial output: 1.3 to 1.5 times the CPU time on Bun.
  */
 const LONGEST = 40;
-/** For how many turns tasks stop: Deno looks at its sockets every 61 turns only, and a turn takes microseconds. */
+/** The number of turns that tasks pause: Deno polls its sockets only every 61 turns, and a turn takes microseconds. */
 const TURNS = 8;
-/** How many tasks run until it is asked how long the turn has been: to ask a clock for each would take a tenth. */
+/** The number of tasks between two checks of the clock: a check for each task would take a tenth of the time. */
 const MOST_UNTIMED = 256;
-/** That many if they are slow, or as many as take the time that follows, in ms. */
+/** The number of slow tasks between two checks, and the time in ms that the number is adapted to. */
 const LEAST_UNTIMED = 8;
 const PACE = 2;
-/** How many tasks one counts for that has moved all that a task may move. */
+/** The weight, in tasks, of a task that has moved its full budget of chunks. */
 const MANY = 64;
 
 let untimed = MOST_UNTIMED;
@@ -32,7 +32,7 @@ let resume: (() => void) | undefined;
 let turnsLeft = 0;
 let pauses = 0;
 
-/** Whether tasks are to stop, by {@linkcode inAnotherTurn}: to be asked after each. */
+/** Whether tasks are to stop, by {@linkcode inAnotherTurn}; must be called after each task. */
 export function isLongTurn(): boolean {
   return --untimed < 0 && askClock(performance.now());
 }
@@ -75,7 +75,7 @@ function onEndOfTurn(): void {
   resume = undefined;
 }
 
-/** How many tasks run in one microtask before the promises of others get their turn. */
+/** The number of tasks in one microtask before other promises get their turn. */
 const BUDGET = 256;
 
 /** The first and the last of the tasks that wait; each has the next one, which takes less time than a queue of its own. */
@@ -85,10 +85,9 @@ let last: Task | undefined;
 let isAwake = false;
 
 /**
- * Steps that run in a microtask whenever something has woken them, always in the asynchronous context that they were made
- * in, whoever wakes them.
+ * Steps that run in a microtask after a wake-up, always in the asynchronous context of their creation.
  *
- * Tasks that become ready meanwhile share the microtask: chunks go down a chain of pipes without one for each hop.
+ * Tasks that become ready meanwhile share the microtask: chunks pass a chain of pipes without one for each hop.
  */
 export abstract class Task {
   readonly context: Context = currentContext();
@@ -117,8 +116,8 @@ export abstract class Task {
 }
 
 /**
- * Keeps tasks that become ready until {@linkcode runTasks}, which runs them without a microtask of their own: for
- * where a microtask of ours is under way, with no code of users below it. Returns whether the caller is to release them.
+ * Keeps tasks that become ready until {@linkcode runTasks}, which runs them without a microtask of their own. Needs an
+ * internal microtask without user code on the stack. Returns whether the caller has to release them.
  */
 export function holdTasks(): boolean {
   if (isAwake) return false;

@@ -31,7 +31,7 @@ export class TransformStreamDefaultController<O = unknown> {
     this.#state = requireState();
   }
 
-  /** How much room the readable end has left, in units of its strategy; `null` once it has errored. */
+  /** The free room of the readable end, in units of its strategy; `null` once it has errored. */
   get desiredSize(): number | null {
     return TransformStreamDefaultController.#of(this).desiredSize;
   }

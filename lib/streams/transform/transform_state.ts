@@ -21,7 +21,7 @@ import type { Task } from "../shortcuts/task.ts";
 import { writableStreamFinishParkedWrite } from "../writable/pipe_write.ts";
 import { writableStreamFinishInFlightWriteWithError, type WritableStreamState } from "../writable/stream_state.ts";
 
-/** The algorithms of a transform stream: a user's transformer, or one of ours. Each may throw. */
+/** The algorithms of a transform stream: a user's transformer, or an internal one. Each may throw. */
 export interface TransformerAlgorithms {
   transform(chunk: unknown): unknown;
   flush(reason: unknown): unknown;

@@ -56,7 +56,7 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
    *
    * @param transformer what makes chunks of chunks; without a `transform` they pass as they are.
    * @param writableStrategy how much may wait to be transformed; by default one chunk.
-   * @param readableStrategy how much is transformed before it is asked for; by default nothing.
+   * @param readableStrategy how much is transformed ahead of the reads; by default nothing.
    * @throws {TypeError} if an argument or a member is of the wrong type.
    * @throws {RangeError} if a high-water mark is negative or NaN, or the transformer has a type.
    */
@@ -121,7 +121,7 @@ function createReadableEnd(state: TransformStreamState, mark: number, size: Size
 }
 
 /**
- * Sets up a transform stream whose transformer is one of ours, at the default marks.
+ * Sets up a transform stream with an internal transformer, at the default marks.
  *
  * @see {@link https://streams.spec.whatwg.org/#transformstream-set-up}
  */

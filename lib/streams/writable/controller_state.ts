@@ -23,7 +23,7 @@ import {
   writableStreamUpdateBackpressure,
 } from "./stream_state.ts";
 
-/** The algorithms of a writable stream: a user's underlying sink, or one of ours. Each may throw. */
+/** The algorithms of a writable stream: a user's underlying sink, or an internal one. Each may throw. */
 export interface SinkAlgorithms {
   /** Returns a promise, or anything else when it is done, or PARKED: see `pipe_write.ts`. The request is in flight. */
   write(chunk: unknown): unknown;
@@ -114,7 +114,7 @@ export class WritableControllerState {
     this.batching = undefined;
   }
 
-  /** The signal that `abort()` aborts; made when somebody looks at it. */
+  /** The signal that `abort()` aborts, made by the first call. */
   get signal(): AbortSignal {
     if (this.#abortController === undefined) {
       this.#abortController = new AbortController();
@@ -124,7 +124,7 @@ export class WritableControllerState {
     return this.#abortController.signal;
   }
 
-  /** Whether somebody has looked at the signal. */
+  /** Whether the signal was made. */
   get hasSignal(): boolean {
     return this.#abortController !== undefined;
   }

@@ -52,7 +52,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
   /**
    * Locks a stream, as `stream.getWriter()` does.
    *
-   * @throws {TypeError} if `stream` is no WritableStream of ours, or locked.
+   * @throws {TypeError} if `stream` is no WritableStream of this package, or is locked.
    */
   constructor(stream: WritableStream<W>) {
     const streamState = writableStreamStateOf(stream);
@@ -74,7 +74,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
   }
 
   /**
-   * How much room is left below the high-water mark, in units of the strategy; `null` once the stream has errored.
+   * The free room below the high-water mark, in units of the strategy; `null` once the stream has errored.
    *
    * @throws {TypeError} if the writer was released.
    */
@@ -90,7 +90,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
   }
 
   /**
-   * Errors the stream at once; chunks that wait are dropped. Settles when the sink has let go of what it holds; rejects
+   * Errors the stream at once; chunks that wait are dropped. Settles when the sink has released its resources; rejects
    * with a TypeError if the writer was released.
    */
   override abort(reason: unknown = undefined): Promise<void> {

@@ -13,13 +13,13 @@ export interface WriteRequest {
   reject(reason: unknown): void;
 }
 
-/** A write in flight, or a pipe's, whose end nobody waits for: the stream's own error tells of its failure. */
+/** A write in flight, or a pipe's, without a promise: the stream's own error carries its failure. */
 export const UNWATCHED_WRITE: WriteRequest = { settlesAtOnce: true, resolve() {}, reject() {} };
 
 /** The producer on the native side of a stream, as far as the stream has to do with it. */
 export interface NativeProducer {
   startedErroring(reason: unknown): void;
-  /** Has the native side's abort abort the stream's signal from now on, which somebody looks at. */
+  /** Has the native side's abort abort the stream's signal from now on, which user code has read. */
   watchAbort(): void;
   /** Begins the stream's abort, if the native side's has begun, before a write fails, or something more is done with the sink. */
   abortIfBegun(): void;
@@ -50,9 +50,9 @@ export class WritableStreamState {
   nativeSide: object | undefined;
   idleLock: NativeLock | undefined;
   transferSide: object | undefined;
-  /** The feed of the stream from its native side, once somebody has written to that. */
+  /** The feed of the stream from its native side, after the first write to that. */
   feed: NativeProducer | undefined;
-  /** Settles as the stream ends, if anybody asked. */
+  /** Settles as the stream ends; undefined until a function of Node reads it. */
   ended: EndedPromise | undefined;
 }
 

@@ -26,7 +26,7 @@ import type { SinkAlgorithms, WritableControllerState } from "./controller_state
  * ```
  */
 export interface UnderlyingSink<W = unknown> {
-  /** Called when the stream is aborted: lets go of what the sink holds, without finishing. */
+  /** Called when the stream is aborted: releases the sink's resources without finishing. */
   abort?: (reason: unknown) => void | PromiseLike<void>;
   /** Called when the stream is closed and all chunks are written. */
   close?: () => void | PromiseLike<void>;

@@ -90,7 +90,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   }
 
   /**
-   * Errors the stream at once; chunks that wait are dropped. Settles when the sink has let go of what it holds; rejects
+   * Errors the stream at once; chunks that wait are dropped. Settles when the sink has released its resources; rejects
    * with a TypeError if the stream is locked.
    */
   override abort(reason: unknown = undefined): Promise<void> {

@@ -126,8 +126,8 @@ export function writableStreamDefaultWriterWrite(writer: WriterState, chunk: unk
 /**
  * WritableStreamDefaultControllerWrite where the sink is idle: the chunk passes the queue.
  *
- * If the sink returns no promise, the write's promise need not be one that somebody resolves: it is the reaction to a
- * resolved one, followed at once by the reaction that does what else belongs to the end of a write.
+ * If the sink returns no promise, the write's promise needs no resolver: it is the reaction to a resolved promise,
+ * followed by the reaction that ends the write.
  */
 function writeAtOnce(stream: WritableStreamState, chunk: unknown): Promise<void> {
   const { controller } = stream;

@@ -37,8 +37,8 @@ import {
 } from "../../writable/stream_state.ts";
 
 /**
- * A readable stream of the runtime, behind a state of ours that asks it for a chunk when a chunk is asked of the state:
- * the end of a pipe, or what `fromNative()` gives. One read is under way at a time.
+ * A native readable stream behind a state of this package: the end of a pipe, or the source of `fromNative()`. It reads
+ * on demand, one chunk at a time.
  */
 export class NativeReadableEnd implements SourceAlgorithms {
   readonly isNative = true;
@@ -98,7 +98,7 @@ export class NativeReadableEnd implements SourceAlgorithms {
 
 const BUFFER_SIZE = 65_536;
 
-/** The underlying source of a byte stream of ours that reads one of the runtime's into large buffers. */
+/** The underlying source that reads a native byte stream into large buffers. */
 export class FromNativeByteSource implements SourceAlgorithms {
   readonly state: ReadableStreamState;
   readonly #reader: globalThis.ReadableStreamBYOBReader;
@@ -144,8 +144,8 @@ export class FromNativeByteSource implements SourceAlgorithms {
   };
 
   /**
-   * As in NativeReadableEnd; but a read is not answered at all if the source closes and knows nothing of views, which has
-   * it wait for ever.
+   * Handles the end as NativeReadableEnd does, and ends a BYOB read: a closed source without BYOB support would leave
+   * it pending for ever.
    */
   readonly #onClosed = (): void => {
     this.#hasClosed = true;
@@ -172,8 +172,8 @@ interface PendingWrites {
 }
 
 /**
- * A writable stream of the runtime, behind a state of ours that holds nothing: what is written to it is written there at
- * once, and it is full while the native stream is.
+ * A native writable stream behind a state without a queue: each chunk is written at once, and the state's backpressure
+ * is the native stream's.
  */
 export class NativeWritableEnd implements SinkAlgorithms {
   readonly isNative = true;
@@ -251,7 +251,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
   };
 }
 
-/** A stream of ours that writes to one of the runtime's: at once while that has room, else when it has again. */
+/** Makes a WritableStream that writes to a native one: at once while that has room, otherwise as soon as it is ready. */
 export function fromNativeSink(stream: globalThis.WritableStream): WritableStreamState {
   const writer = nativeGetWriter.call(stream);
   const state = createWritableStream(new FromNativeSink(writer), 1, undefined);
@@ -272,7 +272,7 @@ class FromNativeSink implements SinkAlgorithms {
     const written = nativeWriter.write.call(this.#writer, chunk);
     const desiredSize = nativeWriterDesiredSize.call(this.#writer);
     if (desiredSize === null) return written;
-    markAsHandled(written); // `closed` tells of its failure
+    markAsHandled(written); // `closed` rejects with its failure
     return desiredSize > 0 ? undefined : nativeWriterReady.call(this.#writer);
   }
 

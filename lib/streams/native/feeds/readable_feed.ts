@@ -29,7 +29,7 @@ export class ReadableFeed implements ReadRequest {
   readonly stream: ReadableStreamState;
   #controller!: NativeController; // set before our stream has it as its feed
   #isReading = false;
-  /** Whether a read waits for a chunk. One is enough: as the native side gets that, it asks again if more is asked of it. */
+  /** Whether a read is pending. One suffices: the native side pulls again if it wants more than its chunk. */
   #isWaiting = false;
   #ended = false;
 
@@ -38,7 +38,7 @@ export class ReadableFeed implements ReadRequest {
     this.stream = stream;
   }
 
-  /** Tells the native stream from now on what becomes of ours. */
+  /** Passes the stream's end and errors on to the native controller from now on. */
   watch(controller: NativeController): void {
     this.#controller = controller;
     this.stream.feed = this;
@@ -91,19 +91,19 @@ export class ReadableFeed implements ReadRequest {
       }
       this.#controller.enqueue(chunk as never);
     } else {
-      releaseReadableFeed(this.stream); // nobody waits any longer: the native consumer left while it read
+      releaseReadableFeed(this.stream); // the native consumer was released during the read
       this.#keep(chunk);
     }
   }
 
-  /** Whether a native consumer waits for the chunk that was asked of our stream. */
+  /** Whether a native consumer still waits for the chunk of the pending read. */
   get isWanted(): boolean {
     return isNativeReadableStreamLocked(this.stream.nativeSide!);
   }
 
   /**
-   * How many bytes a BYOB reader of the native side waits for, if one does: more would be left there, where no reader of
-   * ours finds them.
+   * The byte length of the native side's pending BYOB read. More bytes than that would stay in the native queue, out of
+   * reach of this stream's readers.
    */
   get #roomOfByobRead(): number | undefined {
     return this.type && (this.#controller as globalThis.ReadableByteStreamController).byobRequest?.view?.byteLength;

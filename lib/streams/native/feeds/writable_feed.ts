@@ -33,7 +33,7 @@ export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
     this.stream = stream;
   }
 
-  /** Tells the native stream from now on what becomes of ours: it may err before anything is written. */
+  /** Passes the stream's errors on to the native controller from now on, even before the first write. */
   start(controller: globalThis.WritableStreamDefaultController): void {
     this.#controller = controller;
     this.stream.feed = this;

@@ -27,9 +27,8 @@ export function setTransformStateOf({ prototype }: { readonly prototype: object 
 }
 
 /**
- * Makes an end for the stream that `pair.writable` gives, where `pair` is a TransformStream of ours and nobody has put
- * another getter in the place of the class's: so that stream needs no object, and on Bun no native side, as long as
- * nobody looks at it.
+ * Makes an end for `pair.writable` of a TransformStream whose getter is the class's own. Until the getter is called,
+ * that stream needs no object, and on Bun no native side.
  */
 export function unseenWritableEnd<End>(
   pair: unknown,
@@ -49,19 +48,18 @@ export { closeEndedSide, EagerFeed, lightSideOf, WatchedReadableFeed, WatchedWri
 type StreamClass = StandIn & (new () => object);
 
 /**
- * Lets streams of ours go without their native side until the runtime looks for it, where that can be: most never leave
- * our code, and the runtime's constructor takes longer than ours.
+ * Postpones the native side of streams until the runtime reads it, where possible. Most streams never reach the
+ * runtime, and its constructor takes longer than this package's.
  *
- * Node and Deno keep what they know of a stream in properties named by symbols, by which they also tell their streams
- * from other objects. A class between ours and theirs has accessors of these names, which read and write the
- * properties of an object that the runtime's own constructor makes at that time. Whatever the runtime does with a stream
- * of ours, it does with that object's properties, and the readers, writers and controllers of that object find the same
- * there. What is looked for without a property is marked at once: see {@linkcode transferMarkOf}.
+ * Node and Deno keep the state of a stream in properties named by symbols, which also serve as brands. A class between
+ * this package's and the native one has accessors of these names. They read and write the properties of an object that
+ * the native constructor makes at that time. The native readers, writers and controllers of that object thus share one
+ * state. The serializer's mark is no property and is set at once: see {@linkcode transferMarkOf}.
  *
- * Other runtimes have internal slots, which a constructor alone can make: there every stream is made by it.
+ * Other runtimes have internal slots, which only a constructor can make: there each stream is made by it.
  *
- * @returns whether `super()` makes no native side: then a class stands in the place of the runtime's, which ours is to
- * extend, until it is made; `staysLazy()` has the last word on it.
+ * @returns whether `super()` makes no native side: then a stand-in for the native class is to be extended, until
+ * `staysLazy()` has decided.
  */
 export function makeNativeSideLazily(
   native: StreamClass,
@@ -79,8 +77,8 @@ export function makeNativeSideLazily(
 }
 
 /**
- * Puts the ends of a transform stream of ours in the place of those of its native side, wherever that keeps them, so that
- * the runtime transfers ours, and locks them.
+ * Replaces the ends of a transform stream's native side by those of this package, so that the runtime transfers and
+ * locks the latter.
  */
 export function withEndsOf(pair: ReadableWritablePair, side: ReadableWritablePair & object): object {
   const { readable, writable } = side;
@@ -115,10 +113,10 @@ export function findStates(State: object, stateOf: StateOf): void {
 }
 
 /**
- * Lets readers or writers of ours go without their native side until the runtime looks for it, as
- * {@linkcode makeNativeSideLazily} does with streams: while a stream has no native side, nothing need lock that.
+ * Postpones the native side of readers or writers, as {@linkcode makeNativeSideLazily} does for streams. A stream
+ * without a native side needs no native lock.
  *
- * @returns whether that can be.
+ * @returns whether that is possible.
  */
 export function makeLockLazily(natives: Native, State: object): boolean {
   const { native, makeStream, look } = natives;

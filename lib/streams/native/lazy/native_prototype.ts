@@ -8,12 +8,12 @@ type TransferMark = (stream: object) => void;
 const DENO_HOST_OBJECT = Symbol.for("Deno.core.hostObject");
 
 /**
- * How the runtime is told that a stream may go to another thread. Its serializer asks that of each object before it runs
- * any code of the object's, so the answer must be there from the start.
+ * Finds the mark by which the runtime's serializer accepts a stream for transfer. The serializer checks each object
+ * before any code of the object runs, so the mark must be there from the start.
  *
  * @param sample a stream of the runtime's class.
  * @param prototype of the streams that are to be marked like it.
- * @returns `undefined` if there is no way to tell it.
+ * @returns `undefined` if the runtime has no such mark.
  */
 export function transferMarkOf(sample: object, prototype: object): TransferMark | undefined {
   const denoType = Object.getOwnPropertyDescriptor(sample, DENO_HOST_OBJECT);
@@ -192,9 +192,8 @@ export function putInPlace(
 }
 
 /**
- * Whether a class of ours, which has just been made, makes no native side. A stream of it is marked at once, which
- * `sampleOf()` is about; if that does not have it refused as one to be cloned, ours is made to extend the runtime's class
- * after all.
+ * Whether a new stream class makes no native side. `sampleOf()` marks a stream for this check; if the serializer does
+ * not refuse to clone it, the class extends the native one after all.
  */
 export function staysLazy(ours: Class): boolean {
   const StandIn = Object.getPrototypeOf(ours) as Class;

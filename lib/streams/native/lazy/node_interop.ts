@@ -49,7 +49,7 @@ interface AskedState {
   readonly controller: { error(error: unknown): void };
 }
 
-/** Lets a class of ours answer. */
+/** Gives a class the members that Node's stream functions read. */
 export function answerNode(
   { prototype }: { prototype: object },
   open: "readable" | "writable",

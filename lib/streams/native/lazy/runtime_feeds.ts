@@ -31,7 +31,7 @@ import { WritableFeed } from "../feeds/writable_feed.ts";
 
 const { prototype } = nativeClass("ReadableStreamDefaultController", "enqueue");
 
-/** The name under which Deno's readers ask a controller of theirs for a chunk. */
+/** The name of the method by which Deno's readers pull from a controller. */
 const PULL_STEPS: symbol = stepsNamed("[[PullSteps]]");
 /** The name of what they call when they are released. */
 const RELEASE_STEPS: symbol = stepsNamed("[[ReleaseSteps]]");
@@ -69,7 +69,7 @@ function readDirectly(feed: ReadableFeed, controller: NativeController, request:
 
 type Properties = Record<PropertyKey, unknown>;
 
-/** The name under which Deno's streams have the promise of their end; nobody asks a native side for it. */
+/** The name of the property that holds the promise of a Deno stream's end; native sides do not use it. */
 const CLOSED_PROMISE = Symbol.for("nodejs.webstream.isClosedPromise");
 const FEED = Symbol("feed");
 
@@ -89,9 +89,9 @@ let template: Template | undefined;
 let isKnown = false;
 
 /**
- * Makes the native side of a stream without Deno's constructor, which takes longer than all the rest of a short
- * `Response` (700 ns): an object that inherits from a stream of Deno's, whose controller inherits from that one's, with
- * steps of ours. Returns `undefined` for a byte stream, and where the runtime's streams are not like that.
+ * Makes the native side of a stream without Deno's constructor, which takes 700 ns, more than the rest of a short
+ * `Response`. The object inherits from a Deno stream, and its controller from that stream's controller, with its own
+ * steps. Returns `undefined` for a byte stream, and where the runtime's streams differ from Deno's.
  */
 export function lightSideOf(state: ReadableStreamState): object | undefined {
   if (!hasSteps || !(state.controller instanceof DefaultControllerState)) return undefined;
@@ -196,7 +196,7 @@ export class WatchedWritableFeed extends WritableFeed {
     return super.close();
   }
 
-  /** Closes the side, once nobody has locked it whom it could not be closed for. */
+  /** Closes the native side, once no lock prevents that. */
   closeSide(): void {
     const { nativeSide, writer } = this.stream;
     if (this.#isClosing || nativeSide === undefined) return;
@@ -222,7 +222,7 @@ export function closeEndedSide(state: WritableStreamState): void {
  */
 class LendingFeed extends ReadableFeed {
   #controller!: NativeController; // set before anything is lent
-  /** How many chunks the native side had the last time that somebody counted. */
+  /** The number of chunks in the native side's queue at the last count. */
   #lent = 0;
 
   override pull(controller: NativeController): void {
@@ -240,7 +240,7 @@ class LendingFeed extends ReadableFeed {
     }
   }
 
-  /** Takes back what nobody has read of the chunks lent; nobody locks the native side. */
+  /** Takes the unread part of the lent chunks back; the native side must not be locked. */
   takeBack(): void {
     this.countSteps();
     if (this.#lent === 0) return;

@@ -7,8 +7,8 @@ import { currentPause } from "../../shortcuts/task.ts";
 import type { WriteRequest } from "../stream_state.ts";
 
 /**
- * How a stream queues chunks whose sink takes them in batches. To the rest of the stream a batch is one chunk, and a
- * write request, which grows until the sink gets it: queue, close, abort and errors need not know of batches.
+ * The queue's side of a sink that takes batches. A batch is one chunk and one write request, which grows until the sink
+ * gets it: queue, close, abort and errors need not know of batches.
  */
 export interface Batching {
   /** Adds a chunk that a writer wrote; returns the promise of its batch. A size that is none errors the stream. */
@@ -54,7 +54,7 @@ export class Batch implements WriteRequest {
   #open: unknown[] = NONE;
   #openLength = 0;
   #openRoom = 0;
-  /** Behind the promise of every `write()` whose chunk is here: they settle alike. */
+  /** The deferred of all `write()` promises of this batch, which settle alike. */
   #deferred: Deferred<void> | undefined = undefined;
   /** The pipes that wrote some of the chunks; few batches have more than one. */
   readonly #pipes: WriteRequest[] = [];
@@ -63,7 +63,7 @@ export class Batch implements WriteRequest {
     this.#owner = owner;
   }
 
-  /** Whether nobody has a promise, and so nobody can tell if a sink that returned none was done at once. */
+  /** Whether no `write()` promise exists, so that the end of a synchronous sink may be immediate. */
   get settlesAtOnce(): boolean {
     return this.#deferred === undefined;
   }
@@ -91,7 +91,7 @@ export class Batch implements WriteRequest {
     this.size += chunks.length;
   }
 
-  /** All chunks, in arrays that nobody else uses. */
+  /** All chunks, in arrays without another user. */
   takeParts(): unknown[][] {
     this.#closePart();
     return this.#parts;
@@ -157,11 +157,11 @@ const EXACTNESS = 0.5;
 export class BatchDelay {
   readonly #delay: number;
   readonly #onOver: () => void;
-  /** When the batch that grows is due, in ms as of performance.now(). */
+  /** The time at which the growing batch is due, in ms as of performance.now(). */
   #due = 0;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  /** @param onOver Called when the time of a batch is over that was asked for. */
+  /** @param onOver Called when the time of the requested batch is over. */
   constructor(delay: number, onOver: () => void) {
     this.#delay = delay;
     this.#onOver = onOver;
@@ -205,7 +205,7 @@ const SHARE = 1 / 8;
 export class OutrunningProducer {
   /** Whether the queue was full before the last batch was done with, and each turn since then has added to it. */
   #isFilling = false;
-  /** How much was queued when that was last asked. */
+  /** The queue's size at the last call. */
   #queued = 0;
   /** The last pause of long pipes that was waited for, and how much was queued then, or when the last batch was written. */
   #pause = 0;

@@ -120,16 +120,16 @@ function pause(delay: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A sink of ours takes a batch by this method, in place of `writev()`: in the arrays that it came in, not in one. */
+/** The method by which an internal sink takes a batch, in place of `writev()`: in the arrays that it came in, not in one. */
 export const WRITE_PARTS: unique symbol = Symbol("writeParts");
 
 /** An underlying sink that takes batches, after conversion, with the algorithms that it gives. */
 export class BatchedSinkAlgorithms {
   /** The most that one call gets, in the strategy's unit. */
   readonly maxBatch: number;
-  /** How long the first chunk of a batch waits for others, in ms; undefined if until the end of the turn. */
+  /** The time in ms that the first chunk of a batch waits for others; undefined for the end of the turn. */
   readonly maxDelay: number | undefined;
-  /** As much that a batch does not wait for more. */
+  /** The size from which on a batch does not wait. */
   readonly minBatch: number;
   readonly #sink: unknown;
   #controller: object | undefined = undefined;

@@ -26,20 +26,20 @@ import { Batch, BatchDelay, type Batching, type BatchOwner, OutrunningProducer }
 import { BatchedSinkAlgorithms } from "./batched_sink.ts";
 
 /**
- * How a stream queues chunks for a sink that takes batches; and the sink that the rest of the stream sees, which passes
- * the batches on.
+ * A stream's queue for a sink that takes batches; and the sink that the rest of the stream sees, which passes the
+ * batches on.
  *
- * A batch starts when the queue is full or the stream is closing, else at the end of the turn: so a producer that goes
- * on when the last batch has ended can fill the queue again first. Without that wait, one small batch would leave the
- * next one room for little more than the rest of the queue, and small and large ones would take turns for ever. For the
- * same reason the wait is longer where a producer has shown to be faster than the sink.
+ * A batch starts when the queue is full or the stream is closing, otherwise at the end of the turn. So a producer that
+ * resumes after the last batch can fill the queue again first. Without that wait, small and large batches would
+ * alternate for ever: a small one leaves the next little more room than the rest of the queue. For the same reason the
+ * wait is longer after a producer has proven faster than the sink.
  */
 export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   readonly #sink: BatchedSinkAlgorithms;
   readonly #maxBatch: number;
-  /** As much of the open batch that it does not wait for more. */
+  /** The size from which on the open batch does not wait. */
   readonly #enough: number;
-  /** For sinks that have batches wait for a time. */
+  /** The delay of batches, for sinks with one. */
   readonly #delay: BatchDelay | undefined;
   #controller: WritableControllerState = undefined as never; // set by attach()
   /** The last batch of the queue, which grows. */
@@ -120,7 +120,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     return true;
   }
 
-  /** How many chunks of size 1 the queue and the open batch have room for; at least one. */
+  /** The room of the queue and the open batch in chunks of size 1; at least one. */
   #room(): number {
     const { queue, highWaterMark } = this.#controller;
     const ofBatch = this.#maxBatch - (this.#open?.size ?? 0);
@@ -185,13 +185,13 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     const { queue, highWaterMark } = this.#controller;
     batch.add(chunk, size);
     queue.totalSize += size;
-    // Whoever has looked in this turn need not look again before the queue, this batch or the one before it is full.
+    // The check runs once a turn, until the queue, this batch or the one before it is full.
     if (!this.#awaitsMore || queue.totalSize >= highWaterMark || batch.size >= this.#enough || queue.length > 1) {
       this.#advance();
     }
   }
 
-  /** Whether somebody has looked at the open batch, and it waits. */
+  /** Whether the open batch was checked, and waits. */
   get #awaitsMore(): boolean {
     return this.#awaitsEndOfTurn || (this.#delay !== undefined && this.#delay.isRunning);
   }
@@ -254,8 +254,8 @@ export function giveBatchedState(underlyingSink: unknown, strategy: unknown, hig
 }
 
 /**
- * Queues what a stream of batches wants of its own sink behind all that was written so far, whoever has locked it, and
- * has all of that written now. It counts for nothing in the queue; the promise is that of its batch.
+ * Queues an internal chunk behind all writes so far, despite any lock, and has all of that written now. It has no size
+ * in the queue; the promise is that of its batch.
  */
 export function writePastLock(stream: object, chunk: unknown): Promise<void> {
   const state = writableStreamStateOf(stream)!;
