@@ -25,8 +25,8 @@ export interface BatchedTransform<I, O> {
 
 /**
  * Makes a transform stream whose transformer takes batches. A batch is transformed, and its writes acknowledged, when
- * the readable end has room for a chunk or somebody reads. The strategy's `size()` must not throw: nothing would tell
- * the readable end.
+ * the readable end has room for a chunk or a pending read. The strategy's `size()` must not throw: the readable end
+ * would not get the error.
  */
 export function batchedTransform<I, O>(
   transform: TransformBatch<I, O>,
@@ -48,7 +48,7 @@ class Ends<I, O> {
   readonly #atEnd: BatchedTransformOptions<O>["atEnd"];
   #output: ReadableStreamDefaultController<O> = undefined as never; // set by the stream's start, as the next one
   #input: WritableStreamDefaultController = undefined as never;
-  /** Whether output was asked for after the last that there was. */
+  /** Whether the readable end was pulled after its last output. */
   #isWanted = false;
   /** The promise that a batch waits for until output is wanted, or never will be. */
   #wanted: Deferred<void> | undefined = undefined;
@@ -99,7 +99,7 @@ class Ends<I, O> {
   }
 
   #write(batch: I[]): undefined {
-    if (this.#failure !== undefined) throw this.#failure.reason; // nobody will read what is made of it
+    if (this.#failure !== undefined) throw this.#failure.reason; // the output would not be read
     try {
       this.#transform(batch, this.#enqueue);
     } catch (error) {

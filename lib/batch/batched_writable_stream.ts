@@ -20,7 +20,7 @@ import { WritableStream, type WritableStreamDefaultController, WritableStreamDef
  * ```
  */
 export interface BatchedUnderlyingSink<W = unknown> {
-  /** Called when the stream is aborted, with what waited dropped: lets go of what the sink holds, without finishing. */
+  /** Called when the stream is aborted and its queue dropped: releases the sink's resources without finishing. */
   abort?: (reason: unknown) => void | PromiseLike<void>;
   /** Called when the stream is closed and the last batch is written. */
   close?: () => void | PromiseLike<void>;
@@ -39,7 +39,7 @@ export interface BatchedUnderlyingSink<W = unknown> {
    */
   maxDelay?: number;
   /**
-   * How much makes a batch start before `maxDelay` has passed, in the unit of `maxBatch`.
+   * The size, in the unit of `maxBatch`, from which on a batch starts before `maxDelay` has passed.
    *
    * @default as much as there is room for
    */
@@ -52,8 +52,8 @@ export interface BatchedUnderlyingSink<W = unknown> {
    */
   onFailed?: (chunks: W[], reason: unknown) => void | PromiseLike<void>;
   /**
-   * How often, and after how many ms, a batch that failed is written again; further chunks wait. If `writev()` returns
-   * which chunks failed, only these are.
+   * The number of retries of a failed batch and the pause before each in ms; further chunks wait. If `writev()` returns
+   * the failed chunks, only these are retried.
    *
    * @default not at all
    */
@@ -100,7 +100,7 @@ export interface FailedChunks {
   /** The indexes of the chunks that could not be written. */
   readonly failed: readonly number[];
   /**
-   * Why.
+   * The reason.
    *
    * @default an Error with the number of chunks
    */
@@ -108,7 +108,7 @@ export interface FailedChunks {
 }
 
 /**
- * How a write that failed is tried again.
+ * The retries of a failed write.
  *
  * @example Three times, 20 ms apart
  * ```ts
@@ -129,10 +129,10 @@ export interface FailedChunks {
  * ```
  */
 export interface RetryOptions {
-  /** How often it is tried again. */
+  /** The number of retries. */
   readonly attempts: number;
   /**
-   * How long to wait before each of these, in ms.
+   * The pause before each retry in ms.
    *
    * @default 1000
    */

@@ -106,7 +106,10 @@ export interface BroadcastOptions<R = unknown> {
    * @default "wait"
    */
   policy?: SlowBranchPolicy;
-  /** With `"drop"`, gets the number of a branch that has lost a chunk, and of the chunks that it has lost so far. */
+  /**
+   * Called with `"drop"` for each lost chunk, with the number of its branch and of the chunks that this branch has lost
+   * so far.
+   */
   onDrop?: (branch: number, dropped: number) => void;
 }
 
@@ -137,7 +140,7 @@ const HIGH_WATER_MARK = { chunks: 16, bytes: 65_536 };
  * Of a byte stream the branches are byte streams too, and each gets bytes of its own; other chunks are shared. The source
  * stays locked.
  *
- * @param stream a ReadableStream, of ours or of the runtime.
+ * @param stream a ReadableStream, of this package or native.
  * @returns the branches. What `size()` or `onDrop()` throws errors all of them and cancels the source.
  * @throws {TypeError} if `stream` is no ReadableStream or is locked, or an option is unknown or of the wrong type.
  * @throws {RangeError} if `branches` or `highWaterMark` is out of range.

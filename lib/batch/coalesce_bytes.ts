@@ -77,7 +77,7 @@ export function coalesceBytes(options: CoalesceBytesOptions = {}): {
   const { size, maxDelay, minBatch } = coalesceBytesOptions(options);
   return batchedTransform<ArrayBufferView | ArrayBufferLike, Uint8Array<ArrayBuffer>>(
     (chunks, enqueue) => joinChunks(chunks, size, enqueue),
-    // An error here would be told to the writable end alone: what is no chunk is as large as it takes to be looked at.
+    // An error here would reach only the writable end: an invalid chunk has a size with which it is checked.
     { highWaterMark: size, size: (chunk) => lengthOf(chunk) ?? size },
     { maxDelay, minBatch },
   );

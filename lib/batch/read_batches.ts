@@ -67,12 +67,12 @@ export const readBatchesOptions: SchemaOf<
  * Reads a stream in batches: each step of the loop gets an array of all chunks that are queued, or waits for the next
  * chunk. One promise a batch instead of one a chunk.
  *
- * Every chunk comes once and in order; an error comes after the chunks that were read before it. Streams of ours and of
- * the runtime are taken alike; the stream is locked until the loop ends. Leaving the loop early cancels the stream. Only
- * what a batch has room for is read, and no batch is read before it is asked for; a stream of the runtime may be asked
- * for as many chunks ahead as the last batch had.
+ * Every chunk comes once and in order; an error comes after the chunks that were read before it. The stream may be one
+ * of this package or native, and is locked until the loop ends. Leaving the loop early cancels the stream. Chunks are
+ * read on demand, as many as a batch has room for. From a native stream, as many chunks as the last batch had may be
+ * read ahead.
  *
- * @param stream a ReadableStream, of ours or of the runtime.
+ * @param stream a ReadableStream, of this package or native.
  * @returns an iterator of non-empty arrays, which are yours. Its `return()` also ends a `next()` that waits.
  * @throws {TypeError} if `stream` is no ReadableStream or is locked, or an option is unknown or of the wrong type.
  * @throws {RangeError} if a limit is out of range.
@@ -109,7 +109,7 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
   readonly #waiting: Deferred<Result<R>>[] = [];
   /** Whether the reader takes chunks right now: code of the source, which it calls, may come back here. */
   #isTaking = false;
-  /** The abort that the next call is to be told. */
+  /** The error with which the next call rejects. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor(
@@ -202,7 +202,7 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
     const reader = this.#reader!;
     const error: unknown = this.#signal!.reason;
     this.#failure = { error };
-    if (!this.#preventCancel) reader.cancel(error).catch(() => {}); // the abort is what is told
+    if (!this.#preventCancel) reader.cancel(error).catch(() => {}); // the abort is the error of the call
     this.#finish();
   };
 
