@@ -47,7 +47,7 @@ export function ifRangeHolds(request: RequestFields, { resource, tag }: Variant)
   return ifRangeNames(field, tag, isStrong ? lastModified : undefined);
 }
 
-/** Of the variants that the client may be sent, the one that it says it has. */
+/** Returns the variant that the client has by `field`, among those that it may be sent. */
 function ownedVariant(request: RequestFields, field: string, chosen: Variant): Variant | undefined {
   if (ifNoneMatchLists(field, chosen.tag)) return chosen;
   const { resource } = chosen;
@@ -88,7 +88,7 @@ export function answerRange(field: string, variant: Variant): Answer | "ignored"
 
 const ASK_AGAIN = ["Retry-After", "1", "Cache-Control", "no-store"];
 
-/** Told that the file of a variant is not what was scanned. */
+/** Called when a variant's file is not as scanned. */
 export type OnFault = (variant: Variant) => void;
 
 /** Answers a GET or HEAD request for a file. Returns undefined if it is of the previous deploy, and gone. */

@@ -153,7 +153,7 @@ export interface StaticHandlerOptions {
    */
   dictionaries?: boolean;
   /**
-   * How many bytes of files are kept in memory: those of at most 64 KiB, the smallest first. Others are streamed.
+   * The limit in bytes of the files kept in memory: those of at most 64 KiB, the smallest first. Others are streamed.
    * The rest of the limit holds ready Responses on Bun and Deno.
    *
    * @default 67108864 (64 MiB)
@@ -182,7 +182,7 @@ export interface StaticHandlerOptions {
    */
   watch?: boolean;
   /**
-   * Told of each file that is left out or not what it should be. What it throws is printed.
+   * Called for each file that is left out or not as expected. Its exceptions are printed.
    *
    * @default console.warn
    */

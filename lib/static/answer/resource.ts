@@ -42,7 +42,7 @@ export class Resource {
   readonly #proofs: Proofs;
   /** Whether some of its variants may turn out to be of other content. */
   #hasOpen: boolean;
-  /** How many variants of the tree were decided about when those of this file were last looked at. */
+  /** The count of verified variants in the tree when this file's variants were last checked. */
   #decided = -1;
 
   constructor(file: TreeFile, path: string, settings: TreeSettings, memory: TreeMemory, proofs: Proofs) {
@@ -138,7 +138,7 @@ export class Resource {
   /** The smallest delta against what the client has, unless it likes a variant more (RFC 9842). */
   #chooseDelta(accepted: AcceptedCodings, request: RequestFields): Variant | undefined {
     const field = request.get("available-dictionary");
-    // A part of a delta is of no use: browsers name deltas also with ranges, where they undo no other coding.
+    // No part of a delta is sent: browsers announce deltas with ranges too, where they undo no other coding.
     if (!field || request.get("range") || !this.#mayBeRead(request)) return undefined;
     const dictionary = availableDictionary(field);
     const usable = this.deltas.filter(({ representation }) => representation.dictionary === dictionary);

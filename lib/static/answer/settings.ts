@@ -87,7 +87,7 @@ export interface TreeSettings extends Settings {
 /** The files of a tree, as their immutability depends on them. */
 interface NamedFiles {
   paths(): Iterable<string>;
-  /** Undefined: no manifest tells of any file. */
+  /** Undefined if no manifest records any file. */
   readonly recordedImmutable: ((path: string) => boolean) | undefined;
 }
 

@@ -6,7 +6,7 @@ import { readVerified } from "../scan/file_content.ts";
 import type { Representation } from "../scan/representation.ts";
 import type { Resource } from "./resource.ts";
 
-/** How much of a SHA-256 in base64 is in an entity tag: 132 bits. */
+/** The length of the SHA-256 in an entity tag, in base64 digits: 132 bits. */
 const TAG_LENGTH = 22;
 
 /** A form that a resource is sent in, with its responses, each made when it is first requested. */
@@ -19,7 +19,7 @@ export class Variant {
   readonly tag: string;
   /** Whether it may turn out not to be a form of the file, so that it is not sent yet. */
   isOpen: boolean;
-  /** When its file was last changed, in ms since 1970; undefined until it was looked at. */
+  /** The time of its file's last change, in ms since 1970; undefined until the first check. */
   mtimeMs: number | undefined;
   /** The number that the file system has for it; undefined until it was looked at. */
   ino: number | undefined;

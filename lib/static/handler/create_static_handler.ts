@@ -51,24 +51,23 @@ export interface StaticHandler extends AsyncDisposable {
    * they began with. If it rejects, all stays as it was.
    */
   readonly reload: () => Promise<void>;
-  /** How many files there are, and how much of them is in memory. */
+  /** Returns the number of files and of their bytes in memory. */
   readonly stats: () => StaticStats;
-  /** Answers nothing any more, waits for what is being sent, and lets go of the memory. */
+  /** Stops responding, waits for open responses, and releases the memory. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Serves the files of a folder from a table of ready answers, which is built once: to answer, nothing is asked of the
- * file system, but to read what is too large to be kept in memory.
+ * Serves the files of a folder from a table of ready responses, which is built once. A request reads from the file
+ * system only if its file is too large for the memory.
  *
- * The variants that `precompress` made (or any other tool: `app.js.br`, `.zst`, `.gz` beside `app.js`) are sent to who
- * accepts them, by the weights of `Accept-Encoding`; `.dcb` and `.dcz` deltas to browsers that have the former version
- * (RFC 9842). Every variant has a strong `ETag` of its own bytes. Conditional requests and ranges, also of variants,
- * follow RFC 9110.
+ * The variants that `precompress` made (or any other tool: `app.js.br`, `.zst`, `.gz` beside `app.js`) are sent to
+ * clients that accept them, by the weights of `Accept-Encoding`; `.dcb` and `.dcz` deltas to browsers that have the
+ * previous version (RFC 9842). Every variant has a strong `ETag` of its own bytes. Conditional requests and ranges,
+ * also of variants, follow RFC 9110.
  *
- * A file that is not any more what was scanned is answered with 503 and `Retry-After`, and makes the folder be scanned
- * anew: no answer mixes two versions. Replace whole folders by switching a symbolic link, or files by renaming, then
- * `reload()`.
+ * A request for a file that has changed since the scan gets 503 and `Retry-After`, and starts a new scan: no response
+ * mixes two versions. Replace whole folders by switching a symbolic link, or files by renaming, then `reload()`.
  *
  * @param directory The folder. What lies outside it is never served, not even through a symbolic link.
  * @param options Names of index and error pages, caching, memory: see {@linkcode StaticHandlerOptions}.

@@ -6,12 +6,13 @@ import { FileReader, isAsScanned, isShortage } from "./file_reader.ts";
 import type { Asked } from "./respond.ts";
 import type { Site } from "./site.ts";
 
-/** How long the file of a body that nobody reads stays open, in ms. */
+/** The time in ms after which the file of an unread body is closed. */
 const UNREAD = 500;
 
 /**
- * Parts of a file as the body of a Response. A body that nobody reads or cancels (that of a framework that answers HEAD
- * from GET) lets go of the file after a while; it is opened again, and held against what was scanned, if somebody does.
+ * Makes the body of a Response from parts of a file. If the body is neither read nor canceled, as where a framework
+ * answers HEAD from GET, its file is closed after a while. A later read opens the file again and compares it with the
+ * scan.
  *
  * A default stream: on all runtimes one of type "bytes" is slower, on Node by a third.
  */
@@ -67,7 +68,7 @@ export function fetchFrom(site: Site, request: Request): Response | Promise<Resp
   return send(site, request, site.respond(askedBy(request)));
 }
 
-/** As {@linkcode fetchFrom}, but returns undefined if the next handler of a chain is to respond. */
+/** Responds as {@linkcode fetchFrom} does, but returns undefined if the next handler of a chain is to respond. */
 export function matchFrom(site: Site, request: Request): Response | Promise<Response> | undefined {
   const answer = site.respondInChain(askedBy(request));
   return answer && send(site, request, answer);

@@ -3,10 +3,10 @@ import type { FileParts } from "../answer/answer.ts";
 import type { Variant } from "../answer/variant.ts";
 import { openToRead } from "../scan/file_content.ts";
 
-/** How much is read at once, in bytes: more gains little, and is held for each slow visitor. */
+/** The size of a read in bytes: more gains little, and is held for each slow client. */
 export const PIECE: number = 128 * 1024;
 
-/** Whether the file of `variant` is still what was scanned. Opens nothing: to be asked before anything is sent. */
+/** Whether the file of `variant` is still as scanned; opens nothing, for calls before the response begins. */
 export function isAsScanned(variant: Variant): boolean {
   const found = statSync(variant.representation.file, { throwIfNoEntry: false });
   return found !== undefined && matches(found, variant);
@@ -36,7 +36,7 @@ export class FileReader {
     throw this.#changed();
   }
 
-  /** How many bytes the next piece has; 0 at the end. */
+  /** The size in bytes of the next piece; 0 at the end. */
   get ahead(): number {
     while (this.#index < this.#parts.length) {
       const part = this.#parts[this.#index];

@@ -26,7 +26,7 @@ export type MountedRequest = IncomingMessage & { readonly originalUrl?: string; 
 
 /** A path that a chain has a handler at, `app.use("/docs", site.node)`, where the handler does not see it. */
 export interface Mount {
-  /** As it is in the request's target: encoded, without a slash at its end. */
+  /** The path of the request's target: encoded, without a slash at its end. */
   readonly path: string;
   /** The request target below it. */
   readonly target: string;
@@ -107,7 +107,7 @@ export type Next = (error?: unknown) => void;
 
 /** Answers a request to `node:http` or the compatible side of `node:http2`. */
 export function answerNode(site: Site, req: MountedRequest, res: ServerResponse, next: Next | undefined): void {
-  if (res.headersSent || res.writableEnded) return; // somebody else answers, or the visitor has left
+  if (res.headersSent || res.writableEnded) return; // another handler responds, or the client has left
   const asked = askedBy(req, site.basePath);
   const answer = next ? site.respondInChain(asked) : site.respond(asked);
   if (answer === undefined) return next!();

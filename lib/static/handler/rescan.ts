@@ -2,9 +2,9 @@ import { type FSWatcher, statSync, watch } from "node:fs";
 import { Pause, Timer } from "../../timers/mod.ts";
 import type { TreeState } from "../scan/scan_tree.ts";
 
-/** How long changes may come one after the other before they are told, in ms. */
+/** The time in ms without a change after which changes are reported. */
 const SETTLING = 100;
-/** How long such changes put that off at most, in ms. */
+/** The longest time in ms that further changes postpone the report. */
 const LONGEST_WAIT = 1000;
 
 /** Tells of changes in a folder and in those below it, of many that come together once. */
@@ -14,7 +14,7 @@ export class FolderWatch {
   #watcher: FSWatcher;
   /** The number of the folder that is watched: another one may get its name. */
   #number: number | undefined;
-  /** When the first of the changes came that are to be told next, in ms. */
+  /** The time in ms of the first unreported change. */
   #first: number | undefined;
   readonly #timer: Timer;
 
@@ -57,16 +57,16 @@ function numberOf(directory: string): number | undefined {
   return statSync(directory, { throwIfNoEntry: false })?.ino;
 }
 
-/** How long nothing may have changed in a folder that has all files that it had, in ms. */
+/** The time in ms without a change after which a folder is scanned, if no file is missing. */
 const REST = 500;
-/** The same where files are missing: a build may be under way, which pauses between its steps. */
+/** The longer time if files are missing: a build may be under way, which pauses between its steps. */
 const LONG_REST = 3000;
 /** The shortest and the longest time between two looks at a folder, in ms. */
 const SHORT_PAUSE = 100;
 const LONG_PAUSE = 5000;
-/** How much longer than a look the pause after it is, so that looking takes a tenth of a processor at most. */
+/** The ratio of the pause after a check to its duration: checks take at most a tenth of a processor. */
 const PAUSE_SHARE = 10;
-/** How long a folder is looked at after its last change, in ms: a deploy may have another step. */
+/** The time in ms that a folder is checked after its last change: a deploy may have another step. */
 const LINGER = 20_000;
 /** The clock of some systems tells whole seconds of a change, in ms. */
 const TICK = 1000;
@@ -81,7 +81,7 @@ export interface Served {
   isComplete(state: TreeState): boolean;
   /** Scans the folder and answers from what is found, if it is in that state; returns whether it is. */
   adopt(state: TreeState): Promise<boolean>;
-  /** Told that what is served stays, and why. */
+  /** Called with the reason if the served table stays. */
   keep(loss: string): void;
 }
 
@@ -98,7 +98,7 @@ export class Succession {
   /** The digest of the state that is served, and of the one that was seen last. */
   #adopted = "";
   #last = "";
-  /** When the last change was seen. */
+  /** The time of the last change seen. */
   #since = 0;
   #pauseMs = SHORT_PAUSE;
   #loss: string | undefined;
@@ -167,7 +167,7 @@ export class Succession {
     this.#served.keep(loss);
   }
 
-  /** How long nothing has changed, in ms: by what was seen, or by what the file system says. */
+  /** The time in ms without a change, by the checks or by the file system's clock. */
   #quietFor({ changedMs }: TreeState): number {
     const changed = changedMs % TICK === 0 ? changedMs + TICK : changedMs;
     return Math.max(performance.now() - this.#since, Date.now() - changed);

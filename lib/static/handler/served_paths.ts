@@ -2,7 +2,7 @@ import type { Settings } from "../answer/settings.ts";
 
 const SLASH = 47;
 
-/** The scheme and authority of a target in absolute-form. Sticky: the end of the match is told without an object. */
+/** The scheme and authority of a target in absolute-form. Sticky: the end of the match comes without an object. */
 const ORIGIN = /[a-z][a-z0-9+.-]*:\/\/[^/?#]*/iy;
 
 /** The characters that make a target more than a plain path. Most targets have none: 20 ns, a loop takes 75. */
@@ -97,14 +97,17 @@ export function otherAnswerAt(path: string, settings: PathSettings, has: Has): s
   return toFolder(path, settings, has) ?? toPage(path, settings, has);
 }
 
-/** From a folder's name without its slash. */
+/** Redirects from a folder's name without its slash. */
 function toFolder(path: string, settings: PathSettings, has: Has): Redirect | undefined {
   if (settings.index === undefined) return undefined;
   const index = namesOf(`${path}/`, settings).map((folder) => folder + settings.index).find(has);
   return index === undefined ? undefined : redirect(301, "./", `${lastPart(path)}/`, index);
 }
 
-/** From a page's name with a slash after it, and from an index's name without its extension: a page has one URL. */
+/**
+ * Redirects from a page's name with a slash after it, and from an index's name without its extension: a page has one
+ * URL.
+ */
 function toPage(path: string, settings: PathSettings, has: Has): Redirect | undefined {
   if (!settings.cleanUrls) return undefined;
   const hasSlash = path.endsWith("/");

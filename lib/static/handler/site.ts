@@ -12,7 +12,7 @@ import { type FolderAnswers, Table } from "./table.ts";
 const MESSAGE = "has changed, but was answered as immutable: clients that have it keep it for up to a year. " +
   "Give it another name when its content changes, or set immutable to false, or to a pattern of what never changes";
 
-/** How long requests for a replaced file wait for the scan that follows its first one, in ms. */
+/** The time in ms that requests for a replaced file wait for the scan that the first of them started. */
 const PATIENCE = 5000;
 
 /** Warns of each file that `former` answered as immutable and that has other bytes in `table`. */
@@ -39,9 +39,9 @@ export async function warnOfChanged(former: Table, table: Table, warn: Warn): Pr
  * ```
  */
 export interface StaticStats {
-  /** How many files there are, not counting the variants beside them. */
+  /** The number of files, without the variants beside them. */
   readonly files: number;
-  /** How many bytes of them and their variants are in memory so far. */
+  /** The bytes of files and variants in memory so far. */
   readonly bytesInMemory: number;
 }
 
@@ -164,7 +164,7 @@ export class Site {
   }
 
   #rescan(): Promise<void> {
-    // Whoever calls during a scan may know of a change that it missed: one more follows it, for all of them.
+    // A call during a scan may follow a change that the scan missed: one more scan serves all such calls.
     return this.#next ??= this.#inTurn(async () => {
       this.#next = undefined;
       await this.#replaceOnce(() => true);
@@ -201,7 +201,7 @@ export class Site {
     return state.length < (this.#table?.tree.count() ?? 0) / 2 ? "most of its files are missing" : undefined;
   }
 
-  /** Scans the folder though nobody asked; returns whether what was found is served, or cannot be. */
+  /** Scans the folder after a change in it; returns whether the result is served, or cannot be. */
   async #adopt(isAtRest: () => Promise<boolean>): Promise<boolean> {
     try {
       return await this.#inTurn(() => {
@@ -222,7 +222,7 @@ export class Site {
     else this.#succession.begin();
   }
 
-  /** {@linkcode #replace} after a deploy if there was one; else the scan amends the last one, or is in the midst of the next. */
+  /** {@linkcode #replace} after a deploy; otherwise the scan amends the last one, or is in the midst of the next. */
   async #replaceOnce(isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
     const isDeployed = this.#isDeployed;
     this.#isDeployed = false;
@@ -266,7 +266,7 @@ export class Site {
     return table;
   }
 
-  /** Few files of the former deploy are asked for: they are read then. */
+  /** Few files of the previous deploy are requested: they are read on demand. */
   async #scanPrevious(directory: string): Promise<Table> {
     const { dotfiles, warn } = this.#settings;
     const settings = { ...this.#settings, memoryLimit: 0, fallback: undefined };

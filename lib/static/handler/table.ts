@@ -81,7 +81,7 @@ export class Fallback {
   }
 }
 
-/** More than one is there only where files changed in the midst of a deploy. */
+/** The limit of retired tables; more than one exists only if files changed in the midst of a deploy. */
 const MOST_FORMERS = 3;
 
 /**
@@ -105,7 +105,7 @@ export class Table {
   /** The tables whose immutable files are served where the tree has none, the latest first. */
   #formers: readonly Table[];
   #isFormer = false;
-  /** By decoded path: what was asked for and is there. */
+  /** The requested resources and redirects by decoded path. */
   readonly #known = new Map<string, Resource | Redirect>();
   readonly #resources = new Map<number, Resource>();
 
@@ -170,7 +170,7 @@ export class Table {
     return [...resource.variants, ...resource.deltas].find(({ representation }) => representation.index === index);
   }
 
-  /** From now on it answers only for its immutable files, and only where another table has nothing. */
+  /** Retires the table: it keeps only immutable files that are missing in the other tables. */
   retire(): void {
     this.#isFormer = true;
     this.#formers = [];
@@ -200,7 +200,7 @@ export class Table {
     return typeof answer === "string" ? this.resourceNamed(answer) : answer;
   }
 
-  /** A variant that is asked for by its own name, as `data.tar.gz` beside `data.tar`. */
+  /** Finds a variant that is requested by its own name, as `data.tar.gz` beside `data.tar`. */
   #variantAt(path: string): Resource | undefined {
     for (const name of namesOf(path, this.#settings)) {
       const file = this.tree.variantAt(name);

@@ -119,7 +119,7 @@ function pathOf({ file, index }: Pick<VariantToExamine, "file" | "index">, found
   return found.paths.at(file) + found.kindOf(index)!.extension;
 }
 
-/** Whether the manifest tells of a representation, and vouches for its file as it is now. */
+/** Whether the manifest records a representation whose file has not changed since. */
 function isVouchedFor(path: string, index: number, { found, manifest }: Scan): boolean {
   if (!found.contents.has(index)) return false;
   const now = fileStatus(path);

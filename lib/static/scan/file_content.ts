@@ -18,15 +18,15 @@ export function reasonOf(error: unknown): string {
   return systemReasonOf(error, ofFoundFile, wayOut);
 }
 
-/** How many bytes {@linkcode piece} has. */
+/** The size in bytes of {@linkcode piece}. */
 export const PIECE: number = 256 * 1024;
 
 /** Memory to read into; what it holds is valid until something is awaited. */
 export const piece: Uint8Array<ArrayBuffer> = new Uint8Array(PIECE);
 
 /**
- * Opens a file to read it, whatever may have come to its place since it was found: a link in the last place is not
- * followed, and a pipe nobody writes to does not block. Windows has neither flag.
+ * Opens a file to read it, though another may have its place since the scan: links in the last place are not followed,
+ * and pipes without a writer do not block. Windows has neither flag.
  */
 export function openToRead(path: string): number {
   const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
@@ -57,7 +57,7 @@ export function readVerified({ file, size, sha256: expected }: Representation): 
   let descriptor: number | undefined;
   try {
     descriptor = openToRead(file);
-    // One byte more is asked for, so that a file that grew is seen. To look at it first takes Deno as long again.
+    // A read of one byte more shows that a file has grown; an `fstat` before it takes Deno as long again.
     const space = size < PIECE ? piece : new Uint8Array(size + 1);
     if (readFully(descriptor, space, size + 1) !== size) return undefined;
     const bytes = space.subarray(0, size);
@@ -74,7 +74,7 @@ export interface FileContent {
   readonly size: number;
   /** In base64. */
   readonly sha256: string;
-  /** When it was last changed, in ms since 1970. */
+  /** The time of its last change, in ms since 1970. */
   readonly mtimeMs: number;
   /** The number that the file system has for it. */
   readonly ino: number;
@@ -88,7 +88,7 @@ export interface FileContent {
 const HEAD_LENGTH = 40;
 /** That of the size in a gzip file (RFC 1952, section 2.3.1). */
 const TAIL_LENGTH = 4;
-/** How often a file is read that is being written meanwhile. */
+/** The attempts to read a file that changes meanwhile. */
 const TRIES = 3;
 
 /**
@@ -105,7 +105,7 @@ function readSmall(path: string): FileContent | undefined {
   const file = openToRead(path);
   try {
     const { size, mtimeMs, ino } = regular(fstatSync(file));
-    // One byte more is asked for, so that a file that grew is seen.
+    // A read of one byte more shows that a file has grown.
     if (size >= PIECE || readFully(file, piece, size + 1) !== size) return undefined;
     const bytes = piece.subarray(0, size);
     return {

@@ -1,6 +1,6 @@
 import { type VariantKind, variantKinds } from "./representation.ts";
 
-/** How much larger a column gets that is full. */
+/** The factor by which a full column grows. */
 export const GROWTH = 1.5;
 
 /** A list of numbers that grows in place: an array leaves its former, smaller self behind whenever it grows. */
@@ -179,13 +179,13 @@ const FIRST_VARIANT = 1;
 
 /** The files of a tree and their representations by number: those of one file follow each other, itself first. */
 export class FoundFiles {
-  /** Of each file, below the folder. */
+  /** The path of each file, below the folder. */
   readonly paths: PathIndex = new PathIndex();
-  /** Of each representation; what it holds is not known at first. */
+  /** The content of each representation, unknown at first. */
   readonly contents: ContentColumns = new ContentColumns();
-  /** Of each representation: when its file was last changed, in ms since 1970; NaN if it was not looked at. */
+  /** The time of each representation's last change, in ms since 1970; NaN without a check. */
   readonly times: NumberColumn = new NumberColumn();
-  /** Of each representation: the number that the file system has for its file; NaN if it was not looked at. */
+  /** The inode number of each representation's file; NaN without a check. */
   readonly inos: NumberColumn = new NumberColumn();
   /** Variants that may not be forms of their files, as nothing vouches for them and they were not decoded. */
   readonly unproven: Set<number> = new Set();
@@ -193,13 +193,13 @@ export class FoundFiles {
   readonly unfit: Set<number> = new Set();
   /** By representation: the SHA-256 of the dictionary that a delta needs, in base64. */
   readonly dictionaries: Map<number, string> = new Map();
-  /** The numbers of files whose content never changes under their names; undefined if no manifest tells of any file. */
+  /** The numbers of the files whose content never changes under their names; undefined if no manifest records any file. */
   immutable: Set<number> | undefined;
   /** The number of the file that is the dictionary of the site, by the manifest. */
   siteDictionary: number | undefined;
   /** Real paths of folders, with a separator at the end. */
   readonly folders: string[] = [];
-  /** Of each file: the number of its folder. */
+  /** The number of each file's folder. */
   readonly #folderOf = new NumberColumn();
   readonly #firsts = new NumberColumn();
   readonly #kinds = new NumberColumn();

@@ -27,7 +27,7 @@ function rootReason(error: unknown): string {
 }
 
 export interface Folder {
-  /** Below the root, with a `/` at its end; empty for the root. */
+  /** The path below the root, with a `/` at its end; empty for the root. */
   readonly path: string;
   /** Its real path, with a separator at its end. */
   readonly real: string;
@@ -36,7 +36,7 @@ export interface Folder {
 }
 
 export class ListedFolder {
-  /** Below the root, with a `/` at its end; empty for the root. */
+  /** The path below the root, with a `/` at its end; empty for the root. */
   readonly path: string;
   /** Its real path, with a separator at its end. */
   readonly real: string;

@@ -8,7 +8,7 @@ import { openToRead, piece, readFully, reasonOf } from "./file_content.ts";
 import type { FoundFiles } from "./found_files.ts";
 import type { VariantKind, Warn } from "./representation.ts";
 
-/** How many bytes are read at once. What is at hand survives the collector: with 256 KB at hand the heap grows by 8 MB. */
+/** The size of a read in bytes. The buffer survives the collector: with 256 KB the heap grows by 8 MB. */
 const AT_ONCE = 32 * 1024;
 /**
  * Reads the file of a manifest line by line, as precompress writes it. False if it has another form: what `add` was
@@ -43,7 +43,7 @@ export async function readManifestLines(
 export interface RecordedContent {
   /** In bytes. */
   readonly size: number;
-  /** In hexadecimal, as far as its length tells: whoever reads the digits sees the rest. */
+  /** In hexadecimal; only the length is checked, and the decoder of the digits checks the rest. */
   readonly sha256: string;
 }
 
@@ -89,7 +89,7 @@ function ownValue(object: unknown, key: string): unknown {
   return (object as Record<string, unknown>)[key];
 }
 
-/** When the manifest was put where it is: what was there before is what it was made of. */
+/** The time at which the manifest was put in its place: older files are those that it records. */
 export class ManifestTime {
   readonly #mtimeMs: number;
   readonly #ctimeMs: number;
@@ -100,9 +100,9 @@ export class ManifestTime {
   }
 
   /**
-   * Whether a file was as it is when the manifest was put there. A copy keeps the time of its content's last change or
-   * has a new one; the time of its own last change of any kind nobody can set. A tick of the clock (on Deno, a second)
-   * counts as later. What is younger by either is in doubt, not wrong: in a copied folder, what was copied last.
+   * Whether a file was as it is when the manifest was put there. A copy keeps the time of its content's last change
+   * (mtime) or has a new one; the ctime cannot be set. A tick of the clock (on Deno, a second) counts as later. A file
+   * that is younger by either time is in doubt, not wrong: in a copied folder, the files copied last.
    */
   vouchesFor(file: FileStatus): boolean {
     return file.isFile && file.mtimeMs <= this.#mtimeMs && file.ctimeMs < this.#ctimeMs;

@@ -7,14 +7,14 @@ import type { Tree } from "./tree.ts";
 
 /** The most bytes of a body kept in memory; a larger one is read from its file for each response. */
 export const SMALL_BODY: number = 64 * 1024;
-/** How much memory is taken at once. A buffer for each of 40,000 bodies would take 20 MB beside the bytes. */
+/** The size of an allocation. A buffer for each of 40,000 bodies would take 20 MB beside the bytes. */
 const SLAB = 4 * 1024 * 1024;
 /** The place of what is not kept. */
 const NOWHERE = -1;
 
 /** The limits of the part of a tree that is kept in memory. */
 export interface MemoryOptions {
-  /** How much may be kept, in bytes. */
+  /** The limit in bytes. */
   readonly limit: number;
   /** Whether representations in that coding are sent at all. */
   readonly isSent: (coding: StoredCoding | "identity") => boolean;
@@ -49,7 +49,7 @@ export class TreeMemory {
     }
   }
 
-  /** How many bytes are in memory so far. */
+  /** The bytes in memory so far. */
   get size(): number {
     return this.#size + this.#copies;
   }

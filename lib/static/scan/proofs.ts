@@ -88,7 +88,7 @@ export class Proofs {
   readonly #options: ProofOptions;
   /** Loaded when the first variant is to be proven: most trees have a manifest. */
   #decompress: typeof decompressSync | undefined;
-  /** How many variants were decided about so far. */
+  /** The number of variants verified or refused so far. */
   count = 0;
 
   constructor(tree: Tree, options: ProofOptions) {

@@ -10,9 +10,9 @@ export interface Representation {
   readonly coding: StoredCoding | "identity";
   /** In bytes. */
   readonly size: number;
-  /** Of its bytes, in base64. */
+  /** The SHA-256 of its bytes, in base64. */
   readonly sha256: string;
-  /** When it was last changed, in ms since 1970; undefined if it was not looked at, but vouched for by the manifest. */
+  /** The time of its last change, in ms since 1970; undefined if the manifest vouches for it without a check. */
   readonly mtimeMs: number | undefined;
   /** The number that the file system has for the file; undefined if it was not looked at. */
   readonly ino: number | undefined;
@@ -22,9 +22,9 @@ export interface Representation {
 
 /** A file of the tree with all that can be sent for it. */
 export interface TreeFile {
-  /** Below the folder, with `/` between its parts. */
+  /** The path below the folder, with `/` between its parts. */
   readonly path: string;
-  /** When the file itself was last changed, in ms since 1970. */
+  /** The time of the file's own last change, in ms since 1970. */
   readonly mtimeMs: number;
   /** The file itself. */
   readonly identity: Representation;
@@ -36,13 +36,13 @@ export interface TreeFile {
 
 /** The dictionary that the pages of a tree have deltas against. */
 export interface SiteDictionary {
-  /** Below the folder, with `/` between its parts. */
+  /** The path below the folder, with `/` between its parts. */
   readonly path: string;
-  /** Of its bytes, in base64. */
+  /** The SHA-256 of its bytes, in base64. */
   readonly sha256: string;
 }
 
-/** Told of what is left out, or is not as it should be; `path` is below the folder, empty for the folder itself. */
+/** Called for a path that is left out or not as expected; it is below the folder, empty for the folder itself. */
 export type Warn = (path: string, message: string) => void;
 
 /** A kind of file that stands beside others and holds a form of them. */

@@ -16,7 +16,7 @@ const AT_ONCE = 16_384;
 export class TreeState {
   /** A hash of all of it. */
   readonly digest: string;
-  /** When anything in the folder last changed, in ms since 1970, by the file system's clock. */
+  /** The time of the last change in the folder, in ms since 1970, by the file system's clock. */
   readonly changedMs: number;
   readonly #found: FoundFiles;
 
@@ -26,7 +26,7 @@ export class TreeState {
     this.changedMs = changedMs;
   }
 
-  /** How many files there are, not counting the variants beside them. */
+  /** The number of files, without the variants beside them. */
   get length(): number {
     return this.#found.length;
   }
@@ -45,7 +45,7 @@ export async function treeState(directory: string, dotfiles: boolean): Promise<T
     const found = await listTree(root, dotfiles, () => {}, turns);
     return await stateOf(root, found, turns);
   } catch {
-    return undefined; // a scan would tell why, if it is one for long
+    return undefined; // a scan would report a failure that lasts
   }
 }
 

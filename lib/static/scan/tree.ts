@@ -9,12 +9,12 @@ export class Tree implements Iterable<TreeFile> {
     this.#found = found;
   }
 
-  /** How many numbers of files there are; some may have been left out. */
+  /** The number of files; some may have been left out. */
   get length(): number {
     return this.#found.length;
   }
 
-  /** How many numbers of representations there are, of all files. */
+  /** The number of representations of all files. */
   get representations(): number {
     return this.#found.contents.length;
   }
@@ -100,13 +100,13 @@ export class Tree implements Iterable<TreeFile> {
     return { path: paths.at(siteDictionary), sha256: contents.sha256Of(this.#found.firstOf(siteDictionary)) };
   }
 
-  /** Tells of paths whether their content never changes, by the manifest; undefined if that does not tell of any. */
+  /** Returns whether a path's content never changes, by the manifest; undefined if that records no file. */
   get recordedImmutable(): ((path: string) => boolean) | undefined {
     const { immutable, paths } = this.#found;
     return immutable && ((path) => immutable.has(paths.find(path) ?? -1));
   }
 
-  /** How many variants are still to be decoded and compared. */
+  /** The number of variants that are still to be decoded and compared. */
   get unproven(): number {
     return this.#found.unproven.size;
   }
