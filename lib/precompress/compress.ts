@@ -28,7 +28,7 @@ export interface Making {
   readonly variants: AsyncGenerator<MadeVariant>;
 }
 
-/** Has the pool make the variants that a plan lacks, from when they are asked for. */
+/** Has the pool make the missing variants of a plan, on demand. */
 export function compress(plan: Plan, context: Context): Making {
   return { plan, variants: make(plan, context) };
 }
@@ -36,7 +36,7 @@ export function compress(plan: Plan, context: Context): Making {
 /**
  * Makes variants of enough files at a time to keep the pool busy, whatever their number.
  *
- * @throws the reason that the pool was stopped for, once all that was made is told.
+ * @throws the reason of the pool's stop, after all variants made before it.
  */
 async function* make({ works, failed }: Plan, context: Context): AsyncGenerator<MadeVariant> {
   const waiting = works.filter((work) => !isSettled(work) && !failed.has(work.file.path)).values();

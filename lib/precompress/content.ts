@@ -15,7 +15,7 @@ export function isCompressedByName(path: string): boolean {
 
 /** Bits a byte above which data has nothing left to save by coding bytes: noise has 8, executables about 6.5. */
 const DENSE = 7.7;
-/** Fewer bytes than this look less dense than they are. */
+/** The least bytes of a sample: shorter ones look less dense than they are. */
 const MIN_SAMPLE = 4096;
 /** A sample of this many bytes is taken from each stretch. */
 const SAMPLE_SIZE = 4096;
@@ -112,7 +112,7 @@ export async function readShared(path: string, size: number): Promise<Uint8Array
   const file = await open(path, "r");
   try {
     let length = 0;
-    // One byte more than expected is asked for, so that a file that grew is seen.
+    // A read of one byte more shows that a file has grown.
     while (length <= size) {
       const { bytesRead } = await file.read(scratch, length, size + 1 - length);
       if (bytesRead === 0) break;

@@ -13,13 +13,13 @@ import type { PreviousFiles } from "./tree_files.ts";
 export interface SiteDictionary {
   /** The absolute path of the file. */
   readonly file: string;
-  /** Of its bytes, in hexadecimal. */
+  /** The SHA-256 of its bytes, in hexadecimal. */
   readonly sha256: string;
 }
 
 /** The state that the steps of a run share. */
 export interface Context {
-  /** When the run was asked for, of `performance.now()`. */
+  /** The time of the call that started the run, of `performance.now()`. */
   readonly started: number;
   readonly places: Places;
   readonly settings: Settings;
@@ -42,8 +42,8 @@ export interface Context {
 }
 
 /**
- * Why a file gets no variants: it is smaller than `minSize`; `include` and `exclude` do not want it; it is compressed in
- * itself, by its extension or by its entropy; or it is a compressed form that stands beside its original.
+ * The reason why a file gets no variants: smaller than `minSize`; not selected by `include` and `exclude`; compressed,
+ * by its extension or its entropy; or a compressed form beside its original.
  */
 export type LeftAlone = "small" | "unwanted" | "compressedByName" | "dense" | "beside";
 
@@ -58,22 +58,22 @@ export class Ledger {
   readonly copied: string[] = [];
   /** Compressed files of others that are used as they are. */
   readonly found: string[] = [];
-  /** Files that a copy has already, put there by somebody else: they stay as they are. */
+  /** Files of the copy that no run wrote: they stay as they are. */
   readonly ready: Set<string> = new Set();
-  /** Files of ours that are of no use any more and could not be removed. */
+  /** Obsolete files of earlier runs that could not be removed. */
   readonly stuck: Set<string> = new Set();
   /** Files that a problem is about, or about one of their variants. */
   readonly troubled: Set<string> = new Set();
-  /** Why files get no variants, by path. */
+  /** The reasons why files get no variants, by path. */
   readonly leftAlone: Map<string, LeftAlone> = new Map();
   readonly problems: Problem[] = [];
-  /** How long each file's variants took to make, in ms of one thread. */
+  /** The time that each file's variants took, in ms of one thread. */
   readonly times: Map<string, number> = new Map();
   /** The dictionary of the site, if there is one: its path, its size in bytes, and a hash of what it was made of. */
   siteDictionary: { readonly path: string; readonly size: number; readonly madeOf: string } | undefined;
-  /** How many files were found. */
+  /** The number of files found. */
   files = 0;
-  /** How many names that begin with a dot were passed over. */
+  /** The number of skipped names that begin with a dot. */
   dotfiles = 0;
   unchanged = 0;
   skipped = 0;

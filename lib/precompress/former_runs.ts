@@ -6,7 +6,7 @@ import { manifestName, parseManifest, readManifestText } from "./manifest.ts";
 import { isSameButForCase, obstacle, type Occupant, occupantAt, type RealPlace, RealPlaces } from "./occupant.ts";
 import type { FileRecord, Manifest } from "./records.ts";
 
-/** How runs write to a folder. */
+/** The options of writing to a folder. */
 export interface WritingOptions {
   /** Whether the files themselves are copied there. */
   readonly isCopy: boolean;
@@ -28,7 +28,7 @@ export class FormerRuns {
   /** The journal of one that did not, or is under way. */
   readonly journal: FoundJournal | undefined;
   readonly places: RealPlaces;
-  /** Of each file that runs know, what they knew last. */
+  /** The last records of all files that runs know. */
   readonly records: Map<string, FileRecord>;
   /** The hashes of what runs wrote, by path. */
   readonly #hashes = new Map<string, Set<string>>();
@@ -84,7 +84,7 @@ export class FormerRuns {
     return runs;
   }
 
-  /** As {@linkcode of}, with copies if a run made such there. */
+  /** Does as {@linkcode of}, with copies if a run made such there. */
   static async recorded(folder: string, { followLinks }: Pick<WritingOptions, "followLinks">): Promise<FormerRuns> {
     const runs = await FormerRuns.of(folder, { isCopy: true, followLinks });
     const isCopy = runs.manifest?.copied ?? runs.journal?.copied ?? false;

@@ -17,7 +17,7 @@ export interface Job {
   /** The file of the dictionary, for a delta: a previous version, or the dictionary of the site. */
   readonly dictionary?: string;
   readonly dictionarySha256?: string;
-  /** Of the source, as hashed: other content at compression time is an error. */
+  /** The SHA-256 of the source, as hashed: other content at compression time is an error. */
   readonly sha256: string;
   readonly size: number;
   readonly mtimeMs: number;
@@ -42,7 +42,7 @@ export type Outcome = Result & {
   readonly isCached: boolean;
 };
 
-/** The result of a {@linkcode Job}. A variant of which the size is told is complete in its temporary file. */
+/** The result of a {@linkcode Job}. A variant with a size is complete in its temporary file. */
 export type Result =
   | { readonly state: "kept"; readonly size: number; readonly sha256: string }
   | { readonly state: "unworthy"; readonly size?: number; readonly sha256?: string }

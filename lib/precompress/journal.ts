@@ -13,9 +13,9 @@ import { cannotWrite } from "./problem.ts";
 const FIRST_WORDS = ['\n{"copied":', '\n{"space":'];
 /** A journal of an earlier version that was not touched for so long belongs to a run that was killed, in ms. */
 const LONGEST_SILENCE = 30_000;
-/** How long a run waits for another before it says so, and in all, in ms. */
+/** The time in ms that a run waits for another before it reports that, and in all. */
 const WAITS = [1000, 600_000];
-/** How often a run is planned anew because others changed its folder meanwhile. */
+/** The number of plans of a run whose folder others change meanwhile. */
 const MOST_PLANS = 10;
 
 /** A file that is about to get its name: a copy, or a variant of the file at `path`. */
@@ -31,7 +31,7 @@ export interface JournalEntry {
 interface Owner {
   readonly space: unknown;
   readonly pid: unknown;
-  /** How long the journal was that it found, whose run was at an end. */
+  /** The length of the journal that it found, whose run had ended. */
   readonly after: unknown;
 }
 

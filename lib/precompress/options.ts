@@ -20,7 +20,7 @@ import { type CacheLimits, isAddress, isBucketAddress, requireCachePlace } from 
 import { deltasOf, type VariantFormat, variantFormats } from "./formats.ts";
 
 /**
- * How far a run has come.
+ * The progress of a run.
  *
  * @example Show it
  * ```ts
@@ -134,13 +134,13 @@ export interface PrecompressOptions {
    */
   cache?: string;
   /**
-   * How large the cache may be, in bytes: a run ends by removing the entries that were not used for longest.
+   * The size limit of the cache in bytes: a run ends by removing the entries that were not used for longest.
    *
    * @default none: it may grow
    */
   cacheMaxSize?: number;
   /**
-   * How long an entry is kept in the cache after its last use, in ms.
+   * The time in ms that an entry is kept in the cache after its last use.
    *
    * @default none: for good
    */
@@ -155,13 +155,13 @@ export interface PrecompressOptions {
    */
   immutable?: readonly string[] | ((path: string) => boolean | undefined);
   /**
-   * How many worker threads compress.
+   * The number of worker threads that compress.
    *
    * @default as many as there are processors
    */
   jobs?: number;
   /**
-   * How much memory all jobs at work may need together, in bytes: with less, fewer run at once. One always does.
+   * The memory in bytes that all jobs at work may need together: with less, fewer run at once. One always does.
    *
    * @default half of what the machine, or the process's cgroup, has to give; 224 MiB at the least
    */

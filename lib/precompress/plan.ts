@@ -30,9 +30,9 @@ export interface Work extends Copy {
 /** A copy to make of a file. */
 export interface Copy {
   readonly file: FoundFile;
-  /** Of the file, in hexadecimal. */
+  /** The SHA-256 of the file, in hexadecimal. */
   readonly sha256: string;
-  /** Whether its content never changes under its name; undefined if no run was told. */
+  /** Whether its content never changes under its name; undefined if no run had that option. */
   readonly immutable?: boolean | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface Copy {
 export interface NewDictionary {
   readonly file: FoundFile;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Of its bytes, in hexadecimal. */
+  /** The SHA-256 of its bytes, in hexadecimal. */
   readonly sha256: string;
 }
 
@@ -53,11 +53,11 @@ export class Plan {
   readonly extras: Copy[] = [];
   /** Paths of temporary files that killed runs left below the target. */
   readonly temporaries: string[];
-  /** Files of ours whose time of change and permissions are to be those of the original, by path. */
+  /** Written files that get the original's time of change and permissions, by path. */
   readonly alike: Map<string, FoundFile> = new Map();
-  /** Paths of files of ours to remove before anything is made. */
+  /** Paths of obsolete written files, which are removed before any is made. */
   readonly stale: Set<string> = new Set();
-  /** Real paths of the places that were decided about: what else is of ours has to go. */
+  /** Real paths of the places with a decision: other files that a run wrote are removed. */
   readonly decided: Set<string> = new Set();
   /** Paths of files that could not be read, of which the target keeps what it has. */
   readonly unknown: Set<string> = new Set();

@@ -50,14 +50,14 @@ interface Original {
   readonly content: Content;
   /** The format that the variant is of, or is the delta of. */
   readonly plain: VariantFormat;
-  /** For a delta: the variant in that format, if it is as it should be. */
+  /** A delta's variant in the format without a dictionary, if that is valid. */
   readonly plainRecord?: VariantRecord | undefined;
   readonly dictionary?: DictionaryRecord | undefined;
   /** The SHA-256 of the dictionary of the site, if the file gets deltas against it. */
   readonly siteDictionary?: string | undefined;
 }
 
-/** Decides about a variant; undefined if there can be none, which is told. */
+/** Decides about a variant; undefined if there can be none, which is reported. */
 export async function planVariant(
   format: VariantFormat | DeltaFormat,
   original: Original,
@@ -104,7 +104,7 @@ export async function planVariant(
   return await besideTheirs(occupant, format, { settings, usable }, original, context);
 }
 
-/** A variant whose place in the target somebody else's file has. */
+/** Decides about a variant whose place in the target has a file that no run wrote. */
 async function besideTheirs(
   occupant: OccupantFile,
   format: VariantFormat | DeltaFormat,
@@ -214,7 +214,7 @@ export async function planExtra(file: FoundFile, plan: Plan, context: Context): 
   }
 }
 
-/** Decides how the copy of a file comes to the target. False if somebody else's file is in the way. */
+/** Decides how the copy of a file comes to the target. False if a file that no run wrote is in the way. */
 export async function planCopy(file: FoundFile, sha256: string, plan: Plan, context: Context): Promise<boolean> {
   const { former, ledger, settings } = context;
   plan.decided.add(await former.placeOf(file.path));
@@ -245,7 +245,7 @@ function whyLeftAlone(file: FoundFile, content: Content, { settings, selection }
   return content.isDense ? "dense" : undefined;
 }
 
-/** The previous version of a file with that hash, if it is another one: nobody who has the same asks for a delta. */
+/** Finds the previous version of a file, if its content differs: clients with the same content request no delta. */
 async function dictionaryFor(
   file: FoundFile,
   hash: string,

@@ -35,7 +35,7 @@ export async function planSite(found: Found, context: Context): Promise<Plan> {
     await planExtra(file, plan, context);
   }
   for (const path of found.beside.keys()) {
-    // Of a run whose manifest is lost, and of no use without the folder of `previous`.
+    // A leftover of a run whose manifest is lost, useless without the folder of `previous`.
     if (/\.dc[bz]$/.test(path) && !plan.decided.has(await former.placeOf(path))) ledger.found.push(path);
   }
   await planStale(found, plan, context);

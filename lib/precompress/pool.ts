@@ -8,7 +8,7 @@ import type { PrecompressProgress } from "./options.ts";
 import { explain } from "./problem.ts";
 import { workerAddress } from "./worker_address.ts";
 
-/** How long a byte takes in each format at its default level, gzip 12 being 10; whole numbers add up exactly. */
+/** The time per byte in each format at its default level, gzip 12 being 10; whole numbers add up exactly. */
 const COST: Readonly<Record<VariantFormat | DeltaFormat, number>> = {
   brotli: 40,
   dcb: 50,
@@ -66,10 +66,10 @@ export class ProgressMeter {
 const LEAST_MEMORY = 224 * 2 ** 20;
 /** A worker that needed more than this is replaced, since WASM memory is not returned otherwise. */
 const REPLACED = 80 * 2 ** 20;
-/** How many bytes the codecs compress while a worker loads: with less to do, one more would only cost. */
+/** The number of bytes that the codecs compress while a worker loads: a worker with less to do costs more than it saves. */
 const WORTH = 128 * 2 ** 10;
 
-/** How many workers are worth starting for `jobs` jobs of `bytes` in all. */
+/** Returns the number of workers worth starting for `jobs` jobs of `bytes` in all. */
 export function workersFor(jobs: number, bytes: number): number {
   return Math.min(jobs, 1 + Math.floor(bytes / WORTH));
 }
@@ -134,7 +134,7 @@ export class Pool {
   #memory = 0;
   /** The memory that running jobs may need together. */
   readonly #budget: number;
-  /** How many slots are used. */
+  /** The number of slots in use. */
   #open = 1;
   #stopped: { reason: unknown } | undefined;
 
@@ -191,7 +191,7 @@ export class Pool {
     slot.current = waiting;
     this.#memory += memoryOf(waiting.job);
     try {
-      // At once, so that whoever stops the pool finds it; the worker opens it again.
+      // Synchronous, so that a stop of the pool finds the file; the worker opens it again.
       closeSync(openSync(waiting.job.temporary, "wx", waiting.job.mode | 0o600));
     } catch (error) {
       const outcome: Outcome = { state: "failed", message: explain(error), isCached: false, elapsedMs: 0 };

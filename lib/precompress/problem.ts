@@ -1,14 +1,14 @@
 import { reasonOf } from "../files/internal.ts";
 
 /**
- * A file that could not be handled, and why.
+ * A file that could not be handled, and the reason.
  *
  * @example Fail a build that left something out
  * ```ts
  * import { precompress, type Problem } from "@millrace/streams/precompress";
  * import { writeFile } from "node:fs/promises";
  *
- * await writeFile("dist/index.html.gz", "somebody's notes");
+ * await writeFile("dist/index.html.gz", "notes");
  * const [problem]: readonly Problem[] = (await precompress("dist", { formats: ["gzip"] })).problems;
  * console.log(problem.path, problem.message); // index.html.gz it is in the way and not made from index.html: …
  * ```

@@ -9,7 +9,7 @@ export type Made = Map<VariantFormat | DeltaFormat, VariantRecord>;
 
 const formats = Object.entries(extensions) as [VariantFormat | DeltaFormat, string][];
 
-/** The settings of a variant that is of no use any more and could not be removed. */
+/** The settings of an obsolete variant that could not be removed. */
 const STUCK = "stuck";
 
 /** The record of a file itself, to which its variants are added. */
@@ -53,7 +53,7 @@ export function recordWork(work: Work, made: Made, { former, ledger }: Context):
   else ledger.skipped++;
 }
 
-/** Records the copy of a file that stands beside another, unless a variant of ours has its place now. */
+/** Records the copy of a file that stands beside another, unless a written variant has its place now. */
 export function recordExtra(extra: Copy, { ledger }: Context): void {
   const { path } = extra.file;
   ledger.skipped++;

@@ -14,15 +14,15 @@ import type { DeltaFormat, VariantFormat } from "./formats.ts";
  */
 export interface VariantRecord {
   /**
-   * `kept`: a run wrote it. `found`: somebody else's compressed form of the file has its place, and stays. `unworthy`: it
-   * saved too little to be there.
+   * `kept`: a run wrote it. `found`: a compressed form that no run wrote has its place, and stays. `unworthy`: it saved
+   * too little to be there.
    */
   readonly state: "kept" | "found" | "unworthy";
   /** The settings that it was made with, or would have been; other settings mean that it is stale. */
   readonly settings: string;
   /** In bytes, if it is there. */
   readonly size?: number;
-  /** Of its bytes, in hexadecimal, if it is there. */
+  /** The SHA-256 of its bytes, in hexadecimal, if it is there. */
   readonly sha256?: string;
 }
 
@@ -42,7 +42,7 @@ export interface VariantRecord {
 export interface DictionaryRecord {
   /** Its path in the former deploy. */
   readonly path: string;
-  /** Of its content, in hexadecimal. */
+  /** The SHA-256 of its content, in hexadecimal. */
   readonly sha256: string;
   /** The paths that it serves as a dictionary for, with the hash part as `*`: for `Use-As-Dictionary` (RFC 9842). */
   readonly match: string;
@@ -64,7 +64,7 @@ export interface DictionaryRecord {
 export interface FileRecord {
   /** In bytes. */
   readonly size: number;
-  /** Of its content, in hexadecimal. */
+  /** The SHA-256 of its content, in hexadecimal. */
   readonly sha256: string;
   /** The former version that its deltas are against. */
   readonly dictionary?: DictionaryRecord;
@@ -72,9 +72,9 @@ export interface FileRecord {
   readonly siteDictionary?: string;
   /** Only of the dictionary of the site, which a run made: a hash of what it was made of, in hexadecimal. */
   readonly madeOf?: string;
-  /** Whether its content never changes under its name; undefined if no run was told. */
+  /** Whether its content never changes under its name; undefined if no run had that option. */
   readonly immutable?: boolean;
-  /** Whether the file itself was in the copy already, put there by somebody else: no run changes or removes that. */
+  /** Whether the copy had the file before any run: no run changes or removes that. */
   readonly found?: true;
   /** The variants made of it, or decided against; none if it was not worth a try. */
   readonly variants: Readonly<Partial<Record<VariantFormat | DeltaFormat, VariantRecord>>>;
@@ -93,7 +93,7 @@ export interface FileRecord {
  * ```
  */
 export interface Manifest {
-  /** Of the manifest's own form. */
+  /** The version of the manifest's form. */
   readonly version: 1;
   /** Whether the files themselves were copied to where the manifest is. */
   readonly copied: boolean;

@@ -27,13 +27,13 @@ export interface RunDetails extends Pick<Context, "places" | "settings">, Pick<L
 export interface TypeSummary {
   /** The kind of file, by its usual name: `JavaScript`, `CSS`, … */
   readonly type: string;
-  /** How many files have a variant. */
+  /** The number of files with a variant. */
   readonly files: number;
   /** Their size in bytes. */
   readonly bytes: number;
   /** The size of their variants in bytes, by format; a file without one counts with its own size. */
   readonly variants: Readonly<Partial<Record<VariantFormat | DeltaFormat, number>>>;
-  /** How long this run's variants took to make, in ms, summed over the threads. */
+  /** The time in ms that this run's variants took, summed over the threads. */
   readonly elapsedMs: number;
 }
 
@@ -54,17 +54,17 @@ export interface PrecompressReport {
   readonly files: number;
   /** Files that got new variants; with `dryRun`, would get. Paths below the folder. */
   readonly compressed: readonly string[];
-  /** How many files' variants were there already. */
+  /** The number of files whose variants were there already. */
   readonly unchanged: number;
-  /** How many files are left alone: too small, excluded, compressed in themselves, or with too little to save. */
+  /** The number of files left alone: too small, excluded, compressed in themselves, or with too little to save. */
   readonly skipped: number;
   /** Files copied to `out`; with `dryRun`, to be copied. Paths below the folder. */
   readonly copied: readonly string[];
   /** Files removed because their originals are gone, have changed or are no longer worth it; paths below the folder. */
   readonly removed: readonly string[];
-  /** Compressed forms of files that somebody else made: they are used as they are, and stay. Paths below the folder. */
+  /** Compressed forms of files that no run wrote: they are used as they are, and stay. Paths below the folder. */
   readonly found: readonly string[];
-  /** How many names that begin with a dot were passed over; a folder counts once. */
+  /** The number of skipped names that begin with a dot; a folder counts once. */
   readonly dotfiles: number;
   /**
    * The dictionary of the site, its size in bytes: with `siteDictionary`, if one saves more than it costs.
@@ -76,7 +76,7 @@ export interface PrecompressReport {
   readonly problems: readonly Problem[];
   /** By kind of file, largest first. */
   readonly types: readonly TypeSummary[];
-  /** How long the run took, in ms. */
+  /** The time of the run in ms. */
   readonly elapsedMs: number;
 }
 

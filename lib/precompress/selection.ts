@@ -29,10 +29,10 @@ export function requireMatch(
   throw new Error(`no file in ${source} is to be compressed by include ${include.join(", ")}: ${hint}`);
 }
 
-/** Tells whether the content of a file never changes under its name; undefined if nobody said so of any file. */
+/** Returns whether the content of a file never changes under its name; undefined if no run had that option. */
 export type Immutability = (path: string, sha256: string) => boolean | undefined;
 
-/** The files that the option names; else those that earlier runs were told of, if they did not change. */
+/** Selects the files that the option names; without it those of earlier runs, if they did not change. */
 export function immutabilityOf(
   told: (path: string) => boolean | undefined,
   known: readonly ReadonlyMap<string, FileRecord>[],

@@ -12,7 +12,7 @@ import type { FoundFile } from "./walk.ts";
 export interface Finished {
   /** The path of its temporary file; gone when it was put, or could not be. */
   readonly temporary: string;
-  /** Of its bytes, in hexadecimal. */
+  /** The SHA-256 of its bytes, in hexadecimal. */
   readonly sha256: string;
   readonly entry: JournalEntry;
   /** Whether it replaces a file that no run wrote. */
@@ -127,7 +127,7 @@ export class Target {
     }
   }
 
-  /** Gives a file of ours the time of change, which servers compare, and the permissions of `file`. */
+  /** Gives a written file the time of change, which servers compare, and the permissions of `file`. */
   async align(path: string, file: FoundFile): Promise<void> {
     const place = await this.#former.placeOf(path);
     await chmod(place, file.mode);

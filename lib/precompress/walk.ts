@@ -21,12 +21,12 @@ export interface Tree {
   readonly files: FoundFile[];
   /** Temporary files of runs, this one's or another's; paths below the folder. */
   readonly temporaries: string[];
-  /** How many names that begin with a dot were passed over; a folder counts once. */
+  /** The number of skipped names that begin with a dot; a folder counts once. */
   dotfiles: number;
   readonly problems: Problem[];
 }
 
-/** How {@linkcode walk} goes through a tree. */
+/** The options of {@linkcode walk}. */
 export interface WalkOptions {
   /** Whether names that begin with a dot are in; `.well-known` always is. */
   readonly dotfiles: boolean;
@@ -39,7 +39,7 @@ export interface WalkOptions {
   readonly once: boolean;
   /** The real path of a folder that no link is followed to, as the files are copied there. Default: none. */
   readonly copiedTo?: string | undefined;
-  /** Whether nobody cares for a path, so that what is wrong with it is no problem. Default: never. */
+  /** Whether a path is left out, so that an error there is no problem. Default: never. */
   readonly isExcluded?: (path: string) => boolean;
   readonly signal?: AbortSignal | undefined;
 }

@@ -108,7 +108,7 @@ async function put(made: MadeVariant, context: Context): Promise<VariantRecord |
   }
 }
 
-/** Puts what was made in its place, unless that is somebody else's. */
+/** Moves a finished file to its place, unless that has a file that no run wrote. */
 async function take(
   { work, variant: { format, settings, replacesAny, isBeside, theirs }, job: { temporary }, outcome }: MadeVariant,
   { former, ledger, target, trialIn }: Context,

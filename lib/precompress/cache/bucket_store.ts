@@ -7,7 +7,7 @@ import type { S3Bucket } from "../../s3/mod.ts";
 import { ReadableStream } from "../../streams/mod.ts";
 import { type CacheStore, entryPath, partsOf, type StoredEntry } from "./cache_store.ts";
 
-/** How a store says that there is no object, or that it has no bytes. */
+/** The codes by which a store reports that an object is missing or has no bytes. */
 const MISSING: readonly string[] = ["InvalidRange", "NoSuchKey", "NotFound"];
 
 /** The objects of a bucket below a prefix, `PREFIX/12/34….variant` for the key `1234…`. */

@@ -18,15 +18,15 @@ import { keyOf, largestVariant, TRAILER_SIZE, trailerBytes } from "./entry.ts";
  * ```
  */
 export interface CacheReport {
-  /** How many variants were taken from the cache. */
+  /** The number of variants taken from the cache. */
   readonly taken: number;
-  /** How many were not there, and were compressed; those that turned out not to be worth it count too. */
+  /** The number of variants not found there, and compressed; those not worth keeping count too. */
   readonly made: number;
-  /** How many of these were there, and were refused: torn, or something else than a variant of the file. */
+  /** The number of entries found there and refused: torn, or not a variant of the file. */
   readonly refused: number;
-  /** How many entries were removed because of `cacheMaxSize` or `cacheMaxAge`. */
+  /** The number of entries removed because of `cacheMaxSize` or `cacheMaxAge`. */
   readonly removed: number;
-  /** Why the cache could not be read or written, if so. The variants are all there then, but took their time. */
+  /** The reason, if the cache could not be read or written. All variants exist then, but took their time. */
   readonly problem?: string;
 }
 
@@ -35,7 +35,7 @@ type Action = "read" | "write" | "clear";
 /** After so many failures of a kind no more is tried: each may take as long as the store's deadlines. */
 const MOST_FAILURES = 8;
 
-/** The cache of a run. Its failures are told, and fail nothing. */
+/** The cache of a run. Its failures are reported, and fail nothing. */
 export class Cache {
   readonly #store: CacheStore;
   #taken = 0;
@@ -73,7 +73,7 @@ export class Cache {
     return { taken, made, refused, removed, ...(this.#problem !== undefined && { problem: this.#problem }) };
   }
 
-  /** Lets go of the store. */
+  /** Releases the store. */
   async close(): Promise<void> {
     await this.#store.close().catch(() => {}); // nothing depends on it
   }

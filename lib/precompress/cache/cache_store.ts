@@ -53,7 +53,7 @@ export interface CacheStore {
    * @returns how many were removed.
    */
   end(): Promise<number>;
-  /** Lets go of the place, whether the run ended or not. */
+  /** Releases the place, whether the run ended or not. */
   close(): Promise<void>;
 }
 

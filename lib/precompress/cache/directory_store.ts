@@ -106,7 +106,7 @@ export class DirectoryStore implements CacheStore {
   static async open(folder: string, limits: CacheLimits): Promise<DirectoryStore> {
     try {
       await makeDirectory(folder);
-      // What cannot be written to may be read, and is told once something is to be put there.
+      // A folder that cannot be written to may be read; the failure is reported at the first write.
       await claim(folder).catch((error) => {
         if (!["EACCES", "EPERM", "EROFS"].includes(error.code)) throw error;
       });
@@ -132,7 +132,7 @@ export class DirectoryStore implements CacheStore {
     const target = join(this.#folder, entryPath(key));
     const temporary = temporaryPath(join(this.#folder, key));
     try {
-      const mode = (await stat(path)).mode & 0o777 | 0o600; // it may be of a file that nobody may write
+      const mode = (await stat(path)).mode & 0o777 | 0o600; // it may be of a file without write permission
       // Not flushed: an entry that a loss of power has torn is seen and made anew.
       await copyToTemporary(path, temporary, { mode, flush: false });
       await appendFile(temporary, trailer);
@@ -156,7 +156,7 @@ export class DirectoryStore implements CacheStore {
   }
 }
 
-/** Makes sure that a folder is a cache of ours, or empty, and then makes it one. */
+/** Makes sure that a folder is a cache of this program, or empty, and then makes it one. */
 async function claim(folder: string): Promise<void> {
   if (await isTagged(folder)) return;
   const names = (await readdir(folder)).filter((name) => !isTemporaryName(name));

@@ -5,8 +5,8 @@ import type { Job } from "../job.ts";
 import { codecOf } from "../formats.ts";
 
 /**
- * Of how variants are made of the same content by the same codec with the same settings: another number when that gives
- * other bytes, since entries of this one must not be found then.
+ * The version of how variants are made from content, codec and settings. It changes when the bytes of variants change,
+ * so that earlier entries are not found.
  */
 const RECIPE = 1;
 
@@ -16,9 +16,9 @@ const MAGIC = "millrace-cache-1";
 
 export interface Trailer {
   readonly key: string;
-  /** Of the variant's bytes, in hexadecimal. */
+  /** The SHA-256 of the variant's bytes, in hexadecimal. */
   readonly sha256: string;
-  /** Of the variant, in bytes. */
+  /** The size of the variant in bytes. */
   readonly size: number;
 }
 

@@ -13,10 +13,10 @@ const PIECE = 256 * 1024;
  * Writes the variant that `job` is about from its entry in the cache, in constant memory: the entry is read twice, to be
  * verified and to be copied.
  *
- * An entry is used only if it is whole, is that of the job's key, has the hash that its trailer says, and decodes to the
- * very content: anybody may have written it.
+ * An entry is used only if it is whole, is that of the job's key, has the hash that its trailer says, and decodes to
+ * the very content: the cache is not trusted.
  *
- * @returns undefined if it is none of that.
+ * @returns undefined if the entry fails one of these checks.
  * @throws {Error} if the variant cannot be written, or its dictionary is not what it was.
  */
 export async function restore(job: Job, path: string): Promise<Result | undefined> {

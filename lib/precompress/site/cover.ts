@@ -11,7 +11,7 @@ const LEAVING = (() => {
   for (let i = 0; i < GRAM; i++) power = Math.imul(power, MULTIPLIER);
   return power;
 })();
-/** How many blocks are looked at between two pauses. */
+/** The number of blocks between two pauses. */
 const TURN = 512;
 /** The cost of a piece besides the grams that it adds, in grams: its ends, and references to what was there. */
 const CUT = 40;
@@ -154,7 +154,7 @@ class Cover {
     return bytes.subarray(first, last + GRAM);
   }
 
-  /** From now on, what is in `piece` is worth nothing in others. */
+  /** Marks the grams of `piece` as taken, so that they add no value to other pieces. */
   #hold(piece: Uint8Array): void {
     eachGram(piece, (slot) => {
       this.#counts[slot] = 0;

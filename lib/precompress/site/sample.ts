@@ -39,7 +39,7 @@ export async function samplePages(folder: string, pages: readonly FoundFile[], p
   for (const { path } of byHash) {
     if (contents.length - made >= TRIED_PAGES) break;
     const content = await readFile(join(folder, path)).then(beginningOf, () => undefined);
-    if (content === undefined) continue; // whoever needs it whole tells of it
+    if (content === undefined) continue; // the later compression of the file reports the failure
     if (made === contents.length && made < MOST_PAGES && bytes + content.length <= MOST_BYTES) {
       made++;
       bytes += content.length;
@@ -70,14 +70,14 @@ const SHARE_AT_BEST = 0.8;
 const COST_AT_BEST = 0.9;
 /** A dictionary has to have saved what it costs when a visitor has seen this many pages with it. */
 const PAID_AFTER = 9;
-/** How many pages a visitor reads while a browser keeps it, over all visits: what counts for its size. */
+/** The number of pages read by a client while it keeps the dictionary, over all visits: the base of its cost. */
 const PAGES_READ = 200;
 
 /** Pages that dictionaries are tried on, and what they take without one. */
 export class Trial {
   readonly #pages: readonly Uint8Array<ArrayBuffer>[];
   readonly #sizes: readonly number[];
-  /** How many pages the site has. */
+  /** The number of the site's pages. */
   readonly #count: number;
 
   private constructor(pages: readonly Uint8Array<ArrayBuffer>[], sizes: readonly number[], count: number) {
@@ -97,7 +97,7 @@ export class Trial {
     return new Trial(pages, sizes, count);
   }
 
-  /** How many bytes a page takes less with `dictionary`, on average. */
+  /** Returns the bytes that `dictionary` saves a page on average. */
   async savingOf(dictionary: Uint8Array<ArrayBuffer>, pause: Pause): Promise<number> {
     let saved = 0;
     for (const [i, page] of this.#pages.entries()) {
@@ -129,7 +129,10 @@ export class Trial {
     return best.bytes;
   }
 
-  /** How many bytes a visitor saves, the download of `dictionary` included; undefined if that is not paid for in time. */
+  /**
+   * Returns the bytes that a client saves, the download of `dictionary` included; undefined if the savings come too
+   * late.
+   */
   async #gainOf(dictionary: Uint8Array<ArrayBuffer>, pause: Pause): Promise<number | undefined> {
     const cost = COST_AT_BEST * compressSync(dictionary, { format: "brotli", level: 9 }).length;
     const saving = await this.savingOf(dictionary, pause);

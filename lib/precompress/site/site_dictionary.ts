@@ -17,11 +17,11 @@ import type { FoundFile } from "../walk.ts";
 import type { Pause } from "./cover.ts";
 import { isPage, type Sample, samplePages, Trial } from "./sample.ts";
 
-/** Of how a dictionary is made; another one makes another dictionary of the same pages. */
+/** The version of how a dictionary is made from pages: another one makes other bytes. */
 const VERSION = 2;
 /** The share of a new dictionary's saving that keeps an existing one: clients that have it need not get another. */
 const GOOD_ENOUGH = 0.95;
-/** How long the thread is kept from other work, in ms. */
+/** The time in ms that the thread is kept from other work. */
 const TURN = 50;
 
 /** A dictionary that there is: to be used as it is, or to be compared with a new one. */
@@ -98,7 +98,7 @@ async function bestOf(
   return best;
 }
 
-/** Plans the file of the dictionary and its variants. Returns false if something else has its place, which is told. */
+/** Plans the file of the dictionary and its variants. Returns false if another file has its place, which is reported. */
 async function planDictionary(
   path: string,
   bytes: Uint8Array<ArrayBuffer>,
@@ -110,7 +110,7 @@ async function planDictionary(
   const { former, ledger, places, settings } = context;
   if (tree.files.some((file) => file.path === path)) {
     if (await verified(join(places.source, path), hash) === undefined) return inTheWay(path, ledger);
-    // The manifest was lost, or somebody put it there: it stays, and is compressed like any other file.
+    // The file is not known as a copy, as where the manifest was lost: it stays, and is compressed like any other.
     if (!former.isCopy) ledger.ready.add(path);
     context.siteDictionary = { file: join(places.source, path), sha256: hash };
     return true;
@@ -143,7 +143,7 @@ function inTheWay(path: string, ledger: Ledger): false {
   return false;
 }
 
-/** When the last of the pages was changed, in ms: whole seconds, which every file system keeps. */
+/** Returns the latest time of change of the pages, in ms: whole seconds, which every file system keeps. */
 function newestOf(files: readonly FoundFile[]): number {
   const newest = files.reduce((latest, file) => isPage(file) ? Math.max(latest, file.mtimeMs) : latest, 0);
   return Math.floor(newest / 1000) * 1000;
