@@ -6,7 +6,7 @@ type Handlers = Pick<ServeOptions, "fetch" | "node">;
 
 /** The output that lines are written to, such as `process.stdout`. */
 export interface LogOutput {
-  /** How many bytes wait to be written. */
+  /** The number of bytes that wait to be written. */
   readonly writableLength: number;
   write(text: string): unknown;
 }

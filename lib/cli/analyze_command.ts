@@ -80,7 +80,7 @@ function targetOf(words: readonly string[]): string {
 
 function originOf(text: string): string {
   const url = URL.parse(text);
-  // More than an origin says: somebody means only a part of it, or a page.
+  // A URL with more than an origin names a part of the site, or a page.
   if (url === null || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`) {
     throw new UsageError(`--origin ${text} is no origin: use one such as https://cdn.example`);
   }

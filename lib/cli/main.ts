@@ -21,8 +21,8 @@ The word precompress may be left out.
 `;
 
 /**
- * Runs the command that `words`, the command line without the program's name, ask for. Returns the exit status: 0 done,
- * 1 something failed, 2 wrong usage, above 128 interrupted. It never rejects: what is wrong is told on stderr.
+ * Runs the command of `words`, the command line without the program's name. Returns the exit status: 0 done, 1
+ * something failed, 2 wrong usage, above 128 interrupted. It never rejects: errors are printed to stderr.
  */
 export async function main(words: readonly string[]): Promise<number> {
   const [first] = words;

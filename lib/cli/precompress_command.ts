@@ -64,8 +64,8 @@ function sum(numbers: readonly number[]): number {
 const BUILDS = ["dist", "build", "out", "public"];
 
 /**
- * Why `directory` seems to be a project's own folder, whose sources and packages are hardly what is deployed; undefined if
- * it does not. A `package.json` alone is no sign: builds for servers have one.
+ * Returns the sign that `directory` is a project's own folder, whose sources and packages are hardly deployed;
+ * undefined without one. A `package.json` alone is no sign: builds for servers have one.
  */
 export function projectSign(directory: string): string | undefined {
   if (isFolder(join(directory, "node_modules"))) return "it has node_modules in it";
@@ -110,7 +110,7 @@ function tellProblems(problems: readonly Problem[]): void {
   for (const { path, message } of problems) process.stderr.write(`millrace: ${printable(`${path}: ${message}`)}\n`);
 }
 
-/** The least time of source maps that is told, in ms of one thread. */
+/** The least time of source maps that is reported, in ms of one thread. */
 const LONG = 5000;
 
 /** Says that source maps took the most time, if it was long: visitors do not load them. */

@@ -130,7 +130,7 @@ export interface ServeArguments {
   readonly directory: string;
   readonly hostname: string;
   readonly port: number;
-  /** How many ports are tried from that on, as long as they are in use. */
+  /** The number of ports to try from that on, as long as they are in use. */
   readonly portsToTry: number;
   /** The paths of a certificate and its key. */
   readonly certificate: { readonly cert: string; readonly key: string } | undefined;
@@ -174,7 +174,7 @@ export function requireServed({ directory, certificate, options }: ServeArgument
   requireThere(certificate.key, "file", "cannot read the key ");
 }
 
-/** A port that somebody asked for is that or none. */
+/** Parses the port: an explicit one is not replaced by another. */
 function portOf(flag: string | undefined): Pick<ServeArguments, "port" | "portsToTry"> {
   const variable = environmentVariable("PORT") || undefined; // empty: not set
   if (flag === undefined && variable === undefined) return { port: DEFAULT_PORT, portsToTry: PORTS_TO_TRY };

@@ -11,13 +11,13 @@ import { counted, formatBytes } from "../quantities/mod.ts";
 import { requireServed, type ServeArguments, serveArguments, serveHelp } from "./serve_arguments.ts";
 import { firstEndingSignal, onHangUp } from "./signals.ts";
 
-/** How long requests under way may take to finish, in ms. */
+/** The time in ms that open requests may take to finish. */
 const GRACE = 10_000;
 
-/** How long files are read before that is told, in ms. */
+/** The time in ms after which a long scan is reported. */
 const SLOW = 1000;
 
-/** How long what is left of them may hold up the end, in ms. */
+/** The time in ms that unfinished requests may delay the exit. */
 const LEFT_OVER = 100;
 
 /** `millrace serve DIR`: a thin shell over {@linkcode createStaticHandler} and the runtime's own server. */

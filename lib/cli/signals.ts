@@ -42,8 +42,8 @@ export class Interruption {
 }
 
 /**
- * Calls `reload` on SIGHUP, which is how servers are told of changes. It also comes when the terminal that the command
- * runs in is closed: that ends it like SIGTERM, for nobody would be left to do so.
+ * Calls `reload` on SIGHUP, the signal by which servers reload. A closed terminal sends it too: that ends the command
+ * like SIGTERM, as no user could end it any more.
  */
 export function onHangUp(reload: () => unknown): void {
   if (process.platform === "win32") return; // there it means the latter only
