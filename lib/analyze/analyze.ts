@@ -18,7 +18,7 @@ export class BasePath {
   readonly #files: ReadonlySet<string>;
   /** The length of the longest of their paths. */
   #longest = 0;
-  /** With a slash at its end, without one at its start; undefined until it shows. */
+  /** The path, with a slash at its end, without one at its start; undefined before the first such reference. */
   #path: string | undefined;
 
   /** @param files The paths of the folder's files. */
@@ -60,14 +60,14 @@ export function decoded(pathname: string): string | undefined {
   }
 }
 
-/** How {@linkcode analyze} looks at a site. */
+/** The options of {@linkcode analyze}. */
 export interface AnalyzeOptions {
   /** Origins whose files are looked at besides the page's own. */
   readonly origins: readonly string[];
   readonly maxFiles: number;
-  /** Of bodies, as sent. */
+  /** The limit of body bytes, as sent. */
   readonly maxBytes: number;
-  /** How long files are loaded, and again how long those that have come are judged, in ms. */
+  /** The time in ms that files are loaded, and again the time that the loaded ones are judged. */
   readonly timeout: number;
   readonly signal: AbortSignal;
   /** Certificates in PEM format that are trusted in place of the system's. */
@@ -87,7 +87,7 @@ export const analyzeOptions: SchemaOf<AnalyzeOptions, "origins" | "maxFiles" | "
     onProgress: func<NonNullable<AnalyzeOptions["onProgress"]>>(),
   }));
 
-/** A folder's files are asked for at this origin. */
+/** The origin of a folder's files. */
 const HERE = "http://folder.invalid";
 
 /** Looks at a page and its files, or at all files of a folder as our static handler serves them. */

@@ -6,7 +6,7 @@ import { lifetimeOf, type Received } from "./received.ts";
 /**
  * The faults of a response: `broken`, it is an error or not in its coding; `uncompressed`; `compressed-badly`;
  * `uncacheable`, it is loaded whole on each visit; `never-304`, it is sent whole where it did not change;
- * `kept-too-long`, it is kept under a name without a hash; `asked-again`, it has a hash and is asked for on each visit;
+ * `kept-too-long`, it is kept under a name without a hash; `asked-again`, it has a hash and is requested on each visit;
  * `whole-updates`, each new version is sent whole.
  */
 export type FindingKind =
@@ -22,7 +22,7 @@ export type FindingKind =
 /** A fault of a response. */
 export interface Finding {
   readonly kind: FindingKind;
-  /** For people. */
+  /** The message for people. */
   readonly message: string;
 }
 
@@ -49,16 +49,16 @@ export interface AnalyzedFile {
 export interface Analysis {
   readonly target: string;
   readonly files: readonly AnalyzedFile[];
-  /** How many references lead to other origins. */
+  /** The number of references to other origins. */
   readonly elsewhere: number;
-  /** Why some files were not looked at; empty if all were. */
+  /** The reasons why some files were not analyzed; empty if all were. */
   readonly limits: readonly string[];
-  /** Of all files. */
+  /** The bytes of all files. */
   readonly sent: number;
   readonly best: number;
 }
 
-/** As of precompress: smaller files and savings are not worth a variant. */
+/** The limit of precompress: smaller files and savings are not worth a variant. */
 const MIN_SIZE = 1024;
 const MIN_SAVING = 0.05;
 /** Compressed worse than by this share, and these bytes, a file is compressed badly. */
@@ -112,7 +112,7 @@ async function bestSize(content: Uint8Array<ArrayBuffer>, signal: AbortSignal): 
     }
     await writer.close();
   };
-  void write().catch((error) => writer.abort(error)); // whoever reads is told
+  void write().catch((error) => writer.abort(error)); // the reader of the body reports the failure
   let size = 0;
   for await (const { length } of readable) size += length;
   return size <= content.length * (1 - MIN_SAVING) ? size : Infinity;

@@ -38,7 +38,7 @@ const marks: readonly (readonly [bytes: readonly number[], encoding: string])[] 
   [[0xfe, 0xff], "utf-16be"],
 ];
 
-/** How far from the start of a file browsers look for its encoding, in bytes. */
+/** The number of bytes from the start of a file in which browsers look for its encoding. */
 const DECLARED_WITHIN = 1024;
 
 /** The text of a page or a style sheet in the encoding of its mark, its field, or its own declaration; else UTF-8. */
@@ -71,7 +71,7 @@ export interface Received {
   readonly kind: ReferenceKind | "page";
   readonly status: number;
   readonly headers: Headers;
-  /** As it was sent. */
+  /** The bytes as sent. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Without its content coding, or why that cannot be undone. */
   readonly content: Content;

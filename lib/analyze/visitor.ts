@@ -33,9 +33,9 @@ interface Wanted {
   readonly kind: ReferenceKind | "page";
 }
 
-/** Files that are asked for at a time, as browsers do. */
+/** The number of simultaneous requests, as in browsers. */
 const AT_A_TIME = 6;
-/** As many as browsers follow. */
+/** The limit of browsers. */
 const MOST_REDIRECTS = 20;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** The most files that are looked for in one, so that its references take no more than a second. */
@@ -63,7 +63,7 @@ export class Visitor {
   readonly #ask: Ask;
   readonly #locate: Locate;
   readonly #limits: Limits;
-  /** By the URLs that were asked for, and those that redirects led to. */
+  /** The requested URLs, and those that redirects led to. */
   readonly #seen = new Set<string>();
   readonly #loaded = new Set<string>();
   #asked = 0;
@@ -190,7 +190,7 @@ export class Visitor {
     return `more than ${this.#limits.maxBytes} bytes`;
   }
 
-  /** Asks for a file as a client does that has it, if one would ask; undefined if that fails, which is told. */
+  /** Requests a file as a client with a stored copy does, if it would; undefined if that fails, which is reported. */
   async #statusAgain(url: string, headers: Fields, stored: Headers): Promise<number | undefined> {
     const { isStored, fresh, hasValidator } = lifetimeOf(stored);
     if (!isStored || !hasValidator || fresh >= 86_400) return undefined;
