@@ -18,7 +18,7 @@ export interface SiteFile {
   /** The sizes of its variants and deltas, in bytes. */
   readonly sizes: Readonly<Partial<Record<VariantFormat | DeltaFormat, number>>>;
   readonly state: FileState;
-  /** Whether it never changes under its name: the run was told so, or the name holds a hash. */
+  /** Whether it never changes under its name, by the run's option or by a hash in the name. */
   readonly isImmutable: boolean;
   /** Undefined if there is nothing to compare with. */
   readonly change: Change | undefined;
@@ -103,7 +103,7 @@ export function differences({ byPath, removed }: Changes): (ComparedFile | Remov
     .sort((a, b) => difference(b) - difference(a) || (a.path < b.path ? -1 : 1));
 }
 
-/** Files by their names without the hash; each is taken once, first of all the one that is asked for. */
+/** Indexes files by their names without the hash; each is taken once, the wished one first. */
 function versionsIn(paths: Iterable<string>): { take(path: string, wished?: string): string | undefined } {
   const byPattern = new Map<string, Set<string>>();
   for (const path of paths) {

@@ -7,7 +7,7 @@ import { sentSize, type SiteFile, sum, updateSize } from "./changes.ts";
 /** The cost of loading a page once. */
 export interface Cost {
   readonly requests: number;
-  /** Of bodies. */
+  /** The bytes of bodies. */
   readonly bytes: number;
   /** On a line as {@linkcode LINE} has it. */
   readonly ms: number;
@@ -18,15 +18,15 @@ export interface Cost {
 /** The costs of a page to its visitors. */
 export interface Visit {
   readonly page: string;
-  /** How many of its references lead to other hosts, or to no file of the folder. */
+  /** The number of its references to other hosts, or to no file of the folder. */
   readonly elsewhere: number;
   readonly plain: Cost;
   readonly first: Cost;
-  /** Of a second visit with nothing new in between. */
+  /** The cost of a second visit without changes in between. */
   readonly again: Cost;
-  /** Of one who was there before what is new; undefined if nobody knows what is. */
+  /** The cost of a return visit after changes; undefined if those are unknown. */
   readonly update: Cost | undefined;
-  /** The same without deltas. */
+  /** The cost of that visit without deltas. */
   readonly updateWithoutDeltas: Cost | undefined;
 }
 

@@ -23,12 +23,12 @@ export const LINE = {
   roundTrip: 170,
 } as const;
 
-/** How many times there and back a connection takes before the first request: the name, TCP and TLS. */
+/** The round trips of a connection before the first request: the name, TCP and TLS. */
 const SET_UP = 3;
 
 /**
- * The times in ms that a visit takes: to set up a connection, then for each stage of files whose names are found together
- * and that are asked for together. Servers and scripts take no time here.
+ * Returns the times in ms of a visit: first of the connection, then of each stage of files that are found and requested
+ * together. Servers and scripts take no time here.
  */
 export function timesOf(stages: readonly (number | undefined)[]): number[] {
   const times = stages.filter((bytes) => bytes !== undefined).map((bytes) => {

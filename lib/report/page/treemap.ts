@@ -49,7 +49,7 @@ export function squarify(weights: readonly number[], area: Rectangle): Rectangle
   return made;
 }
 
-/** How far from a square the longest part of a row is. */
+/** Returns the worst ratio of the sides of a row's parts. */
 function worstRatio(largest: number, smallest: number, sum: number, side: number): number {
   return Math.max((side * side * largest) / (sum * sum), (sum * sum) / (side * side * smallest));
 }
