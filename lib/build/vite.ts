@@ -123,7 +123,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
   const workers = new Map<string, boolean>();
   let tool: Tool | undefined;
   let isLibrary = false;
-  /** Of Astro: the project, and the beginning of the paths with a hash in their names. */
+  /** Astro's project folder, and the beginning of the paths with a hash in their names. */
   let [root, assets] = ["", ""];
   const plugin: ViteHooks & Hooks = {
     name: "millrace:precompress",
@@ -189,11 +189,11 @@ function workerPlugin(names: Map<string, boolean>): Hooks {
 /** A file of a bundle, as Rollup, Rolldown and Vite describe it to plugins. */
 interface BundledFile {
   readonly type: "asset" | "chunk";
-  /** Below the output folder. */
+  /** The path below the output folder. */
   readonly fileName: string;
-  /** Of a chunk: its name with a placeholder for the hash, if it has one. */
+  /** A chunk's name with a placeholder for the hash, if it has one. */
   readonly preliminaryFileName?: string;
-  /** Of an asset: the names that the tool made its own of; none if that was given. */
+  /** An asset's names from which the tool made its own; empty if that was given. */
   readonly names?: readonly string[];
 }
 
