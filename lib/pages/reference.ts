@@ -3,7 +3,7 @@ export type ReferenceKind = "script" | "style" | "image" | "font" | "other";
 
 /** A file that a page or a style sheet refers to. */
 export interface Reference {
-  /** As it is written, to be resolved. */
+  /** The URL as written, to be resolved. */
   readonly url: string;
   readonly kind: ReferenceKind;
   /** Whether a browser may load it later or never, as an image that is out of view or a page to come. */
@@ -37,7 +37,7 @@ export class TextCursor {
 /** Formats of images that all current browsers take. */
 export const KNOWN_IMAGE: RegExp = /^image\/(?:avif|webp|jpeg|png|gif|svg\+xml|bmp|x-icon)\s*(?:;|$)/i;
 
-/** Of images in several widths, the one that is at least as wide as this is loaded: a page on a laptop. */
+/** The width for which an image is chosen, the first at least as wide: a page on a laptop. */
 const WIDTH = 1200;
 
 /** The candidate of a `srcset` for a screen of one pixel a point; undefined if there is none. */
@@ -54,7 +54,7 @@ export function forCommonScreen<Image extends Size>(images: readonly Image[]): I
 
 /** The size of an image among several. */
 export interface Size {
-  /** Of pixels, in all or for each point. */
+  /** The number of pixels, in all or for each point. */
   readonly amount: number;
   readonly isWidth: boolean;
 }

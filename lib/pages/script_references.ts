@@ -36,9 +36,9 @@ const MOST_WORDS = 5;
 /** Reads a script's tokens, as far as it takes to tell code from text. */
 class ScriptReader extends TextCursor {
   readonly #references: Reference[] = [];
-  /** For each open brace, whether it is that of a value in a template. */
+  /** Whether each open brace is that of a value in a template. */
   readonly #braces: boolean[] = [];
-  /** For each open parenthesis, whether it is that of a statement such as `if`. */
+  /** Whether each open parenthesis is that of a statement such as `if`. */
   readonly #parentheses: boolean[] = [];
   /** The word or character before. */
   #before = "";
@@ -70,7 +70,7 @@ class ScriptReader extends TextCursor {
     this.#ended(word, isName || !OPERATORS.has(word));
   }
 
-  /** Reads on if a module's name follows; else it stays. */
+  /** Reads on if a module's name follows. */
   #import(word: "import" | "export"): void {
     const start = this.at;
     this.#blank();
