@@ -2,9 +2,9 @@ import { codingNamed, type ContentCoding, isUndoable, type StoredCoding, storedC
 import { trimmed } from "./fields.ts";
 
 /**
- * How much a client likes each content coding that files are stored in, from 0 to 1000: the `q` of RFC 9110,
- * section 12.4.2, times 1000. 0 is not acceptable. `identity` is 0.5 where the client says nothing of it: acceptable,
- * and liked less than whatever it names. A coding with a dictionary is 0 unless named: `*` does not stand for it.
+ * The weight of each stored content coding, from 0 to 1000: the `q` of RFC 9110, section 12.4.2, times 1000. 0 is not
+ * acceptable. `identity` is 0.5 if the field does not name it: acceptable, after all named codings. A coding with a
+ * dictionary is 0 unless named: `*` does not stand for it.
  */
 export type AcceptedCodings = Readonly<Record<StoredCoding | "identity", number>>;
 
@@ -23,7 +23,7 @@ let older = new Map<string, AcceptedCodings>();
 /** A member: a coding or `*`, and its weight as a number of at most three decimals (12.4.2), in any case. */
 const MEMBER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64})(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$/;
 
-/** Longer members name no coding of ours, whatever is in them: not looked at, so that time is linear. */
+/** The limit of a member's length: longer ones name no stored coding and are skipped, so that time is linear. */
 const LONGEST_MEMBER = 256;
 
 /**

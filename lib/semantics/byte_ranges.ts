@@ -4,11 +4,11 @@ import { trimmed } from "./fields.ts";
 export interface ByteRange {
   /** The first byte. */
   readonly start: number;
-  /** Behind the last byte. */
+  /** The offset behind the last byte. */
   readonly end: number;
 }
 
-/** More than that is no honest client (RFC 9110, section 17.15): the field is ignored. */
+/** The limit of ranges: a field with more is no honest client's (RFC 9110, section 17.15) and is ignored. */
 const MOST_RANGES = 100;
 
 const UNIT = /^bytes=/i;
@@ -18,14 +18,14 @@ const SPEC = /^([0-9]*)-([0-9]*)$/;
 const LONGEST_SPEC = 256;
 
 /**
- * The parts of a representation that a `Range` field asks for, in the order of the field; ranges that overlap or touch
- * are made one, at the place of the first.
+ * Returns the parts of a representation that a `Range` field requests, in the order of the field; ranges that overlap
+ * or touch are made one, at the place of the first.
  *
  * @param field The field's value.
  * @param size The representation's, in bytes.
  * @returns `"unsatisfiable"` if no range has a byte of the representation, `undefined` if the field is to be ignored:
  * malformed, in another unit, of more than 100 ranges, or for the end of an empty representation, which no
- * `Content-Range` can tell of.
+ * `Content-Range` can express.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-14.1.2}
  */
 export function parseRange(field: string, size: number): readonly ByteRange[] | "unsatisfiable" | undefined {
@@ -61,7 +61,7 @@ function rangeOf(spec: string, size: number): ByteRange | "empty" | "unsatisfiab
   return { start, end: last === "" ? size : Math.min(size, Number(last) + 1) };
 }
 
-/** Parts keep the order in which they were asked for, as section 15.3.7.2 would have it. */
+/** Joins ranges. The parts keep the order of the request, as section 15.3.7.2 would have it. */
 function coalesced(ranges: readonly ByteRange[]): readonly ByteRange[] {
   const ascending = ranges.map((range, place) => ({ ...range, place })).sort((a, b) => a.start - b.start);
   const merged = [ascending[0]];
@@ -81,7 +81,7 @@ function coalesced(ranges: readonly ByteRange[]): readonly ByteRange[] {
 export interface Multipart {
   /** The response's `Content-Type`. */
   readonly contentType: string;
-  /** Of the whole body, in bytes. */
+  /** The size of the whole body in bytes. */
   readonly length: number;
   /** The boundary and header fields before each range's bytes. */
   readonly parts: readonly { readonly head: Uint8Array<ArrayBuffer>; readonly range: ByteRange }[];

@@ -93,7 +93,7 @@ function literally(text: string): string {
   return encodedLiterally(text.replaceAll("%", "%25"));
 }
 
-/** The same of text that is encoded: `%` stands for itself. */
+/** Escapes encoded text, in which `%` stands for itself. */
 function encodedLiterally(text: string): string {
   return encodedPath(text)
     // A colon needs a group around it: a parser that looks for the end of a scheme sees it even if it is escaped.

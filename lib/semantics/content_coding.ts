@@ -58,7 +58,7 @@ export function isUndoable(coding: ContentCoding | undefined): coding is Undoabl
   return coding !== undefined && Object.hasOwn(undoableFormats, coding);
 }
 
-/** A run of spaces is looked at once, where it begins: else long ones would take quadratic time. */
+/** A run of spaces is matched only where it begins: otherwise long runs would take quadratic time. */
 const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 
 /**

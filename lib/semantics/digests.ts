@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { parseDictionary } from "./structured_fields.ts";
 
 /**
- * An algorithm of digests that keeps what it promises; those that were broken are deprecated and of no use here.
+ * An algorithm of digests; algorithms that were broken are deprecated and not accepted.
  *
  * @example Refuse what arrived otherwise than it was sent
  * ```ts

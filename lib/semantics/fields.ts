@@ -31,10 +31,10 @@ export function fieldValue<D extends string | undefined = undefined>(fallback?: 
 }
 
 /**
- * Checks the value of a header field: servers refuse a wrong one when they send it, some by an error that nobody catches.
+ * Checks the value of a header field: servers refuse an invalid one when they send it, some by an uncaught error.
  *
  * @param origin The option or function that gave the value, for the message.
- * @throws {TypeError} if it is none.
+ * @throws {TypeError} if the value is not valid.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.5}
  */
 export function requireFieldValue(origin: string, value: string): void {
@@ -69,7 +69,7 @@ const EVERYTHING = "pugnes";
  * | --- | --- |
  * | p | 206, parts of the representation |
  * | u | 304: not what is about the bytes, nor what tells a cache nothing new beside the tag (RFC 9110, section 15.4.5) |
- * | g | 404, whose page is not what was asked for |
+ * | g | 404, whose page is not the requested representation |
  * | n | responses without a representation |
  * | e | a response that is encoded on its way: not what is of the bytes before |
  * | s | what users may set, where only the handler can know the others |

@@ -20,8 +20,8 @@ const ASCTIME = new RegExp(
 const LONGEST = 33;
 
 /**
- * The time that an HTTP date names, in ms since 1970; `undefined` if it is none. Takes the three formats that a
- * recipient must take; a two-digit year that seems more than 50 years ahead is of the past century.
+ * Parses an HTTP date to ms since 1970; `undefined` if it is malformed. Takes the three formats that a recipient must
+ * take; a two-digit year that seems more than 50 years ahead is of the past century.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7}
  */

@@ -80,7 +80,7 @@ export class MediaRanges {
     return this.#ranges.some((range) => range === type || range === group || range === "*/*");
   }
 
-  /** As a value of `Accept`. */
+  /** Returns a value of `Accept`. */
   toString(): string {
     return this.#ranges.join(", ");
   }

@@ -1,6 +1,6 @@
 import { mediaTypeTable } from "./media_type_table.ts";
 
-/** The table, by what it is asked for. */
+/** The table of media types, by extension and by type. */
 interface MediaTypes {
   readonly types: ReadonlyMap<string, string>;
   /** The preferred extension by the type. */

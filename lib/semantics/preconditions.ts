@@ -29,7 +29,7 @@ export function ifNoneMatchLists(field: string, tag: string | undefined): boolea
   return field === tag || lists(field, tag, weakly);
 }
 
-/** How two tags of the same opaque part compare (RFC 9110, section 8.8.3.2). */
+/** A comparison of two tags with the same opaque part (RFC 9110, section 8.8.3.2). */
 type Comparison = (firstIsWeak: boolean, secondIsWeak: boolean) => boolean;
 const strongly: Comparison = (firstIsWeak, secondIsWeak) => !firstIsWeak && !secondIsWeak;
 const weakly: Comparison = () => true;
