@@ -36,7 +36,7 @@ function turn(): void {
   }
 }
 
-/** Below this, other work makes enough objects. */
+/** The size below which other work makes enough objects. */
 const LARGE = 16 * 1024;
 /** The most bytes that count: a quarter of it is kept until the next call. */
 const MOST = 256 * 1024;

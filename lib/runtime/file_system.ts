@@ -12,9 +12,9 @@ export interface FileStatus {
   readonly isFile: boolean;
   /** In bytes. */
   readonly size: number;
-  /** When its content was last changed, in ms since 1970. */
+  /** The time of its content's last change (mtime), in ms since 1970. */
   readonly mtimeMs: number;
-  /** When anything of it was last changed, in ms since 1970. */
+  /** The time of its last change of any kind (ctime), in ms since 1970. */
   readonly ctimeMs: number;
   /** The number that the file system has for it. */
   readonly ino: number;

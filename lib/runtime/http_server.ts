@@ -7,8 +7,8 @@ interface BunServer {
 }
 
 /**
- * Whether a request comes from Bun's own server: then the chunks of its body are nobody else's, where those of a
- * Request that was made by hand may be its maker's.
+ * Whether a request comes from Bun's own server: then the chunks of its body have no other user, unlike those of a
+ * Request made by hand.
  *
  * @param server The second argument that the server passed to `fetch()` besides the request.
  */
@@ -128,6 +128,6 @@ export function writeInformation(
     writeInformation.call(response, status, fields);
     return true;
   } catch {
-    return false; // the connection has just ended, which whoever reads from it learns
+    return false; // the connection has just ended, which its reader learns
   }
 }

@@ -8,13 +8,14 @@ type Content = Uint8Array<ArrayBuffer> | Blob;
 export type ContentTaker = () => Promise<Content | undefined>;
 
 /**
- * Finds out if a Request was made of a stream: `body` is one in any case. If it was not, all of the content is there, and of a known
- * length. To be called before `body` is asked for; what it returns, while that is neither locked nor used.
+ * Finds out if a Request was made of a stream: `body` is one in any case. If it was not, all of the content is there,
+ * and of a known length. Must be called before `body` is read, and the returned function while the body is neither
+ * locked nor used.
  *
  * - Node follows the Fetch Standard, by which no Request can be made with the mode `no-cors` of another whose content is a stream
  *   (https://fetch.spec.whatwg.org/#dom-request, step 39).
  * - Deno keeps what a Request was made of in a property that is named by a symbol.
- * - Bun shows the size of what is there, or none of a part of a file; and of a stream `0 KB`, as once `body` was asked for.
+ * - Bun shows the size of what is there, or none of a part of a file; and of a stream `0 KB`, as after `body` was read.
  */
 export function contentTaker(request: Request): ContentTaker {
   if (!("Bun" in globalThis)) return () => "Deno" in globalThis ? takeFromDeno(request) : takeByStandard(request);
@@ -60,7 +61,7 @@ export function cookiesOf(headers: object): string | undefined {
 }
 
 /**
- * Reads a Blob of the size 0. Bun reads nothing of a file of the system that says no size, once that was asked for: such a file is
+ * Reads a Blob of the size 0. Bun reads nothing of a system file without a size after a look at that: such a file is
  * opened anew. Only a Blob of a file has a status, and then its name is the path.
  */
 export async function readUnsized(blob: Blob): Promise<Uint8Array<ArrayBuffer>> {

@@ -4,11 +4,11 @@ export interface ResponseShellParts {
   readonly statusText: string;
   /** Flat: name, value, name, value. */
   readonly headers: readonly string[];
-  /** The body, which nobody reads unless the runtime does. */
+  /** The body, which only the runtime reads. */
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-/** A response of ours that makes a Response of the runtime's own when the runtime handles it. */
+/** A response that makes a native Response when the runtime handles it. */
 export interface NativeSide {
   /** A Response of the runtime with the same content. Called at most once. */
   makeNativeSide(): Response;
@@ -66,7 +66,7 @@ function makeNativeShell(): ResponseShellClass {
 function standIn(keys: readonly PropertyKey[]): ResponseShellClass {
   const Response = loadResponse();
   function StandIn(): void {
-    // what the runtime's constructor would do is left until somebody looks
+    // the runtime's constructor work waits for the first access
   }
   Object.setPrototypeOf(StandIn, Response);
   StandIn.prototype = Object.create(Response.prototype);

@@ -16,7 +16,7 @@ export interface ServeOptions {
   readonly hostname: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** How many ports are tried from `port` on, where one is in use. Default: 1. */
+  /** The number of ports to try from `port` on, where one is in use. Default: 1. */
   readonly portsToTry?: number;
   /** A certificate and its key in PEM format, for https. Default: none, for http. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
@@ -88,9 +88,9 @@ export function listenOnBun({ fetch, address, port, tls }: ListenOptions): Promi
     port,
     ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
     idleTimeout: IDLE,
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER, // Bun would refuse more than 128 MiB before our handlers are asked
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER, // Bun would refuse more than 128 MiB before the handlers run
     development: false,
-    reusePort: false, // without development its default is to share the port with whoever does the same
+    reusePort: false, // without development its default is to share the port with other such servers
     fetch: (request, server) => fetch(request, server),
   });
   return Promise.resolve({
@@ -100,7 +100,7 @@ export function listenOnBun({ fetch, address, port, tls }: ListenOptions): Promi
   });
 }
 
-/** How often a server that ends is looked at, in ms. */
+/** The time in ms between two checks of a server that ends. */
 const SWEEP = 25;
 
 /** Bun's own promise waits for connections too that have not asked for anything, until they time out. */
