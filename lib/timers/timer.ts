@@ -7,7 +7,7 @@ export const MAX_TIMER_DELAY: number = 2 ** 31 - 1;
 let setByRuntime: unknown;
 /** Names a function in place of that one which keeps what it has set, as it does. For tests. */
 export const KEEPS_TIMERS: unique symbol = Symbol("keepsTimers");
-/** How many ms before its time a runtime may fire a timer, and some. */
+/** The time in ms by which a runtime may fire a timer early, and some. */
 const ROUNDING = 2;
 
 /** Options of {@linkcode Timer}, {@linkcode Interval} and {@linkcode sleep}. */
@@ -27,11 +27,11 @@ export class Timer {
   readonly #onDue: (lateMs: number) => void;
   readonly #keepsAlive: boolean;
   #timer: NodeJS.Timeout | undefined = undefined;
-  /** When the runtime's timer fires, of `performance.now()`; Infinity if there is none. */
+  /** The time at which the runtime's timer fires, of `performance.now()`; Infinity without one. */
   #firesAt = Infinity;
   /** The function that set it. */
   #setBy: unknown = undefined;
-  /** Of the timers of the runtime that count: those before it are cleared, or of a clock that is gone. */
+  /** The generation of valid native timers: earlier ones are cleared, or of a clock that is gone. */
   #generation = 0;
   #due = Infinity;
 

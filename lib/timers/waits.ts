@@ -155,7 +155,7 @@ export class TurnSlicer {
     this.#end = performance.now() + ms;
   }
 
-  /** Whether it is time for {@linkcode next}; to be asked often, so that a promise is awaited only once a turn. */
+  /** Whether it is time for {@linkcode next}; checked often, so that a promise is awaited only once a turn. */
   get isOver(): boolean {
     return performance.now() >= this.#end;
   }
