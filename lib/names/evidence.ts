@@ -12,17 +12,17 @@ import {
 } from "./hash_part.ts";
 import { bitsOf, KIND } from "./natural_text.ts";
 
-/** How many patterns are told apart; there is no need to know of more. */
+/** The limit of distinct patterns that are counted. */
 const MOST_PATTERNS = 64;
 
-/** How many patterns it takes to believe a folder, where no tail follows the name of an entry. */
+/** The number of patterns that make a folder credible, where no tail follows the name of an entry. */
 const LEAST: Readonly<Record<Family, number>> = { hex: 1, upper: 2, mixed: 3, lower: 5, other: Infinity };
-/** Fewer do where all are in the digits that Bun has, in which hardly a word can be written. */
+/** The lower number if all are in the digits that Bun uses, in which hardly a word can be written. */
 const LEAST_OF_BUN = 3;
-/** How many it takes where names are nothing but hashes, as ids are. */
+/** The number if names are nothing but hashes, as ids are. */
 const LEAST_WHOLE = 3;
 
-/** How many files may have the same name but for their hashes: a build tool may put those of many folders into one. */
+/** The limit of files with the same name but for their hashes: a build tool may put those of many folders into one. */
 const MOST_OF_ONE_NAME = 16;
 
 /** The tails of one family, of one kind of files and one shape. */
@@ -34,7 +34,7 @@ class Tally {
   /** Whether a clear one follows the name of an entry: `index`, `main`. */
   hasEntry = false;
   isOfId = false;
-  /** How many of the clear ones may be of Bun's bundler. */
+  /** The number of clear tails that may be of Bun's bundler. */
   ofBun = 0;
   /** The places of capitals, small letters and digits in the clear ones: hashes, and few others, have them anywhere. */
   readonly patterns: Set<number> = new Set();
@@ -58,7 +58,7 @@ class Tally {
 /** The tails of one kind of files that have one length behind one separator. */
 export class Shape {
   readonly #tallies: Partial<Record<Family, Tally>> = {};
-  /** How many have each name before them. */
+  /** The number of tails by the name before them. */
   readonly #stems = new Map<string, number>();
   readonly #believed: Partial<Record<Family, boolean>> = {};
 
@@ -84,7 +84,7 @@ export class Shape {
     return this.#tallies[family]?.clear ?? 0;
   }
 
-  /** How many tails hashes of that family account for: those in base64url may look like one of others. */
+  /** Returns the number of tails that hashes of that family account for: those in base64url may look like one of others. */
   of(family: Family): number {
     const { mixed, lower, other } = this.#tallies;
     if (family !== "mixed") return this.#tallies[family]?.all ?? 0;
@@ -120,16 +120,16 @@ function patternOf(path: string, { start, end, family }: Tail): number {
   return pattern;
 }
 
-/** How many files of one kind in a folder are looked at: all of a large folder would take many ms. */
+/** The limit of files of one kind in a folder that are checked: all of a large folder would take many ms. */
 const ENOUGH = 128;
 
 /** The tails of files of one kind in a folder, by shape: their separator and length. */
 export class Shapes {
-  /** How many files there are. */
+  /** The number of files. */
   files = 0;
-  /** How many of them were looked at. */
+  /** The number of checked files. */
   seen = 0;
-  /** How many of those have a clear tail. */
+  /** The number of those with a clear tail. */
   clear = 0;
   readonly #shapes = new Map<string, Shape>();
 
@@ -192,7 +192,7 @@ const RANDOM_ELSEWHERE = -6;
 /** Hexadecimal digits that webpack, its loaders and what is built on it take for assets. */
 const WEBPACK_LENGTHS: ReadonlySet<number> = new Set([8, 16, 20, 32]);
 
-/** How many assets a build refers to for each script or style at most, if their tails look like ids. */
+/** The limit of assets to which a build refers for each script or style, if their tails look like ids. */
 const MOST_ASSETS = 16;
 
 /** Assets that are as few beside scripts need not show themselves that they are hashed. */
@@ -200,7 +200,7 @@ const RARE = 4;
 
 /** The evidence that the names in one folder give about each other, and about names in folders near. */
 export class FolderEvidence {
-  /** Of scripts and styles. */
+  /** The shapes of scripts and styles. */
   readonly code: Shapes = new Shapes();
   readonly assets: Shapes = new Shapes();
 
@@ -234,7 +234,7 @@ export class FolderEvidence {
     const shape = this.assets.get(tail);
     if (!shape || tail.naturalness > shape.limit(family)) return false;
     const all = shape.of(family);
-    if (all * LEAST_SHARE < seen) return false; // one of many pictures that somebody put there
+    if (all * LEAST_SHARE < seen) return false; // a picture among many, with a name given by hand
     if (family !== tail.family) {
       const same = shape.of(tail.family);
       return all - same >= 4 * same && shape.clear(family) * 2 >= all;

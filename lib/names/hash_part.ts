@@ -83,7 +83,7 @@ export interface Tail extends HashedPart {
   readonly isOfId: boolean;
   /** Whether all its characters are among those that Bun's bundler uses. */
   readonly isOfBun: boolean;
-  /** How much it looks like text: see {@linkcode naturalness}. */
+  /** The likelihood of text: see {@linkcode naturalness}. */
   readonly naturalness: number;
 }
 
@@ -92,11 +92,11 @@ export const MOST_NATURAL = 3;
 /** Nearly all that is random is below it, and little that people write. */
 export const RANDOM = -3;
 
-/** How many characters in base64url build tools take: Rollup any number up to 21, webpack 11 of xxHash or 22 of MD4. */
+/** The lengths of build tools' hashes in base64url: Rollup any number up to 21, webpack 11 of xxHash or 22 of MD4. */
 const LENGTHS = [8, 10, 11, 12, 16, 20, 21, 22];
-/** How many hexadecimal digits they take: others are of ids, such as 24 of MongoDB's and 40 of git's. */
+/** The lengths of build tools' hexadecimal hashes: others are of ids, such as 24 of MongoDB's and 40 of git's. */
 const HEX_LENGTHS = [8, 10, 12, 16, 20, 32, 64];
-/** How many they take where the name is nothing else: others do so for ids of 24 and 32. */
+/** The lengths of hashes that are whole names: other tools make such ids of 24 and 32 digits. */
 const WHOLE_NAMES = [16, 20];
 const SHORTEST = 8;
 const LONGEST_HEX = 64;

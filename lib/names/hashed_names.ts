@@ -18,7 +18,7 @@ const DESCRIBED = /-\d+-g[\da-f]{7}$/;
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** A day, in whatever order of its parts. */
 const DATE = /^(?:(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|(?:0[1-9]|[12]\d|3[01]){2}(?:19|20)\d\d)$/;
-/** A time, a telephone number, an ISBN; or eight digits that somebody counted with: `00000042`, `10000042`, `12345678`. */
+/** A time, a telephone number, an ISBN; or eight digits of a counter: `00000042`, `10000042`, `12345678`. */
 const COUNTED = /^\d{9,}$|^\d?0{3}\d{4,5}$|^\d{4,5}0{3}\d?$|^12345678$|^87654321$|^(\d)\1{7}$/;
 /** A language with its country or its script. */
 const LOCALE = /^[a-z]{2,3}[-_](?:[A-Z]{2}|[A-Z][a-z]{3})(?:[-_]|$)/;
@@ -118,13 +118,13 @@ interface Listed {
   readonly assets: string[];
 }
 
-/** The evidence that the names of a tree give about each other, folder by folder as somebody asks. */
+/** The evidence that the names of a tree give about each other, folder by folder on demand. */
 class TreeEvidence {
   /** By path, with a slash at the end. */
   readonly #listed = new Map<string, Listed>();
   /** By the name for several folders that {@linkcode codeIn} gives: these. */
   readonly #codeFolders = new Map<string, string[]>();
-  /** By path or such a name, as far as somebody asked. */
+  /** The evidence found so far, by path or such a name. */
   readonly #found = new Map<string, FolderEvidence>();
   readonly #nextFolders: string[] = [];
 

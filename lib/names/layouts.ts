@@ -47,7 +47,7 @@ const layouts: readonly Layout[] = [SVELTEKIT, NUXT, ASTRO, NEXT];
 /** The manifest that Next.js writes into a folder that has the build's id as its name, in `_next/static/`. */
 const NEXT_MANIFEST = /^(.*\/|)[\w-]{7,64}\/_buildManifest\.js$/;
 
-/** A name in such a folder that is above this is one that somebody gave: of hashes, 0.4% are. */
+/** The limit of naturalness in such a folder: a name above it was given by hand; of hashes, 0.4% are. */
 const MOST_NATURAL = 4;
 
 /** The folder that stands for `_next/static/`, if `path` shows one: of `.next/static` served as it is. */

@@ -34,9 +34,9 @@ export function bitsOf(code: number): number {
 }
 
 /**
- * How often a letter follows another one in English and technical words, against chance: 4 is as often, each step more
- * or less is twice or half as often. A row for each first letter, a digit for each second one. Counted in the 15,000
- * words that the documentation of npm packages uses.
+ * The frequency with which a letter follows another one in English and technical words, against chance: 4 is as often,
+ * each step more or less is twice or half as often. A row for each first letter, a digit for each second one. Counted
+ * in the 15,000 words that the documentation of npm packages uses.
  */
 const PAIRS = (
   "16651351514757050767443242" + "52115000410610410442400020" + "60416006505510700536400020" +
@@ -50,13 +50,13 @@ const PAIRS = (
   "22112100200223240132000000" + "30005000300000100000000001"
 ).split("").map(Number);
 
-/** How much letters of one case, with digits, lose or win where they turn into each other. */
+/** The score of a change between letters of one case and digits. */
 const LETTER_DIGIT = -2;
 const DIGIT_LETTER = -5.5;
 const DIGIT_DIGIT = 1;
 const AT_JOINT = -0.5;
 
-/** As much in text of both cases: there a word loses by how it begins, `Data`, `data`, or `DATA`. */
+/** The score of that change in text of both cases: there a word loses by how it begins, `Data`, `data`, or `DATA`. */
 const CAPITALIZED = -3;
 const SMALL_WORD = -4;
 const ALL_CAPITALS = -8;
@@ -75,9 +75,9 @@ const A = "a".charCodeAt(0);
 const CASE = 0x20;
 
 /**
- * How much the characters of `text` from `start` to `end`, all of base64url, look like words and numbers rather than
- * drawn at random: of hashes of 8 characters in base64url, base32 or base36, 0.5% come out above 3; of words that long,
- * 90% do. The figures above are what tells names that people made best from hashes (a logistic regression over both).
+ * Returns how much the characters of `text` from `start` to `end`, all of base64url, look like words and numbers rather
+ * than random ones: of hashes of 8 characters in base64url, base32 or base36, 0.5% come out above 3; of words that
+ * long, 90% do. The figures above distinguish names given by hand best from hashes (a logistic regression over both).
  */
 export function naturalness(text: string, start: number, end: number): number {
   let bits = 0;
@@ -118,7 +118,7 @@ function kindAt(text: string, index: number): number {
   return bitsOf(text.charCodeAt(index)) & KIND;
 }
 
-/** How often the letter at `index` follows the one before. */
+/** Returns the frequency with which the letter at `index` follows the one before. */
 function pairAt(text: string, index: number): number {
   const [before, code] = [text.charCodeAt(index - 1), text.charCodeAt(index)];
   return PAIRS[((before | CASE) - A) * 26 + (code | CASE) - A] - 4;
