@@ -5,7 +5,7 @@ const NEVER = "$^";
  * Returns a function that tells whether a path matches one of the patterns.
  *
  * @param option The option that they are of, for messages.
- * @throws {TypeError} if one is no pattern: it would match nothing, and nobody would see why.
+ * @throws {TypeError} if one is no pattern, which would match nothing without a hint.
  */
 export async function matcherOf(option: string, patterns: readonly string[]): Promise<(path: string) => boolean> {
   if (patterns.length === 0) return () => false;
