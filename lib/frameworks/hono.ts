@@ -46,7 +46,7 @@ export type HonoMiddleware = (
  * handler: put it before your routes, or behind them if the handler has a `fallback`.
  *
  * @param site The handler. Below a path, as in `app.use("/docs/*", …)`, with that path as its `basePath`.
- * @throws {TypeError} if it is none, as a promise of one.
+ * @throws {TypeError} if `site` is not a static handler, such as a promise of one.
  * @example Serve a folder
  * ```ts
  * import { serveStatic } from "@millrace/streams/hono";
