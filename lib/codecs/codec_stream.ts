@@ -1,4 +1,4 @@
-import { asGlobalStreamPair, atEndOfTurn } from "../streams/internal.ts";
+import { asGlobalStreamPair } from "../streams/internal.ts";
 import type { Format } from "./format.ts";
 import { type Codec, codecOf, type Codecs } from "./module.ts";
 import {
@@ -8,16 +8,14 @@ import {
   type DecompressionStreamOptions,
   decompressionStreamOptions,
   decompressParameters,
+  owned,
   requireBytes,
   type SessionParameters,
 } from "./options.ts";
-import { FINISH, FLUSH, type PieceLimits, PROCESS, Session, tooLarge } from "./session.ts";
+import { FINISH, FLUSH, type PieceLimits, PROCESS, Session, tooLarge, Turn } from "./session.ts";
 
 /** Larger chunks are handed over in pieces; the size of output is also that of the chunks that come out of large inputs. */
 const PIECES: PieceLimits = { input: 64 * 1024, output: 64 * 1024 };
-
-/** The longest time in ms that a chunk is computed before the event loop gets a turn. */
-const LONGEST = 10;
 
 /** Checks on the bytes that pass a codec stream, each of which may throw; and what it does with each chunk. */
 interface Watch {
@@ -137,7 +135,7 @@ export function decode(
  */
 function codecStream(pair: object, codec: Codec, parameters: SessionParameters, streams: Streams, watch: Watch): void {
   const { ReadableStream, WritableStream } = streams;
-  const pump = new Pump(codec, parameters, watch);
+  const pump = new Pump(codec, owned(parameters), watch);
   const readable = new ReadableStream<Uint8Array<ArrayBuffer>>({
     start: (controller) => pump.connectReadable(controller),
     pull: () => pump.demanded(),
@@ -203,14 +201,9 @@ class Pump {
       const bytes = loaded && given.length <= PIECES.input ? given : new Uint8Array(given);
       const module = loaded ?? await this.#wait(this.#codec.load());
       this.#session ??= new Session(module, this.#parameters);
-      let computed = 0;
-      let start = performance.now();
+      const turn = new Turn();
       for (const piece of this.#session.run(bytes, operation, PIECES)) {
-        computed += performance.now() - start;
-        if (computed > LONGEST) {
-          computed = 0;
-          await this.#wait(new Promise<void>(atEndOfTurn));
-        }
+        if (turn.isOver()) await this.#wait(turn.next());
         if (piece.length > 0) {
           this.#watch.output?.(piece.length);
           if (!this.#isWanted && !(isEnd && this.#reader.desiredSize === 0)) {
@@ -219,7 +212,7 @@ class Pump {
           this.#isWanted = false;
           this.#reader.enqueue(piece);
         }
-        start = performance.now();
+        turn.resume();
       }
       if (!isEnd) return;
       this.#end(undefined);

@@ -296,6 +296,12 @@ function parametersOf(
   };
 }
 
+/** Copies the dictionary, for sessions that are opened later: its owner may change or transfer it until then. */
+export function owned(parameters: SessionParameters): SessionParameters {
+  const { dictionary } = parameters;
+  return dictionary ? { ...parameters, dictionary: new Uint8Array(dictionary) } : parameters;
+}
+
 /** @throws {TypeError} if `source` is neither a buffer, shared or not, nor a view on one, or is detached. */
 export function requireBytes(source: unknown, name: string): Uint8Array {
   const bytes = bytesOf(source);

@@ -1,5 +1,6 @@
+import { atEndOfTurn, joinBytes } from "../streams/internal.ts";
 import type { Format } from "./format.ts";
-import { codecOf, type Codecs, type Instance, instanceOf, type WasmModule } from "./module.ts";
+import { type Codec, codecOf, type Codecs, type Instance, instanceOf, type WasmModule } from "./module.ts";
 import {
   type CompressOptions,
   compressParameters,
@@ -7,6 +8,7 @@ import {
   type DecompressOptions,
   decompressParameters,
   decompressSchema,
+  owned,
   requireBytes,
   type SessionParameters,
 } from "./options.ts";
@@ -234,7 +236,7 @@ export async function compressBy(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const input = requireBytes(bytes, "bytes");
   const parameters = compressParameters(compressOptions.check(options), input.length, true);
-  return stepWhole(input, parameters, await codecOf(codecs, parameters).load(), MAX_OUTPUT).output;
+  return await runWhole(input, parameters, codecOf(codecs, parameters), Infinity);
 }
 
 export async function decompressBy(
@@ -245,8 +247,73 @@ export async function decompressBy(
   const input = requireBytes(bytes, "bytes");
   const checked = decompressOptions.check(options);
   const parameters = decompressParameters(checked, true);
-  const { maxSize = Infinity } = checked;
-  return decompressWhole(input, parameters, maxSize, await codecOf(codecs, parameters).load());
+  return await runWhole(input, parameters, codecOf(codecs, parameters), checked.maxSize ?? Infinity);
+}
+
+/** The longest time in ms that a codec computes before the event loop gets a turn. */
+const LONGEST = 10;
+
+/** The time that a codec computes in a turn of the event loop, without its waits. */
+export class Turn {
+  #computed = 0;
+  #since: number = performance.now();
+
+  /** Counts the time since the last {@linkcode Turn.resume} and returns whether the turn has lasted long enough. */
+  isOver(): boolean {
+    this.#computed += performance.now() - this.#since;
+    return this.#computed > LONGEST;
+  }
+
+  /** Waits for the next turn. */
+  next(): Promise<void> {
+    this.#computed = 0;
+    return new Promise<void>(atEndOfTurn);
+  }
+
+  resume(): void {
+    this.#since = performance.now();
+  }
+}
+
+/**
+ * The sizes of steps after which a codec can pause: what a decoder makes in some 10 ms, and brotli's largest block.
+ * Other encoders take whole bytes in one step; brotli's fastest levels make a block of each piece.
+ */
+function pausesOf({ family, direction, level }: SessionParameters, maxSize: number): PieceLimits {
+  if (direction === "decompress") {
+    return { input: Infinity, output: Math.min(maxSize + 1, family === "zstd" ? 2 ** 24 : 2 ** 21) };
+  }
+  return { input: family === "brotli" && level >= 2 ? 2 ** 18 : Infinity, output: MAX_OUTPUT };
+}
+
+/** Like {@linkcode stepWhole}, with turns between steps. Takes `input` at the call: its owner may transfer it at once. */
+async function runWhole(
+  input: Uint8Array,
+  parameters: SessionParameters,
+  codec: Codec,
+  maxSize: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { module } = codec;
+  const limits = pausesOf(parameters, maxSize);
+  const bytes = module && input.length <= limits.input ? input : new Uint8Array(input);
+  const kept = module ? parameters : owned(parameters);
+  const session = new Session(module ?? await codec.load(), kept);
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  try {
+    const turn = new Turn();
+    for (const piece of session.run(bytes, FINISH, limits)) {
+      length += piece.length;
+      if (length > maxSize) throw tooLarge(parameters.format, maxSize);
+      if (length > MAX_OUTPUT) throw aboveLimit(parameters.format);
+      if (piece.length > 0) pieces.push(piece);
+      if (turn.isOver()) await turn.next();
+      turn.resume();
+    }
+  } finally {
+    session.close();
+  }
+  return pieces.length === 1 ? pieces[0] : joinBytes(pieces, length);
 }
 
 export function decompressWhole(
@@ -257,7 +324,7 @@ export function decompressWhole(
 ): Uint8Array<ArrayBuffer> {
   const { output, more } = stepWhole(input, parameters, module, Math.min(maxSize + 1, MAX_OUTPUT));
   if (output.length > maxSize) throw tooLarge(parameters.format, maxSize);
-  if (more) throw new RangeError(`cannot decompress ${parameters.format}: more than 2 GiB: use DecompressionStream`);
+  if (more) throw aboveLimit(parameters.format);
   return output;
 }
 
@@ -274,6 +341,10 @@ export function stepWhole(
   } finally {
     session.close();
   }
+}
+
+function aboveLimit(format: Format): RangeError {
+  return new RangeError(`cannot decompress ${format}: more than 2 GiB: use DecompressionStream`);
 }
 
 export function tooLarge(format: Format, maxSize: number): RangeError {

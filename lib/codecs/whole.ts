@@ -40,8 +40,8 @@ export const decompressSyncOptions: ReturnType<typeof decompressSchema> = /* @__
  * Levels default to the best for build time, for what is compressed once and read often; those of a
  * {@linkcode CompressionStream} default to what suits data that a reader waits for.
  *
- * The work is done on the calling thread, once the codec is loaded: give large inputs to a worker, or to a
- * {@linkcode CompressionStream} if memory matters.
+ * The bytes are taken as they are at the call. The work is done on the calling thread: other work has its turn between
+ * blocks of brotli, while gzip and zstd are made in one step: give large inputs to a worker or a {@linkcode CompressionStream}.
  *
  * @param bytes What to compress.
  * @returns The compressed bytes.
@@ -66,7 +66,8 @@ export async function compress(
 /**
  * Decompresses `bytes` whole.
  *
- * Several gzip members or zstd frames in a row are read as one; anything else after the end is an error.
+ * Several gzip members or zstd frames in a row are read as one; anything else after the end is an error. Large results
+ * let other work have its turn some 10 ms apart.
  *
  * @param bytes What to decompress.
  * @returns The decompressed bytes.

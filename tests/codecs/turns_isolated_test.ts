@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import test, { mock } from "node:test";
 import { gzip as gzipOfNode } from "node:zlib";
 import { promisify } from "node:util";
-import { CompressionStream, DecompressionStream, ready } from "../../lib/codecs/mod.ts";
+import {
+  compress,
+  CompressionStream,
+  compressSync,
+  decompress,
+  DecompressionStream,
+  formats,
+  ready,
+} from "../../lib/codecs/mod.ts";
+import { concatenated, sourceText } from "../support/bytes.ts";
 
 const MIB = 1024 * 1024;
 
@@ -22,6 +31,72 @@ async function turnsUntil(promise: () => Promise<unknown>): Promise<number> {
   clock.mock.restore();
   return turns;
 }
+
+test("compress() and decompress() take bytes and dictionary as they are at the call, loaded or not", async () => {
+  const content = sourceText(300_000);
+  for (const format of formats) {
+    const base = format === "dcb" || format === "dcz" || format === "zstd" ? sourceText(50_000, 2) : undefined;
+    const packed: Uint8Array[] = [];
+    for (const _ of ["not loaded", "loaded"]) {
+      const bytes = content.slice();
+      const dictionary = base?.slice();
+      const packing = compress(bytes, { format, level: 5, dictionary });
+      structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+      dictionary?.fill(0);
+      packed.push(await packing);
+    }
+    assert.deepEqual(packed[0], compressSync(content, { format, level: 5, dictionary: base }), format);
+    assert.deepEqual(packed[1], packed[0], format);
+    for (const _ of ["not loaded", "loaded"]) {
+      const bytes = packed[0].slice();
+      const dictionary = base?.slice();
+      const reading = decompress(bytes, { format, dictionary });
+      structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+      dictionary?.fill(0);
+      assert.deepEqual(await reading, content, format);
+    }
+  }
+});
+
+test("streams take their dictionary as it is when they are made", async () => {
+  const content = sourceText(10_000);
+  const base = sourceText(50_000, 2);
+  for (const format of ["dcb", "dcz"] as const) {
+    const dictionary = base.slice();
+    const encoder = new CompressionStream(format, { dictionary });
+    const decoder = new DecompressionStream(format, { dictionary });
+    dictionary.fill(0);
+    const body = new Blob([content]).stream().pipeThrough(encoder).pipeThrough(decoder);
+    assert.deepEqual(await new Response(body).bytes(), content);
+  }
+});
+
+test("brotli whole, compressed block by block, has the bytes that one step gives", async () => {
+  const block = 2 ** 18;
+  const text = concatenated(new Array<Uint8Array>(40).fill(sourceText(20_000)));
+  for (const level of [2, 4, 5, 9, 10]) {
+    for (const size of [block, block + 1, 2 * block, 3 * block]) {
+      const bytes = text.subarray(0, size);
+      const options = { format: "brotli", level } as const;
+      assert.deepEqual(await compress(bytes, options), compressSync(bytes, options), `level ${level}, ${size} bytes`);
+    }
+  }
+});
+
+test("long work of compress() and decompress() lets others have their turns, where the codec can pause", async () => {
+  await ready();
+  const content = concatenated(new Array<Uint8Array>(200).fill(sourceText(21_000)));
+  for (const format of ["brotli", "gzip", "zstd"] as const) {
+    const packed = compressSync(content, { format, level: 2 });
+    if (format === "brotli") {
+      const turns = await turnsUntil(() => compress(content, { format, level: 2 }));
+      assert.ok(turns >= 15, `${turns} turns for 16 blocks`);
+    }
+    const most = format === "zstd" ? 1 : 2;
+    const turns = await turnsUntil(() => decompress(packed, { format }));
+    assert.ok(turns >= most, `${turns} turns for ${most} steps of ${format}`);
+  }
+});
 
 for (const format of ["gzip", "zstd", "brotli"] as const) {
   test(`a chunk that takes long lets others have their turns while it is compressed to ${format}`, async () => {
