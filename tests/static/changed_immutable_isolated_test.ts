@@ -29,7 +29,7 @@ interface Scene {
   readonly handler: StaticHandler;
   /** Replaces files of the site. */
   readonly change: (files: Readonly<Record<string, string>>) => Promise<void>;
-  /** What was warned of since this was called last. */
+  /** What was warned of since this was called last, but that a file changed while the handler looked at it. */
   readonly warnings: () => StaticWarning[];
 }
 
@@ -41,7 +41,11 @@ async function serving(options: StaticHandlerOptions, use: (scene: Scene) => Pro
     ...options,
     onWarning: (warning) => warnings.push(warning),
   });
-  await use({ handler, change: (files) => writeTree(site, files), warnings: () => warnings.splice(0) });
+  await use({
+    handler,
+    change: (files) => writeTree(site, files),
+    warnings: () => warnings.splice(0).filter(({ message }) => !message.startsWith("is not what was scanned")),
+  });
 }
 
 const pathsOf = (warnings: readonly StaticWarning[]): string[] => warnings.map(({ path }) => path).sort();
