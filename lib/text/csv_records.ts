@@ -81,10 +81,10 @@ export function checkedNames(names: readonly unknown[], source: string): string[
 /** Returns as many names as `names` has, made by the caller's function. */
 export function renamed(
   names: readonly string[],
-  rename: (names: readonly string[]) => readonly string[],
+  change: (names: readonly string[]) => readonly string[],
   source: string,
 ): string[] {
-  const made: unknown = rename([...names]);
+  const made: unknown = change([...names]);
   if (Array.isArray(made) && made.length === names.length) return checkedNames([...made], source);
   const given = Array.isArray(made) ? `${made.length} names` : described(made);
   throw new TypeError(`headers() must return an array of ${names.length} names, not ${given} (${source})`);
