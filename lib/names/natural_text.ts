@@ -34,7 +34,7 @@ export function bitsOf(code: number): number {
 }
 
 /**
- * The frequency with which a letter follows another one in English and technical words, against chance: 4 is as often,
+ * The frequency with which a letter follows another one in English and technical words, against chance. 4 is as often;
  * each step more or less is twice or half as often. A row for each first letter, a digit for each second one. Counted
  * in the 15,000 words that the documentation of npm packages uses.
  */
@@ -76,7 +76,7 @@ const CASE = 0x20;
 
 /**
  * Returns how much the characters of `text` from `start` to `end`, all of base64url, look like words and numbers rather
- * than random ones: of hashes of 8 characters in base64url, base32 or base36, 0.5% come out above 3; of words that
+ * than random ones. Of hashes of 8 characters in base64url, base32 or base36, 0.5% come out above 3; of words that
  * long, 90% do. The figures above distinguish names given by hand best from hashes (a logistic regression over both).
  */
 export function naturalness(text: string, start: number, end: number): number {

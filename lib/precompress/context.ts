@@ -42,8 +42,8 @@ export interface Context {
 }
 
 /**
- * The reason why a file gets no variants: smaller than `minSize`; not selected by `include` and `exclude`; compressed,
- * by its extension or its entropy; or a compressed form beside its original.
+ * The reason why a file gets no variants. It is smaller than `minSize`, excluded by a pattern, compressed (by its
+ * extension or entropy), or a compressed form beside its original.
  */
 export type LeftAlone = "small" | "unwanted" | "compressedByName" | "dense" | "beside";
 

@@ -7,7 +7,7 @@ interface BunServer {
 }
 
 /**
- * Whether a request comes from Bun's own server: then the chunks of its body have no other user, unlike those of a
+ * Whether a request comes from Bun's own server. The chunks of its body have no other user then, unlike those of a
  * Request made by hand.
  *
  * @param server The second argument that the server passed to `fetch()` besides the request.

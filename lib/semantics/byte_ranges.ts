@@ -18,7 +18,7 @@ const SPEC = /^([0-9]*)-([0-9]*)$/;
 const LONGEST_SPEC = 256;
 
 /**
- * Returns the parts of a representation that a `Range` field requests, in the order of the field; ranges that overlap
+ * Returns the parts of a representation that a `Range` field requests, in the order of the field. Ranges that overlap
  * or touch are made one, at the place of the first.
  *
  * @param field The field's value.

@@ -14,7 +14,7 @@ const PIECE = 256 * 1024;
  * verified and to be copied.
  *
  * An entry is used only if it is whole, is that of the job's key, has the hash that its trailer says, and decodes to
- * the very content: the cache is not trusted.
+ * the very content. The cache is not trusted.
  *
  * @returns undefined if the entry fails one of these checks.
  * @throws {Error} if the variant cannot be written, or its dictionary is not what it was.

@@ -25,7 +25,7 @@ export const PIECE: number = 256 * 1024;
 export const piece: Uint8Array<ArrayBuffer> = new Uint8Array(PIECE);
 
 /**
- * Opens a file to read it, though another may have its place since the scan: links in the last place are not followed,
+ * Opens a file to read it, though another may have its place since the scan. Links in the last place are not followed,
  * and pipes without a writer do not block. Windows has neither flag.
  */
 export function openToRead(path: string): number {

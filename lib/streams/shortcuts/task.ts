@@ -9,7 +9,7 @@ import { atEndOfTurn } from "./end_of_turn.ts";
 
 /**
  * The time in ms after which tasks yield. At 10, a server with 100 open responses paused several times in each and sent
- * partial output: 1.3 to 1.5 times the CPU time on Bun.
+ * partial output. That took 1.3 to 1.5 times the CPU time on Bun.
  */
 const LONGEST = 40;
 /** The number of turns that tasks pause: Deno polls its sockets only every 61 turns, and a turn takes microseconds. */

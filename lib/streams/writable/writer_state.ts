@@ -126,7 +126,7 @@ export function writableStreamDefaultWriterWrite(writer: WriterState, chunk: unk
 /**
  * WritableStreamDefaultControllerWrite where the sink is idle: the chunk passes the queue.
  *
- * If the sink returns no promise, the write's promise needs no resolver: it is the reaction to a resolved promise,
+ * If the sink returns no promise, the write's promise needs no resolver. It is the reaction to a resolved promise,
  * followed by the reaction that ends the write.
  */
 function writeAtOnce(stream: WritableStreamState, chunk: unknown): Promise<void> {

@@ -8,7 +8,7 @@ import type { WriteRequest } from "../stream_state.ts";
 
 /**
  * The queue's side of a sink that takes batches. A batch is one chunk and one write request, which grows until the sink
- * gets it: queue, close, abort and errors need not know of batches.
+ * gets it. Queue, close, abort and errors need not know of batches.
  */
 export interface Batching {
   /** Adds a chunk that a writer wrote; returns the promise of its batch. A size that is none errors the stream. */

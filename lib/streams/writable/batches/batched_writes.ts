@@ -31,7 +31,7 @@ import { BatchedSinkAlgorithms } from "./batched_sink.ts";
  *
  * A batch starts when the queue is full or the stream is closing, otherwise at the end of the turn. So a producer that
  * resumes after the last batch can fill the queue again first. Without that wait, small and large batches would
- * alternate for ever: a small one leaves the next little more room than the rest of the queue. For the same reason the
+ * alternate for ever. A small one leaves the next little more room than the rest of the queue. For the same reason the
  * wait is longer after a producer has proven faster than the sink.
  */
 export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
