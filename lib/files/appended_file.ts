@@ -7,10 +7,12 @@ import type { FileTarget } from "./output_file.ts";
 
 /** For how long a call under way is waited for, in ms. */
 const LONGEST = 2000;
+/** Most bytes that one call writes at once, before a turn of the event loop. */
+const MOST_AT_ONCE = 1024 * 1024;
 
 /**
- * A write of pieces to the end of a file, in calls that other threads of the process do. It can be brought to its end
- * without a turn of the event loop.
+ * A write of pieces to the end of a file, which can be brought to its end without a turn of the event loop. Its calls are
+ * done by other threads of the process if the file tells when they have ended, and at once otherwise.
  */
 export class UnderWay implements Taker {
   readonly #file: OpenFile;
@@ -30,13 +32,15 @@ export class UnderWay implements Taker {
   }
 
   write(piece: Uint8Array, start: number, length: number): Promise<number> {
-    return this.#call(length, () => this.#file.write(piece, start, length));
+    if (this.#file.tellsEnds) return this.#call(length, () => this.#file.write(piece, start, length));
+    return this.#callNow([piece.subarray(start, start + Math.min(length, MOST_AT_ONCE))], length);
   }
 
   writev(pieces: readonly Uint8Array[]): Promise<number> {
     let length = 0;
     for (const piece of pieces) length += piece.length;
-    return this.#call(length, () => this.#file.writev(pieces));
+    if (this.#file.tellsEnds) return this.#call(length, () => this.#file.writev(pieces));
+    return length > MOST_AT_ONCE ? this.write(pieces[0], 0, pieces[0].length) : this.#callNow(pieces, length);
   }
 
   /** Waits for the call under way, for two seconds at most, and writes what is left, at once. */
@@ -66,6 +70,14 @@ export class UnderWay implements Taker {
     return length;
   }
 
+  async #callNow(pieces: readonly Uint8Array[], length: number): Promise<number> {
+    if (this.#isFinished) return this.#call(length, () => Promise.resolve(0));
+    const written = this.#file.writevNow(pieces);
+    this.#written += written;
+    if (written === MOST_AT_ONCE) await new Promise((resolve) => setImmediate(resolve));
+    return written;
+  }
+
   #awaitCall(): void {
     const start = performance.now();
     const clock = new Int32Array(new SharedArrayBuffer(4));
@@ -75,14 +87,13 @@ export class UnderWay implements Taker {
     }
   }
 
-  /** Whether the system has the bytes of the call; of a pipe or a device nobody can know that. */
+  /** Whether the system has the bytes of the call; of a pipe or a device that cannot be known. */
   #hasCallEnded(): boolean {
     const status = this.#file.status();
     if (!status.isFile()) return true;
     if (status.size < this.#size + this.#length) return false;
-    // Others may have appended as much: where the place of writing can be known, it has moved behind our bytes.
-    const position = this.#file.position();
-    return position === undefined || position > this.#size;
+    // Others may have appended as much: the place of writing has moved behind the bytes of this call.
+    return (this.#file.position() ?? Infinity) > this.#size;
   }
 }
 

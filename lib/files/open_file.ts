@@ -20,6 +20,7 @@ export class OpenFile {
   readonly #atOnce: boolean;
   /** Calls under way; each keeps this object alive, so that no file is closed below one. */
   #calls = 0;
+  #tellsEnds: boolean | undefined = undefined;
   #onIdle: (() => void) | undefined = undefined;
 
   private constructor(number: number, atOnce: boolean) {
@@ -68,8 +69,13 @@ export class OpenFile {
 
   /** Appends the bytes of `pieces`, 1,024 at most; resolves to how many the system took. */
   writev(pieces: readonly Uint8Array[]): Promise<number> {
-    if (this.#atOnce) return this.#now((number) => fs.writevSync(number, pieces as Uint8Array[]));
+    if (this.#atOnce) return this.#now(() => this.writevNow(pieces));
     return this.#later((number, done) => fs.writev(number, pieces as Uint8Array[], null, done));
+  }
+
+  /** As {@linkcode writev}, at once. */
+  writevNow(pieces: readonly Uint8Array[]): number {
+    return fs.writevSync(this.#opened(), pieces as Uint8Array[]);
   }
 
   writeNow(piece: Uint8Array): void {
@@ -120,6 +126,11 @@ export class OpenFile {
     } catch {
       return undefined;
     }
+  }
+
+  /** Whether the end of a call by another thread can be known at once: that of one to a pipe or a device is not waited for. */
+  get tellsEnds(): boolean {
+    return this.#tellsEnds ??= this.position() !== undefined || !this.status().isFile();
   }
 
   /** Cuts the file to `length` bytes. Windows cuts no file that was opened to append: it is opened anew by `path`. */

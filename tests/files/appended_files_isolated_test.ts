@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync } from "node:fs";
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import test from "node:test";
 import { openFileWritable, RotatingFileWritable } from "../../lib/files/mod.ts";
 import { inFolder } from "../support/folders.ts";
@@ -105,31 +106,39 @@ test("append refuses what it excludes, and its methods refuse files without it",
     await writer.close();
   }));
 
-test("flushSync() writes large chunks to their end that are under way, whatever others append meanwhile", {
-  skip: needs("proc"),
-}, () =>
-  inFolder(async (folder) => {
-    const path = join(folder, "app.log");
-    const log = await openFileWritable(path, { append: true });
-    const series = new RotatingFileWritable({ directory: folder, maxFileSize: 1e9, name: "of.log", append: true });
-    for (const stream of [log, series]) {
-      const writer = stream.getWriter();
-      const file = stream === log ? path : join(folder, "of-00001.log");
-      let expected = "";
-      for (let i = 0; i < 10; i++) {
-        for (let k = 0; k < 10; k++) {
-          const line = `${i} ${k} `.padEnd(30_000, "x") + "\n";
-          expected += line;
-          void writer.write(line);
+for (const platform of new Set([process.platform, "darwin"])) {
+  test(`flushSync() writes large chunks to their end that are under way, whatever others append meanwhile, as on ${platform}`, () =>
+    inFolder(async (folder) => {
+      using _ = onPlatform(platform);
+      const path = join(folder, "app.log");
+      const log = await openFileWritable(path, { append: true });
+      const series = new RotatingFileWritable({ directory: folder, maxFileSize: 1e9, name: "of.log", append: true });
+      for (const stream of [log, series]) {
+        const writer = stream.getWriter();
+        const file = stream === log ? path : join(folder, "of-00001.log");
+        let expected = "";
+        for (let i = 0; i < 10; i++) {
+          for (let k = 0; k < 10; k++) {
+            const line = `${i} ${k} `.padEnd(30_000, "x") + "\n";
+            expected += line;
+            void writer.write(line);
+          }
+          if (i > 0) await new Promise((resolve) => setImmediate(resolve)); // a batch is under way
+          appendFileSync(path, `${"y".repeat(400_000)}\n`);
+          expected += "last\n";
+          void writer.write("last\n");
+          stream.flushSync();
+          assert.equal(readFileSync(file, "utf8").replace(/y+\n/g, ""), expected);
         }
-        if (i > 0) await new Promise((resolve) => setImmediate(resolve)); // a batch is under way
-        appendFileSync(path, `${"y".repeat(400_000)}\n`);
-        expected += "last\n";
-        void writer.write("last\n");
-        stream.flushSync();
+        await writer.close();
         assert.equal(readFileSync(file, "utf8").replace(/y+\n/g, ""), expected);
       }
-      await writer.close();
-      assert.equal(readFileSync(file, "utf8").replace(/y+\n/g, ""), expected);
-    }
-  }));
+    }));
+}
+
+/** Makes the process look as on another system, where nothing tells the place of writing, until the end of a test. */
+function onPlatform(value: string): Disposable {
+  const former = Object.getOwnPropertyDescriptor(process, "platform")!;
+  Object.defineProperty(process, "platform", { configurable: true, value });
+  return { [Symbol.dispose]: () => void Object.defineProperty(process, "platform", former) };
+}
