@@ -64,7 +64,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     name: "millrace:precompress",
     setup(build) {
       const { config } = build as Build;
-      requireOnePlugin(config.plugins);
+      requireOnePlugin(config.plugins, process.cwd());
       if (config.outdir === undefined) return; // nothing is written
       const tool: Tool = { root: process.cwd(), option: "outdir", print: (text) => console.log(text) };
       const folder = resolve(config.outdir);

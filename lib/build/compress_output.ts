@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
-import { isWithin, precompressOptions, toldBy, withFolders } from "../precompress/internal.ts";
+import { isWithin, precompressOptions, realOf, toldBy, withFolders } from "../precompress/internal.ts";
 import {
   extensions,
   precompress,
@@ -41,9 +41,13 @@ export function known<P extends object>(plugin: P, { out = "" }: PrecompressPlug
   return plugin;
 }
 
-/** @throws {TypeError} if two plugins of a build compress to one folder: each would remove the variants of the other. */
-export function requireOnePlugin(plugins: unknown): void {
-  const taken = [plugins].flat(9).flatMap((plugin) => places.get(plugin as object) ?? []);
+/**
+ * @param root The folder that relative paths are below.
+ * @throws {TypeError} if two plugins of a build compress to one folder: each would remove the variants of the other.
+ */
+export function requireOnePlugin(plugins: unknown, root: string): void {
+  const outs = [plugins].flat(9).flatMap((plugin) => places.get(plugin as object) ?? []);
+  const taken = outs.map((out) => out === "" ? "" : realOf(out, root));
   if (new Set(taken).size === taken.length) return;
   throw new TypeError(
     'two precompress() compress to one folder: use one, with all formats, as formats: ["gzip", "brotli"]',

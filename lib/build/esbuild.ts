@@ -97,8 +97,8 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     name: "millrace:precompress",
     setup(build) {
       const { initialOptions } = build as Build;
-      requireOnePlugin(initialOptions.plugins);
       const { outdir, outfile, write, logLevel, absWorkingDir: root = process.cwd() } = initialOptions;
+      requireOnePlugin(initialOptions.plugins, root);
       const folder = outdir ?? (outfile === undefined ? undefined : dirname(outfile));
       if (folder === undefined || write === false) return; // nothing is written
       initialOptions.metafile = true;

@@ -130,9 +130,9 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     apply: "build",
     applyToEnvironment: ({ config }) => config.consumer === "client",
     config: () => ({ worker: { plugins: () => [workerPlugin(workers)] } }),
-    options: ({ plugins }) => requireOnePlugin(plugins),
+    options: ({ plugins }) => requireOnePlugin(plugins, tool?.root ?? process.cwd()),
     configResolved({ root, logger, build, plugins = [] }) {
-      requireOnePlugin(plugins);
+      requireOnePlugin(plugins, root);
       const later = LATER_PAGES.find(([names]) => plugins.some(({ name }) => names.test(name)));
       if (later) {
         const told = `pages that ${later[1]} writes after that are left as they are`;

@@ -1,5 +1,7 @@
+import { realpathSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { lastingPath } from "../files/internal.ts";
 import { isBucketAddress } from "./cache/cache_store.ts";
 import type { PrecompressOptions } from "./options.ts";
 import { explain } from "./problem.ts";
@@ -19,7 +21,7 @@ export interface Places {
 /** The folders of a run over `directory`. */
 export async function placesOf(directory: string, options: PrecompressOptions): Promise<Places> {
   const source = await folder(directory);
-  const target = options.out === undefined ? source : await realOf(resolve(options.out));
+  const target = options.out === undefined ? source : realOf(options.out);
   if (options.out !== undefined && (isWithin(source, target) || isWithin(target, source))) {
     throw new TypeError(`${options.out} and ${directory} must not hold each other: choose a folder elsewhere for out`);
   }
@@ -33,7 +35,7 @@ export async function placesOf(directory: string, options: PrecompressOptions): 
 /** The real path of the cache at `path`, which may not be there yet. */
 async function cacheOf(path: string | undefined, others: readonly string[]): Promise<string | undefined> {
   if (path === undefined || isBucketAddress(path)) return path;
-  const cache = await realOf(resolve(path));
+  const cache = realOf(path);
   const other = others.find((other) => isWithin(cache, other) || isWithin(other, cache));
   if (other === undefined) return cache;
   const wayOut = "choose a folder elsewhere for the cache";
@@ -52,13 +54,14 @@ async function folder(path: string): Promise<string> {
   throw new TypeError(`cannot read ${path}: it is a file, not a folder`);
 }
 
-/** The real path of a folder of which the last parts may not be there yet. */
-async function realOf(path: string): Promise<string> {
+/** The real path of a folder of which the last parts may not be there yet; `path` may be relative to `from`. */
+export function realOf(path: string, from?: string): string {
+  const full = resolve(lastingPath(path, from));
   try {
-    return await realpath(path);
+    return realpathSync.native(full);
   } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(await realOf(parent), basename(path));
+    const parent = dirname(full);
+    return parent === full ? full : join(realOf(parent), basename(full));
   }
 }
 

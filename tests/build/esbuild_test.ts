@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import test, { after } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { build, type BuildOptions, context, type Plugin, stop } from "esbuild";
 import { precompress } from "../../lib/build/esbuild.ts";
 import { listed, writeTree } from "../support/folders.ts";
+import { needs } from "../support/needs.ts";
 import { inProject, namedIn, namesOnly, quick } from "./project.ts";
 
 after(() => stop());
@@ -34,6 +35,20 @@ test("a second precompress() for one folder of esbuild is refused", () =>
     const plugins = [precompress(namesOnly), precompress(namesOnly)] as Plugin[];
     const options: BuildOptions = { absWorkingDir: root, entryPoints: ["src/lazy.js"], outdir: "dist", plugins };
     await assert.rejects(build({ ...options, logLevel: "silent" }), /two precompress\(\) compress to one folder/);
+  }));
+
+test("a second precompress() for one folder is refused however its path is spelled, a missing one below a link too", {
+  skip: needs("links"),
+}, () =>
+  inProject(async (root) => {
+    await mkdir(join(root, "real/inner"), { recursive: true });
+    await symlink("real/inner", join(root, "link"));
+    const spellings = ["real/new", "./real//new/", "link/../new", join(root, "real/inner/../new")];
+    for (const [i, out] of spellings.entries()) {
+      const plugins = [spellings[0], out].map((out) => precompress({ ...namesOnly, out })) as Plugin[];
+      const options: BuildOptions = { absWorkingDir: root, entryPoints: ["src/lazy.js"], outdir: "dist", plugins };
+      await assert.rejects(build({ ...options, logLevel: "silent" }), /two precompress\(\)/, spellings[i]);
+    }
   }));
 
 test("after a build with esbuild the folder is compressed, and the manifest says which names have hashes", () =>
