@@ -5,6 +5,8 @@ import type { ObjectUpload } from "./upload/object_upload.ts";
 
 /** Bytes that are queued until the stream asks to wait. */
 const QUEUE = 64 * 1024;
+/** Bytes of a chunk that is small: others are taken before it is sent with them. */
+const SMALL = 4096;
 
 /**
  * An object as a WritableStream of bytes, made by `S3Bucket.writable()`. It is stored when the stream closes; until then,
@@ -30,6 +32,14 @@ export class S3Writable extends WritableStream<Uint8Array> {
     const stored: { value?: S3Stored } = {};
     const onAbort = (): void => void upload.fail(signal!.reason).catch(() => {}); // the stream tells its reason
     const end = (): void => signal?.removeEventListener("abort", onAbort);
+    let gathered: Uint8Array | undefined;
+    let length = 0;
+    const send = async (chunk: unknown): Promise<void> => {
+      const bytes = await requireBytes(chunk, upload);
+      if (length > 0) await upload.write(gathered!.subarray(0, length));
+      length = 0;
+      await upload.write(bytes);
+    };
     super({
       start(controller) {
         upload.signal.addEventListener("abort", () => {
@@ -45,11 +55,15 @@ export class S3Writable extends WritableStream<Uint8Array> {
         if (signal?.aborted) onAbort();
         else signal?.addEventListener("abort", onAbort);
       },
-      async write(chunk) {
-        const bytes = await requireBytes(chunk, upload);
-        await upload.write(bytes);
+      write(chunk) {
+        const size = ArrayBuffer.isView(chunk) && chunk instanceof Uint8Array ? chunk.length : 0;
+        if (size === 0 || size >= SMALL || length + size > QUEUE) return send(chunk);
+        (gathered ??= new Uint8Array(QUEUE)).set(chunk, length);
+        length += size;
+        return undefined; // without a promise for each
       },
       async close() {
+        if (length > 0) await upload.write(gathered!.subarray(0, length));
         stored.value = await upload.complete();
         end();
       },

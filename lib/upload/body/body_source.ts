@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { joinBytes } from "../../streams/internal.ts";
 import { leftError } from "./upload_error.ts";
 
 /**
@@ -133,6 +134,14 @@ export function windowBytes(): number {
 /** Whether a chunk's bytes went elsewhere, as by a transfer: what it shows of them is nothing. */
 export function isDetached({ length, buffer }: Uint8Array): boolean {
   return length === 0 && (buffer as ArrayBuffer).detached;
+}
+
+/** Bytes of chunks that are small: what is done for each takes longer than a copy of all. */
+export const SMALL = 4096;
+
+/** Joins what was gathered, if its chunks are small. */
+export function joinSmall(pieces: readonly Uint8Array[], length: number): readonly Uint8Array[] {
+  return pieces.length > 1 && length < pieces.length * SMALL ? [joinBytes(pieces, length)] : pieces;
 }
 
 /** The error of a body that gives something else than bytes. */

@@ -8,6 +8,7 @@ import {
   holdBytes,
   isDetached,
   isOurs,
+  joinSmall,
   notBytes,
   releaseBytes,
   windowBytes,
@@ -82,11 +83,12 @@ export class NodeBody implements BodyReader {
 
   #give(): readonly Uint8Array[] {
     const pieces = this.#pieces;
+    const length = this.#gathered;
     this.#given.push(pieces);
-    this.#held += this.#gathered;
+    this.#held += length;
     this.#pieces = [];
     this.#gathered = 0;
-    return pieces;
+    return joinSmall(pieces, length);
   }
 
   readonly #onData = (chunk: unknown): void => {
