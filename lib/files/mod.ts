@@ -15,7 +15,8 @@
 export { isAbandonedTemporary, isTemporaryName, removeAbandonedTemporaries, temporaryPath } from "./temporary.ts";
 export { type FileWritable, openFileWritable, type OpenFileWritableOptions } from "./file_writable.ts";
 export { openFileReadable } from "./open_file_readable.ts";
-export { followFile, type FollowFileOptions } from "./follow/follow_file.ts";
+export { type FollowedReadable, followFile, type FollowFileOptions } from "./follow/follow_file.ts";
+export type { FollowPosition } from "./follow/follow_position.ts";
 export { RotatingFileWritable } from "./series/rotating_file_writable.ts";
 export type { RotationOptions } from "./series/rotation_options.ts";
 export type { SeriesFormat } from "./series/file_series.ts";

@@ -4,7 +4,8 @@ import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
 import { filePath } from "../place.ts";
 import { FollowSource, type Trail } from "./follow_source.ts";
 import { FollowedSeries } from "./followed_series.ts";
-import { NamedFile } from "./growing_file.ts";
+import { type FollowPosition, positionMember } from "./follow_position.ts";
+import { NamedFile } from "./named_file.ts";
 
 /**
  * Options of {@linkcode followFile}.
@@ -20,12 +21,13 @@ import { NamedFile } from "./growing_file.ts";
  */
 export interface FollowFileOptions {
   /**
-   * The place of the first byte: the end of what is there now, its beginning, or a number of bytes, which counts from the
-   * beginning and is 0 if the file has fewer. A file that is made later is read from its beginning.
+   * The place of the first byte: the end of what is there now, its beginning, a number of bytes, which counts from the
+   * beginning and is 0 if the file has fewer, or the `position` of a former stream. A file that is made later is read from
+   * its beginning.
    *
    * @default "end"
    */
-  start?: "beginning" | "end" | number;
+  start?: "beginning" | "end" | number | FollowPosition;
   /**
    * Whether `path` is the directory and the `name` of a series that {@linkcode RotatingFileWritable} writes. Its files are
    * read one after the other, compressed ones among them.
@@ -53,7 +55,7 @@ export interface FollowFileOptions {
 export const followFileOptions: SchemaOf<FollowFileOptions, "start" | "series" | "interval"> = /* @__PURE__ */ schema(
   "followFile()",
   () => ({
-    start: anyOf([oneOf(["beginning", "end"]), integer(0, Number.MAX_SAFE_INTEGER)], "end"),
+    start: anyOf([oneOf(["beginning", "end"]), integer(0, Number.MAX_SAFE_INTEGER), positionMember()], "end"),
     series: bool(false),
     interval: number(1, MAX_TIMER_DELAY, 100),
     onWarning: func<(error: Error) => void>(),
@@ -93,16 +95,50 @@ export const followFileOptions: SchemaOf<FollowFileOptions, "start" | "series" |
 export async function followFile(
   path: string | URL,
   options: FollowFileOptions = {},
-): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+): Promise<FollowedReadable> {
   const { start, series, interval, onWarning, signal } = followFileOptions(options);
   const trail = trailOf(filePath(path), start, series);
   signal?.throwIfAborted();
   const source = new FollowSource(trail, { interval, onWarning, signal });
   await source.open();
-  return new ReadableStream(source, { highWaterMark: 0 });
+  return new FollowedReadable(source);
 }
 
-function trailOf(path: string, start: "beginning" | "end" | number, series: boolean): Trail {
+/**
+ * The stream that {@linkcode followFile} opens.
+ *
+ * @example The position, for a later stream
+ * ```ts
+ * import { followFile, type FollowedReadable } from "@millrace/streams/files";
+ *
+ * const bytes: FollowedReadable = await followFile("app.log");
+ * const { position } = bytes;
+ * await bytes.cancel();
+ * await (await followFile("app.log", { start: position })).cancel(); // goes on there
+ * ```
+ */
+export class FollowedReadable extends ReadableStream<Uint8Array<ArrayBuffer>> {
+  readonly #source: FollowSource;
+
+  /** Takes over a source that is open: for {@linkcode followFile}. */
+  constructor(source: FollowSource) {
+    super(source, { highWaterMark: 0 });
+    this.#source = source;
+  }
+
+  /**
+   * The place behind the last whole line that was read from the stream, for `start`: what was read behind it is read
+   * again. It tells of reads of this stream: a pipe reads ahead of its end.
+   */
+  get position(): FollowPosition {
+    return this.#source.position;
+  }
+}
+
+function trailOf(path: string, start: "beginning" | "end" | number | FollowPosition, series: boolean): Trail {
+  if (typeof start === "object" && start.file !== "" && (start.number !== undefined) !== series) {
+    throw new TypeError(`the position is ${series ? "not " : ""}of a series: pass series: ${!series}`);
+  }
   if (!series) return new NamedFile(path, start === "beginning" ? 0 : start);
   if (typeof start !== "number") return new FollowedSeries(path, start);
   throw new TypeError('a series begins at its "beginning" or its "end", not at a number of bytes');

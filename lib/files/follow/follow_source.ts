@@ -1,13 +1,19 @@
 import type { ReadableByteStreamController } from "../../streams/mod.ts";
 import { Pause } from "../../timers/mod.ts";
 import { fileFailure, warn } from "../failure.ts";
+import type { FollowPosition } from "./follow_position.ts";
+import { LinePlace, type Mark, proofOf } from "./line_place.ts";
 
 export interface FollowedFile {
   /** Tells it from other files, also from one of the same name. */
   readonly id: string;
+  /** Its number in a series. */
+  number: number | undefined;
+  readonly place: LinePlace;
   /** Whether what follows was not written behind what was read last: the file was cut, or begun anew. */
   isBroken: boolean;
-  read(): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  /** Reads the next bytes, `most` at most; undefined if there are none now. */
+  read(most: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
   hasBytes(): boolean;
   close(): Promise<void>;
 }
@@ -18,8 +24,10 @@ export interface Trail {
   readonly path: string;
   /** Whether a line ends with its file. */
   readonly endsLines: boolean;
-  /** Opens the file to begin with; undefined if there is none yet. */
-  first(): Promise<FollowedFile | undefined>;
+  /** The number of the newest file, of a series. */
+  readonly number: number | undefined;
+  /** Opens the files to begin with, in their order; none if there is none yet. */
+  first(warn: (error: Error) => void): Promise<FollowedFile[]>;
   /** Opens the file that came after `newest`, or any if there was none; undefined if there is none yet. */
   next(newest: FollowedFile | undefined): Promise<FollowedFile | undefined>;
 }
@@ -55,6 +63,13 @@ export class FollowSource {
   #last = LINE_FEED;
   readonly #pause: Pause = new Pause();
   #onAbort: (() => void) | undefined = undefined;
+  /** The place behind the last whole line that was given. */
+  #given: Pick<FollowPosition, "file" | "number" | "time"> & { readonly mark: Mark } = {
+    file: "",
+    number: undefined,
+    mark: new LinePlace().mark,
+    time: Date.now(),
+  };
 
   constructor(trail: Trail, options: FollowSourceOptions) {
     this.#trail = trail;
@@ -63,10 +78,21 @@ export class FollowSource {
 
   async open(): Promise<void> {
     try {
-      this.#add(await this.#trail.first());
+      for (const file of await this.#trail.first((error) => warn(this.#options.onWarning, error))) this.#add(file);
+      this.#note(this.#files[0]);
     } catch (error) {
       throw fileFailure("read", this.#trail.path, error);
     }
+  }
+
+  get position(): FollowPosition {
+    const { file, number, mark, time } = this.#given;
+    return { file, ...(number === undefined ? {} : { number }), offset: mark.offset, proof: proofOf(mark), time };
+  }
+
+  #note(file: FollowedFile | undefined): void {
+    const { id = "", number = this.#trail.number, place = new LinePlace() } = file ?? {};
+    this.#given = { file: id, number, mark: place.mark, time: Date.now() };
   }
 
   start(controller: ReadableByteStreamController): void {
@@ -82,13 +108,17 @@ export class FollowSource {
 
   async pull(controller: ReadableByteStreamController): Promise<void> {
     try {
-      const bytes = await this.#next();
+      // All that is read is given at once: what the stream held back would be ahead of the position.
+      const room = controller.byobRequest?.view?.byteLength ?? Infinity;
+      const bytes = await this.#next(this.#last === LINE_FEED ? room : Math.max(1, room - 1));
       if (bytes === undefined || this.#hasEnded) return;
       const [file] = this.#files;
-      if (file.isBroken && this.#last !== LINE_FEED) controller.enqueue(Uint8Array.of(LINE_FEED));
+      const isCut = file.isBroken && this.#last !== LINE_FEED;
       file.isBroken = false;
+      // A line may go on in another file, and is whole in neither of them.
+      if (isCut || this.#last === LINE_FEED || bytes.includes(LINE_FEED)) this.#note(file);
       this.#last = bytes[bytes.length - 1];
-      controller.enqueue(bytes);
+      controller.enqueue(isCut ? afterLineFeed(bytes) : bytes);
     } catch (error) {
       if (this.#hasEnded) return;
       await this.cancel().catch(() => {}); // the first error tells more
@@ -104,13 +134,13 @@ export class FollowSource {
   }
 
   /** Waits for the next bytes; undefined at the end of the stream. */
-  async #next(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async #next(most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const { interval } = this.#options;
     while (!this.#hasEnded) {
       if (performance.now() - this.#lookedAt >= interval) await this.#look();
       // An empty file is not the next one yet: a program may still have the former one.
       const hasFollower = this.#files.some((file, i) => i > 0 && file.hasBytes());
-      const bytes = await this.#files[0]?.read();
+      const bytes = await this.#files[0]?.read(most);
       if (bytes !== undefined) return bytes;
       if (this.#hasEnded) return undefined;
       if (hasFollower) {
@@ -146,4 +176,11 @@ export class FollowSource {
     else this.#files.push(file);
     return true;
   }
+}
+
+function afterLineFeed(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(1 + bytes.length);
+  joined[0] = LINE_FEED;
+  joined.set(bytes, 1);
+  return joined;
 }

@@ -2,41 +2,68 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { FileSeries, packedFormats } from "../series/file_series.ts";
 import type { FollowedFile, Trail } from "./follow_source.ts";
-import { GrowingFile, PackedFile, unlessMissing } from "./growing_file.ts";
+import type { FollowPosition } from "./follow_position.ts";
+import { GrowingFile, openAny, openAt, unlessMissing } from "./growing_file.ts";
 
 /** The files of a series, in the order of their numbers, be they compressed or not. */
 export class FollowedSeries implements Trail {
   readonly path: string;
   readonly endsLines = false; // a line that is longer than a file goes on in the next one
   readonly #series: FileSeries;
-  readonly #start: "beginning" | "end";
+  readonly #start: "beginning" | "end" | FollowPosition;
   /** The number of the newest file. */
-  #number = 0;
+  number = 0;
   /** When it was made, in ms since 1970. */
   #made = 0;
 
   /** @param path The directory and the name of the series. */
-  constructor(path: string, start: "beginning" | "end") {
+  constructor(path: string, start: "beginning" | "end" | FollowPosition) {
     this.path = path;
     this.#series = new FileSeries(dirname(path), basename(path));
     this.#start = start;
   }
 
-  async first(): Promise<FollowedFile | undefined> {
-    if (this.#start === "beginning") return await this.next();
+  async first(): Promise<FollowedFile[]> {
+    const start = this.#start;
+    const file = start === "end"
+      ? await this.#last()
+      : start === "beginning"
+      ? await this.next()
+      : await this.#at(start);
+    return file === undefined ? [] : [file];
+  }
+
+  async #last(): Promise<FollowedFile | undefined> {
     const number = (await this.#numbers()).at(-1) ?? 0;
     if (number === 0) return undefined;
     const path = this.#series.pathOf(number);
     const file = await unlessMissing(GrowingFile.open(path, "end", false));
-    await this.#note(number, path); // of one that is compressed nothing is to be read
-    return file;
+    return await this.#note(number, path, file); // of one that is compressed nothing is to be read
+  }
+
+  /** Opens the file of a position, or the one after it; the first one if the series was begun anew. */
+  async #at(position: FollowPosition): Promise<FollowedFile | undefined> {
+    const { file: id, number = 0, time } = position;
+    this.number = number;
+    this.#made = time;
+    if (id === "") return await this.next();
+    const path = this.#series.pathOf(number);
+    for (const each of pathsOf(path)) {
+      const file = await openAt(each, position, false);
+      if (file !== undefined) return await this.#note(number, path, file);
+    }
+    if (await this.#isNewer(number)) {
+      this.number = 0;
+      return await this.next();
+    }
+    return await this.#open(number) ?? await this.next();
   }
 
   async next(): Promise<FollowedFile | undefined> {
     const numbers = await this.#numbers();
     const last = numbers.at(-1) ?? 0;
-    if (last > 0 && last < this.#number && await this.#isNewer(last)) this.#number = 0;
-    const next = numbers.find((number) => number > this.#number);
+    if (last > 0 && last < this.number && await this.#isNewer(last)) this.number = 0;
+    const next = numbers.find((number) => number > this.number);
     return next === undefined ? undefined : await this.#open(next);
   }
 
@@ -47,17 +74,16 @@ export class FollowedSeries implements Trail {
   /** Opens the file of a number; undefined if it was removed meanwhile. */
   async #open(number: number): Promise<FollowedFile | undefined> {
     const path = this.#series.pathOf(number);
-    let file: FollowedFile | undefined = await unlessMissing(GrowingFile.open(path, 0, false));
-    for (const { extension, format } of packedFormats) {
-      file ??= await unlessMissing(PackedFile.open(`${path}.${extension}`, format));
-    }
-    if (file !== undefined) await this.#note(number, path);
-    return file;
+    let file: FollowedFile | undefined = undefined;
+    for (const each of pathsOf(path)) file ??= await openAny(each, 0, false);
+    return file && await this.#note(number, path, file);
   }
 
-  async #note(number: number, path: string): Promise<void> {
-    this.#number = number;
+  async #note<F extends FollowedFile | undefined>(number: number, path: string, file: F): Promise<F> {
+    this.number = number;
     this.#made = (await unlessMissing(stat(path)))?.birthtimeMs ?? this.#made;
+    if (file !== undefined) file.number = number;
+    return file;
   }
 
   /** Whether a file is newer than the newest: its series was begun anew, as when all of it was removed. */
@@ -65,4 +91,9 @@ export class FollowedSeries implements Trail {
     const status = await unlessMissing(stat(this.#series.pathOf(number)));
     return status !== undefined && status.birthtimeMs > this.#made;
   }
+}
+
+/** The paths of a file of a series: as it is written, and compressed. */
+function pathsOf(path: string): string[] {
+  return [path, ...packedFormats.map(({ extension }) => `${path}.${extension}`)];
 }

@@ -5,7 +5,10 @@ import { DecompressionStream, type Format } from "../../codecs/mod.ts";
 import { codeOf } from "../failure.ts";
 import { openFileReadable } from "../open_file_readable.ts";
 import { OpenFile } from "../open_file.ts";
-import type { FollowedFile, Trail } from "./follow_source.ts";
+import { packedFormats } from "../series/file_series.ts";
+import type { FollowedFile } from "./follow_source.ts";
+import type { FollowPosition } from "./follow_position.ts";
+import { LinePlace, PROOF_SIZE, proofOf } from "./line_place.ts";
 
 /** Resolves to what a call on a file does; to undefined if there is no such file. */
 export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined> {
@@ -18,15 +21,9 @@ export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined>
 }
 
 const READ_SIZE = 256 * 1024;
-/**
- * Bytes at the beginning and before the place of reading that each read compares: others there mean that the file was
- * written anew.
- */
-const PROOF_SIZE = 64;
-/** As many before the place of reading in a file of a series, whose writer takes back what a failed write left. */
+/** Bytes before the place of reading that are compared in a series, whose writer takes back what a failed write left. */
 const SERIES_PROOF_SIZE = 16_384;
 const LINE_FEED = 10;
-
 const NOTHING: Uint8Array = new Uint8Array(0);
 
 export class GrowingFile implements FollowedFile {
@@ -36,12 +33,10 @@ export class GrowingFile implements FollowedFile {
   readonly #beginsAnew: boolean;
   /** The place of the next byte. */
   #position = 0;
-  /** The place behind the last line feed before it. */
-  #lineStart = 0;
   /** The last bytes before it. */
   #proof: Uint8Array = NOTHING;
-  /** The first bytes of the file; those of a series, which begins no file anew, are not compared. */
-  #head: Uint8Array = NOTHING;
+  readonly place: LinePlace = new LinePlace();
+  number: number | undefined = undefined;
   /** When the file was last changed as its beginning was compared, in ms since 1970. */
   #comparedAt = 0;
   isBroken = false;
@@ -76,31 +71,36 @@ export class GrowingFile implements FollowedFile {
   async #begin(position: number): Promise<void> {
     const proof = new Uint8Array(Math.min(position, this.#proofSize));
     const length = await this.#file.readAt(proof, position - proof.length);
-    const head = proof.slice();
-    if (await this.#file.readAt(head, 0) < head.length || length < head.length) return; // it was cut meanwhile
+    const head = new Uint8Array(Math.min(position, PROOF_SIZE));
+    // It may be cut meanwhile.
+    if (position > 0 && (await this.#file.readAt(head, 0) < head.length || length < proof.length)) return;
     this.#position = position;
     this.#proof = proof;
-    this.#head = head;
+    this.place.begin(position, head, proof);
   }
 
-  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async read(most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
     // Not `new Uint8Array(READ_SIZE)`, which writes zeros first where the memory was used before.
     const bytes = this.#memory ??= new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
     const known = this.#proof.length;
     const { mtimeMs } = this.#file.status();
-    const length = await this.#file.readAt(bytes, this.#position - known);
+    const length = await this.#file.readAt(
+      bytes.subarray(0, Math.min(READ_SIZE, known + most)),
+      this.#position - known,
+    );
     let isSame = length >= known && Buffer.compare(this.#proof, bytes.subarray(0, known)) === 0;
     if (!isSame) {
       this.#lose(this.#beginsAnew ? 0 : this.#sameLines(bytes.subarray(0, length)));
-      return length > 0 ? await this.read() : undefined;
+      return length > 0 ? await this.read(most) : undefined;
     }
-    if (this.#beginsAnew && this.#head.length > 0 && (length > known || mtimeMs !== this.#comparedAt)) {
-      const head = new Uint8Array(this.#head.length);
-      isSame = await this.#file.readAt(head, 0) === head.length && Buffer.compare(this.#head, head) === 0;
+    const first = this.place.mark.head;
+    if (this.#beginsAnew && first.length > 0 && (length > known || mtimeMs !== this.#comparedAt)) {
+      const head = new Uint8Array(first.length);
+      isSame = await this.#file.readAt(head, 0) === head.length && Buffer.compare(first, head) === 0;
       this.#comparedAt = mtimeMs;
       if (!isSame) {
         this.#lose(0);
-        return await this.read();
+        return await this.read(most);
       }
     }
     return length === known ? undefined : this.#taken(bytes, known, length);
@@ -118,9 +118,8 @@ export class GrowingFile implements FollowedFile {
     const lost = Math.max(0, this.#position - position);
     this.isBroken ||= lost > 0;
     this.#position = Math.min(position, this.#position);
-    this.#lineStart = Math.min(this.#lineStart, this.#position);
     this.#proof = this.#proof.subarray(0, Math.max(0, this.#proof.length - lost));
-    this.#head = this.#head.subarray(0, position);
+    this.place.cut(this.#position, this.#proof);
   }
 
   /** The end of the whole lines that a series left as they were; `bytes` are in the place of the proof now. */
@@ -130,14 +129,12 @@ export class GrowingFile implements FollowedFile {
     const same = this.#proof.lastIndexOf(LINE_FEED, other - 1) + 1;
     const start = this.#position - this.#proof.length;
     if (other > 0 && same > 0) return start + same;
-    return this.#lineStart <= start ? this.#lineStart : 0;
+    return this.place.mark.offset <= start ? this.place.mark.offset : 0;
   }
 
   /** Returns the bytes that were read behind the proof, copied if they are few. */
   #taken(bytes: Uint8Array<ArrayBuffer>, known: number, length: number): Uint8Array<ArrayBuffer> {
-    if (this.#position <= PROOF_SIZE) this.#head = bytes.slice(0, Math.min(PROOF_SIZE, length));
-    const ended = bytes.subarray(known, length).lastIndexOf(LINE_FEED) + 1;
-    if (ended > 0) this.#lineStart = this.#position + ended;
+    this.place.add(bytes.subarray(known, length));
     this.#position += length - known;
     this.#proof = bytes.slice(Math.max(0, length - this.#proofSize), length);
     if (length < READ_SIZE / 4) return bytes.slice(known, length);
@@ -161,23 +158,35 @@ const MOST_WINDOW = 2 ** 27;
 /** A file that is complete, and was compressed before it was read. */
 export class PackedFile implements FollowedFile {
   readonly id: string;
+  readonly place: LinePlace = new LinePlace();
+  number: number | undefined = undefined;
   isBroken = false;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+  #rest: Uint8Array<ArrayBuffer> | undefined = undefined;
 
   private constructor(path: string, reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>) {
     this.id = path;
     this.#reader = reader;
   }
 
-  static async open(path: string, format: Format): Promise<PackedFile> {
+  /** Opens a file, to be read from `start` on; from its end if it has fewer bytes. */
+  static async open(path: string, format: Format, start: number): Promise<PackedFile> {
     const stream = (await openFileReadable(path)).pipeThrough(
       new DecompressionStream(format, format === "zstd" ? { maxWindow: MOST_WINDOW } : {}),
     );
-    return new PackedFile(path, stream.getReader());
+    const file = new PackedFile(path, stream.getReader());
+    while (file.place.end < start && await file.read(start - file.place.end) !== undefined) { /* it was read before */ }
+    file.place.beginHere();
+    return file;
   }
 
-  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return (await this.#reader.read()).value;
+  async read(most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const bytes = this.#rest ?? (await this.#reader.read()).value;
+    if (bytes === undefined) return undefined;
+    this.#rest = bytes.length > most ? bytes.slice(most) : undefined;
+    const taken = bytes.length > most ? bytes.slice(0, most) : bytes;
+    this.place.add(taken);
+    return taken;
   }
 
   hasBytes(): boolean {
@@ -189,28 +198,23 @@ export class PackedFile implements FollowedFile {
   }
 }
 
-export class NamedFile implements Trail {
-  readonly path: string;
-  readonly endsLines = true;
-  readonly #start: number | "end";
+/** Opens a file, compressed or not, to be read from `start` on; undefined if there is none. */
+export function openAny(path: string, start: number, beginsAnew: boolean): Promise<FollowedFile | undefined> {
+  const packed = packedFormats.find(({ extension }) => path.endsWith(`.${extension}`));
+  return unlessMissing<FollowedFile>(
+    packed === undefined ? GrowingFile.open(path, start, beginsAnew) : PackedFile.open(path, packed.format, start),
+  );
+}
 
-  constructor(path: string, start: number | "end") {
-    this.path = path;
-    this.#start = start;
-  }
-
-  first(): Promise<FollowedFile | undefined> {
-    return unlessMissing(GrowingFile.open(this.path, this.#start, true));
-  }
-
-  async next(newest: FollowedFile | undefined): Promise<FollowedFile | undefined> {
-    if (newest !== undefined) {
-      const status = await unlessMissing(stat(this.path, { bigint: true }));
-      if (status === undefined || idOf(status) === newest.id) return undefined;
-    }
-    const file = await unlessMissing(GrowingFile.open(this.path, 0, true));
-    if (file === undefined || newest === undefined || file.id !== newest.id) return file;
-    await file.close();
-    return undefined;
-  }
+/** Opens a file at a position; undefined if it is not the position's. */
+export async function openAt(
+  path: string,
+  { file: id, offset, proof }: FollowPosition,
+  beginsAnew: boolean,
+): Promise<FollowedFile | undefined> {
+  const file = await openAny(path, offset, beginsAnew);
+  const mark = file?.place.mark;
+  if (mark?.offset === offset && proofOf(mark) === proof && (offset > 0 || file!.id === id)) return file;
+  await file?.close();
+  return undefined;
 }

@@ -355,7 +355,7 @@ test("followFile() fails for what is no file, and for options that are none", ()
     await writeFile(path, "");
     const wrong: [unknown, RegExp][] = [
       [{ start: -1 }, /^RangeError: start -1 is out of range: use a whole number from 0/],
-      [{ start: "middle" }, /^TypeError: start must be "beginning", "end" or a whole number from 0/],
+      [{ start: "middle" }, /^TypeError: start must be "beginning", "end", a whole number from 0 or a position/],
       [{ start: 1, series: true }, /^TypeError: a series begins at its "beginning" or its "end", not at a number/],
     ];
     for (const [options, message] of wrong) {

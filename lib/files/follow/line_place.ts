@@ -1,0 +1,67 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+
+/** Bytes at the beginning of a file, and before a place in it, that are compared: others mean that it was written anew. */
+export const PROOF_SIZE = 64;
+const LINE_FEED = 10;
+const NOTHING: Uint8Array = new Uint8Array(0);
+
+/** A place in a file, and the bytes that prove it. */
+export interface Mark {
+  readonly offset: number;
+  /** The first bytes of the file. */
+  readonly head: Uint8Array;
+  /** The bytes before the place. */
+  readonly tail: Uint8Array;
+}
+
+/** The place behind the last whole line of a file that was read. */
+export class LinePlace {
+  mark: Mark = { offset: 0, head: NOTHING, tail: NOTHING };
+  /** The place behind all that was read, and the bytes before it. */
+  end = 0;
+  #recent: Uint8Array = NOTHING;
+
+  begin(offset: number, head: Uint8Array, before: Uint8Array): void {
+    this.end = offset;
+    this.#recent = last(before);
+    this.mark = { offset, head, tail: this.#recent };
+  }
+
+  /** Begins at the place behind all that was read, which no line may end at. */
+  beginHere(): void {
+    this.begin(this.end, this.mark.head, this.#recent);
+  }
+
+  add(bytes: Uint8Array): void {
+    let { offset, head, tail } = this.mark;
+    if (head.length < PROOF_SIZE) head = Buffer.concat([head, bytes.subarray(0, PROOF_SIZE - head.length)]);
+    const ended = bytes.lastIndexOf(LINE_FEED) + 1;
+    if (ended > 0) {
+      offset = this.end + ended;
+      tail = last(this.#recent, bytes.subarray(0, ended));
+    }
+    this.mark = { offset, head, tail };
+    this.#recent = last(this.#recent, bytes);
+    this.end += bytes.length;
+  }
+
+  /** Takes back what was read from `end` on; `before` are the bytes that are before it. */
+  cut(end: number, before: Uint8Array): void {
+    const { offset, head, tail } = this.mark;
+    this.#recent = last(before);
+    this.end = end;
+    const isBehind = offset > end;
+    this.mark = { offset: isBehind ? end : offset, head: head.subarray(0, end), tail: isBehind ? this.#recent : tail };
+  }
+}
+
+/** Copies the last bytes of both. */
+function last(before: Uint8Array, bytes: Uint8Array = NOTHING): Uint8Array {
+  if (bytes.length >= PROOF_SIZE) return bytes.slice(-PROOF_SIZE);
+  return Buffer.concat([before.subarray(Math.max(0, before.length + bytes.length - PROOF_SIZE)), bytes]);
+}
+
+export function proofOf({ offset, head, tail }: Mark): string {
+  return createHash("sha256").update(head.subarray(0, offset)).update(tail).digest("base64url");
+}

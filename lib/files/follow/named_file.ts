@@ -1,0 +1,113 @@
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import { packedFormats } from "../series/file_series.ts";
+import type { FollowPosition } from "./follow_position.ts";
+import type { FollowedFile, Trail } from "./follow_source.ts";
+import { GrowingFile, idOf, openAny, openAt, unlessMissing } from "./growing_file.ts";
+
+/** A file by its name and, after a restart, those that had it before. */
+export class NamedFile implements Trail {
+  readonly path: string;
+  readonly endsLines = true;
+  readonly number = undefined;
+  readonly #start: number | "end" | FollowPosition;
+
+  constructor(path: string, start: number | "end" | FollowPosition) {
+    this.path = path;
+    this.#start = start;
+  }
+
+  async first(warn: (error: Error) => void): Promise<FollowedFile[]> {
+    const start = this.#start;
+    if (typeof start === "object") return await this.#resume(start, warn);
+    const file = await unlessMissing(GrowingFile.open(this.path, start, true));
+    return file === undefined ? [] : [file];
+  }
+
+  async next(newest: FollowedFile | undefined): Promise<FollowedFile | undefined> {
+    if (newest !== undefined) {
+      const status = await unlessMissing(stat(this.path, { bigint: true }));
+      if (status === undefined || idOf(status) === newest.id) return undefined;
+    }
+    const file = await unlessMissing(GrowingFile.open(this.path, 0, true));
+    if (file === undefined || newest === undefined || file.id !== newest.id) return file;
+    await file.close();
+    return undefined;
+  }
+
+  /** Opens the file of a position, and those that had the name after it. */
+  async #resume(position: FollowPosition, warn: (error: Error) => void): Promise<FollowedFile[]> {
+    const named = await this.#named();
+    let files: FollowedFile[] = [];
+    // Its own identity is surer than bytes, which may be those of a log of equal lines.
+    for (const each of [...named].sort((one, other) => rank(one, position) - rank(other, position))) {
+      const file = await openAt(each.path, position, true);
+      if (file === undefined) continue;
+      files = [file, ...await openAll(named.slice(named.indexOf(each) + 1))];
+      break;
+    }
+    // Nothing was read of it: what was written since then is all that there is to read.
+    const isNew = files.length === 0 && position.offset === 0;
+    const since = BigInt(Math.floor(position.time) - CLOCK_STEP) * 1_000_000n;
+    if (isNew) files = await openAll(named.filter(({ written, isCurrent }) => isCurrent || written >= since));
+    const isSame = named.map(keyOf).join() === (await this.#named()).map(keyOf).join();
+    if (!isSame) { // the names changed while the files were opened
+      await Promise.all(files.map((file) => file.close()));
+      return await this.#resume(position, warn);
+    }
+    if (files.length > 0 || isNew) return files;
+    const file = await openAny(this.path, 0, true);
+    if (file?.id !== position.file) {
+      const lost = "lines behind the position may be lost, as its file is gone";
+      warn(new Error(`Cannot go on reading ${this.path}: ${lost}; it is read from its beginning`));
+    }
+    return file === undefined ? [] : [file];
+  }
+
+  /** The files that have or had the name, as logrotate renames them, in the order of their last writes. */
+  async #named(): Promise<NamedAs[]> {
+    const folder = dirname(this.path);
+    const name = basename(this.path);
+    const extension = extname(name);
+    const stem = name.slice(0, name.length - extension.length);
+    const found: NamedAs[] = [];
+    for (const each of await unlessMissing(readdir(folder)) ?? []) {
+      const packed = packedFormats.find(({ extension }) => each.endsWith(`.${extension}`))?.extension.length ?? -1;
+      const plain = each.slice(0, each.length - packed - 1);
+      const isDated = plain.startsWith(stem) && plain.endsWith(extension) &&
+        ROTATED.test(plain.slice(stem.length, plain.length - extension.length));
+      if (each !== name && !isDated && !(plain.startsWith(name) && ROTATED.test(plain.slice(name.length)))) continue;
+      const path = join(folder, each);
+      const status = await unlessMissing(stat(path, { bigint: true }));
+      if (status?.isFile()) found.push({ path, id: idOf(status), isCurrent: each === name, written: status.mtimeNs });
+    }
+    return found.sort((one, other) =>
+      Number(one.isCurrent) - Number(other.isCurrent) || Number(one.written - other.written)
+    ).filter(({ isCurrent }, i) => !isCurrent || i === found.length - 1);
+  }
+}
+
+/** Opens files to be read from their beginnings. */
+async function openAll(named: readonly NamedAs[]): Promise<FollowedFile[]> {
+  const files = await Promise.all(named.map(({ path }) => openAny(path, 0, true)));
+  return files.filter((file) => file !== undefined);
+}
+
+/** The ms by which file systems' times may be behind. */
+const CLOCK_STEP = 20;
+const ROTATED = /^[.-]\d[\d.T_-]*$/;
+
+interface NamedAs {
+  readonly path: string;
+  readonly id: string;
+  readonly isCurrent: boolean;
+  readonly written: bigint;
+}
+
+function rank({ id, isCurrent }: NamedAs, { file }: FollowPosition): number {
+  return id === file ? 0 : isCurrent ? 2 : 1;
+}
+
+function keyOf({ path, id }: NamedAs): string {
+  return `${id} ${path}`;
+}
