@@ -1,5 +1,4 @@
 import { constants, existsSync, mkdirSync, readlinkSync, statSync } from "node:fs";
-import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
 import { isPermitted } from "../runtime/mod.ts";
@@ -11,36 +10,24 @@ import { OpenFile } from "./open_file.ts";
  * process may not be permitted to. A failure names the directory that could not be made: Node's own way says of a
  * read-only file system that a directory is missing, and never ends below /proc.
  */
-export async function makeDirectory(path: string): Promise<void> {
-  if (await isDirectory(path)) return;
-  let failure = await tryToMake(path);
-  const above = dirname(path);
-  if (isOfFolderAbove(failure) && above !== path) {
-    await makeDirectory(above);
-    failure = await tryToMake(path);
-  }
-  if (failure === undefined || await isDirectory(path)) return; // another process was faster
-  throw fileFailure("make the directory", path, failure);
-}
-
-/** Makes a directory as {@linkcode makeDirectory} does, at once. */
 export function makeDirectorySync(path: string): void {
-  if (isDirectorySync(path)) return;
-  let failure = tryToMakeSync(path);
+  if (isDirectory(path)) return;
+  let failure = tryToMake(path);
   const above = dirname(path);
   if (isOfFolderAbove(failure) && above !== path) {
     makeDirectorySync(above);
-    failure = tryToMakeSync(path);
+    failure = tryToMake(path);
   }
-  if (failure === undefined || isDirectorySync(path)) return;
+  if (failure === undefined || isDirectory(path)) return; // another process was faster
   throw fileFailure("make the directory", path, failure);
 }
 
-function tryToMake(path: string): Promise<unknown> {
-  return mkdir(path).then(() => undefined, (error) => error);
+/** Makes a directory as {@linkcode makeDirectorySync} does; rejects where that throws. */
+export function makeDirectory(path: string): Promise<void> {
+  return new Promise((resolve) => resolve(makeDirectorySync(path)));
 }
 
-function tryToMakeSync(path: string): unknown {
+function tryToMake(path: string): unknown {
   try {
     mkdirSync(path);
     return undefined;
@@ -54,11 +41,7 @@ function isOfFolderAbove(failure: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-function isDirectory(path: string): Promise<boolean> {
-  return stat(path).then((stats) => stats.isDirectory(), () => false);
-}
-
-function isDirectorySync(path: string): boolean {
+function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {

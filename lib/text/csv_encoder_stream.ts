@@ -90,16 +90,6 @@ export const csvEncoderStreamOptions: SchemaOf<
  * console.log(text.split("\r\n")[1]); // 1,"Lovelace, Ada"
  * console.log(text.split("\r\n")[2]); // 2,"""Amazing"" Grace"
  * ```
- * @example For Excel, with headers of its own
- * ```ts
- * import { ReadableStream } from "@millrace/streams/streams";
- * import { CsvEncoderStream } from "@millrace/streams/text";
- *
- * const titles: Record<string, string> = { id: "No.", name: "Name" };
- * const headers = (names: readonly string[]) => names.map((name) => titles[name] ?? name);
- * const sheet = ReadableStream.from([{ id: 1, name: "Zoë" }]).pipeThrough(new CsvEncoderStream({ bom: true, headers }));
- * console.log(JSON.stringify(await new Response(sheet).text())); // "No.,Name\r\n1,Zoë\r\n"
- * ```
  */
 export class CsvEncoderStream<T extends object = object> {
   /** The end that gives the lines. Cancelling it fails the writable end with the same reason. */
