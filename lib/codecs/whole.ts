@@ -66,8 +66,8 @@ export async function compress(
 /**
  * Decompresses `bytes` whole.
  *
- * Several gzip members or zstd frames in a row are read as one; anything else after the end is an error. Large results
- * let other work have its turn some 10 ms apart.
+ * Several gzip members or zstd frames in a row are read as one; anything else after the end is an error. Other work has
+ * its turn after each 16 MiB of the result.
  *
  * @param bytes What to decompress.
  * @returns The decompressed bytes.
