@@ -35,7 +35,7 @@ const LANES = 3 * availableParallelism();
 const ISOLATED = "_isolated_test.ts";
 
 /** Most files of a part, by whether they share a process: small enough for the lanes to end at about the same time. */
-const MOST_FILES = { shared: 20, own: 10 };
+const MOST_FILES = { shared: 20, own: 5 };
 
 /**
  * The files of each runtime in parts: those that have processes of their own, then the others. Each runtime begins

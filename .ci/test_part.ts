@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 /** Whether random programs run in their full number. */
 export const isLong: boolean = process.argv.includes("--long");
 /** How long a test may take, in ms, and how long a process. */
-const [TEST_LIMIT, PROCESS_LIMIT] = isLong ? [60 * MINUTE, 120 * MINUTE] : [4 * MINUTE, 10 * MINUTE];
+const [TEST_LIMIT, PROCESS_LIMIT] = isLong ? [60 * MINUTE, 120 * MINUTE] : [4 * MINUTE, 15 * MINUTE];
 
 /** How a runtime runs tests. */
 export interface Runtime {
