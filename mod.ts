@@ -16,6 +16,7 @@
 export {
   type BatchedUnderlyingSink,
   BatchedWritableStream,
+  BatchedWriter,
   broadcast,
   type BroadcastOptions,
   coalesceBytes,
