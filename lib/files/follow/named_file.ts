@@ -71,12 +71,14 @@ export class NamedFile implements Trail {
     const extension = extname(name);
     const stem = name.slice(0, name.length - extension.length);
     const found: NamedAs[] = [];
-    for (const each of await unlessMissing(readdir(folder)) ?? []) {
+    const names = await unlessMissing(readdir(folder)) ?? [];
+    for (const each of names) {
       const packed = packedFormats.find(({ extension }) => each.endsWith(`.${extension}`))?.extension.length ?? -1;
       const plain = each.slice(0, each.length - packed - 1);
       const isDated = plain.startsWith(stem) && plain.endsWith(extension) &&
         ROTATED.test(plain.slice(stem.length, plain.length - extension.length));
       if (each !== name && !isDated && !(plain.startsWith(name) && ROTATED.test(plain.slice(name.length)))) continue;
+      if (packed > 0 && names.includes(plain)) continue; // it is being compressed
       const path = join(folder, each);
       const status = await unlessMissing(stat(path, { bigint: true }));
       if (status?.isFile()) found.push({ path, id: idOf(status), isCurrent: each === name, written: status.mtimeNs });

@@ -205,6 +205,21 @@ test("followFile() begins a series anew that was removed since its position, and
     assert.equal(await readFrom(path, later, 14, series), "LINE 1\nLINE 2\n");
   }));
 
+test("followFile() reads a file once that is being compressed as it goes on from its position", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    await writeFile(path, "1\n");
+    const position = await positionAfter(path, 2);
+    await rename(path, `${path}.2`);
+    await writeFile(`${path}.1`, "2\n");
+    for (const [i, old] of [`${path}.2`, `${path}.1`].entries()) {
+      await utimes(old, 1e9 + i, 1e9 + i);
+      await writeFile(`${old}.gz`, gzipSync("cut off").subarray(0, 9));
+    }
+    await writeFile(path, "3\n");
+    assert.equal(await readFrom(path, position, 4), "2\n3\n");
+  }));
+
 test("followFile() refuses a position that is none, or that of another kind of file", () =>
   inFolder(async (folder) => {
     const path = join(folder, "app.log");
