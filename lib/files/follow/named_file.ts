@@ -85,7 +85,7 @@ export class NamedFile implements Trail {
     }
     return found.sort((one, other) =>
       Number(one.isCurrent) - Number(other.isCurrent) || Number(one.written - other.written)
-    ).filter(({ isCurrent }, i) => !isCurrent || i === found.length - 1);
+    );
   }
 }
 
