@@ -39,7 +39,7 @@ class Reader {
     this.#options = options;
   }
 
-  /** Runs until `isEnd` is true of the lines, or for `chunks` chunks; keeps what `isKept` says. */
+  /** Runs until `isEnd` is true of the lines that were read, or for `chunks` chunks; keeps what `isKept` says. */
   async run(chunks: number, isKept: () => boolean, isEnd = (_lines: string[]): boolean => false): Promise<void> {
     const start = JSON.parse(this.kept);
     const stream = await followFile(this.#path, { interval: 1, ...this.#options, start });
@@ -47,7 +47,7 @@ class Reader {
     const decoder = new TextDecoder();
     const read: string[] = [];
     let rest = "";
-    for (let i = 0; i < chunks && !isEnd(this.lines); i++) {
+    for (let i = 0; i < chunks && !isEnd([...this.lines, ...read]); i++) {
       const { value } = await within(reader.read(), `more than ${this.lines.length} lines`);
       const parts = (rest + decoder.decode(value, { stream: true })).split("\n");
       rest = parts.pop()!;
