@@ -3,7 +3,7 @@ import { lstat, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { bool, integer, number, schema, type SchemaOf, text } from "../streams/internal.ts";
 import { writeStream } from "../runtime/mod.ts";
-import { CreatedFile, type Undoable } from "./created_file.ts";
+import { CreatedFile, type Undoable, undoAll } from "./created_file.ts";
 import { codeOf, fileFailure } from "./failure.ts";
 import {
   filePath,
@@ -295,7 +295,7 @@ export class AtomicFile {
 
   /**
    * Puts the file under its name, in place of what was there unless `replace` is false; {@linkcode end}s it before if
-   * that was not done. The temporary file is gone if that fails.
+   * that was not done. The temporary file is gone if that fails, and so is the file if `replace` is false.
    *
    * @throws {Error} that names the file and says why it cannot be completed, with the system's `code`; if a write failed,
    * what that failed with.
@@ -315,16 +315,18 @@ export class AtomicFile {
     const { replace, flush, atOnce } = this.#settings;
     const { path } = this.#place;
     let action = "complete";
+    const own: Undoable[] = [];
     const take = async (): Promise<void> => {
       const options = { replace, atOnce, ...naming };
-      if (made === undefined) await takeName(this.#temporary, path, options);
-      else await CreatedFile.take(this.#temporary, path, options, made);
+      if (replace && made === undefined) await takeName(this.#temporary, path, options);
+      else await CreatedFile.take(this.#temporary, path, options, made ?? own);
       this.#leave();
       action = "flush the name of the complete";
     };
     try {
       await (flush ? flushFolder(dirname(path), take) : take());
     } catch (error) {
+      if (this.#state === "gone") await undoAll(own); // a lock that its maker does not know of would stay
       await this.#remove();
       throw fileFailure(action, path, error);
     }

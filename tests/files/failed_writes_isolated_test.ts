@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
+import fs, { closeSync, existsSync, fsync, openSync, readdirSync, readFileSync } from "node:fs";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -53,6 +54,35 @@ test(
       }
     }),
 );
+
+test("a name that replaces nothing is given back if it cannot be flushed, and one that another file has stays", (context) =>
+  inFolder(async (folder) => {
+    const { fsync: sync } = fs;
+    const path = join(folder, "lock");
+    const options = { replace: false, mode: 0o600 };
+    const failing = ((_number: number, done: (error: Error) => void) =>
+      setImmediate(done, Object.assign(new Error("EIO: i/o error, fsync"), { code: "EIO" }))) as never;
+    for (const isTaken of [false, true]) {
+      const file = await AtomicFile.open(path, options);
+      if (isTaken) {
+        await writeFile(path, "theirs");
+      }
+      fs.fsync = failing;
+      syncBuiltinESMExports();
+      try {
+        if (fsync === sync) {
+          return context.skip("imports of this runtime do not follow the module");
+        }
+        await assert.rejects(file.commit(), { code: isTaken ? "EEXIST" : "EIO" });
+      } finally {
+        fs.fsync = sync;
+        syncBuiltinESMExports();
+        await file.discard();
+      }
+      assert.deepEqual(await readdir(folder), isTaken ? ["lock"] : []);
+    }
+    assert.equal(await readFile(path, "utf8"), "theirs");
+  }));
 
 test("AtomicFile cannot be committed after a stream that failed, nor while nobody looks at what fails", {
   skip: cannotMount,
