@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { lastingPath } from "../files/internal.ts";
 import { detailedRun } from "../precompress/internal.ts";
 import {
   type CacheReport,
@@ -68,14 +69,15 @@ const BUILDS = ["dist", "build", "out", "public"];
  * undefined without one. A `package.json` alone is no sign: builds for servers have one.
  */
 export function projectSign(directory: string): string | undefined {
-  if (isFolder(join(directory, "node_modules"))) return "it has node_modules in it";
-  const hasSources = existsSync(join(directory, "package.json")) && isFolder(join(directory, "src"));
+  const folder = lastingPath(directory);
+  if (isFolder(join(folder, "node_modules"))) return "it has node_modules in it";
+  const hasSources = existsSync(join(folder, "package.json")) && isFolder(join(folder, "src"));
   return hasSources ? "it has package.json and src in it" : undefined;
 }
 
 /** The path of the build in a project's folder, if there is one by a common name. */
 export function buildIn(directory: string): string | undefined {
-  return BUILDS.map((name) => join(directory, name)).find(isFolder);
+  return BUILDS.filter((name) => isFolder(join(lastingPath(directory), name))).map((name) => join(directory, name))[0];
 }
 
 function isFolder(path: string): boolean {

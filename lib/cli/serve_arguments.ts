@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { lastingPath } from "../files/internal.ts";
 import { environmentVariable } from "../runtime/mod.ts";
 import { isSettable, requireFieldValue } from "../semantics/mod.ts";
 import { settingsOf, staticHandlerOptions } from "../static/internal.ts";
@@ -166,8 +167,10 @@ export async function serveArguments(words: readonly string[]): Promise<ServeArg
 export function requireServed({ directory, certificate, options }: ServeArguments): void {
   requireThere(directory, "folder", "cannot serve ");
   const { fallback, notFound, previous } = options;
-  if (typeof fallback === "string") requireThere(join(directory, fallback), "file", "--fallback: cannot serve ");
-  if (notFound !== undefined) requireThere(join(directory, notFound), "file", "--not-found: cannot serve ");
+  const requireBelow = (path: string, flag: string): void =>
+    requireThere(join(lastingPath(directory), path), "file", `${flag}: cannot serve `, join(directory, path));
+  if (typeof fallback === "string") requireBelow(fallback, "--fallback");
+  if (notFound !== undefined) requireBelow(notFound, "--not-found");
   if (typeof previous === "string") requireThere(previous, "folder", "--previous: cannot serve ");
   if (certificate === undefined) return;
   requireThere(certificate.cert, "file", "cannot read the certificate ");

@@ -47,17 +47,21 @@ export function oneFolder(folders: readonly string[], purpose: string): string {
   return folders[0]!;
 }
 
-/** Requires that something is there which the command line names. Whether it can be read is found when it is. */
-export function requireThere(path: string, kind: "folder" | "file", before: string): void {
+/**
+ * Requires that something is there which the command line names. Whether it can be read is found when it is.
+ *
+ * @param named The path, for messages. Default: `path`.
+ */
+export function requireThere(path: string, kind: "folder" | "file", before: string, named: string = path): void {
   let isFolder: boolean;
   try {
     isFolder = statSync(path).isDirectory();
   } catch (cause) {
     if (!["ENOENT", "ENOTDIR"].includes((cause as NodeJS.ErrnoException).code ?? "")) return;
-    throw new UsageError(`${before}${path}: there is no such ${kind}`, { cause });
+    throw new UsageError(`${before}${named}: there is no such ${kind}`, { cause });
   }
   if (isFolder === (kind === "folder")) return;
-  throw new UsageError(`${before}${path}: it is a ${kind === "folder" ? "file, not a folder" : "folder, not a file"}`);
+  throw new UsageError(`${before}${named}: it is a ${kind === "folder" ? "file, not a folder" : "folder, not a file"}`);
 }
 
 /** The whole number that `text`, the value of `--flag`, stands for. */
