@@ -14,6 +14,7 @@ import { copyObject, joinObjects } from "./copy_object.ts";
 import { objectStream, readOptions, type S3ReadOptions } from "./object_readable.ts";
 import {
   copyOptions,
+  fieldsOf,
   joinOptions,
   putOptions,
   resumeOptions,
@@ -42,6 +43,11 @@ import {
   type UploadContext,
 } from "./upload/object_upload.ts";
 
+type ListOptions = { prefix?: string; startAfter?: string; limit?: number; signal?: AbortSignal };
+type PresignOptions =
+  & { method?: "DELETE" | "GET" | "HEAD" | "PUT"; expiresIn?: number; size?: number }
+  & Pick<S3PutOptions, "contentType" | "cacheControl" | "contentDisposition">;
+
 const DAY = 24 * 60 * 60 * 1000;
 /** The longest that a signed URL holds, in seconds: a week. */
 const LONGEST = 7 * 24 * 60 * 60;
@@ -54,17 +60,23 @@ export const deleteOptions: SchemaOf<{ signal?: AbortSignal; ifMatch?: string }>
   "delete()",
   () => ({ signal: signal(), ifMatch: signedField() }),
 );
-export const listOptions: SchemaOf<{ prefix?: string; signal?: AbortSignal }, "prefix"> = /* @__PURE__ */ schema(
-  "list()",
-  () => ({ prefix: text(""), signal: signal() }),
-);
-export const presignOptions: SchemaOf<
-  { method?: "DELETE" | "GET" | "HEAD" | "PUT"; expiresIn?: number },
-  "method" | "expiresIn"
-> = /* @__PURE__ */ schema("presign()", () => ({
-  method: oneOf(["DELETE", "GET", "HEAD", "PUT"], "GET"),
-  expiresIn: integer(1, LONGEST, 3600),
+export const listOptions: SchemaOf<ListOptions, "prefix" | "limit"> = /* @__PURE__ */ schema("list()", () => ({
+  prefix: text(""),
+  startAfter: text(),
+  limit: integer(1, Infinity, Infinity),
+  signal: signal(),
 }));
+export const presignOptions: SchemaOf<PresignOptions, "method" | "expiresIn"> = /* @__PURE__ */ schema(
+  "presign()",
+  () => ({
+    method: oneOf(["DELETE", "GET", "HEAD", "PUT"], "GET"),
+    expiresIn: integer(1, LONGEST, 3600),
+    contentType: signedField(),
+    cacheControl: signedField(),
+    contentDisposition: signedField(),
+    size: integer(0, Number.MAX_SAFE_INTEGER),
+  }),
+);
 export const removeOptions: SchemaOf<
   { olderThan?: number; prefix?: string; signal?: AbortSignal },
   "olderThan" | "prefix"
@@ -153,7 +165,7 @@ export class S3Bucket {
    */
   readable(key: string, options: S3ReadOptions = {}): ReadableStream<Uint8Array> {
     const settings = readOptions(options);
-    objectPath(this.name, key);
+    objectPath(key);
     return objectStream(this.#store, key, settings);
   }
 
@@ -161,10 +173,11 @@ export class S3Bucket {
    * Lists objects in the order of their keys, by pages of what the store gives at a time.
    *
    * @param options.prefix The beginning of their keys. Default: none.
+   * @param options.startAfter The key behind which the list begins. Default: none.
+   * @param options.limit How many there are at most. Default: all.
    */
-  list(options: { prefix?: string; signal?: AbortSignal } = {}): AsyncIterableIterator<S3Object> {
-    const { prefix, signal } = listOptions(options);
-    return listObjects(this.#store, prefix, signal);
+  list(options: ListOptions = {}): AsyncIterableIterator<S3Object> {
+    return listObjects(this.#store, listOptions(options));
   }
 
   /**
@@ -210,13 +223,26 @@ export class S3Bucket {
    *
    * @param options.method The method that it is for. Default: GET.
    * @param options.expiresIn How long it holds, in seconds, a week at most. Default: 3600.
+   * @param options.contentType The field of the response to GET; of PUT, the one that has to be sent. `cacheControl` and
+   * `contentDisposition` likewise.
+   * @param options.size How many bytes a PUT must have: its `Content-Length` is signed. Default: any.
+   * @throws {TypeError | RangeError} if an option is not what it should be, or has no effect with the method.
    */
-  async presign(
-    key: string,
-    options: { method?: "DELETE" | "GET" | "HEAD" | "PUT"; expiresIn?: number } = {},
-  ): Promise<string> {
-    const { method, expiresIn } = presignOptions(options);
-    return await this.#store.presigned(method, key, expiresIn);
+  async presign(key: string, options: PresignOptions = {}): Promise<string> {
+    const { method, expiresIn, size, ...others } = presignOptions(options);
+    const fields = fieldsOf(others);
+    const isWrite = method === "PUT";
+    if (size !== undefined && !isWrite) throw new TypeError(`size is no option where method is ${method}`);
+    const [field] = Object.keys(fields);
+    if (field !== undefined && method === "DELETE") throw new TypeError(`no ${field} goes with DELETE`);
+    const overrides = Object.entries(fields).map(([name, value]) => [`response-${name}`, value]);
+    return await this.#store.presigned({
+      method,
+      action: "presign",
+      key,
+      query: { "X-Amz-Expires": String(expiresIn), ...(!isWrite && Object.fromEntries(overrides)) },
+      headers: isWrite ? { ...fields, ...(size !== undefined && { "content-length": String(size) }) } : {},
+    });
   }
 
   /**
@@ -228,7 +254,7 @@ export class S3Bucket {
    */
   writable(key: string, options: S3WritableOptions = {}): S3Writable {
     const settings = settingsOf(writableOptions, options);
-    objectPath(this.name, key);
+    objectPath(key);
     return this.#writable(key, settings);
   }
 

@@ -6,6 +6,7 @@ import {
   type Member,
   member,
   number,
+  oneOf,
   requireOption,
   schema,
   type SchemaOf,
@@ -33,6 +34,8 @@ export interface S3Credentials {
   secretAccessKey: string;
   /** The token that goes with keys of a session. */
   sessionToken?: string;
+  /** When they expire: until five minutes before that, a function that gave them is not asked again. */
+  expiration?: Date;
 }
 
 /**
@@ -63,6 +66,12 @@ export interface S3BucketOptions {
    * @default "us-east-1"
    */
   region?: string;
+  /**
+   * The place of the bucket's name in URLs: the path, or the host, as `films.s3.eu-central-1.amazonaws.com`.
+   *
+   * @default "path"
+   */
+  addressing?: "path" | "host";
   /**
    * The function that sends requests. With another than that of an `HttpClient` of Millrace, which is made by default,
    * parts are in memory while they are sent.
@@ -96,7 +105,7 @@ export interface S3BucketOptions {
    */
   memory?: number;
   /**
-   * The folder of those files, which have no names there.
+   * The folder of those files, which have no names there. That of the system, often `/tmp`, may itself be in memory.
    *
    * @default the system's
    */
@@ -114,7 +123,7 @@ const name = (): Member<string, undefined> => text(undefined, "a name", (value) 
 
 export const s3BucketOptions: SchemaOf<
   S3BucketOptions,
-  "region" | "retries" | "timeout" | "concurrency" | "memory" | "checksums"
+  "region" | "addressing" | "retries" | "timeout" | "concurrency" | "memory" | "checksums"
 > = /* @__PURE__ */ schema("S3Bucket", () => ({
   endpoint: member<string | URL>(
     "a URL such as https://s3.example.com",
@@ -127,6 +136,7 @@ export const s3BucketOptions: SchemaOf<
     check: (value, path) => typeof value === "function" ? value as () => S3Credentials : checkCredentials(value, path),
   },
   region: { ...name(), fallback: "us-east-1" },
+  addressing: oneOf(["path", "host"], "path"),
   fetch: func<NonNullable<S3BucketOptions["fetch"]>>(),
   retries: number(0, 100, 4),
   timeout: number(1, MAX_TIMER_DELAY, 30_000),
@@ -141,25 +151,31 @@ export type S3BucketSettings = ReturnType<typeof s3BucketOptions>;
 /** The members of {@linkcode S3Credentials}. */
 export const s3Credentials: SchemaOf<S3Credentials> = /* @__PURE__ */ schema(
   "S3Bucket",
-  () => ({ accessKeyId: secret(text()), secretAccessKey: secret(text()), sessionToken: secret(text()) }),
+  () => ({
+    accessKeyId: secret(text()),
+    secretAccessKey: secret(text()),
+    sessionToken: secret(text()),
+    expiration: member<Date>("a Date", (value) => value instanceof Date && !Number.isNaN(value.getTime())),
+  }),
 );
 
 /** Names of members that may be misspelt: a token that is left out makes every request fail. */
 const ALIKE = /key|secret|token/i;
 
-/** Checks credentials. Members of other names are left out: those of AWS have a time at which they expire, for instance. */
+/** Checks credentials. Other members are left out. */
 export function checkCredentials(given: unknown, path = "credentials"): S3Credentials {
   if (typeof given !== "object" || given === null) {
     throw new TypeError(`${path} must be an object with accessKeyId and secretAccessKey`); // what is given may be a key
   }
-  const { accessKeyId, secretAccessKey, sessionToken, ...others } = given as Partial<S3Credentials>;
+  const { accessKeyId, secretAccessKey, sessionToken, expiration, ...others } = given as Partial<S3Credentials>;
   const alike = Object.entries(others).filter(([name]) => ALIKE.test(name));
-  const members = { ...Object.fromEntries(alike), accessKeyId, secretAccessKey, sessionToken };
+  const members = { ...Object.fromEntries(alike), accessKeyId, secretAccessKey, sessionToken, expiration };
   const checked = s3Credentials(members, `${path}.`);
   return {
     accessKeyId: requireOption(s3Credentials, checked, "accessKeyId", `${path}.`),
     secretAccessKey: requireOption(s3Credentials, checked, "secretAccessKey", `${path}.`),
     ...(sessionToken !== undefined && { sessionToken }),
+    ...(expiration !== undefined && { expiration }),
   };
 }
 

@@ -5,7 +5,6 @@ import type { ObjectUpload } from "./upload/object_upload.ts";
 
 /** Bytes that are queued until the stream asks to wait. */
 const QUEUE = 64 * 1024;
-/** Bytes of a chunk that is small: others are taken before it is sent with them. */
 const SMALL = 4096;
 
 /**

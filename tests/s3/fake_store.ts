@@ -226,7 +226,7 @@ export class FakeStore {
       }
       case "GetObject":
       case "HeadObject":
-        return this.#read(key, req);
+        return this.#read(key, req, query);
       case "DeleteObject":
         return this.#delete(key, req.headers["if-match"]);
       case "CopyObject": {
@@ -344,7 +344,7 @@ export class FakeStore {
     return { status: 200, fields: { etag, ...(sum !== undefined && { "x-amz-checksum-sha256": sum }) } };
   }
 
-  #read(key: string, req: IncomingMessage): Outcome {
+  #read(key: string, req: IncomingMessage, query: URLSearchParams): Outcome {
     const object = this.objects.get(key);
     if (object === undefined) {
       return this.rules.hidesMissing ? failure(403, "AccessDenied") : failure(404, "NoSuchKey");
@@ -353,7 +353,9 @@ export class FakeStore {
     if (req.headers["if-match"] !== undefined && req.headers["if-match"] !== etag) {
       return failure(412, "PreconditionFailed");
     }
-    const told = { ...fields, etag, "last-modified": modified.toUTCString() };
+    const replaced = [...query].filter(([name]) => name.startsWith("response-"));
+    const others = Object.fromEntries(replaced.map(([name, value]) => [name.slice("response-".length), value]));
+    const told = { ...fields, ...others, etag, "last-modified": modified.toUTCString() };
     if (req.method === "HEAD") return { status: 200, fields: { ...told, "content-length": String(sizeOf(object)) } };
     const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? "") ?? [];
     if (from === undefined) return { status: 200, fields: told, bytes: Buffer.from(bytes) };
@@ -369,17 +371,19 @@ export class FakeStore {
   }
 
   #list(query: URLSearchParams): Outcome {
-    const keys = [...this.objects.keys()].filter((key) => key.startsWith(query.get("prefix") ?? "")).sort();
+    const all = [...this.objects.keys()].filter((key) => key.startsWith(query.get("prefix") ?? "")).sort();
+    const keys = all.filter((key) => key > (query.get("start-after") ?? ""));
+    const most = Math.min(this.page, Number(query.get("max-keys") ?? Infinity));
     const start = Number(query.get("continuation-token") ?? 0);
-    const page = keys.slice(start, start + this.page).map((key) => {
+    const page = keys.slice(start, start + most).map((key) => {
       const { etag, modified } = this.objects.get(key)!;
       const time = `<LastModified>${modified.toISOString()}</LastModified>`;
       return `<Contents><Key>${encodeURIComponent(key).replaceAll("%20", "+")}</Key>${time}<ETag>${etag}</ETag><Size>${
         sizeOf(this.objects.get(key)!)
       }</Size></Contents>`;
     });
-    const isCut = start + this.page < keys.length;
-    const next = isCut ? `<NextContinuationToken>${start + this.page}</NextContinuationToken>` : "";
+    const isCut = start + most < keys.length;
+    const next = isCut ? `<NextContinuationToken>${start + most}</NextContinuationToken>` : "";
     return document(
       "ListBucketResult",
       `<EncodingType>url</EncodingType><IsTruncated>${isCut}</IsTruncated>${next}${page.join("")}`,

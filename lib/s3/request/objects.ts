@@ -13,6 +13,8 @@ interface PagedList<T> {
   readonly key?: string;
   readonly query: Query;
   readonly document: string;
+  /** How many entries are read at most. Default: all. */
+  readonly limit?: number;
   readonly signal: AbortSignal | undefined;
   /** The entries of a page. Throws if one lacks what it must have. */
   entries(page: Answered): T[];
@@ -23,6 +25,7 @@ interface PagedList<T> {
 /** Reads a list to its end. @throws {S3Error} `MALFORMED_RESPONSE` also if a store names a page twice. */
 export async function* pagesOf<T>(store: Store, list: PagedList<T>): AsyncGenerator<T> {
   const { action, key, query, document, signal } = list;
+  let left = list.limit ?? Infinity;
   const request = { method: "GET", action, ...(key !== undefined && { key }), signal } as const;
   let next: Query | undefined = {};
   // Of pages that go in a circle, one is met again that was kept before: that of each power of two.
@@ -41,7 +44,10 @@ export async function* pagesOf<T>(store: Store, list: PagedList<T>): AsyncGenera
         }
       },
     );
-    yield* page.entries;
+    for (const entry of page.entries) {
+      yield entry;
+      if (--left === 0) return;
+    }
     next = page.next;
     const name = next && JSON.stringify(next);
     if (name !== undefined && name === kept) {
@@ -195,11 +201,28 @@ export async function deleteObjects(store: Store, keys: readonly string[]): Prom
   }
 }
 
-export function listObjects(store: Store, prefix: string, signal: AbortSignal | undefined): AsyncGenerator<S3Object> {
+const MOST_LISTED = 1000;
+
+export function listObjects(
+  store: Store,
+  { prefix, startAfter, limit, signal }: {
+    prefix: string;
+    startAfter?: string | undefined;
+    limit: number;
+    signal?: AbortSignal | undefined;
+  },
+): AsyncGenerator<S3Object> {
   return pagesOf(store, {
     action: "list objects",
-    query: { "list-type": "2", "encoding-type": "url", ...(prefix !== "" && { prefix }) },
+    query: {
+      "list-type": "2",
+      "encoding-type": "url",
+      ...(prefix !== "" && { prefix }),
+      ...(startAfter && { "start-after": startAfter }),
+      ...(limit < MOST_LISTED && { "max-keys": String(limit) }),
+    },
     document: "ListBucketResult",
+    limit,
     signal,
     entries(page) {
       const decode = decoderOf(page);

@@ -7,13 +7,13 @@ const LEFT = /[!'()*]/g;
 const SLASH_AT_DOTS = /\/(?=\.{1,2}(?:\/|$))|(?<=(?:^|\/)\.{1,2})\//g;
 const LONGEST = 1024;
 
-/** The path of an object's URL; a slash beside `.` or `..` is encoded, so that no URL parser resolves them. */
-export function objectPath(bucket: string, key: string): string {
+/** The path of an object's URL below its bucket's; a slash beside `.` or `..` is encoded, so that no URL parser resolves them. */
+export function objectPath(key: string): string {
   if (typeof key !== "string") throw new TypeError(`a key must be a string, not ${String(key)}`);
   const fault = faultOf(key);
   if (fault !== undefined) throw new RangeError(`${JSON.stringify(key)} can be no key: ${fault}`);
   const parts = key.replace(SLASH_AT_DOTS, "\0").split("/");
-  return `/${encoded(bucket)}/${parts.map((part) => encoded(part).replaceAll("%00", "%2F")).join("/")}`;
+  return `/${parts.map((part) => encoded(part).replaceAll("%00", "%2F")).join("/")}`;
 }
 
 function faultOf(key: string): string | undefined {

@@ -3,7 +3,13 @@ import { HttpClient, type HttpRequestInit } from "../../http/mod.ts";
 import { parseHTTPDate } from "../../semantics/mod.ts";
 import { sleep, TimeLimit } from "../../timers/mod.ts";
 import { requireOption } from "../../streams/internal.ts";
-import { checkCredentials, endpointOf, s3BucketOptions, type S3BucketSettings } from "../s3_bucket_options.ts";
+import {
+  checkCredentials,
+  endpointOf,
+  s3BucketOptions,
+  type S3BucketSettings,
+  type S3Credentials,
+} from "../s3_bucket_options.ts";
 import { S3Error } from "../s3_error.ts";
 import {
   type Checksum,
@@ -62,9 +68,12 @@ export class Store {
   readonly partChecksum: ChecksumKind;
   /** Whether bodies come as the store has them, and can be sent in pieces. */
   readonly isOwn: boolean;
-  readonly #endpoint: string;
+  /** The bucket's URL. */
+  readonly #url: string;
   readonly #region: string;
   readonly #credentials: NonNullable<S3BucketSettings["credentials"]>;
+  /** Keys that a function gave, and until when they are taken. */
+  #kept: { readonly keys: S3Credentials; readonly until: number } | undefined = undefined;
   readonly #client: HttpClient | undefined;
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** The time in ms by which the store's clock is ahead of the local one, if signatures need it. */
@@ -80,8 +89,8 @@ export class Store {
     this.retries = retries;
     this.timeout = timeout;
     this.checksums = checksums;
-    this.#endpoint = endpointOf(requireOption(s3BucketOptions, settings, "endpoint"));
-    this.partChecksum = checksums && isUnchangedOnTheWay(this.#endpoint) ? "CRC32" : "SHA256";
+    this.#url = bucketURL(requireOption(s3BucketOptions, settings, "endpoint"), this.bucket, settings.addressing);
+    this.partChecksum = checksums && isUnchangedOnTheWay(this.#url) ? "CRC32" : "SHA256";
     this.#region = region;
     this.#credentials = requireOption(s3BucketOptions, settings, "credentials");
     this.isOwn = fetch === undefined;
@@ -107,6 +116,7 @@ export class Store {
         return await this.#attempt(url, request, read);
       } catch (error) {
         request.signal?.throwIfAborted();
+        if (isExpiry(error)) this.#kept = undefined;
         if (this.#ahead !== ahead && !isCorrected) {
           isCorrected = true;
           continue;
@@ -126,10 +136,12 @@ export class Store {
     await sleep(ms, end).catch(() => signal?.throwIfAborted()); // the next attempt tells that it is closed
   }
 
-  async presigned(method: string, key: string, seconds: number): Promise<string> {
-    const url = `${this.#endpoint}${objectPath(this.bucket, key)}?X-Amz-Expires=${seconds}`;
-    const signer = await this.#signer({ method, url, headers: {}, signQuery: true });
+  async presigned({ method, key, query, headers = {} }: StoreRequest): Promise<string> {
+    const url = this.#urlOf({ key: key!, query: query! });
+    const signer = await this.#signer({ method, url, headers, signQuery: true, allHeaders: true });
     const { url: signed } = await signer.sign();
+    // As it was signed: URLs write a space as +, which not every store reads so.
+    signed.search = [...signed.searchParams].map((pair) => pair.map(encoded).join("=")).join("&");
     return signed.href;
   }
 
@@ -181,10 +193,10 @@ export class Store {
     if (Math.abs(ahead - this.#ahead) > SKEW) this.#ahead = ahead;
   }
 
-  #urlOf({ key, query = {} }: StoreRequest): string {
-    const path = key === undefined ? `/${encoded(this.bucket)}` : objectPath(this.bucket, key);
+  #urlOf({ key, query = {} }: Pick<StoreRequest, "key" | "query">): string {
+    const path = key === undefined ? "" : objectPath(key);
     const search = Object.entries(query).map(([name, value]) => value === "" ? name : `${name}=${encoded(value)}`);
-    return `${this.#endpoint}${path}${search.length === 0 ? "" : `?${search.join("&")}`}`;
+    return `${this.#url}${path}${search.length === 0 ? "" : `?${search.join("&")}`}`;
   }
 
   async #signed(url: string, request: StoreRequest): Promise<RequestInit> {
@@ -209,15 +221,32 @@ export class Store {
     return { ...init, body: sent as unknown as BodyInit };
   }
 
+  /** The keys. Those that a function gives with their expiration are taken until five minutes before that. */
+  async #currentKeys(): Promise<S3Credentials> {
+    if (typeof this.#credentials !== "function") return this.#credentials;
+    if (this.#kept !== undefined && Date.now() < this.#kept.until) return this.#kept.keys;
+    const keys = checkCredentials(await this.#credentials());
+    this.#kept = keys.expiration && { keys, until: keys.expiration.getTime() - SKEW };
+    return keys;
+  }
+
   async #signer(
-    request: { method: string; url: string; headers: HeadersInit; signQuery?: true },
+    request: { method: string; url: string; headers: HeadersInit; signQuery?: true; allHeaders?: true },
   ): Promise<AwsV4Signer> {
-    const credentials = this.#credentials;
-    const keys = typeof credentials === "function" ? checkCredentials(await credentials()) : credentials;
+    const keys = await this.#currentKeys();
     if (this.#keys.size > 16) this.#keys.clear(); // a key a day, and a region
     const datetime = new Date(Date.now() + this.#ahead).toISOString().replace(/[:-]|\.\d+/g, "");
-    return new AwsV4Signer({ ...request, ...keys, service: "s3", region: this.#region, cache: this.#keys, datetime });
+    return new AwsV4Signer({ ...keys, ...request, service: "s3", region: this.#region, cache: this.#keys, datetime });
   }
+}
+
+/** The URL of a bucket: below the store's, or at a host of its own. */
+function bucketURL(given: string | URL, bucket: string, addressing: "path" | "host"): string {
+  const endpoint = endpointOf(given);
+  if (addressing === "path") return `${endpoint}/${encoded(bucket)}`;
+  const url = endpoint.replace("://", `://${bucket}.`);
+  if (/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(bucket) && URL.canParse(url)) return url;
+  throw new TypeError(`${JSON.stringify(bucket)} can be no part of the host of ${endpoint}: use addressing: "path"`);
 }
 
 /** Whether data to and from an endpoint cannot be changed in transit: by TLS, or on the loopback interface. */

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { S3Bucket, type S3Credentials } from "../../lib/s3/mod.ts";
+import { withStore } from "./scene.ts";
+
+const credentials: S3Credentials = { accessKeyId: "id", secretAccessKey: "secret" };
+
+test("presign() replaces fields of the response to GET", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    await bucket.put("a b", "text", { contentType: "text/x" });
+    const fields = {
+      contentDisposition: 'attachment; filename="a + b.txt"',
+      contentType: "text/plain",
+      cacheControl: "no-store",
+    };
+    const { status, headers } = await fetch(await bucket.presign("a b", fields));
+    assert.deepEqual(
+      [status, headers.get("content-disposition"), headers.get("content-type"), headers.get("cache-control")],
+      [200, fields.contentDisposition, fields.contentType, fields.cacheControl],
+    );
+  }));
+
+test("presign() of a PUT signs its size and its fields", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    const put = async (url: string, body: string, type: string): Promise<number> => {
+      const response = await fetch(url, { method: "PUT", body, headers: { "content-type": type } });
+      await response.body?.cancel();
+      return response.status;
+    };
+    const url = await bucket.presign("a", { method: "PUT", size: 4, contentType: "text/x" });
+    assert.equal(await put(url, "fours", "text/x"), 403);
+    assert.equal(await put(url, "fou", "text/x"), 403);
+    assert.equal(await put(url, "four", "text/y"), 403);
+    assert.equal(store.objects.size, 0);
+    assert.equal(store.refused.splice(0).length, 3);
+    assert.equal(await put(url, "four", "text/x"), 200);
+    assert.equal((await bucket.head("a"))?.contentType, "text/x");
+  }));
+
+test("presign() refuses options that have no effect with the method", async () => {
+  const bucket = new S3Bucket({ endpoint: "https://s3.example.com", bucket: "films", credentials });
+  await assert.rejects(bucket.presign("a", { size: 4 }), /^TypeError: size is no option where method is GET/);
+  await assert.rejects(bucket.presign("a", { method: "DELETE", cacheControl: "no-store" }), TypeError);
+});
+
+test("list() begins behind a key and ends at a limit, over any pages", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    for (const key of ["a", "b", "c", "d", "e"]) await bucket.put(key, key);
+    const keys = async (options: object): Promise<string> => {
+      return (await Array.fromAsync(bucket.list(options), ({ key }) => key)).join("");
+    };
+    for (const page of [1, 2, 1000]) {
+      store.page = page;
+      assert.equal(await keys({ startAfter: "b" }), "cde");
+      assert.equal(await keys({ startAfter: "aa", limit: 3 }), "bcd");
+      assert.equal(await keys({ limit: 5 }), "abcde");
+      assert.equal(await keys({ limit: 9, startAfter: "e" }), "");
+    }
+    store.asked.length = 0;
+    assert.equal(await keys({ limit: 1 }), "a");
+    assert.equal(store.asked.length, 1);
+  }));
+
+test("requests name the bucket in the host if they should, below the endpoint's path", async () => {
+  const asked: string[] = [];
+  const options = {
+    bucket: "films",
+    credentials,
+    addressing: "host",
+    fetch: (url: string) => {
+      asked.push(url);
+      return Promise.resolve(new Response("", { headers: { etag: '"a"' } }));
+    },
+  } as const;
+  const bucket = new S3Bucket({ ...options, endpoint: "https://s3.example.com/base/" });
+  await bucket.put("../a b", "");
+  assert.deepEqual(asked, ["https://films.s3.example.com/base/..%2Fa%20b"]);
+  assert.match(await bucket.presign("a"), /^https:\/\/films\.s3\.example\.com\/base\/a\?X-Amz-Expires=3600&/);
+  for (const [endpoint, name] of [["http://127.0.0.1:9000", "films"], ["https://s3.example.com", "a_b/c"]]) {
+    assert.throws(() => new S3Bucket({ ...options, endpoint, bucket: name }), /^TypeError: .* use addressing: "path"/);
+  }
+});
+
+test("keys that a function gives with their expiration are kept until shortly before that", () =>
+  withStore(async (store) => {
+    let asked = 0;
+    let expiration: Date | undefined = new Date(Date.now() + 3_600_000);
+    const bucket = store.bucket({
+      credentials: () => ({ ...credentials, ...(asked++, expiration && { expiration }) }),
+    });
+    for (let i = 0; i < 3; i++) await bucket.put("a", "");
+    assert.equal(asked, 1);
+    // What the store says has expired is asked for anew, whatever its date.
+    let requests = 0;
+    store.fails(() => requests++ === 0 ? { status: 400, code: "ExpiredToken" } : undefined);
+    expiration = new Date(Date.now() + 60_000);
+    await bucket.put("a", "");
+    assert.equal(asked, 2);
+    await bucket.put("a", "");
+    assert.equal(asked, 3, "they expire within five minutes");
+  }));
