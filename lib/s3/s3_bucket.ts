@@ -173,8 +173,7 @@ export class S3Bucket {
    * Lists objects in the order of their keys, by pages of what the store gives at a time.
    *
    * @param options.prefix The beginning of their keys. Default: none.
-   * @param options.startAfter The key behind which the list begins. Default: none.
-   * @param options.limit How many there are at most. Default: all.
+   * @param options.startAfter The key behind which it begins. `limit` is how many there are at most. Default: all.
    */
   list(options: ListOptions = {}): AsyncIterableIterator<S3Object> {
     return listObjects(this.#store, listOptions(options));

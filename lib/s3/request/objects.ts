@@ -201,15 +201,12 @@ export async function deleteObjects(store: Store, keys: readonly string[]): Prom
   }
 }
 
-const MOST_LISTED = 1000;
-
 export function listObjects(
   store: Store,
-  { prefix, startAfter, limit, signal }: {
+  { prefix, startAfter, limit, signal }: Readonly<Pick<S3PutOptions, "signal">> & {
     prefix: string;
-    startAfter?: string | undefined;
+    startAfter?: string;
     limit: number;
-    signal?: AbortSignal | undefined;
   },
 ): AsyncGenerator<S3Object> {
   return pagesOf(store, {
@@ -219,7 +216,7 @@ export function listObjects(
       "encoding-type": "url",
       ...(prefix !== "" && { prefix }),
       ...(startAfter && { "start-after": startAfter }),
-      ...(limit < MOST_LISTED && { "max-keys": String(limit) }),
+      ...(limit < MOST_KEYS && { "max-keys": String(limit) }),
     },
     document: "ListBucketResult",
     limit,
