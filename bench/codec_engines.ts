@@ -8,7 +8,7 @@ export interface Scenario {
   readonly label: string;
   readonly format: "brotli" | "zstd" | "gzip";
   readonly level: number;
-  /** Where ours has no equal: the native level to compare with. */
+  /** The native level to compare with, if this package's level has no equal. */
   readonly nativeLevel?: number;
 }
 
@@ -32,7 +32,7 @@ export const scenarios: readonly Scenario[] = [
 
 const { constants } = zlib;
 
-/** Native options in the form that is fair to native: it is told the size, as ours is. */
+/** Makes an engine with native options that are fair to native: the size is given, as it is to this package's codec. */
 function native({ format, level, nativeLevel = level }: Scenario): Engine {
   if (format === "brotli") {
     return {

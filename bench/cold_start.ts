@@ -3,8 +3,9 @@
  *
  *   npm run bench -- cold_start [--rounds 31]
  *
- * The package is published to a registry of its own and installed as a consumer does: from npm on Node, Bun and Deno, from
- * JSR on Deno. Processes run in turns, each after one that nobody counts, so that what runtimes cache is there.
+ * The package is published to a registry of its own and installed as a consumer does: from npm on Node, Bun and Deno,
+ * from JSR on Deno. Processes run in turns, each after a warm-up that is not counted, so that what runtimes cache is
+ * there.
  */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -25,9 +26,9 @@ const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
 /** The milliseconds of each round. */
 interface Times {
-  /** From the start of the process to its end. */
+  /** Times from the start of the process to its end. */
   readonly whole: number[];
-  /** As the process itself tells. */
+  /** Times that the process itself reports. */
   readonly told: number[];
 }
 

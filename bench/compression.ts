@@ -4,10 +4,10 @@
  *
  *   npm run bench -- compression [--quick] [--filter REGEX] [--body REGEX]
  *
- * Each server is a process on the runtime measured, and is asked over 50 connections. The figure is the CPU time of the
- * server alone that compression adds to a request: with it less without it, the least of several rounds, in which all
- * take turns; beside it the time within which 99% of the requests had their last byte, the median of the rounds. All
- * bodies are decoded and compared first. A full run is written to results/.
+ * Each server is a process on the runtime measured, and gets requests over 50 connections. The figure is the CPU time
+ * of the server that compression adds to a request, the least of several rounds, in which all take turns. Beside it
+ * stands the median of the 99th percentiles of the time until the last byte. All bodies are decoded and compared first.
+ * A full run is written to results/.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { request } from "node:http";

@@ -10,7 +10,7 @@ export interface Round {
 /** One of those that do the same job in turn. */
 export class Contestant {
   readonly name: string;
-  /** Why it has no figures, if it failed. */
+  /** The reason for missing figures, if it failed. */
   failure: string | undefined;
   readonly #rounds: Round[] = [];
   readonly #play: () => Promise<Round>;
@@ -57,7 +57,7 @@ export class Contestant {
   }
 }
 
-/** Who takes longer than this, in seconds, has shown enough in one round. */
+/** The duration in seconds above which a contestant plays one round only. */
 const LONG = 60;
 
 /** Has each play so many rounds, in changing order; but one that takes over a minute plays once. */

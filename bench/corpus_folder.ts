@@ -3,10 +3,13 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-/** Where benchmarks keep what they made; ignored by git. */
+/** The folder where benchmarks keep what they made; ignored by git. */
 export const corpusFolder: string = join(dirname(fileURLToPath(import.meta.url)), ".corpus");
 
-/** The path of a file there; it is made of the pieces, each written before the next is asked for, if it is not there. */
+/**
+ * Returns the path of a file in the folder. A missing file is made of the pieces, each written before the next is
+ * pulled.
+ */
 export async function corpusFile(name: string, pieces: Iterable<Uint8Array>): Promise<string> {
   const path = join(corpusFolder, name);
   if (await stat(path).catch(() => undefined)) return path;

@@ -25,7 +25,7 @@ const contestants = ["plain", "identity", "gzip", "zstd"];
 const folder = join(dirname(fileURLToPath(import.meta.url)), "compression");
 const { bun, deno } = process.versions as Record<string, string | undefined>;
 
-/** A process of ours that answers lines with lines. */
+/** A process of this package that answers lines with lines. */
 class Asked {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;

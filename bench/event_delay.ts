@@ -1,6 +1,7 @@
 /**
- * How long after it is sent an event of one a second can be read: server-sent events and JSON lines, through Express,
- * Hono, `node:http2` and the runtime's own server, uncompressed and in each coding, and in Chromium's EventSource.
+ * Measures the delay between sending and reading of one event a second: server-sent events and JSON lines, uncompressed
+ * and in each coding. They pass through Express, Hono, `node:http2`, the runtime's own server, and Chromium's
+ * EventSource.
  *
  *   npm run bench -- event_delay [--events 20]
  *

@@ -9,7 +9,7 @@ export interface Failure {
   readonly failure: string;
 }
 
-/** A process that is asked a line of JSON at a time and answers each with one. */
+/** A process that answers each line of JSON with another. */
 export class LineProcess {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
   readonly #answers: AsyncIterator<string>;

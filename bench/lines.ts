@@ -5,10 +5,10 @@
  *   npm run bench -- lines [--quick] [--filter REGEX] [--peers "ours,native"] [--rounds 3]
  *
  * Lines are of about 100 bytes. All consumers do the same: they count what arrives and add up its length, or the
- * numbers; whoever counts something else gets no figure. Every round is a process of its own, on the runtime measured;
- * they take turns, in changing order, and each counts with its fastest round. Memory is the peak of the whole process,
- * read from outside. `--quick` takes a twentieth of all: for a look, not for the record. Only full runs are written to
- * results/. `TextLineStream` comes from a checkout in DENO_STD_ROOT; without one it is left out.
+ * numbers; a contestant with another count gets no figure. Every round is a process of its own, on the runtime
+ * measured; they take turns, in changing order, and each counts with its fastest round. Memory is the peak of the whole
+ * process, read from outside. `--quick` takes a twentieth of all: for a look, not for the record. Only full runs are
+ * written to results/. `TextLineStream` comes from a checkout in DENO_STD_ROOT; without one it is left out.
  */
 import { createReadStream } from "node:fs";
 import process from "node:process";
@@ -88,7 +88,7 @@ async function countedIn(path: string): Promise<{ lines: number; bytes: number; 
   return counts;
 }
 
-/** How many times as long as the fastest of ours the fastest of those takes. */
+/** Returns the fastest time of other contestants, divided by the fastest of this package. */
 function times(contestants: readonly Contestant[], of: RegExp): string {
   const fastest = (pattern: RegExp): number =>
     Math.min(...contestants.filter(({ name }) => pattern.test(name)).map(({ best }) => best ?? Infinity));

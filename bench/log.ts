@@ -1,14 +1,15 @@
 /**
- * Ten million lines of a log, of 120 bytes each, from one producer that waits when it is told to, to files of at most
- * 64 MB: by our series, the destination that loggers take, sonic-boom, pino-roll, rotating-file-stream,
+ * Ten million lines of a log, of 120 bytes each, from one producer that waits on backpressure, to files of at most 64
+ * MB: by our series, the destination that loggers take, sonic-boom, pino-roll, rotating-file-stream,
  * `fs.createWriteStream()`, and what the runtime has of its own.
  *
  *   npm run bench -- log [--quick] [--rounds 1] [--peers "ours,sonic-boom"] [--without rotating-file-stream]
  *
  * Every round is a process of its own, on the runtime measured. The bytes of all files in order are compared with what
- * was written, by hash; whoever lost, doubled or mixed up a line gets no figure. Of each seventh call of `write()` the time
- * is taken. sonic-boom and `fs.createWriteStream()` do not rotate: here the producer does it for them. `--quick` writes
- * a tenth: for a look, not for the record. rotating-file-stream takes minutes; the table says who was left out.
+ * was written, by hash; a contestant that lost, doubled or mixed up a line gets no figure. Of each seventh call of
+ * `write()` the time is taken. sonic-boom and `fs.createWriteStream()` do not rotate: here the producer does it for
+ * them. `--quick` writes a tenth: for a look, not for the record. rotating-file-stream takes minutes; the table names
+ * the contestants that were left out.
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 /** What a process took. */
 export interface Measured {
-  /** From its start to its end, in seconds. */
+  /** The duration from its start to its end, in seconds. */
   readonly seconds: number;
   /** The peak of its resident memory in MiB, read from outside; NaN where there is no `/proc`. */
   readonly peakMemory: number;

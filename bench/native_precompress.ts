@@ -1,6 +1,6 @@
 /**
- * The usual way to precompress a folder: every file in every format at once through the asynchronous `node:zlib`. It
- * is the rival of `bench/precompress.ts`, in its fair form: zstd and brotli are told the size.
+ * The usual way to precompress a folder: every file in every format at once through the asynchronous `node:zlib`. It is
+ * the rival of `bench/precompress.ts`, in its fair form: zstd and brotli get the size.
  *
  *   node bench/native_precompress.ts DIR
  */

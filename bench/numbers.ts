@@ -7,11 +7,11 @@
  *
  * Every round is a process of its own, on the runtime measured; they take turns, in changing order, and each counts
  * with its fastest round, from its first read until its last file is closed. The sieve that generators take their
- * numbers from is made before. "Scaled" is a hundredth of the job, times a hundred, once: that `_write` writes each number
- * to the file. Memory is the peak of the whole process, read from outside. The files of each round are
- * compared, by size and hash, with what they are to be; whoever makes others gets no figure. 16 MB are 16,000,000
- * bytes. `--quick` takes a million numbers and fewer rounds: for a look, not for the record. Only full runs are written
- * to results/. A checkout of Deno's standard library in DENO_STD_ROOT adds its line stream on Deno.
+ * numbers from is made before. "Scaled" is a hundredth of the job, times a hundred, once: that `_write` writes each
+ * number to the file. Memory is the peak of the whole process, read from outside. The files of each round are compared,
+ * by size and hash, with what they are to be; a contestant with other files gets no figure. 16 MB are 16,000,000 bytes.
+ * `--quick` takes a million numbers and fewer rounds: for a look, not for the record. Only full runs are written to
+ * results/. A checkout of Deno's standard library in DENO_STD_ROOT adds its line stream on Deno.
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -14,7 +14,7 @@ export function runtimeName(): string {
   return bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : `Node ${node}`;
 }
 
-/** Where and when a run was made. */
+/** Returns the place and time of a run. */
 export function circumstances(): string {
   const [{ model }] = cpus();
   return `${new Date().toISOString().slice(0, 10)}, ${runtimeName()}, ${model.trim()}, ${cpus().length} cores`;

@@ -123,7 +123,7 @@ function install(): void {
   spawnSync("npm", ["i", "--no-audit", "--no-fund", ...names], { cwd: cache, stdio: ["ignore", "ignore", "inherit"] });
 }
 
-/** How many objects are not what was sent. */
+/** Counts the objects that differ from what was sent. */
 async function wrongOf(bucket: S3Bucket, name: string, uploads: number, bytes: number): Promise<number> {
   let wrong = 0;
   const check = async (i: number): Promise<void> => {

@@ -45,7 +45,7 @@ async function visit(folder: string, paths: readonly string[]): Promise<{ pages:
     for (const path of paths) {
       const url = new URL(path.split("/").map(encodeURIComponent).join("/"), server.url);
       await browser.page.goto(url.href);
-      await browser.page.waitForTimeout(700); // somebody reads, and the browser loads the dictionary
+      await browser.page.waitForTimeout(700); // the page is read, and the browser loads the dictionary
       const exchange = (await browser.takeExchanges()).get(url.pathname)!;
       pages.push(Number(exchange.response["content-length"]));
       codings.push(exchange.response["content-encoding"] ?? "identity");

@@ -1,6 +1,6 @@
 /**
- * How long a server of static files takes to be ready, and how much memory: over 10,000 files with their variants and a
- * manifest, and over 10,000 files in all without one.
+ * Measures how long a server of static files takes to be ready, and its memory: over 10,000 files with their variants
+ * and a manifest, and over 10,000 files in all without one.
  *
  *   npm run bench -- static_startup [--rounds 5]
  *

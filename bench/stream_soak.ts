@@ -1,7 +1,7 @@
 /**
  * Sends very many chunks through three transforms, then makes very many short streams, both once to warm up and once to
- * count, and prints the process's memory at intervals, how fast it grows, and how many rejections nobody handled (which
- * is to be none).
+ * count, and prints the process's memory at intervals, how fast it grows, and the number of unhandled rejections, which
+ * has to be 0.
  *
  *   npm run bench -- stream_soak [--chunks 10000000] [--streams 1000000] [--native]
  */
@@ -24,7 +24,7 @@ const SAMPLES = 20;
 const MEBIBYTE = 2 ** 20;
 
 interface Sample {
-  /** How much has been done, in millions. */
+  /** The amount of work done, in millions. */
   readonly done: number;
   /** Resident memory in MiB. */
   readonly memory: number;
@@ -80,7 +80,7 @@ async function manyChunks(total: number): Promise<Log> {
   return log;
 }
 
-/** How a short stream ends: mostly well. */
+/** The ends of short streams: mostly a close. */
 const ends = [
   "well",
   "well",

@@ -20,9 +20,9 @@ const { values } = parseArgs({
   options: { versions: { type: "string" }, rounds: { type: "string", default: "3" } },
 });
 const rounds = Number(values.rounds);
-/** How long a measurement should take, in milliseconds. */
+/** The target duration of a measurement, in milliseconds. */
 const AIM = 30;
-/** Below this native leads; above it there may be noise. */
+/** The ratio below which native leads; above it there may be noise. */
 const EVEN = 0.95;
 
 const [name] = runtimeName().split(" ");
@@ -30,7 +30,7 @@ const runtime = name.toLowerCase();
 const versions = values.versions?.split(",") ?? versionsToCompare(runtime);
 const commands = versions.map((version) => commandOf(runtime, version));
 
-/** The rates of ours and native in a row on one version; undefined for what failed. */
+/** The rates of this package and native in a row on one version; undefined for what failed. */
 interface Pair {
   readonly ours: number | undefined;
   readonly native: number | undefined;

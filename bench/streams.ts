@@ -1,13 +1,13 @@
 /**
- * Our web streams beside the runtime's own, fast-webstreams and web-streams-polyfill: chunks a millisecond.
+ * This package's web streams beside the runtime's own, fast-webstreams and web-streams-polyfill: chunks a millisecond.
  *
  *   npm run bench -- streams [--quick] [--filter REGEX] [--peers ours,native] [--rounds 15]
  *
  * Each implementation runs each scenario in a process of its own, and they take turns, in changing order; each counts
- * with its fastest round. V8's young objects have 16 MiB in all of them. Every round counts what arrives at the far end,
- * and whoever loses any of it gets no figure.
- * `MILLRACE_FORMER=CHECKOUT ... --peers ours,former` compares two versions of ours.
- * `--quick` takes fewer and shorter rounds: for a look, not for the record. Only full runs are written to results/.
+ * with its fastest round. V8's young objects have 16 MiB in all of them. Every round counts what arrives at the far
+ * end, and a contestant that loses any of it gets no figure. `MILLRACE_FORMER=CHECKOUT ... --peers ours,former`
+ * compares two versions of this package. `--quick` takes fewer and shorter rounds: for a look, not for the record. Only
+ * full runs are written to results/.
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -26,7 +26,7 @@ const { values } = parseArgs({
   },
 });
 const rounds = Number(values.rounds ?? (values.quick ? 5 : 15));
-/** How long a measurement should take, in milliseconds. */
+/** The target duration of a measurement, in milliseconds. */
 const aim = values.quick ? 30 : 60;
 const peers = values.peers?.split(",") ?? peersHere();
 const wanted = new RegExp(values.filter, "i");

@@ -40,7 +40,7 @@ export interface Round extends Load {
 /** A server of one program by one way, in a process of its own on the runtime measured. */
 export class Contestant {
   readonly way: Way;
-  /** Why it has no figures, if it failed. */
+  /** The reason for missing figures, if it failed. */
   failure: string | undefined;
   readonly #title: string;
   readonly #client: Client;

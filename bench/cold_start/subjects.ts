@@ -47,7 +47,7 @@ function firstCall(name: string, imported: string, call: string): Subject {
   return { name, source: `${imported}\n${BYTES}${measured}` };
 }
 
-/** First calls of ours and of the runtime's own codec, by format. */
+/** First calls of this package's and the runtime's own codec, by format. */
 export const firstCompress: ReadonlyMap<string, readonly [Subject, Subject]> = new Map(
   formats.filter((format) => ["gzip", "zstd", "brotli"].includes(format)).map((format) => {
     const native = { gzip: "gzipSync", zstd: "zstdCompressSync", brotli: "brotliCompressSync" }[format as "gzip"];

@@ -11,7 +11,7 @@ import { bodies } from "./bodies.ts";
 
 const CHUNK = 4096;
 const SHORT_ONES = 100_000;
-/** How long codecs that nothing uses are kept at most, in ms, with some time to spare. */
+/** The longest time that unused codecs are kept, in ms, with a margin. */
 const PATIENCE = 40_000;
 
 const [, , coding, count] = process.argv;

@@ -20,7 +20,7 @@ const notes = [
   "café, déjà vu".slice(0, 4),
 ];
 
-/** How many fields each record has. */
+/** The number of fields of each record. */
 export const COLUMNS = 10;
 
 /** A record of about 100 bytes, a third of them with a quoted field; the same for the same index. */

@@ -12,7 +12,7 @@ import { COLUMNS } from "./corpus.ts";
 import type { CsvPipelines } from "./pipelines.ts";
 import { Tally } from "./tally.ts";
 
-/** As ours reads. */
+/** The read size of this package, in bytes. */
 const READ_SIZE = 256 * 1024;
 const FULL = 64 * 1024;
 

@@ -10,7 +10,7 @@ import type { ClientQuestion, ClientSetup, Took } from "./client_questions.ts";
 import { BODY } from "./scenarios.ts";
 import type { Way, Ways } from "./ways.ts";
 
-/** Not measured: so many seconds, and answers in each line, in which connections are made and code is compiled. */
+/** The seconds and answers of each line that are not measured, since connections are made and code is compiled in them. */
 const WARM_UP = { seconds: 0.2, answers: 5 };
 /** Milliseconds. */
 const SAMPLED = 50;

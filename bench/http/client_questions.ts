@@ -3,7 +3,7 @@ export interface ClientSetup {
   readonly url: string;
   /** Whether the origin speaks h2: first of all with TLS, with prior knowledge without. */
   readonly isHttp2: boolean;
-  /** Of the certificate authority, in PEM. */
+  /** The certificate of the authority, in PEM. */
   readonly ca: string;
   /** The most connections; default: the client's own default. */
   readonly connections?: number;
@@ -13,7 +13,7 @@ export interface ClientSetup {
 export type ClientQuestion =
   /** Requests one after the other in so many lines at once, on connections that stay open from question to question. */
   | { readonly rate: { readonly inFlight: number; readonly seconds: number } }
-  /** So many requests at once, by a new client. */
+  /** The number of requests sent at once by a new client. */
   | { readonly burst: { readonly requests: number; readonly setup: ClientSetup } }
   | { readonly transfer: { readonly direction: "down" | "up"; readonly bytes: number } };
 

@@ -54,7 +54,7 @@ const script = join(folder, "../..", await bundled("bench/http/client.ts", "exte
 export class Contestant {
   readonly name: string;
   readonly rounds: Round[] = [];
-  /** Why it has no figures, if it failed. */
+  /** The reason for missing figures, if it failed. */
   failure: string | undefined;
   readonly #origins: Origins;
   readonly #origin: OriginOptions;
@@ -91,7 +91,7 @@ export class Contestant {
 
   #start(setup: ClientSetup): LineProcess {
     const run = process.versions.deno ? ["run", "-A", "--no-check"] : [];
-    process.env.NODE_EXTRA_CA_CERTS = process.env.DENO_CERT = authority; // own fetch cannot be told in any other way
+    process.env.NODE_EXTRA_CA_CERTS = process.env.DENO_CERT = authority; // own fetch takes its authority from the environment only
     return new LineProcess(process.execPath, [...run, script, this.name, JSON.stringify(setup)], LIMIT);
   }
 }

@@ -1,11 +1,11 @@
 import { Contestant, type Origins, type Round } from "./contestant.ts";
 import type { BurstScenario, RateScenario, Scenario, TransferScenario } from "./scenarios.ts";
 
-/** How a run was asked for. */
+/** The terms of a run. */
 export interface Terms {
   readonly origins: Origins;
   readonly rounds: number;
-  /** Of a round of throughput. */
+  /** The duration of a round of throughput. */
   readonly seconds: number;
   /** Whether one takes part. */
   isWanted(name: string): boolean;
@@ -41,7 +41,7 @@ export interface BurstRound extends Round {
   readonly alone: number;
 }
 
-/** Each burst and each single request has an origin of its own: else what the runtime keeps would not be cold. */
+/** Each burst and each single request has an origin of its own: what the runtime keeps would otherwise not be cold. */
 export async function burst(scenario: BurstScenario, terms: Terms): Promise<Contestant[]> {
   const { requests, connections } = scenario;
   const once = async (contestant: Contestant, requests: number): Promise<Round | undefined> => {
@@ -55,7 +55,7 @@ export async function burst(scenario: BurstScenario, terms: Terms): Promise<Cont
   });
 }
 
-/** Of the rounds, the later ones find the connection open and the code compiled. */
+/** Transfers bodies in rounds, of which the later ones find the connection open and the code compiled. */
 export async function transfer(scenario: TransferScenario, terms: Terms): Promise<Contestant[]> {
   const port = await terms.origins.open(scenario.origin);
   const { direction, bytes } = scenario;

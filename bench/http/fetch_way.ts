@@ -7,7 +7,7 @@ interface Init {
   readonly duplex?: "half";
 }
 
-/** What is asked of a response here. */
+/** The part of a response that is read here. */
 interface Answer {
   readonly status: number;
   readonly body: unknown;

@@ -20,7 +20,7 @@ interface Stream {
   readonly id: number;
   /** What the client lets it have. */
   window: number;
-  /** Of its answer's body; undefined until it is answered. */
+  /** The remaining bytes of the answer's body; undefined until it is answered. */
   left: number | undefined;
   /** Bytes that were received and that the client may not send again yet. */
   owed: number;

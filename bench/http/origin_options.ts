@@ -7,7 +7,7 @@ export interface OriginOptions {
   readonly streams: number;
   /** Milliseconds from the end of a request to its answer. */
   readonly delay: number;
-  /** Of the body of every answer. */
+  /** The size of the body of every answer. */
   readonly bytes: number;
 }
 

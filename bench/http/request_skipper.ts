@@ -63,7 +63,7 @@ export class RequestSkipper {
       this.#left = size + 2;
       return end + 2;
     }
-    if (bytes.length < end + 4) return 0; // the last chunk ends with an empty line; trailers are not sent by anybody here
+    if (bytes.length < end + 4) return 0; // the last chunk ends with an empty line; no client here sends trailers
     this.#isChunked = false;
     this.#onEnd();
     return end + 4;

@@ -1,6 +1,6 @@
 import type { OriginOptions } from "./origin_options.ts";
 
-/** What origin is asked, and by whom. */
+/** The origin of a contest, and the clients that send to it. */
 export interface Scenario {
   readonly title: string;
   readonly origin: OriginOptions;
@@ -8,7 +8,7 @@ export interface Scenario {
   readonly names: readonly string[];
 }
 
-/** As many requests as can be, with so many under way all the time. */
+/** A rate at a fixed number of concurrent requests. */
 export interface RateScenario extends Scenario {
   readonly inFlight: number;
 }
@@ -29,7 +29,7 @@ export interface TransferScenario extends Scenario {
 /** Bytes of the body of an answer where bodies do not matter. */
 export const BODY = 1024;
 const TRANSFER = 200_000_000;
-/** Of most servers that set it: nginx has 128, Go and Caddy 250. */
+/** The limit that most servers set: nginx has 128, Go and Caddy 250. */
 const STREAMS = 250;
 /** Milliseconds that a handler takes. */
 export const HANDLER = 300;

@@ -23,7 +23,7 @@ async function textOf(path: string): Promise<ReadableStream<string>> {
   return bytes.pipeThrough(new TextDecoderStream());
 }
 
-/** As it is usually written. */
+/** Splits lines as it is usually written. */
 function lineStream(): Lines {
   let rest = "";
   return new TransformStream<string, string>({

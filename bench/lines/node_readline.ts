@@ -22,7 +22,7 @@ export const byEvents: Pipelines = {
   },
 };
 
-/** As the manual has it. */
+/** Pipelines as the manual shows them. */
 export const iterated: Pipelines = {
   async lines(path): Promise<string> {
     const tally = new Tally();

@@ -1,4 +1,4 @@
-/** Numbers of a burst: a source has some at hand when it is asked. */
+/** Numbers of a burst: the number that a source has ready at each pull. */
 const BURST = 64;
 
 /** A source of `count` numbers of 8 digits, for ours and for native streams. */

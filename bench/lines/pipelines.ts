@@ -15,7 +15,7 @@ export interface Pipelines {
   readonly text?: Pipeline;
 }
 
-/** Where the line stream of Deno's standard library is, in a checkout of it. */
+/** The path of the line stream of Deno's standard library, in a checkout of it. */
 export const stdLineStream: string | undefined = process.env.DENO_STD_ROOT &&
   join(process.env.DENO_STD_ROOT, "streams/text_line_stream.ts");
 

@@ -13,7 +13,7 @@ export class Tally {
     this.#total += number;
   };
 
-  /** Of bytes only the total counts: they may come in any chunks. */
+  /** Counts the total of bytes only: they may come in any chunks. */
   readonly bytes = (chunk: Uint8Array): void => {
     this.#total += chunk.length;
   };

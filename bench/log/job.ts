@@ -8,7 +8,7 @@ import { lineOf } from "./lines.ts";
 const [contestant, count, maxFileSize, directory, times] = process.argv.slice(2);
 /** Each so many calls one is timed. */
 const EACH = 7;
-/** Of the times in tenths of a microsecond, how many there were. */
+/** The number of calls by their time, in tenths of a microsecond. */
 const counts = new Uint32Array(1_000_000);
 
 const open = await contestants[contestant]();

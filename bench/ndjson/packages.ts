@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** As ours reads. */
+/** The read size of this package, in bytes. */
 const READ_SIZE = 256 * 1024;
 
 const require = createRequire(import.meta.url);
@@ -18,7 +18,7 @@ function stringified(): Transform {
   });
 }
 
-/** As its page has it: the parser is called for each line. */
+/** Parses as the package's page shows: the parser is called for each line. */
 export async function withSplit2(input: string, directory: string): Promise<void> {
   const file = createReadStream(input, { highWaterMark: READ_SIZE });
   await pipeline(file, split2(JSON.parse), stringified(), createWriteStream(join(directory, "records.ndjson")));

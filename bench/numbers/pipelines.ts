@@ -4,7 +4,7 @@ import process from "node:process";
 export interface NumbersJob {
   /** A file of numbers, one a line. */
   readonly input: string;
-  /** Where the size-limited files go. */
+  /** The directory of the size-limited files. */
   readonly directory: string;
   /** The most bytes of one file. */
   readonly maxFileSize: number;

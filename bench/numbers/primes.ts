@@ -1,6 +1,6 @@
 /** Odd numbers that a word of the sieve stands for, two apart. */
 const WORD_BITS = 32;
-/** How far apart the numbers of two words are. */
+/** The distance between the numbers of two words. */
 const WORD_SPAN = 2 * WORD_BITS;
 /** Words sieved at a time: they stay in the processor's first cache. */
 const SEGMENT = 8 * 1024;
@@ -64,7 +64,7 @@ export function* primesIn(words: Uint32Array, count: number): Generator<number, 
   }
 }
 
-/** The first `count` primes, sieved as they are asked for, in little memory however many they are. */
+/** The first `count` primes, sieved on demand in an amount of memory that does not depend on `count`. */
 export function* primes(count: number): Generator<number, void, undefined> {
   const sieve = new Sieve(boundOf(count));
   const words = new Uint32Array(SEGMENT);

@@ -1,6 +1,6 @@
-/** How values are placed on a horizontal axis. */
+/** The placement of values on a horizontal axis. */
 export interface Axis {
-  /** Where a value is, in pixels. */
+  /** Returns the position of a value, in pixels. */
   at(value: number): number;
   /** The values that get a line and a label, from left to right. */
   readonly ticks: readonly number[];

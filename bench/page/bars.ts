@@ -27,7 +27,7 @@ export interface BarPlot {
   readonly title: string;
   /** What the numbers are, in a few words. */
   readonly unit: string;
-  /** For those who do not see the plot. */
+  /** The description for readers who do not see the plot. */
   readonly description: string;
   /** The runtimes, by name, with what the legend calls them. */
   readonly legend: ReadonlyMap<string, string>;
@@ -98,7 +98,7 @@ function valueText({ value, note }: Bar): string {
   return note === undefined ? shortNumber(value) : `${shortNumber(value)}${note}`;
 }
 
-/** Labels of ours are bold where peers have bars of their own, too. */
+/** Checks for a label that is bold: this package's, where peers have bars of their own, too. */
 function isBold(label: string): boolean {
   return label.startsWith("ours");
 }
@@ -107,7 +107,7 @@ function widthOf(label: string): number {
   return label.length * (isBold(label) ? HEADING_LETTER : LETTER);
 }
 
-/** Where the axis is: right of all labels, with room for the values at the ends of the bars. */
+/** Returns the axis: right of all labels, with room for the values at the ends of the bars. */
 function axisOf({ groups, scale }: BarPlot): { axis: Axis; labelsEnd: number } {
   const rows = groups.flatMap(({ rows }) => rows);
   const bars = rows.flatMap(({ bars }) => bars);

@@ -66,7 +66,7 @@ function paddedTable(rows: readonly (readonly string[])[]): string {
   return [line(rows[0]), `| ${rule.join(" | ")} |`, ...rows.slice(1).map(line)].join("\n");
 }
 
-/** How ours stands in each part; nothing if there are none. */
+/** Returns the standing of this package in each part; nothing if there are no parts. */
 function overview(drawn: ReadonlyMap<Topic, PlotFile[]>): string[] {
   const rows = [...drawn].filter(([, plots]) => plots.some(({ isOurs }) => isOurs)).map(([{ title }, plots]) => {
     return [

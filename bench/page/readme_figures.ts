@@ -84,7 +84,7 @@ function rowOf(beginning: string): RegExp {
 /**
  * The package's README with the figures that the results have; those that were not measured stay as they are.
  *
- * @throws {Error} if a figure's place is not there: its sentence was changed, and nobody would correct it again.
+ * @throws {Error} if a figure's place is not there: its sentence was changed, and the figure would stay as it is.
  */
 export function withFigures(readme: string, sections: readonly Section[]): string {
   const results = new Results(sections);

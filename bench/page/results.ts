@@ -1,6 +1,6 @@
 import { columnOf, numberIn, RUNTIMES, type Section, type Table } from "./tables.ts";
 
-/** A row of a table, whose cells are asked for by the names of their columns. */
+/** A row of a table, whose cells are read by the names of their columns. */
 export interface Row {
   readonly name: string;
   /** The number in a column; of several of that name, the one that `nth` tells. Undefined if there is none. */
@@ -11,7 +11,7 @@ export interface Row {
   readonly table: readonly Row[];
 }
 
-/** All that `bench/results` holds, to be asked for by names. Whatever is missing is undefined, or an empty list. */
+/** The contents of `bench/results`, by names. A missing value is undefined, or an empty list. */
 export class Results {
   readonly #sections: readonly Section[];
 

@@ -1,6 +1,6 @@
 import { shortNumber } from "./bars.ts";
 
-/** Prose with figures in it; undefined if one of them is, so that nothing is told that was not measured. */
+/** Prose with figures in it; undefined if one of them is, so that the prose has measured figures only. */
 export function say(
   text: TemplateStringsArray,
   ...figures: readonly (string | number | undefined)[]

@@ -2,10 +2,10 @@ import { type Bar, shortNumber } from "./bars.ts";
 import { RUNTIMES } from "./tables.ts";
 import type { PlotFile } from "./topic.ts";
 
-/** Below this ours is behind, and above its reciprocal ahead; between them is noise. */
+/** The ratio below which this package is behind, and above whose reciprocal it is ahead; between them is noise. */
 const EVEN = 0.95;
 
-/** How many bars are ahead, about even, and behind. */
+/** The number of bars that are ahead, about even, and behind. */
 export interface Standing {
   readonly ahead: number;
   readonly even: number;
@@ -17,7 +17,7 @@ interface Entry {
   readonly bar: Bar;
 }
 
-/** What bars of ours are in the plots; the heading tells rows of the same label apart. */
+/** Returns this package's bars of the plots; the heading distinguishes rows of the same label. */
 function entriesOf(plots: readonly PlotFile[]): Entry[] {
   const compared = plots.filter(({ isOurs }) => isOurs).map(({ plot }) => plot);
   return compared.flatMap(({ groups }) => groups).flatMap(({ heading, rows }) =>
@@ -25,7 +25,7 @@ function entriesOf(plots: readonly PlotFile[]): Entry[] {
   );
 }
 
-/** How ours stands on a runtime; undefined if it was not compared there. */
+/** Returns the standing of this package on a runtime; undefined if it was not compared there. */
 export function standingOn(runtime: string, plots: readonly PlotFile[]): Standing | undefined {
   const values = entriesOf(plots).filter(({ bar }) => bar.runtime === runtime).map(({ bar }) => bar.value);
   if (values.length === 0) return undefined;

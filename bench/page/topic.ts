@@ -26,7 +26,7 @@ export interface Topic {
 /** What to draw of a table's rows. */
 export interface Wanted {
   readonly topic: string;
-  /** How the captions of the tables begin. */
+  /** The start of the captions of the tables. */
   readonly caption: string;
   /** Undefined leaves a row out. */
   value(row: Row): number | undefined;

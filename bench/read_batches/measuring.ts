@@ -9,7 +9,7 @@ import type { Rate, Ready } from "../streams/measuring.ts";
 import { type Source, sources } from "./sources.ts";
 import { loadWay, type Read } from "./ways.ts";
 
-/** Of one measurement, in milliseconds. */
+/** The duration of one measurement, in milliseconds. */
 const AIM = 60;
 /** In measurements, until the engine has settled on code. */
 const WARM = 5;

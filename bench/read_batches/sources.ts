@@ -9,7 +9,7 @@ const PACKET = 16;
 /** A source of small chunks: as web streams have it, and as an iterable for what takes those. */
 export interface Source {
   readonly title: string;
-  /** How many chunks one stream has; as many as are asked for unless told. */
+  /** The number of chunks of one stream; default: as many as are requested. */
   readonly length?: number;
   stream(classes: Classes, count: number): ReadableStream<Uint8Array>;
   iterable(count: number): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;

@@ -1,6 +1,6 @@
 /**
- * How fast data passes between `node:stream` and web streams, chunks of 64 KiB and of 100 bytes: by our bridges with our
- * streams, by Node's `toWeb()` with native ones, and by `pipe()` without any.
+ * Measures how fast data passes between `node:stream` and web streams, chunks of 64 KiB and of 100 bytes: by this
+ * package's bridges, by Node's `toWeb()` with native streams, and by `pipe()` without a bridge.
  *
  *   node bench/ssr/bridges.ts [--rounds 9]
  *

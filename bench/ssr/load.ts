@@ -1,4 +1,4 @@
-/** Visits a server from several connections at once, as it is told by lines of JSON; answers with what it took. */
+/** Visits a server from several connections at once, by lines of JSON on its input; prints the measured times. */
 import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Failure } from "../line_process.ts";

@@ -3,7 +3,7 @@ import { Readable, Transform } from "node:stream";
 import { type Implementation, loadImplementation } from "../streams/implementation.ts";
 import { CHUNKS, closing, encode, hydration, PAUSE, PAUSE_AFTER, renderChunk } from "./page.ts";
 
-/** Where a page goes. */
+/** The destination of a page. */
 export interface Target {
   readonly response: ServerResponse;
   /** Aborted if the visitor leaves. */
@@ -39,7 +39,7 @@ type Encode = (text: string) => string | Uint8Array;
 
 type ToSink = (response: ServerResponse) => WritableStream<string | Uint8Array>;
 
-/** One write each, as everybody has it. */
+/** Writes one chunk each, the usual way. */
 function plainSink(
   { WritableStream }: Implementation,
   response: ServerResponse,

@@ -49,7 +49,7 @@ function joinChunks(text: string): string {
   }
 }
 
-/** How long a page took, and its first byte, in milliseconds. */
+/** The duration of a page and of its first byte, in milliseconds. */
 export interface Visit {
   readonly latency: number;
   readonly firstByte: number;
@@ -65,7 +65,7 @@ export class Visitor {
   #firstByte = 0;
   #packets: Buffer[] = [];
   #length = 0;
-  /** How long the response is going to be; 0 if only its end will tell. */
+  /** The announced length of the response; 0 if only its end shows it. */
   #announced = 0;
   /** Whether the server closes the connection after this response. */
   #closes = false;

@@ -32,7 +32,7 @@ function runtimeArguments(name: string): string[] {
 /** A server in a process of its own, on the runtime measured. */
 export class Contestant {
   readonly name: string;
-  /** Why it has no figures, if it failed. */
+  /** The reason for missing figures, if it failed. */
   failure: string | undefined;
   readonly #visitors: LineProcess;
   readonly #process: LineProcess;

@@ -89,7 +89,7 @@ function answersWithFields(folder: string): Map<string, AnswerWithFields> {
   }));
 }
 
-/** Who answers so has seen why. */
+/** Returns the status of an answer that depends on the request's conditions. */
 function statusFor({ headers }: IncomingMessage): number {
   return headers["if-none-match"] === undefined ? 200 : 304;
 }

@@ -1,6 +1,6 @@
 import { bundleSite, type Site, thousandFileSite } from "./sites.ts";
 
-/** What is asked for, and how. */
+/** The request of a scenario. */
 export interface Scenario {
   readonly title: string;
   readonly site: () => Promise<Site>;
@@ -11,7 +11,7 @@ export interface Scenario {
 }
 
 const PLAIN = { "Accept-Encoding": "zstd, br, gzip" };
-/** As Chromium 142 asks for a script of a page; with `Host`, 15 fields. */
+/** The request of Chromium 142 for a script of a page; with `Host`, 15 fields. */
 const BROWSER = {
   "Connection": "keep-alive",
   "sec-ch-ua-platform": '"Linux"',

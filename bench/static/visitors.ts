@@ -1,4 +1,4 @@
-/** Checks and loads a server, as it is told by lines of JSON; answers with entity tags, or with what the load took. */
+/** Checks and loads a server, by lines of JSON on its input; answers with entity tags, or with the figures of the load. */
 import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Failure } from "../line_process.ts";
@@ -37,7 +37,7 @@ async function load(visit: Visit & { readonly seconds: number }): Promise<Load> 
   return await loadByWrk(visit, CONNECTIONS) ?? await loadByNode(visit);
 }
 
-/** Where there is no wrk: slow enough to hide much of the difference in requests a second, but not in CPU time. */
+/** Loads a server without wrk: slow enough to hide much of the difference in requests a second, but not in CPU time. */
 async function loadByNode(visit: Visit & { readonly seconds: number }): Promise<Load> {
   const start = performance.now();
   const end = start + visit.seconds * 1000;

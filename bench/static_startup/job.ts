@@ -10,7 +10,7 @@ import { starts } from "./starts.ts";
 
 /** What it took; times in ms since the call, memory in MiB more than before it. */
 export interface Startup {
-  /** Until it can be asked. */
+  /** The time until it accepts requests. */
   readonly created: number;
   /** Until the first request has its answer. */
   readonly answered: number;
@@ -20,7 +20,7 @@ export interface Startup {
   readonly cpu: number;
   /** Resident, when all is there. */
   readonly memory: number;
-  /** Of that, what is not pages of the runtime's own program. */
+  /** The part of it that is not pages of the runtime's own program. */
   readonly anonymous: number;
   /** The bodies that are in memory. */
   readonly bodies: number;

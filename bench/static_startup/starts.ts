@@ -13,7 +13,7 @@ export interface Server {
 /** What there is to serve, and how. */
 export interface Task {
   readonly folder: string;
-  /** Of the memory for bodies, in bytes; only ours has one. */
+  /** The limit of the memory for bodies, in bytes; only this package has one. */
   readonly limit: number;
   /** The module of vinext's cache. */
   readonly vinext: string;

@@ -23,7 +23,7 @@ export class Contestant {
   readonly name: string;
   readonly #process: LineProcess;
   readonly #rates: number[] = [];
-  /** Why it has no rate, if it failed. */
+  /** The reason for a missing rate, if it failed. */
   failure: string | undefined;
 
   /** `runtime` is the command that runs a script, by default on the runtime that runs this one. */

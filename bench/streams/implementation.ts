@@ -69,7 +69,7 @@ export function loadImplementation(name: string): Promise<Implementation> {
   return loaders[name]();
 }
 
-/** The classes with `pipeTo` and `pipeThrough` as everybody calls them: as methods. */
+/** The classes with `pipeTo` and `pipeThrough` as methods, which is how callers use them. */
 function withMethods(name: string, { ReadableStream, WritableStream, TransformStream }: Classes): Implementation {
   return {
     name,

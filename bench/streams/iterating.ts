@@ -55,7 +55,7 @@ function pulledLater(count: number): UnderlyingDefaultSource<Uint8Array> {
   };
 }
 
-/** Enqueues a chunk whenever the one before has been asked for. */
+/** Enqueues a chunk whenever the one before has been pulled. */
 async function arrive(controller: ReadableStreamDefaultController<Uint8Array>, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     while (controller.desiredSize! < 1) await undefined;

@@ -107,7 +107,7 @@ function same(count: number, other: number): number {
   return count === other ? count : NaN;
 }
 
-/** As a file or socket that delivers more than the high-water mark at a time. */
+/** A source that delivers more than the high-water mark at a time, like a file or socket. */
 function bursts(count: number): UnderlyingDefaultSource<Uint8Array> {
   let left = count;
   return {

@@ -6,9 +6,9 @@
 const YOUNG = ["--min-semi-space-size=16", "--max-semi-space-size=16"];
 
 /**
- * For glibc: freed memory stays with the process, as it does at last in one that has run for a while. With what it does by
- * default a process gave megabytes back and had each page of them made anew, or not, as its heap happened to lie:
- * `Response.arrayBuffer()` of one implementation ran at a third of its speed in every other process.
+ * The environment that makes glibc keep freed memory in the process. By default, glibc returned megabytes to the system
+ * and faulted their pages again, depending on the heap's layout. `Response.arrayBuffer()` of one implementation ran at
+ * a third of its speed in every other process.
  */
 export const KEEPS_MEMORY: Readonly<Record<string, string>> = {
   MALLOC_TRIM_THRESHOLD_: String(2 ** 30),

@@ -5,7 +5,7 @@ export interface Scenario {
   readonly title: string;
   /** What is counted, if not chunks. */
   readonly counted?: "streams";
-  /** How many chunks (or streams) one unit of the amount comes to: the chunks of a stream where streams are short. */
+  /** The number of chunks (or streams) in one unit of the amount: the chunks of a stream where streams are short. */
   readonly unit: number;
   /** Moves `amount` units and resolves to the number of chunks (or streams) that came out at the far end. */
   run(classes: Implementation, amount: number): Promise<number> | number;
@@ -31,7 +31,7 @@ export function pulled(count: number, bytes: Uint8Array<ArrayBuffer> = chunk): U
   };
 }
 
-/** How many chunks a stream has that is filled before it is read. */
+/** The number of chunks of a stream that is filled before it is read. */
 export const QUEUED = 1024;
 
 /** A source that has its `count` chunks when the stream is made. */

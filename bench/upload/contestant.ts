@@ -49,7 +49,7 @@ export async function namesHere(): Promise<readonly string[]> {
 /** A way to store uploads, and what it came to in one scenario. */
 export class Contestant {
   readonly name: string;
-  /** Why it has no figures, if it failed. */
+  /** The reason for missing figures, if it failed. */
   failure: string | undefined;
   readonly #sender: LineProcess;
   readonly #rounds: Round[] = [];
@@ -59,7 +59,7 @@ export class Contestant {
     this.#sender = sender;
   }
 
-  /** Whether it is one of ours. */
+  /** Whether the contestant is this package. */
   get isOurs(): boolean {
     return this.name.startsWith("ours");
   }

@@ -1,4 +1,4 @@
-/** Sends uploads, or checks what came of them, as it is told by lines of JSON. */
+/** Sends uploads, or checks their results, by lines of JSON on its input. */
 import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Failure } from "../line_process.ts";

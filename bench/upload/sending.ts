@@ -9,11 +9,11 @@ export interface Sending {
   readonly bytes: number;
 }
 
-/** How it went, in seconds. */
+/** The durations of an upload, in seconds. */
 export interface Sent {
-  /** From the first connection to the last answer. */
+  /** The duration from the first connection to the last answer. */
   readonly wall: number;
-  /** From the start of an upload to its answer, on average. */
+  /** The mean duration from the start of an upload to its answer. */
   readonly mean: number;
   /** What 99 of 100 uploads stay below. */
   readonly p99: number;

@@ -1,6 +1,6 @@
 import type { NodeHandler, Program, Settings, WebHandler } from "./program.ts";
 
-/** How many chunks the origin sends, and the bytes of each. */
+/** The number of chunks that the origin sends, and the bytes of each. */
 export const ORIGIN: { readonly chunks: number; readonly size: number } = { chunks: 16, size: 4096 };
 const FIELDS = { "content-type": "text/plain" };
 

@@ -12,7 +12,7 @@ function eventOf(token: string): string {
   return `data: ${JSON.stringify({ type: "text-delta", delta: token })}\n\n`;
 }
 
-/** As AI SDKs have it: an iterator becomes a stream, its parts events, and these bytes. */
+/** Streams as AI SDKs do: an iterator becomes a stream, its parts events, and these bytes. */
 function web(): Promise<WebHandler> {
   return Promise.resolve(() => {
     const tokens = model();

@@ -17,12 +17,12 @@ const LINES = [
 const isOurs = (name: string): boolean => name.startsWith("ours");
 const isLoop = (name: string): boolean => name.includes("for await");
 
-/** How many times as long as ours another takes. */
+/** Returns the time of a contestant divided by that of this package. */
 function timesOurs(row: Row): number | undefined {
   return isOurs(row.name) || row.name.includes("scaled") ? undefined : ratio(row.number("s"), row.other("ours", "s"));
 }
 
-/** The same against the fastest of ours that is used likewise: loops against loops. */
+/** Returns the ratio to this package's fastest contestant of the same use: loops against loops. */
 function timesLikeOurs(row: Row): number | undefined {
   if (isOurs(row.name)) return undefined;
   const ours = row.table.filter(({ name }) => isOurs(name) && isLoop(name) === isLoop(row.name));

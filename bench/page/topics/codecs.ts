@@ -4,7 +4,7 @@ import { barRows, plotOf, ratio, type Topic } from "../topic.ts";
 
 const OURS = / ours$/;
 const isPeer = ({ name }: Row): boolean => name.endsWith("-wasm");
-/** The row of ours for the format and level of a peer's. */
+/** Returns the name of this package's row for the format and level of a peer's. */
 const likeOurs = ({ name }: Row): string => name.replace(/ \S+-wasm$/, " ours");
 const label = ({ name }: Row): string => name.replace(OURS, "").replace("gzip 12", "gzip 12 against 9");
 /** zlib has no level above 9: that row tells what the last bytes cost, not how fast the same work is done. */
