@@ -22,7 +22,7 @@ export const WORKERS: readonly string[] = [...workers.values()].map(({ worker })
 export interface Bundle {
   /** The sources, by the names of their modules below `outdir`, without extension. */
   readonly entries: Readonly<Record<string, string>>;
-  /** Where the modules go. */
+  /** The directory of the modules. */
   readonly outdir: string;
   /** The folder of the codecs' modules, which are loaded when used. */
   readonly codecs: string;
@@ -68,7 +68,7 @@ export function settingsOf({ entries, outdir }: Bundle): BuildOptions & { write:
 /** Stands for a file's place relative to the module, until that is known. */
 const PLACE = "place-of:";
 
-/** Where files are that are no part of a chunk, and what is done with sources before they are bundled. */
+/** The files outside of chunks, and the transform of sources before they are bundled. */
 export interface OwnFiles {
   readonly outdir: string;
   readonly codecs: string;

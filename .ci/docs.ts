@@ -41,7 +41,7 @@ function makeReference(folder: string): void {
   if (status !== 0) throw new Error(`deno doc ended with ${status}: ${stderr}`);
 }
 
-/** Where a page of the repository is in the folder. */
+/** Returns the path of a repository page in the folder. */
 function outputOf(page: string): string {
   return join("pages", page.replace(/\.md$/, ".html"));
 }

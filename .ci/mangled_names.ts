@@ -1,6 +1,6 @@
 /**
  * The names of properties that builds for browsers give short names, which makes pages smaller: members of the classes
- * below `lib/streams/` that nobody else knows. `tests/ci/mangled_names_test.ts` holds the list to that, and says what is
+ * below `lib/streams/` that are internal. `tests/ci/mangled_names_test.ts` holds the list to that, and says what is
  * missing or too much.
  */
 export const mangledNames: readonly string[] = [

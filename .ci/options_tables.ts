@@ -23,7 +23,7 @@ const flags: readonly Flag[] = precompressFlags.rows;
 
 const deno = join(root, "node_modules/.bin/deno");
 
-/** An option as its doc comment tells of it. */
+/** An option as its doc comment describes it. */
 export interface DocumentedOption {
   /** The first sentence, without the full stop. */
   readonly sentence: string;
@@ -251,7 +251,7 @@ export function withTables(
   return execFileSync(deno, ["fmt", "--quiet", "--ext=md", "-"], { cwd: root, input: text, encoding: "utf8" });
 }
 
-/** Returns the pages that tell of options, by their paths, as they are and as they would be made, and all faults. */
+/** Returns the pages that describe options, by their paths, as they are and as they would be made, and all faults. */
 export async function optionsTables(): Promise<{ pages: Map<string, [string, string]>; faults: string[] }> {
   const takers = await takersByInterface();
   const interfaces = documentedOptions();

@@ -46,7 +46,7 @@ function originOf(path: string, name: string): Origin {
   return isFace ? originsIn(path).get(name) ?? { path, name } : { path, name };
 }
 
-/** Where the names come from that a face exports. */
+/** Returns the origins of the names that a face exports. */
 function originsIn(face: string): ReadonlyMap<string, Origin> {
   const known = faces.get(face);
   if (known !== undefined) return known;

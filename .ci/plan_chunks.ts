@@ -14,7 +14,7 @@ export interface Wishes {
   readonly together: readonly { readonly entry: string; readonly without: readonly string[] }[];
 }
 
-/** How many bytes of code take as long to load as one module more does. */
+/** The bytes of code that take as long to load as one more module. */
 const MODULE = 48 * 1024;
 
 /**

@@ -68,8 +68,8 @@ const WEIGHTS: Readonly<Record<string, number>> = {
 const COPY = "copy:";
 
 /**
- * Modules without state that streams and the parts without streams both use. The parts without get copies: else an
- * import of the streams would load a second chunk, which takes as long as 50 KB of code.
+ * Modules without state that streams and the parts without streams both use. The parts without streams get copies. An
+ * import of the streams would otherwise load a second chunk, which takes as long as 50 KB of code.
  */
 const COPIED: ReadonlySet<string> = new Set([
   "lib/streams/language/array_buffers.ts",

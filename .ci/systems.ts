@@ -35,7 +35,7 @@ const NODE = {
   version: "22.23.3",
   integrity: "sha512-lJNBVsNw5Zf+VEHAwatmQxF8eY5hHVEd1ufVYn+5XVrSNB0x55V1cd/rJyOeElCnY2cRebGq//siePEGRZKYjg==",
 };
-/** Most files that share a process under Wine, so that one which crashes takes few along. */
+/** The highest number of files that share a process under Wine, so that a crash affects few. */
 const MOST_FILES = 4;
 /** Processes at a time: most of their time goes by in one thread, that of Wine's server. */
 const LANES = 2;

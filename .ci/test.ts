@@ -28,13 +28,16 @@ const checks: Readonly<Record<string, string[]>> = {
   "manifests, docs and no slow types": ["npm", "run", "--silent", "check:publish"],
 };
 
-/** How many parts run at a time: a part has a processor work for some 0.4 of its time, and waits for the rest. */
+/** The number of parts that run at a time: a part uses a processor for some 0.4 of its time, and waits for the rest. */
 const LANES = 3 * availableParallelism();
 
 /** The end of the name of a file that has a process of its own; tests/README.md says which have to. */
 const ISOLATED = "_isolated_test.ts";
 
-/** Most files of a part, by whether they share a process: small enough for the lanes to end at about the same time. */
+/**
+ * The highest number of files of a part, by whether they share a process: small enough for the lanes to end at about
+ * the same time.
+ */
 const MOST_FILES = { shared: 20, own: 5 };
 
 /**
@@ -69,7 +72,7 @@ function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
 }
 
-/** Most failures after which their files are run again. */
+/** The number of failures up to which their files are run again. */
 const MOST_REPEATED = 5;
 
 /** Failures of a runtime's tests that passed when their files ran again with nothing beside them. */
@@ -78,9 +81,9 @@ const passedAlone: { readonly name: string; readonly failure: Failure }[] = [];
 type Job = () => Promise<void>;
 
 /**
- * Runs all parts, and what is to run before them, {@linkcode LANES} at a time. Where but a few tests failed, their files
- * run once more, one runtime after the other: some tests time what they test, and come too late when something else takes
- * the machine. What fails again has failed; the others are told by name, as they may race.
+ * Runs all parts and the jobs before them, {@linkcode LANES} at a time. If few tests failed, their files run once more,
+ * one runtime after the other: some tests measure time and fail on a busy machine. A second failure counts; the other
+ * tests are listed by name, as they may race.
  */
 async function runParts(parts: readonly Part[], before: readonly Job[]): Promise<Map<string, Counts>> {
   const counted = new Map<Part, Counts>();
@@ -105,7 +108,7 @@ async function runParts(parts: readonly Part[], before: readonly Job[]): Promise
     counted.set(part, isWhole ? counts : { ...counts, passed: counts.passed + others, skipped: former.skipped });
     const names = new Set(counts.failures.map(({ name }) => name));
     for (const failure of former.failures) {
-      // Of a process that failed as a whole, the file is told by what failed now.
+      // A process that failed as a whole is reported by its file.
       const isTold = names.has(failure.name) || (fileOf(part, failure) === undefined && counts.failed > 0);
       if (!isTold) passedAlone.push({ name: part.name, failure });
     }

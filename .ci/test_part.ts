@@ -10,10 +10,10 @@ import { type Counts, junitCounts, nodeCounts } from "./test_counts.ts";
 const MINUTE = 60_000;
 /** Whether random programs run in their full number. */
 export const isLong: boolean = process.argv.includes("--long");
-/** How long a test may take, in ms, and how long a process. */
+/** The time limits of a test and of a process, in ms. */
 const [TEST_LIMIT, PROCESS_LIMIT] = isLong ? [60 * MINUTE, 120 * MINUTE] : [4 * MINUTE, 15 * MINUTE];
 
-/** How a runtime runs tests. */
+/** The command and options by which a runtime runs tests. */
 export interface Runtime {
   readonly command: (report: string, files: readonly string[]) => string[];
   /** Whether each file that is named loads all its modules anew. */
@@ -165,7 +165,7 @@ export async function runTests([command, ...args]: string[], log: string | undef
 
 let workedBefore = 0;
 
-/** How long a processor worked for the children that have ended, and for theirs, in seconds; 0 if that is not known. */
+/** Returns the CPU time of the children that have ended, and of their children, in seconds; 0 if that is not known. */
 export function workOfChildren(): number {
   if (process.platform !== "linux") return 0;
   const fields = readFileSync("/proc/self/stat", "latin1").replace(/^.*\) /s, "").split(" ");

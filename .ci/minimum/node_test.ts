@@ -1,6 +1,6 @@
 /**
- * As much of `node:test` as our tests use, on top of no test runner: Bun 1.2 has no `node:test`, and Deno 2.4 one
- * without hooks. Tests run one after the other, in the order in which they were told.
+ * The part of `node:test` that these tests use, without a test runner: Bun 1.2 has no `node:test`, and Deno 2.4 one
+ * without hooks. Tests run one after the other, in the order of their registration.
  *
  * @module
  */
@@ -29,7 +29,7 @@ class Group {
   readonly after: Body[] = [];
 }
 
-/** The group that tests and hooks are being told to. */
+/** The group that tests and hooks are being added to. */
 let current = new Group();
 const root = current;
 
@@ -76,7 +76,7 @@ function isSkipped({ options, body }: Pick<Entry, "options" | "body">): boolean 
   return Boolean(options.skip) || Boolean(options.todo) || body === undefined;
 }
 
-/** How many tests passed, failed and were skipped. */
+/** The number of tests that passed, failed and were skipped. */
 export interface Outcome {
   passed: number;
   failed: number;
@@ -85,7 +85,7 @@ export interface Outcome {
   failures: string[];
 }
 
-/** Runs what was told and prints what failed. */
+/** Runs the registered tests and prints what failed. */
 export async function runTests(limit: number): Promise<Outcome> {
   const outcome: Outcome = { passed: 0, failed: 0, skipped: 0, failures: [] };
   const failed = (name: string, error: unknown): void => {

@@ -1,6 +1,6 @@
 /**
- * Gives Bun's tests our {@link file://./node_test.ts} as `node:test`, which Bun 1.2 cannot be told otherwise: it finds
- * its own modules before any plugin does.
+ * Gives Bun's tests our {@link file://./node_test.ts} as `node:test`, since Bun 1.2 finds its own modules before any
+ * plugin does.
  */
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

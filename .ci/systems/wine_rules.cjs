@@ -1,7 +1,7 @@
 /**
  * Preloaded under Wine, before `tests/windows/like_windows.cjs`: Wine 8 does here otherwise than Windows 10 with NTFS.
  *
- * - It knows no TCP_KEEPIDLE, without which libuv connects no socket of which keep-alive was asked before.
+ * - It knows no TCP_KEEPIDLE, without which libuv connects no socket with keep-alive set before.
  * - A file that is removed while it is open keeps its name until it is closed. NTFS takes it at once, as libuv asks for
  *   with FILE_DISPOSITION_POSIX_SEMANTICS.
  * - The time of a file's birth is that of its last write. File systems that know no births have 0.
