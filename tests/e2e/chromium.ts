@@ -10,7 +10,7 @@ const { chromium } = createRequire(import.meta.url)("playwright-core") as { chro
 const places = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const executable = places.find((path) => path !== undefined && existsSync(path));
 
-/** Why there is no browser here, if so. */
+/** The reason for a missing browser; false if there is one. */
 export const noChromium: string | false = executable === undefined ? "needs Chromium" : false;
 
 type Headers = Readonly<Record<string, string>>;
@@ -18,23 +18,23 @@ type Headers = Readonly<Record<string, string>>;
 /** A request of the browser's and what came back, as seen on the wire. */
 export interface Exchange {
   readonly path: string;
-  /** With names in lower case; empty if nothing was sent because the browser had it. */
+  /** The fields, with names in lower case; empty if nothing was sent because the browser had it. */
   readonly request: Headers;
-  /** As on the wire: 304 where a page sees 200. Undefined if nothing was sent. */
+  /** The status on the wire: 304 where a page sees 200. Undefined if nothing was sent. */
   readonly status: number | undefined;
-  /** With names in lower case. */
+  /** The fields, with names in lower case. */
   readonly response: Headers;
   /** What came over the wire, the head included; in bytes. */
   readonly transferred: number;
 }
 
-/** What of an exchange has been told so far: the events of one come in any order. */
+/** The part of an exchange that has been reported so far: the events of one come in any order. */
 type Gathered = { -readonly [Key in keyof Exchange]: Exchange[Key] } & {
   /** Heads on the wire that have been announced and not told yet. */
   heads: number;
   /** Whether it has ended. */
   isOver: boolean;
-  /** Whether all of it is told soon: not so of streams, and of dictionaries, whose heads are announced in vain. */
+  /** Whether all of it is reported soon: not so of streams, and of dictionaries, whose announced heads never come. */
   isAwaited: boolean;
 };
 
@@ -45,7 +45,7 @@ export interface Browser {
   readonly page: Page;
   /** Errors and warnings of the console, and exceptions that nothing caught. */
   readonly complaints: readonly string[];
-  /** What has been exchanged since the last call, by path, once all of it has been told. */
+  /** Returns what has been exchanged since the last call, by path, once all of it has been reported. */
   readonly takeExchanges: () => Promise<ReadonlyMap<string, Exchange>>;
   readonly close: () => Promise<void>;
 }

@@ -77,7 +77,7 @@ async function visit(name: string, release: string): Promise<ReadonlyMap<string,
   await ready.catch((error) => assert.fail(`${error.message}\n${complaints.join("\n")}`));
   await assertWorks(name, release);
   assert.deepEqual(complaints, []);
-  // The browser keeps dictionaries, and tells of what it has loaded, a little after the page has got it.
+  // The browser keeps dictionaries, and reports what it has loaded, a little after the page has got it.
   await page.waitForLoadState("networkidle");
   return await takeExchanges();
 }

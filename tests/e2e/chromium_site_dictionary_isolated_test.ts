@@ -25,7 +25,7 @@ interface Visit {
   readonly folder: string;
   /** Goes to a page by its path, and tells what came of the page itself. */
   readonly go: (path: string) => Promise<Exchange>;
-  /** Goes to pages until the browser names a dictionary, and tells of the last one. */
+  /** Goes to pages until the browser names a dictionary, and returns the last exchange. */
   readonly goUntilKept: (paths: readonly string[]) => Promise<Exchange>;
   readonly reload: () => Promise<void>;
   readonly complaints: readonly string[];

@@ -32,7 +32,7 @@ export const jsrKind: ConsumerKind = {
 /** A project of a kind: a folder that was empty before the package was added to it. */
 export interface Consumer extends ConsumerKind {
   readonly folder: string;
-  /** That of somebody who has installed nothing but what the kind's words start with. */
+  /** The environment of a consumer who has installed nothing but what the kind's words start with. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -61,7 +61,7 @@ export async function runModule(name: string, source: string, consumer: Consumer
   return (await runWords(consumer.run, [name], consumer)).trim();
 }
 
-/** Where a command is found, by the consumer's path rather than by ours. */
+/** Returns the path of a command by the consumer's `PATH` rather than by this process's. */
 export function onPath(command: string, path: string): string {
   const folder = path.split(delimiter).find((folder) => existsSync(join(folder, command)));
   if (folder === undefined) throw new TypeError(`${command} is not in ${path}`);

@@ -1,6 +1,6 @@
 /**
- * The first hour of somebody who has a Vite application and heard of this package: every step as its documentation has
- * it, with the package as it is published, by the commands of each runtime.
+ * The first hour of a user who adds this package to a Vite application: every step as its documentation has it, with
+ * the package as it is published, by the commands of each runtime.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -88,7 +88,7 @@ async function firstBuild(consumer: Consumer, project: ViteProject): Promise<voi
   await millrace(consumer, "precompress", "dist");
 }
 
-/** A new build while the server runs: nobody gets an error, and the new site is there without a restart. */
+/** Makes a new build while the server runs: no client gets an error, and the new site is there without a restart. */
 async function rebuildInPlace(consumer: Consumer, project: ViteProject): Promise<void> {
   await serving(consumer, ["dist"], async (server) => {
     const before = await project.script();
@@ -139,7 +139,7 @@ async function redeploy(consumer: Consumer, project: ViteProject): Promise<void>
   });
 }
 
-/** As what some ways to deploy make of the folder: without names that begin with a dot. */
+/** Returns the folder as some ways to deploy leave it: without names that begin with a dot. */
 async function artifactsWithoutDotfiles(consumer: Consumer, project: ViteProject): Promise<void> {
   const artifact = join(project.folder, "artifact");
   await cp(join(project.folder, "dist"), artifact, {

@@ -57,7 +57,7 @@ async function exchange(client: HttpClient, origin: string): Promise<void> {
     assert.equal(response.status, 200);
     return await response.text();
   }));
-  // A proxy may tell of itself (Via), and of nothing else.
+  // A proxy may name itself (Via), and nothing else.
   for (const text of texts) assert.match(text, /^localhost (1\.1 .*)?$/);
   const response = await client.fetch(`${origin}/large`);
   assert.ok(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(large)));

@@ -6,7 +6,7 @@ import { unpackTarball } from "./tarball.ts";
 
 /** A registry that takes packages from `deno publish` and serves them as JSR does. */
 export interface JsrRegistry extends AsyncDisposable {
-  /** For the environment variable `JSR_URL`. */
+  /** The value of the environment variable `JSR_URL`. */
   readonly url: string;
   /** What `deno publish --token` has to name. */
   readonly token: string;
@@ -33,7 +33,7 @@ const types: Readonly<Record<string, string>> = {
  * @see {@link https://jsr.io/docs/api}
  */
 export async function startJsrRegistry(): Promise<JsrRegistry> {
-  /** Of each package, as `@scope/name`, the files of its versions. */
+  /** The files of each version of each package, as `@scope/name`. */
   const packages = new Map<string, Map<string, Map<string, Uint8Array>>>();
 
   const manage = async (path: string, request: IncomingMessage): Promise<Answer> => {

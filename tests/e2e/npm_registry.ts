@@ -10,11 +10,11 @@ import { packTarball } from "./tarball.ts";
 
 /** A registry that takes packages from `npm publish` and serves them to npm, Bun and Deno. */
 export interface NpmRegistry extends AsyncDisposable {
-  /** For `--registry` and the environment variable `NPM_CONFIG_REGISTRY`. */
+  /** The value of `--registry` and of the environment variable `NPM_CONFIG_REGISTRY`. */
   readonly url: string;
   /** What `npm publish` has to identify itself with, as a line of `.npmrc`. */
   readonly npmrc: string;
-  /** The names that were asked for and that neither were published nor are installed here. */
+  /** The requested names that neither were published nor are installed here. */
   readonly missing: ReadonlySet<string>;
 }
 

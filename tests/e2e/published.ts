@@ -14,7 +14,10 @@ export interface Published extends AsyncDisposable {
   /** A temporary folder. The copy that was published is `copy` in it. */
   readonly folder: string;
   readonly version: string;
-  /** For the processes of consumers: both registries, and a home in which no package manager has cached anything. */
+  /**
+   * The environment of consumers' processes: both registries, and a home in which no package manager has cached
+   * anything.
+   */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -42,7 +45,7 @@ export async function publishCopy(client: "npm" | "deno"): Promise<Published> {
   const temporary = join(folder, "tmp");
   for (const made of [home, temporary]) await mkdir(made);
   await writeFile(join(home, ".npmrc"), npm.npmrc);
-  // Publishing builds; in a copy, it is in nobody's way.
+  // Publishing builds; in a copy, it does not disturb other work.
   for (const part of parts) await cp(join(root, part), join(copy, part), { recursive: true });
   await symlink(join(root, "node_modules"), join(copy, "node_modules"));
   const env = {

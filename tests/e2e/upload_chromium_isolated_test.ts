@@ -112,7 +112,7 @@ test("a plain form arrives with its fields and files, whatever their names", { s
   });
 });
 
-/** How much of an upload gets to the server of a page that is closed. */
+/** The bytes of an upload that get to the server before its page is closed. */
 const HALF = 5_000_000;
 
 /** A relay that keeps the rest of an upload to itself, so that none can be over before the page is closed. */

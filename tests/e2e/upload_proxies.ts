@@ -6,12 +6,12 @@ import process from "node:process";
 import { noCaddy } from "./same_tree/caddy.ts";
 import { type ServerProcess, startServer } from "./same_tree/server_process.ts";
 
-/** Not on everybody's path. */
+/** The path of nginx, which is not on every `PATH`. */
 const nginx = ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].find((path) => existsSync(path)) ?? "nginx";
 
-/** A reverse proxy in front of a server of ours. */
+/** A reverse proxy in front of a server of this package. */
 export interface UploadProxy {
-  /** Why it is not here, if so. */
+  /** The reason to skip it; false if it is installed. */
   readonly skip: string | false;
   /** Whether it takes in all of a request before it asks the server. */
   readonly buffers: boolean;

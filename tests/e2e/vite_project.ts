@@ -8,7 +8,7 @@ import { bin } from "./published.ts";
 /** What Vite has built, by path, for each script: it would build the same for the next project. */
 const built = new Map<string, ReadonlyMap<string, Uint8Array>>();
 
-/** A Vite application in a consumer's folder, as somebody begins with it: a page, a script, a style and a photo. */
+/** A Vite application in a consumer's folder, as its template makes it: a page, a script, a style and a photo. */
 export class ViteProject {
   readonly folder: string;
   #script = "";

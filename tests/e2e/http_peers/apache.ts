@@ -8,7 +8,7 @@ import { freePorts } from "../../support/ports.ts";
 const command = programPath("apache2");
 const modules = ["mpm_event", "authz_core", "http2", "ssl", "proxy", "proxy_http", "headers", "setenvif", "alias"];
 
-/** Why there is no Apache httpd, if so. */
+/** The reason for a missing Apache httpd; false if it is installed. */
 export const noApache: string | false = command ? false : "Apache httpd is not installed";
 
 /** What a virtual host starts with to speak TLS. */
@@ -16,7 +16,7 @@ export const secureApache: string = `SSLEngine on
   SSLCertificateFile ${certificateFile("localhost.pem")}
   SSLCertificateKeyFile ${certificateFile("localhost.key")}`;
 
-/** The same for one.test and two.test. */
+/** The same configuration for one.test and two.test. */
 export const secureApacheTwoNames: string = `SSLEngine on
   SSLCertificateFile ${certificateFile("two_names.pem")}
   SSLCertificateKeyFile ${certificateFile("two_names.key")}`;

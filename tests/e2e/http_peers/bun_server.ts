@@ -28,4 +28,4 @@ const origins: Origins = {
   h1s: `https://127.0.0.1:${serve({ ...options, tls: { cert, key } }).port}`,
 };
 console.log(JSON.stringify(origins));
-process.stdin.on("end", () => process.exit()).resume(); // whoever started it has gone
+process.stdin.on("end", () => process.exit()).resume(); // the parent process has ended

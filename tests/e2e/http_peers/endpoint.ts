@@ -15,10 +15,10 @@ export type Feature =
 
 /** One way to speak to one server. */
 export interface Endpoint {
-  /** As tests call it: `nginx, h2`. */
+  /** The name that tests use: `nginx, h2`. */
   readonly name: string;
   readonly kind: Exclude<keyof Origins, "verified">;
-  /** Why it is not here, if so. */
+  /** The reason to skip it; false if it is installed. */
   readonly skip: string | false;
   /** What the server cannot do. */
   readonly lacks: ReadonlySet<Feature>;
@@ -64,7 +64,7 @@ export function visitingEndpoint(endpoint: Endpoint, visit: (visit: Visit) => Pr
   return visiting(optionsFor(endpoint.kind), endpoint.origin(), visit);
 }
 
-/** How many connections a client has had at a time. */
+/** Returns the highest number of connections that a client has had at a time. */
 export function mostConnections({ events }: Visit): number {
   let open = 0;
   let most = 0;
@@ -86,7 +86,7 @@ export function assertFewConnections(visit: Visit): void {
   assert.ok(made >= 1 && made <= most, `${made} connections`);
 }
 
-/** How many connections a client has made. */
+/** Returns the number of connections that a client has made. */
 export function connectionsMade({ events }: Visit): number {
   return events.filter(({ type }) => type === "connect").length;
 }

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { type PeerProcess, programPath, startDaemon } from "./processes.ts";
 import { freePorts } from "../../support/ports.ts";
 
-/** A proxy of somebody else's, in front of the client. */
+/** A third-party proxy in front of the client. */
 export interface ForwardProxy {
   readonly name: string;
-  /** Why it is not here, if so. */
+  /** The reason to skip it; false if it is installed. */
   readonly skip: string | false;
-  /** Of its URL. */
+  /** The schemes of its URL. */
   readonly schemes: readonly ("http" | "socks5" | "socks5h")[];
   /** The `user:password` that it asks for; undefined: none. */
   readonly credentials: string | undefined;

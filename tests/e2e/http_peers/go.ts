@@ -7,7 +7,7 @@ import { type PeerProcess, programPath, startApplication } from "./processes.ts"
 
 const command = programPath("go");
 
-/** Why there is no server on Go's net/http, if so. */
+/** The reason for a missing server on Go's net/http; false if it is installed. */
 export const noGo: string | false = command ? false : "go is not installed";
 
 /** Builds the application in Go, which takes a second once its standard library is in Go's cache, and starts it. */

@@ -8,10 +8,10 @@ import { freePorts } from "../../support/ports.ts";
 
 const command = programPath("nghttpd");
 
-/** Why there is no nghttpd, if so. */
+/** The reason for a missing nghttpd; false if it is installed. */
 export const noNghttpd: string | false = command ? false : "nghttpd is not installed";
 
-/** How many streams it allows. */
+/** The number of streams that it allows. */
 export const NGHTTPD_STREAMS = 10;
 
 /**

@@ -7,27 +7,27 @@ import { freePorts } from "../../support/ports.ts";
 
 const command = programPath("nginx");
 
-/** Why there is no nginx, if so. */
+/** The reason for a missing nginx; false if it is installed. */
 export const noNginx: string | false = command ? false : "nginx is not installed";
 
 /** What a server block starts with to speak TLS. */
 export const secure: string = `ssl_certificate ${certificateFile("localhost.pem")};
     ssl_certificate_key ${certificateFile("localhost.key")};`;
 
-/** The same for one.test and two.test. */
+/** The same configuration for one.test and two.test. */
 export const secureTwoNames: string = `ssl_certificate ${certificateFile("two_names.pem")};
     ssl_certificate_key ${certificateFile("two_names.key")};`;
 
-/** The same as a line that demands a certificate of clients. */
+/** Directives that demand a certificate of clients, as one line. */
 const verifying = `ssl_client_certificate ${certificateFile("ca.pem")};
     ssl_verify_client on;`;
 
 /**
  * Starts nginx with server blocks; all that it writes goes to `folder`.
  *
- * @param servers Told as many free ports as they take arguments.
- * @param options.reloads Whether it is told to reload. Only then it has a process beside its worker: Deno kills at the end of a
- * test file the processes that were started there, and of those two the worker would stay.
+ * @param servers Called with as many free ports as they take arguments.
+ * @param options.reloads Whether it will reload. Only then it has a process beside its worker: Deno kills at the end of
+ * a test file the processes that were started there, and of those two the worker would stay.
  */
 export async function startNginx<Served extends object>(
   folder: string,

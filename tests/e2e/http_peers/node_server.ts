@@ -32,4 +32,4 @@ const origins: Origins = {
   ),
 };
 console.log(JSON.stringify(origins));
-process.stdin.on("end", () => process.exit()).resume(); // whoever started it has gone
+process.stdin.on("end", () => process.exit()).resume(); // the parent process has ended

@@ -16,7 +16,7 @@ export interface PeerProcess<Served = Origins> {
   close(): Promise<void>;
 }
 
-/** Where a program is; undefined if it is not here. Some are not on everybody's path. */
+/** Returns the path of a program; undefined if it is missing. Some programs are not on the usual `PATH`. */
 export function programPath(name: string): string | undefined {
   const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin", "/usr/local/go/bin"];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
@@ -50,16 +50,16 @@ export async function startApplication(command: string, words: readonly string[]
   };
 }
 
-/** How a server that is told its ports is started. */
+/** The way to start a server that gets its ports. */
 export interface Daemon<Served> {
   readonly words: readonly string[];
   readonly origins: Served;
 }
 
 /**
- * Starts a server that is told its ports, and waits until it accepts connections at each.
+ * Starts a server that gets its ports, and waits until it accepts connections at each.
  *
- * @param prepare Called again if it does not: somebody may have taken a port since it was free.
+ * @param prepare Called again if it does not: another process may have taken a port since it was free.
  */
 export async function startDaemon<Served extends object>(
   command: string,
@@ -93,7 +93,7 @@ async function startOnce<Served extends object>(
   return { origins, signal: (name) => send(child, name), close };
 }
 
-/** Not by child.kill(), which on Deno does nothing after the first time. */
+/** Sends a signal without child.kill(), which on Deno does nothing after the first time. */
 function send({ pid, exitCode, signalCode }: ChildProcess, name: "SIGHUP" | "SIGUSR1" | "SIGTERM"): void {
   if (pid !== undefined && exitCode === null && signalCode === null) process.kill(pid, name);
 }

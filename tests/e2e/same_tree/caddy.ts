@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { recipe } from "./recipe.ts";
 import { type ServerProcess, startServer } from "./server_process.ts";
 
-/** Why there is no Caddy to compare with, if so. */
+/** The reason for a missing Caddy; false if it is installed. */
 export const noCaddy: string | false = spawnSync("caddy", ["version"]).status === 0 ? false : "Caddy is not installed";
 
 /** Serves `tree` with the configuration `name` of the page on deploying; all that Caddy writes goes to `folder`. */

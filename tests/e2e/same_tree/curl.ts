@@ -3,12 +3,12 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Why there is no curl, if so. */
+/** The reason for a missing curl; false if it is installed. */
 export const noCurl: string | false = spawnSync("curl", ["--version"]).status === 0 ? false : "curl is not installed";
 
 /** What to ask a server for. */
 export interface CurlRequest {
-  /** From its first slash on; sent as it is. */
+  /** The target from its first slash on; sent as it is. */
   readonly path: string;
   /** Default: GET. */
   readonly method?: "GET" | "HEAD";

@@ -7,13 +7,13 @@ import { recipe } from "./recipe.ts";
 import { type ServerProcess, startServer } from "./server_process.ts";
 
 const MODULE = "ngx_http_brotli_static_module.so";
-/** Not on everybody's path. */
+/** The path of nginx, which is not on every `PATH`. */
 const command = ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].find((path) => existsSync(path)) ?? "nginx";
 const told = spawnSync(command, ["-V"], { encoding: "utf8" });
 const modules = builtWith("modules-path");
 const types = join(dirname(builtWith("conf-path") ?? ""), "mime.types");
 
-/** Why there is no nginx to compare with, if so. */
+/** The reason for a missing nginx; false if it is installed. */
 export const noNginx: string | false = reason();
 
 function reason(): string | false {

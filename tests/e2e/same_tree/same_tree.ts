@@ -21,7 +21,7 @@ export interface Peer {
 
 /** One request's answers: the peer's, and ours by each entry point. */
 export interface Answers {
-  /** As it was sent last; the servers' own validators may differ in it. */
+  /** The request as it was sent last; the servers' own validators may differ in it. */
   readonly request: CurlRequest;
   readonly theirs: CurlAnswer;
   /** By entry point. */
@@ -103,7 +103,7 @@ export class SameTree {
 export interface Comparison {
   /** The peer's name. */
   readonly name: string;
-  /** Why it cannot be compared with here, if so. */
+  /** The reason to skip the comparison; false if it can be made. */
   readonly skip: string | false;
   /** The servers, while tests run. */
   readonly same: () => SameTree;
@@ -130,7 +130,7 @@ export function ask(path: string, encoding: string | undefined, fields: CurlRequ
   return { path, fields: { ...(encoding !== undefined && { "Accept-Encoding": encoding }), ...fields } };
 }
 
-/** Calls `check` with the peer's answer and each of ours; tells which it was if that fails. */
+/** Calls `check` with the peer's answer and each of this package's; names the failing one. */
 export function each(all: readonly Answers[], check: (theirs: CurlAnswer, ours: CurlAnswer) => void): void {
   assert.ok(all.length > 0);
   for (const { request, theirs, ours } of all) {

@@ -4,7 +4,7 @@ import { type Answers, ask, type Comparison } from "./same_tree.ts";
 import { treePaths } from "./served_tree.ts";
 import type { CurlAnswer } from "./curl.ts";
 
-/** Tests the tags of a peer and of ours. */
+/** Tests the tags of a peer and of this package. */
 export function testTags({ name, skip, same }: Comparison): void {
   test(`tags of ${name} and of ours are strong, and differ between the codings of a file`, { skip }, async () => {
     for (const path of treePaths) {

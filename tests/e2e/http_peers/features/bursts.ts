@@ -5,7 +5,7 @@ import { isLong } from "../../../support/long_run.ts";
 import { pattern } from "../pattern.ts";
 import { sha256 } from "./bodies.ts";
 
-/** More than a server takes on one connection at a time. */
+/** The number of requests that exceeds what a server takes on one connection at a time. */
 const MANY = isLong ? 300 : 130;
 
 /** More requests at a time than a server takes on one connection. */

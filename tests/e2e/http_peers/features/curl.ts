@@ -79,7 +79,7 @@ async function askedByCurl({ kind, origin }: Endpoint): Promise<Answered[]> {
     const words = await Promise.all(
       requests.map((asked, i) => wordsFor(asked, kind, origin(), join(folder, String(i)))),
     );
-    // curl 7.88 uses no connection again whose h2 it knew without being told.
+    // curl 7.88 reuses no connection that speaks h2 by prior knowledge.
     if (kind === "h2c") await Promise.all(words.map(runCurl));
     else await runCurl(words.flatMap((one, i) => i > 0 ? ["--next", ...one] : one));
     return await Promise.all(requests.map((_, i) => answered(join(folder, String(i)))));

@@ -7,7 +7,7 @@ import { sha256 } from "./bodies.ts";
 
 const LANES = 20;
 
-/** A server that can be told to begin anew. */
+/** A server that restarts on request. */
 export interface RestartingServer {
   readonly name: string;
   readonly skip: string | false;

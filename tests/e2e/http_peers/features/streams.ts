@@ -7,9 +7,9 @@ import { assertFewConnections, type Endpoint, protocolOf, visitingEndpoint } fro
 import { pattern } from "../pattern.ts";
 import { pieces, sha256 } from "./bodies.ts";
 
-/** More than all buffers and windows between a client and a server. */
+/** The bytes that exceed all buffers and windows between a client and a server. */
 const LARGE = (isLong ? 10 : 3) * 2 ** 20;
-/** More than all buffers between a client and a server. */
+/** The bytes that exceed all buffers between a client and a server. */
 const UNWANTED = 4 * 2 ** 20;
 
 /** Large bodies both ways, slow readers, those who leave, and servers that do not want all of it. */
