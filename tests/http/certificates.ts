@@ -20,29 +20,29 @@ const localhost = pair("localhost");
 export interface Certificates {
   /** The authority's certificate: what a client has to trust. It signed all but `selfSigned`, `stranger` and, directly, `incomplete`. */
   readonly ca: string;
-  /** For localhost, 127.0.0.1 and ::1. */
+  /** The certificate of localhost, 127.0.0.1 and ::1. */
   readonly cert: string;
   /** The key of `cert`. */
   readonly key: string;
-  /** For one.test, two.test and *.many.test: none for localhost. */
+  /** A certificate for one.test, two.test and *.many.test, but not for localhost. */
   readonly twoNames: Certificate;
-  /** For localhost, 127.0.0.1 and ::1, until 2021. */
+  /** A certificate for localhost, 127.0.0.1 and ::1, until 2021. */
   readonly expired: Certificate;
-  /** For localhost, 127.0.0.1 and ::1, from 2120. */
+  /** A certificate for localhost, 127.0.0.1 and ::1, from 2120. */
   readonly notYetValid: Certificate;
-  /** For localhost, 127.0.0.1 and ::1; its own authority. */
+  /** A certificate for localhost, 127.0.0.1 and ::1; its own authority. */
   readonly selfSigned: Certificate;
-  /** For localhost, 127.0.0.1 and ::1; good only together with `intermediate`. */
+  /** A certificate for localhost, 127.0.0.1 and ::1; good only together with `intermediate`. */
   readonly incomplete: Certificate;
   /** Signed by `ca`, signed `incomplete`. */
   readonly intermediate: string;
-  /** Of a client, signed by `ca`. */
+  /** A client certificate, signed by `ca`. */
   readonly client: Certificate;
   /** The key of `client`, locked with the passphrase `open`. */
   readonly lockedClientKey: string;
   /** Certificate and key of `client` in PKCS #12 format, locked with the passphrase `open`. */
   readonly clientPfx: Uint8Array;
-  /** Of a client that nobody knows. */
+  /** A client certificate of an unknown authority. */
   readonly stranger: Certificate;
 }
 

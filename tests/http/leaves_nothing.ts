@@ -10,13 +10,13 @@ import { until, within } from "../support/waits.ts";
 const unhandled: unknown[] = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));
 
-/** How a server behaves, and its client. */
+/** The behaviour of a server and of its client. */
 export interface SceneOptions {
   readonly client?: HttpClientOptions;
   readonly listener?: ListenerOptions;
-  /** How many ms it may take; default: as long as any wait. */
+  /** The time limit in ms; default: that of any wait. */
   readonly limit?: number;
-  /** Told of each socket that the server accepts; default: says nothing. */
+  /** Called with each socket that the server accepts; default: no call. */
   readonly onSocket?: (socket: Socket) => void;
 }
 
@@ -24,11 +24,11 @@ export interface SceneOptions {
 export interface Scene {
   readonly client: HttpClient;
   readonly listener: Listener;
-  /** Of the server, without a path. */
+  /** The URL of the server, without a path. */
   readonly url: string;
 }
 
-/** Timers of ours that neither fired nor were cleared, those that do not keep the process alive too; Node only. */
+/** Timers of this package that neither fired nor were cleared, also those that do not keep the process alive; Node only. */
 const timers = new Map<number, string>();
 
 if (!process.versions.bun && !process.versions.deno) {

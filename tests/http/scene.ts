@@ -10,7 +10,7 @@ import { leavesNothing, type Scene } from "./leaves_nothing.ts";
 export const PROTOCOLS = ["http/1.1", "h2c"] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** A client with one connection to a server that does as it is told; `/fine` is always answered. */
+/** A client with one connection to a server whose answers the test sets; `/fine` is always answered. */
 export function scene(
   protocol: Protocol,
   client: HttpClientOptions,

@@ -35,7 +35,7 @@ const REFUSALS: Readonly<Record<string, (request: ServerRequest) => void>> = {
 
 /** A request whose every attempt is refused, after some have been answered. */
 interface Pill {
-  /** How many connections are kept when it is made; of HTTP/2, whether one is. */
+  /** The number of connections that are kept when it is made; of HTTP/2, whether one is. */
   readonly kept: number;
   readonly retries: number;
   readonly connections: number;
@@ -78,7 +78,7 @@ async function take(protocol: Protocol, way: ProxyScheme | undefined, pill: Pill
     waiting = [];
   };
   const owner = { settings: {}, violations: [], onRequest };
-  // A client that was told to speaks HTTP/1.1 at the same port.
+  // A client configured for HTTP/1.1 speaks it at the same port.
   const onSocket = (socket: Socket): void =>
     void socket.once("data", (chunk: Buffer) => {
       if (chunk.toString("latin1").startsWith("PRI")) new Http2Peer(socket, owner);

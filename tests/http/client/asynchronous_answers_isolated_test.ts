@@ -6,7 +6,7 @@ import { leavesNothing } from "../leaves_nothing.ts";
 
 type Answer = () => Promise<never>;
 
-/** Functions of the user's that are asked for an answer, made of one that is asynchronous. */
+/** The user's functions that give an answer, made of one that is asynchronous. */
 const functions: Record<string, readonly [HttpErrorCode, (answer: Answer) => HttpClientOptions]> = {
   allowAddress: ["ADDRESS_REFUSED", (answer) => ({ allowAddress: answer as unknown as () => boolean })],
   proxy: ["INVALID_OPTION", (answer) => ({ proxy: answer as unknown as () => string })],

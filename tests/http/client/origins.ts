@@ -20,7 +20,7 @@ export interface TestOrigin {
   /** Requests under way, and their peak. */
   active: number;
   peak: number;
-  /** Told of each new socket. */
+  /** Called with each new socket. */
   onSocket?: (socket: Socket) => void;
   /** Accepts no more connections. */
   refuse(): void;

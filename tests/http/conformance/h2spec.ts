@@ -6,7 +6,7 @@ import { until } from "../../support/waits.ts";
 export const CASES = 57;
 /** Seconds that h2specd waits for an event. */
 const PATIENCE = "20";
-/** How often another block of ports is tried. */
+/** The number of attempts with another block of ports. */
 const ATTEMPTS = 20;
 
 /** What h2specd said of one connection, with what it expected and saw if that was a failure. */
@@ -26,7 +26,7 @@ export class H2specServer {
     const certificate = (name: string): string =>
       fileURLToPath(new URL(`../certificates/localhost.${name}`, import.meta.url));
     const tls = scheme === "https" ? ["--tls", "-c", certificate("pem"), "-k", certificate("key")] : [];
-    // The port before the first serves a page that nobody looks at.
+    // The port before the first serves a page without use here.
     const ports = ["-p", String(from - 1), "-f", String(from)];
     this.#child = spawn(binary, [...ports, "-o", PATIENCE, ...tls], { stdio: ["ignore", "pipe", "pipe"] });
     this.#from = from;

@@ -32,7 +32,7 @@ function fieldsOf(headers: readonly Readonly<Record<string, string>>[]): string[
   return headers.flatMap((field) => Object.entries(field)).flat();
 }
 
-/** Those that a list of ours has: the others are known by `status` and `malformed`. */
+/** Returns the fields whose names are in `taken`: the others are checked by `status` and `malformed`. */
 function ordinary(fields: readonly string[], taken: readonly string[]): string[] {
   const names = new Set(taken.filter((_, i) => i % 2 === 0));
   return fields.map((text, i) => i % 2 === 0 ? text : text.replace(/^[ \t]+|[ \t]+$/g, ""))

@@ -61,7 +61,7 @@ test("llhttp's responses are read as llhttp does, but for named differences", {
   const differing = cases.flatMap((each) => {
     const ours = readByOurs(each);
     const { statuses, body, isRefused } = each;
-    // How much is told before that depends on how much is looked at together: a head is told when it is whole.
+    // The events before that depend on how many bytes are parsed together: a head is reported when it is whole.
     if (isRefused && (ours.isRefused || ours.statuses.length === 0)) return [];
     return isDeepStrictEqual(ours, { statuses, body, isRefused }) ? [] : [each.name];
   });

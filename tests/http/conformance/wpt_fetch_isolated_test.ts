@@ -5,12 +5,12 @@ import { differencesHere } from "./wpt/differences.ts";
 import { compareFetch, lostIn } from "./wpt/run_fetch.ts";
 
 const root = process.env.WPT_FETCH_ROOT;
-/** How often a file is run again in which something is not known. */
+/** The number of further runs of a file with an unknown difference. */
 const AGAIN = 2;
 
 const isKnown = (name: string): boolean => differencesHere.some(({ test }) => test.test(name));
 
-/** Of what was not known, with its message, whatever shows again; the rest, which time has made, is told of. */
+/** Returns unknown differences that show again, with their message; those that depend on timing are printed. */
 async function shownAgain(messages: ReadonlyMap<string, string>): Promise<string[]> {
   const again = new Set<string>();
   for (const file of new Set([...messages.keys()].map((name) => name.split(": ")[0]!))) {

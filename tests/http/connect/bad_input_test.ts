@@ -14,7 +14,7 @@ const lookup: LookupFunction = (_name, { all }, callback) => {
   else callback(null, "127.0.0.1", 4);
 };
 
-/** How a request fails: a TypeError of ours with a cause, as users of fetch know it. */
+/** Returns the failure of a request: a TypeError of this package with a cause, as users of fetch know it. */
 async function failure(url: unknown, init: unknown = {}, options: HttpClientOptions = {}): Promise<HttpError> {
   const client = new HttpClient({ tls, lookup, connectTimeout: 2_000, headersTimeout: 2_000, retries: 0, ...options });
   try {

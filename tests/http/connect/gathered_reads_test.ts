@@ -5,7 +5,7 @@ import { GatheredReads, SocketTransport } from "../../../lib/http/connect/socket
 import { turn } from "../../support/waits.ts";
 
 const KIB = 1024;
-/** Where and how long a view is. */
+/** The start and length of a view. */
 type Place = readonly [start: number, length: number];
 
 /** Takes views of one memory, and tells what was given on, of which memory. */

@@ -1,6 +1,6 @@
 /**
- * Lets connections break when nobody expects it, and prints as JSON how requests ended and what was left unhandled. A process of its own, as a test
- * runner would count that as failures.
+ * Breaks connections at unexpected times, and prints as JSON how requests ended and what was left unhandled. A process
+ * of its own, as a test runner would count that as failures.
  */
 import type { Socket } from "node:net";
 import process from "node:process";
@@ -17,7 +17,7 @@ process.on("uncaughtException", (error) => uncaught.push(`${current}: ${error}`)
 const later = (ms = 10): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const head = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n";
 
-/** How a request ends: its status, or its error. */
+/** Returns the end of a request: its status, or its error. */
 function outcome(request: Promise<unknown>): Promise<string> {
   return request.then(
     (response) => response instanceof Response ? String(response.status) : "read",

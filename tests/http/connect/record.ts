@@ -7,7 +7,7 @@ export class Record implements TransportEvents {
   received = "";
   bytes = 0;
   error: Error | undefined;
-  /** Whether something was told while the transport was being called. */
+  /** Whether a callback ran while the transport was being called. */
   reentered = false;
   readonly #transport: Transport;
   #calling = false;
@@ -18,7 +18,7 @@ export class Record implements TransportEvents {
     this.calling(() => transport.attach(this));
   }
 
-  /** Calls a method of the transport, in which nothing may be told. */
+  /** Calls a method of the transport, during which no callback may run. */
   calling(call: () => void): void {
     this.#calling = true;
     call();
@@ -48,7 +48,7 @@ export class Record implements TransportEvents {
     this.#told("close");
   }
 
-  /** Resolves once this holds; it is asked after each event. */
+  /** Resolves once the condition holds; it is checked after each event. */
   until(condition: () => boolean): Promise<void> {
     if (condition()) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push({ until: condition, resolve }));

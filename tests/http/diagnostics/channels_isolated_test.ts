@@ -20,7 +20,7 @@ const NAMES = [
   "undici:request:error",
 ];
 
-/** As undici's documents have it. */
+/** A message in the form that undici documents. */
 interface Message {
   request: {
     origin: string;

@@ -35,7 +35,7 @@ class Notes {
   }
 }
 
-/** Of a URL, or a path. */
+/** Returns the owner of a URL or a path. */
 function ownerOf(url: string): string | undefined {
   return USERS.find((name) => url.includes(`?${name}`));
 }
@@ -89,14 +89,14 @@ function answer(request: ServerRequest): void {
   });
 }
 
-/** Paths that were asked for. */
+/** Paths of the requests. */
 const seen = new Set<string>();
 
 function isHttp1(request: ServerRequest): boolean {
   return "isHolding" in request && !("peer" in request);
 }
 
-/** What each user does, one after the other; every callback of a call is told whose it is. */
+/** The steps of each user, one after the other; every callback of a call gets its owner. */
 async function visit(client: HttpClient, url: string, name: string, notes: Notes): Promise<void> {
   let count = 0;
   const at = (path: string): string => `${url}${path}?${name}${++count}`;

@@ -16,7 +16,7 @@ import { byHostileDuplex } from "./hostile_duplex.ts";
 const requests = Number(process.env.MILLRACE_DUPLEX_REQUESTS ?? 240);
 /** Requests of a client. */
 const CLIENT = 30;
-/** Of them, so many at a time. */
+/** The number of them that run at a time. */
 const AT_A_TIME = 6;
 
 /** Sends the body back, which it reads by fits and starts; `/moved` is a redirect that has it sent once more. */

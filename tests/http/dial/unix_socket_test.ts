@@ -55,7 +55,7 @@ async function overUnixSocket(
   }
 }
 
-/** Answers with the host that was asked for. */
+/** Answers with the requested host. */
 const owner = {
   settings: {},
   violations: [],

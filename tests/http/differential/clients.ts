@@ -12,7 +12,7 @@ export interface Answer {
   readonly fields?: ReadonlyMap<string, string>;
   readonly body?: Buffer;
   readonly error?: string;
-  /** Whether the error is an {@link HttpError}, as all of ours are. */
+  /** Whether the error is an {@link HttpError}, as all errors of this package are. */
   readonly isTyped?: boolean;
 }
 
@@ -36,7 +36,7 @@ const LIMIT = 5000;
 /** The error of a client that said nothing for so long. */
 export const HANGS = "hangs";
 
-/** An answer, or an error after a while: not every client can be relied on to end, even if it is told to. */
+/** Returns an answer, or an error after a while: not every client ends when it is closed. */
 async function inTime(answer: Promise<Answer>): Promise<Answer> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Answer>((resolve) => timer = setTimeout(() => resolve({ error: HANGS }), LIMIT));

@@ -115,7 +115,10 @@ async function findingsOf(each: Case, names: ReadonlySet<string>): Promise<Findi
   return findings;
 }
 
-/** How often a case is tried again in which one fails and the other does not: what does not show each time is a matter of timing. */
+/**
+ * The number of further tries of a case in which one fails and the other does not: a difference that does not show each
+ * time depends on timing.
+ */
 const AGAIN = 2;
 const MAY_BE_TIMING = /refused|no choice|hangs/;
 const all: ReadonlySet<string> = new Set(peers.map(({ name }) => name));
@@ -126,7 +129,7 @@ export interface Judgement {
   readonly findings: readonly Finding[];
   /** Those that have not. */
   readonly passing: number;
-  /** How many answers were compared. */
+  /** The number of answers that were compared. */
   readonly compared: number;
 }
 

@@ -193,7 +193,7 @@ const cut: readonly Difference[] = [
 
 const all: readonly Difference[] = [...stricter, ...laxer, ...contents, ...cut];
 
-/** The known difference that a finding is, if it is one. */
+/** Returns the known difference that explains a finding; undefined if there is no such difference. */
 export function explanationOf(peer: string, aspect: string, { features }: Case): Difference | undefined {
   return all.find((difference) =>
     (difference.peers === undefined || difference.peers.includes(peer)) && difference.aspect.test(aspect) &&

@@ -26,7 +26,7 @@ export interface Case {
   readonly method: string;
   /** What the first request is answered with, and a second one, if there is one. */
   readonly plays: readonly Play[];
-  /** How long the second request waits for, in ms. */
+  /** The delay of the second request, in ms. */
   readonly between: number;
   /** What the first answer says, if that is certain: the standards leave no choice. */
   readonly expected: { readonly status: number; readonly body: Uint8Array } | undefined;
@@ -106,7 +106,7 @@ function piecesOf(bytes: Uint8Array, random: Random): Piece[] {
   return pieces.filter((piece, i) => i === 0 || piece.bytes.length > 0);
 }
 
-/** Where a case departs from what is in order. */
+/** The oddities of a case, by weight. */
 const ODDITIES: Weighted = [
   [1, "status"],
   [2, "line"],
@@ -123,7 +123,7 @@ const ODDITIES: Weighted = [
 class Draft {
   readonly random: Random;
   readonly features = new Set<string>();
-  /** Of {@link ODDITIES}. */
+  /** The {@link ODDITIES} of this case. */
   readonly odd = new Set<string>();
 
   constructor(seed: number) {

@@ -13,12 +13,15 @@ export interface Play {
   readonly ending: "keep" | "fin" | "reset";
 }
 
-/** How long a connection that is kept stays without a request, in ms: a client that waits for more bytes learns that there are none. */
+/**
+ * The time that a kept connection stays without a request, in ms: a client that waits for more bytes learns that there
+ * are none.
+ */
 const PATIENCE = 400;
 
 /** A TCP server that answers the request for `/N` with the play of that number, on whatever connection it comes. */
 export class ScriptedOrigin {
-  /** How often each play was asked for. */
+  /** The number of requests for each play. */
   readonly asked: number[] = [];
   readonly #plays: readonly Play[];
   readonly #server: Server;

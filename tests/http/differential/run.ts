@@ -28,7 +28,7 @@ const explained = new Map<string, number>();
 const unexplained: string[] = [];
 let [next, done, compared, passing] = [first, 0, 0, 0];
 
-/** Peers throw where nobody can catch it; ours must not. */
+/** Handles errors that peers throw outside of any catch; this package must not. */
 function noteError(error: unknown): void {
   const text = String((error as Error)?.stack ?? error);
   if (text.includes(join(root, "lib"))) unexplained.push(`not handled: ${text}`);

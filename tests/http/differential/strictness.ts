@@ -3,7 +3,7 @@ export interface Difference {
   readonly reason: string;
   /** The section of a standard that says so. */
   readonly section: string;
-  /** Who differs; default: any of them. */
+  /** The peers that differ; default: any of them. */
   readonly peers?: readonly string[];
   /** What differs, as `Finding` has it; the second answer's too, if the first one's does. */
   readonly aspect: RegExp;

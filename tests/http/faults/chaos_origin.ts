@@ -20,7 +20,7 @@ export class ChaosOrigin {
   /** The highest stream of a session that was acted on: GOAWAY must not deny it. */
   readonly #acted = new WeakMap<Socket, number>();
   readonly #restartEvery: number;
-  /** How many requests are spared; where each reset costs a socket, more. */
+  /** The number of requests that are spared; where each reset costs a socket, more. */
   readonly #calmness: number;
   #hasMuted = false;
   #taken = 0;
@@ -77,7 +77,7 @@ export class ChaosOrigin {
     return entry;
   }
 
-  /** The answer that was asked for: `x-size` bytes; what came is summed up. */
+  /** Sends the requested answer: `x-size` bytes. The bytes of the request are summed up. */
   #answer(request: ServerRequest): void {
     if (this.#random.chance(0.5)) return this.#send(request, this.#random.chance(0.5));
     setTimeout(() => this.#send(request, true), this.#random.below(6));

@@ -31,7 +31,7 @@ export class Child {
     return this.line();
   }
 
-  /** Tells it that nobody asks any more. */
+  /** Closes the child's input, which ends its work. */
   leave(): void {
     this.#process.stdin!.end();
   }

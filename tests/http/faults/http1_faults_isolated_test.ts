@@ -93,7 +93,7 @@ test("a server that is killed refuses connections until it is there again, and t
     const outcomes = Promise.all(burst(scene, 30, post).map(outcomeOf));
     await until(() => origin.requests.length === 10, "10 requests");
     await origin.stop();
-    // The ten that were sent are lost; whoever waited finds nobody.
+    // The ten that were sent are lost; requests that waited find no server.
     assert.deepEqual(tally(await outcomes), { CONNECTION_LOST: 10, CONNECTION_REFUSED: 20 });
     assert.equal(client.stats().queued, 0);
     await origin.start();

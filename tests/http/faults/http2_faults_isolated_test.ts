@@ -26,7 +26,7 @@ async function arrived({ origin }: Trial, count: number): Promise<ServerRequest[
   return origin.requests.slice(0, count);
 }
 
-/** How often the server saw each path. */
+/** Returns the number of times that the server saw each path. */
 function sightings({ origin }: Trial): Record<string, number> {
   return tally(origin.requests.map((request) => request.path)) as Record<string, number>;
 }
@@ -64,7 +64,7 @@ test("a server that shuts down in two steps loses no request of a burst that goe
     }
     await checkEchoes(responses);
     assert.ok(origin.peers.length > 2, `${origin.peers.length} sessions`);
-    // A session that was told to take no more is closed by the client once its requests have ended.
+    // A session that got a GOAWAY is closed by the client once its requests have ended.
     await until(() => origin.listener.sockets.size <= 1, "the end of old sessions");
     const answered = origin.requests.filter((request) => !request.isGone).map(({ path }) => path);
     assert.equal(new Set(answered).size, answered.length, "no request was acted on twice");

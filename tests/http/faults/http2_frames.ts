@@ -89,7 +89,7 @@ export function readSettings(payload: Buffer): Map<number, number> {
   return values;
 }
 
-/** A field section without compression: literals that nobody indexes. */
+/** Makes a field section without compression: literals without indexing. */
 export function headerBlock(fields: readonly (readonly [name: string, value: string])[]): Buffer {
   return Buffer.concat(fields.flatMap(([name, value]) => [Buffer.from([0]), literal(name), literal(value)]));
 }

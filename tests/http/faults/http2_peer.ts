@@ -27,7 +27,7 @@ export interface Http2PeerOwner {
   /** What clients did that the standard does not allow. */
   readonly violations: string[];
   onPeer?(peer: Http2Peer): void;
-  /** A request is turned away, or not looked at, before anybody sees it. */
+  /** Called with a request that is refused, or ignored, before the server handles it. */
   onIgnored?(fields: ReadonlyMap<string, string>, why: string): void;
   onRequest(request: Http2PeerStream & ServerRequest): void;
 }
@@ -38,15 +38,15 @@ const DEFAULT_WINDOW = 65_535;
 export class Http2Peer {
   readonly socket: Socket;
   readonly owner: Http2PeerOwner;
-  /** Of requests that neither side has ended or given up. */
+  /** The streams of requests that neither side has ended or reset. */
   readonly streams: Map<number, Http2PeerStream> = new Map();
   /** The most streams at a time. */
   peak = 0;
-  /** How many streams the client has opened. */
+  /** The number of streams that the client has opened. */
   opened = 0;
   /** The highest stream the client has opened. */
   highest = 0;
-  /** How many PINGs of the client came. */
+  /** The number of the client's PINGs. */
   pings = 0;
   /** Streams that were turned away because the client opened more than SETTINGS allow. */
   excess = 0;

@@ -22,7 +22,7 @@ export class Http2PeerStream implements ServerRequest {
   onBytes: ((bytes: Uint8Array) => void) | undefined = undefined;
   onWhole: (() => void) | undefined = undefined;
   onGone: (() => void) | undefined = undefined;
-  /** With which code the client gave it up. */
+  /** The code with which the client reset it. */
   resetCode: number | undefined = undefined;
   /** What the client has room for. */
   window: number;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { HttpErrorCode } from "../../../lib/http/mod.ts";
 
-/** What became of one fetch, as its caller was told. */
+/** The outcome of one fetch, as its caller saw it. */
 export type Outcome = HttpErrorCode | "ok" | "aborted" | "cancelled";
 
 /** What is known of a fetch when it is made. */
@@ -13,11 +13,11 @@ export interface Made {
   readonly isReplayable: boolean;
 }
 
-/** One fetch in the books: what the server did about it, and what the client was told. */
+/** The record of one fetch: what the server did about it, and what the client reported. */
 export interface Entry extends Made {
-  /** How often the server saw it. */
+  /** The number of times that the server saw it. */
   seen: number;
-  /** How often the server acted on it. */
+  /** The number of times that the server acted on it. */
   acted: number;
   /** What went wrong at the server with this request, in its order. */
   readonly faults: string[];
@@ -30,14 +30,14 @@ export interface Entry extends Made {
   outcome: Outcome | undefined;
 }
 
-/** How long after a fault of a connection a client may still run into it, until it is told: in ticks. */
+/** The time after a fault of a connection during which a client may still run into it, in ticks. */
 const ECHO = 25;
 /** In ms. A process that is kept from running has fewer ticks, not a later fault. */
 const TICK = 10;
 
 /** Accounts for every request: nothing hangs, nothing is lost, nothing is done twice that must not be. */
 export class Ledger {
-  /** How many fetches have ended. */
+  /** The number of fetches that have ended. */
   closed = 0;
   #now = 0;
   readonly #clock = setInterval(() => this.#now++, TICK);
@@ -70,7 +70,7 @@ export class Ledger {
     this.#ambient.push({ ended: this.#now });
   }
 
-  /** The same for a while. @returns What is to be called at its end. */
+  /** Notes a fault that lasts. @returns a function to call at its end. */
   lastingFault(): () => void {
     const fault = { ended: Infinity };
     this.#ambient.push(fault);
@@ -97,7 +97,7 @@ export class Ledger {
     assert.deepEqual(wrong.slice(0, 10), [], `${wrong.length} of ${this.#entries.size} requests`);
   }
 
-  /** How often each outcome occurred. */
+  /** Returns the count of each outcome. */
   outcomes(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { outcome = "none" } of this.#entries.values()) counts[outcome] = (counts[outcome] ?? 0) + 1;

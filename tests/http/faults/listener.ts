@@ -7,15 +7,15 @@ export interface ListenerOptions {
   readonly certificate?: { readonly cert: string; readonly key: string };
   /** What ALPN offers. */
   readonly alpn?: readonly string[];
-  /** Where it listens; default: 127.0.0.1. */
+  /** The address to listen on; default: 127.0.0.1. */
   readonly address?: string;
 }
 
 /** A server of sockets that counts them, and can be stopped hard and started again on its port. */
 export class Listener {
-  /** Of the sockets that are open. */
+  /** The open sockets. */
   readonly sockets: Set<Socket> = new Set();
-  /** How many there have been. */
+  /** The number of accepted sockets. */
   accepted = 0;
   port = 0;
   /** Those, and connections whose handshake is not through. */

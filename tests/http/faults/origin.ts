@@ -10,7 +10,7 @@ import type { ServerRequest } from "./server_request.ts";
 export type Protocol = "h2" | "h2c" | "http/1.1" | "http/1.1 over TLS";
 
 export interface OriginOptions {
-  /** Of new h2 sessions. */
+  /** The settings of new h2 sessions. */
   settings?: Settings;
   /** Default: nothing, so that requests stay unanswered. */
   onRequest?: (request: ServerRequest) => void;

@@ -6,7 +6,7 @@ export class SeededRandom {
     this.#state = seed | 0;
   }
 
-  /** From 0 to just below 1. */
+  /** Returns a number from 0 to just below 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);

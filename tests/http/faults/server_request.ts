@@ -7,7 +7,7 @@ export interface ServerRequest {
   /** Header fields by their lower-case names. */
   readonly fields: ReadonlyMap<string, string>;
   readonly socket: Socket;
-  /** How much of the body has come, in bytes. */
+  /** The received part of the body, in bytes. */
   readonly received: number;
   /** The sum of the body's bytes so far: enough to see that none was changed. */
   readonly sum: number;
@@ -17,13 +17,13 @@ export interface ServerRequest {
   readonly isWhole: boolean;
   /** Whether the client or the connection has given it up. */
   readonly isGone: boolean;
-  /** How much of the response waits for the client to take it, in bytes. */
+  /** The part of the response that waits for the client to take it, in bytes. */
   readonly backlog: number;
-  /** Told of the body's bytes as they come. */
+  /** Called with the body's bytes as they come. */
   onBytes: ((bytes: Uint8Array) => void) | undefined;
-  /** Told once the body is whole. */
+  /** Called once the body is whole. */
   onWhole: (() => void) | undefined;
-  /** Told once, if the client or the connection gives it up before the response has ended. */
+  /** Called once, if the client or the connection gives it up before the response has ended. */
   onGone: (() => void) | undefined;
   /** While true, the client is given no more room for its body. */
   isHolding: boolean;

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { Listener } from "./listener.ts";
 
-/** Passes bytes on to a port, until it is told to do something worse with them. */
+/** Passes bytes on to a port, until one of its methods disturbs them. */
 export class SilentProxy {
   readonly listener: Listener;
   /** May keep a new socket for itself, by returning true. */
@@ -13,7 +13,7 @@ export class SilentProxy {
     this.listener = new Listener({}, (socket) => this.#join(socket, port()));
   }
 
-  /** From now on whatever comes on the connections there are is dropped, both ways: the cable is cut, and nobody is told. */
+  /** Drops all further bytes on the open connections, both ways and without any notice, like a cut cable. */
   silence(): void {
     for (const pair of this.#pairs) pair.isSilent = true;
   }

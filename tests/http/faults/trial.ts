@@ -102,7 +102,7 @@ export async function outcomeOf(response: Promise<Response>): Promise<HttpErrorC
   }
 }
 
-/** How often each outcome occurred. */
+/** Returns the count of each outcome. */
 export function tally<T extends string>(outcomes: readonly T[]): Partial<Record<T, number>> {
   const counts: Partial<Record<T, number>> = {};
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;

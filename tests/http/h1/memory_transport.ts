@@ -22,7 +22,7 @@ export class MemoryTransport implements Transport {
     return this.writes.join("");
   }
 
-  /** What was written since this was asked last. */
+  /** Returns what was written since the last call. */
   takeWritten(): string {
     return this.writes.splice(0).join("");
   }
@@ -32,7 +32,7 @@ export class MemoryTransport implements Transport {
     this.giveBytes(bytesOf(text));
   }
 
-  /** The same as bytes, which become the client's. */
+  /** Gives the text as bytes, which become the client's. */
   giveBytes(bytes: Uint8Array): void {
     this.#events.onData(bytes, true);
   }

@@ -117,9 +117,9 @@ export class PiecesBody implements RequestBody {
   readonly length: number | undefined;
   readonly bytes = undefined;
   readonly #pieces: (string | Error)[];
-  /** How often it was read. */
+  /** The number of reads. */
   reads = 0;
-  /** Why it was cancelled. */
+  /** The reason of its cancellation. */
   cancelled: unknown = undefined;
 
   constructor(pieces: (string | Error)[], length?: number) {

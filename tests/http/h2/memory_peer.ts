@@ -24,7 +24,7 @@ export class MemoryPeer implements Transport {
   readonly empty = true;
   /** What the client sent, oldest first; tests take from it. */
   readonly frames: Frame[] = [];
-  /** How many writes the client made. */
+  /** The number of writes that the client made. */
   writes = 0;
   isHeld = true;
   isEnded = false;
@@ -110,7 +110,7 @@ export class MemoryPeer implements Transport {
     return this.frames.splice(0);
   }
 
-  /** The same of one type. */
+  /** Returns the frames of one type since the last call. */
   takeOf(type: number): Frame[] {
     return this.take().filter((frame) => frame.type === type);
   }

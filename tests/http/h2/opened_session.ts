@@ -58,7 +58,7 @@ export class OwnerLog implements ConnectionOwner {
   }
 }
 
-/** Writes down what a session tells of a request, and checks that it keeps to the order. */
+/** Records a session's events of a request, and checks their order. */
 export class Answer implements ExchangeHandler {
   readonly informational: number[] = [];
   head: ResponseHead | undefined = undefined;

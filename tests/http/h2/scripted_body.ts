@@ -1,6 +1,6 @@
 import type { RequestBody } from "../../../lib/http/connection.ts";
 
-/** A body whose pieces the test gives, and which knows how often it was asked. */
+/** A body whose pieces the test gives, and which counts its pulls. */
 export class ScriptedBody implements RequestBody {
   readonly length: number | undefined;
   readonly bytes = undefined;

@@ -125,7 +125,7 @@ async function outcome(
   await turn();
   const sent = peer.take().filter(({ type }) => type === RST_STREAM || type === GOAWAY || type === PING)
     .map(({ type, stream, payload }) => `${type} ${stream} ${payload.toString("hex")}`);
-  // Whatever happened, at the latest the end of the connection ends all: each request is told once, and the owner too.
+  // Whatever happened, at the latest the end of the connection ends all: each request and the owner hear of it once.
   peer.finish();
   await turn();
   const requests = answers.map(({ head, informational, trailers, isEnded, error, isUntouched }) => {
@@ -147,7 +147,7 @@ test("frames that make no sense end in the same way in whatever pieces they come
         const pieces = await outcome(all, sizes);
         assert.deepEqual(pieces.requests, whole.requests);
         assert.deepEqual(pieces.sent, whole.sent);
-        // Of a DATA frame that breaks a rule in the end, its start may have been told.
+        // The start of a DATA frame that breaks a rule at its end may have been passed on.
         pieces.texts.forEach((text, i) => assert.ok(text.startsWith(whole.texts[i])));
       },
     ),

@@ -215,7 +215,7 @@ test("a million bytes in frames of one byte that nobody reads take little memory
     for (let i = 0; i < 100; i++) {
       if (!socket.write(frames)) await new Promise((resolve) => socket.once("drain", resolve));
     }
-    // All of it is there before it is asked for the time.
+    // All of it is there before the time is read.
     server.connections[0].send(frame(PING, 0, 0, Buffer.alloc(8)));
     await until(() => server.connections[0].acknowledged >= 2, "the answer to the PING");
     const grown = (process.memoryUsage.rss() - before) / 2 ** 20;

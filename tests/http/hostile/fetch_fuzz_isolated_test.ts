@@ -62,7 +62,7 @@ test("whatever frames come, every fetch settles with a typed error or a response
           if (ends) setTimeout(() => connection.socket.end(), 2);
         };
         const all = hows.map((how) => use((init) => client.fetch(`${server.url}/nonsense`, init), how));
-        // What is not over by then ends with its connection, also what is asked for again.
+        // Requests that are not over by then end with their connection, also repeated ones.
         const timer = setInterval(() => server.connections.forEach(({ socket }) => socket.destroy()), 25);
         try {
           for (const ending of await within(Promise.all(all), "the requests")) {

@@ -32,14 +32,14 @@ export class HostileConnection {
   goaway: number | undefined = undefined;
   /** Acknowledgements, of SETTINGS and of PINGs. */
   acknowledged = 0;
-  /** How much the client widened our window, by stream. */
+  /** The growth of the server's window by the client, by stream. */
   readonly widened: Map<number, number> = new Map();
-  /** How often any stream sent so many bytes of DATA. */
+  /** The bytes of DATA received, by stream. */
   readonly received: Map<number, number> = new Map();
   isClosed = false;
   /** Whether nothing at all is sent but by {@link send}. */
   isMute = false;
-  /** Whether the client may speak HTTP/1.1, as it was told HTTP_1_1_REQUIRED before; then it is cut off. */
+  /** Whether the client may speak HTTP/1.1, since it got HTTP_1_1_REQUIRED before; then it is cut off. */
   mayBeHttp1 = false;
   readonly #encoder = new HpackEncoder();
   readonly #decoder = new ReferenceDecoder();

@@ -7,7 +7,7 @@ export function hex(text: string): Buffer {
   return Buffer.from(text.replace(/\s/g, ""), "hex");
 }
 
-/** The same as a header block of a response. */
+/** Decodes a header block of a response. */
 export function head(decoder: HpackDecoder, block: Uint8Array): string[] {
   return decoder.decodeHead(block, 0, block.length);
 }

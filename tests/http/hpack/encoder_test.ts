@@ -38,14 +38,14 @@ class Pair {
     return length;
   }
 
-  /** The same with any fields. */
+  /** Encodes any fields, and returns their length in bytes. */
   sendFields(fields: string[]): number {
     const length = this.encoder.encodeFields(fields);
     assert.deepEqual(this.server.decode(this.encoder.block.slice(0, length)), fields);
     return length;
   }
 
-  /** How the field with this name was sent last. */
+  /** Returns the representation in which the field with this name was sent last. */
   how(head: RequestHead, name: string): string {
     return this.server.representations[seen(head).indexOf(name) / 2];
   }
@@ -71,7 +71,7 @@ test("HpackEncoder takes a few bytes for a request that is like the last one", (
   assert.ok(pair.send(request()) > 40);
   pair.send(request());
   for (let i = 0; i < 3; i++) assert.equal(pair.send(request()), 8);
-  // The same with strings and lists that are others, and equal.
+  // Equal strings and lists, but other objects.
   const copy = JSON.parse(JSON.stringify(request())) as RequestHead;
   for (let i = 0; i < 3; i++) assert.equal(pair.send(copy), 8);
 });

@@ -8,7 +8,7 @@ import { HpackEncoder } from "../../../lib/http/h2/hpack/encoder.ts";
 import { runtime } from "../../support/runtime.ts";
 import { Flag, type Frame, frame, FrameType, PREFACE, readSettings, Setting } from "../faults/http2_frames.ts";
 
-/** As much of a client as it takes to send header blocks to a real server, and to get its own. */
+/** A client that sends header blocks to a real server, and gets its own. */
 class Client {
   readonly encoder = new HpackEncoder();
   readonly decoder = new HpackDecoder();

@@ -13,7 +13,7 @@ export type Representation = "indexed" | "added" | "plain" | "never indexed";
 export class ReferenceDecoder {
   /** The dynamic table, newest first. */
   table: [name: string, value: string][] = [];
-  /** How the fields of the last block were represented. */
+  /** The representations of the fields of the last block. */
   representations: Representation[] = [];
   /** Table size updates of the last block. */
   updates: number[] = [];

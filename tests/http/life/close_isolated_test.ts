@@ -10,7 +10,7 @@ import { failureOf, newClient } from "../faults/trial.ts";
 import { Origin } from "../faults/origin.ts";
 import { PROTOCOLS } from "../scene.ts";
 
-/** More than a window, and than any socket buffers. */
+/** The bytes that exceed a window, and any socket buffers. */
 const LARGE = Buffer.alloc(8 << 20, "grist ");
 
 function answer(request: ServerRequest): void {

@@ -1,7 +1,8 @@
 /**
- * A server of HTTP/1.1 in a process of its own. It prints its port, and ends with its input. Each response is the request's path, which says
- * what follows it after how many µs: `/fin/50/…` the end, `/rst/50/…` a reset, `/second/50/…` a response that nobody asked for. To each line of
- * its input it answers how many of these were sent later than {@linkcode LATE} after their response.
+ * A server of HTTP/1.1 in a process of its own. It prints its port, and ends with its input. Each response is the
+ * request's path, which says what follows it after how many µs: `/fin/50/…` the end, `/rst/50/…` a reset,
+ * `/second/50/…` a response without a request. To each line of its input it answers how many of these were sent later
+ * than {@linkcode LATE} after their response.
  */
 import type { Socket } from "node:net";
 import process from "node:process";

@@ -6,17 +6,20 @@ import { within } from "../../support/waits.ts";
 import { Child } from "../faults/child.ts";
 import { newClient } from "../faults/trial.ts";
 
-/** For each time. */
+/** The requests for each time. */
 const requests = tries(12);
 /**
- * Most rows of them for each time, until one loses none: a machine that stops the client for longer than a connection
- * rests has it lose a request, and a client that does not let connections rest loses some of each row.
+ * The highest number of rows for each time, until one loses none. A machine that stops the client for longer than a
+ * connection rests has it lose a request. A client that does not let connections rest loses some of each row.
  */
 const ROWS = 6;
 /** In µs after a response. */
 const TIMES = Array.from({ length: 21 }, (_, step) => step * 50);
 
-/** How many of a row of requests, each sent when the response before it is there, got no response, or that of another. */
+/**
+ * Counts the requests of a row that got no response, or that of another; each is sent when the response before it is
+ * there.
+ */
 async function countLost(client: HttpClient, url: string): Promise<number> {
   let lost = 0;
   for (let i = 0; i < requests; i++) {

@@ -11,7 +11,7 @@ import { leavesNothing } from "../leaves_nothing.ts";
 import { PROTOCOLS, scene } from "../scene.ts";
 import { isLong } from "../../support/long_run.ts";
 
-/** How often each holds nothing up: a connection that is given up is waited for, for a second. */
+/** The number of repetitions in which nothing may be held up: a connection that is given up is waited for, for a second. */
 const TIMES = isLong ? 2 : 1;
 
 /** A stream that never ends, and takes its time. */

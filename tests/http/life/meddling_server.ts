@@ -10,7 +10,7 @@ import { Listener } from "../faults/listener.ts";
 
 const POISON = "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison";
 
-/** What it sends that nobody asked for. */
+/** The bytes that it sends without a request. */
 const MEDDLES: Record<string, (socket: Socket, sent: () => void) => void> = {
   poisoned: (socket, sent) => void socket.write(POISON, sent),
   half: (socket, sent) => void socket.write(POISON.slice(0, 20), sent),

@@ -91,7 +91,7 @@ if ("Bun" in globalThis) {
   MADE_OF["a part of a file"] = () => bun.file(new URL(import.meta.url).pathname).slice(3, 1000);
 }
 
-/** How a Request may be handed over. */
+/** The ways to pass a Request. */
 const WAYS: Record<string, (client: HttpClient, request: Request) => Promise<Response>> = {
   "as it is": (client, request) => client.fetch(request),
   "copied": (client, request) => client.fetch(new Request(request, { headers: { "x-a": "1" } })),

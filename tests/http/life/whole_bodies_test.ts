@@ -99,7 +99,7 @@ const sources: Record<string, (pieces: readonly Piece[]) => Source> = {
   },
 };
 
-/** More than the system keeps of what no server reads. */
+/** The bytes that exceed what the system keeps for a server that does not read. */
 const LARGE = 8_000_000;
 const abc = Buffer.from("abc");
 const def = Buffer.from("def");

@@ -15,10 +15,10 @@ export type Deed =
   | "never end"
   | "redirect";
 
-/** How a request ended, as its caller was told. */
+/** The end of a request, as its caller saw it. */
 export type Outcome = "answered" | "cancelled" | "aborted" | `failed ${string}`;
 
-/** A request in the books: what servers saw of it, and what its caller was told. */
+/** The record of a request: what servers saw of it, and what its caller saw. */
 export class Entry {
   readonly id: number;
   /** The host of each hop: the first, and where redirects lead. */
@@ -26,14 +26,14 @@ export class Entry {
   readonly deeds: readonly Deed[];
   /** Whether the caller allows more than one time. */
   readonly isIdempotent: boolean;
-  /** How often each hop was acted on, by its number. */
+  /** The number of times that each hop was acted on, by its number. */
   readonly acted: number[] = [];
-  /** How many attempts servers saw, and how many the client says that it sent. */
+  /** The number of attempts that servers saw, and the number that the client reports. */
   seen = 0;
   sent = 0;
-  /** How often servers led it elsewhere. */
+  /** The number of redirects. */
   redirects = 0;
-  /** Why it may be aborted or fail, though nothing else goes wrong. */
+  /** The reason for which it may be aborted or fail, though nothing else goes wrong. */
   isGivenUp = false;
   outcome: Outcome | undefined = undefined;
   readonly wrong: string[] = [];
@@ -51,7 +51,7 @@ export class Entry {
     if (this.acted[hop] > 1 && method === "POST" && !this.isIdempotent) this.wrong.push(`hop ${hop} was done twice`);
   }
 
-  /** Its caller is told the end. */
+  /** Records the end that its caller saw. */
   end(outcome: Outcome): void {
     assert.equal(this.outcome, undefined, `request ${this.id} ended twice`);
     this.outcome = outcome;

@@ -29,7 +29,7 @@ export interface MachineOwner {
   refuses(address: string, isRedirected: boolean): boolean;
   /** The proxy by which a host is to be reached, if any. */
   dueWayOf(host: string): string | undefined;
-  /** Where a redirect leads; undefined: nowhere. */
+  /** Returns the URL of a path at a host, to which a redirect leads. */
   urlOf(host: string, path: string): string;
   /** Notes what no request is to be blamed for. */
   note(wrong: string): void;

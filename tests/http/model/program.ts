@@ -18,7 +18,7 @@ const FOUND: readonly Found[] = [
   ["127.0.0.3"],
   ["127.0.0.4"],
   ["127.0.0.1", "127.0.0.2"],
-  ["127.0.0.9"], // where nobody listens
+  ["127.0.0.9"], // a port without a listener
   "fails",
   "hangs",
 ];
@@ -40,7 +40,7 @@ const UNKIND: readonly Deed[] = [
 /** Deeds that leave a request without an answer, and may be done to it again and again. */
 const REFUSALS: readonly Deed[] = ["refuse", "go away", "reset", "cut", "cut before acting"];
 
-/** How a client of a program is made. */
+/** Makes the options of a program's client. */
 export function clientOptions(world: World, random: SeededRandom, isCalm: boolean): HttpClientOptions {
   const times = isCalm
     ? {}

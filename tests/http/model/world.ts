@@ -21,10 +21,10 @@ const MACHINES: readonly MachineOptions[] = [
 /** What looking up a host comes to: addresses, an error, or nothing ever. */
 export type Found = readonly string[] | "fails" | "hangs";
 
-/** For so many ms after its end a connection may still be accepted. */
+/** The time after its end in which a connection may still be accepted, in ms. */
 const LATE = 50;
 
-/** How a host may be reached: by no proxy, or by one of these. */
+/** The ways to reach a host: by no proxy, or by one of these. */
 export const WAYS = [undefined, "http", "https", "socks5", "socks5h"] as const;
 export type Way = typeof WAYS[number];
 
@@ -32,7 +32,7 @@ export type Way = typeof WAYS[number];
 export const SECURE: readonly string[] = ["one.test", "two.test", "a.many.test", "b.many.test"];
 export const CLEAR: readonly string[] = ["clear.test", "plain.test"];
 
-/** Machines, proxies, the names that lead to machines, and the books of what they were asked for. */
+/** Machines, proxies, the names that lead to machines, and the records of their requests. */
 export class World implements MachineOwner {
   readonly machines: Machine[] = [];
   readonly wrong: string[] = [];
@@ -92,14 +92,14 @@ export class World implements MachineOwner {
     for (const listener of this.listeners) await this.revive(listener);
   }
 
-  /** From now on a look-up of the host comes to this. */
+  /** Sets the result of further look-ups of the host. */
   lead(host: string, found: Found): void {
     this.#names.set(host, found);
     if (typeof found === "string") return;
     for (const address of found) this.#led.add(`${host} ${address}`);
   }
 
-  /** From now on a host is to be reached so; not changed while a client runs. */
+  /** Sets the way to a host; not changed while a client runs. */
   setWay(host: string, way: Way): void {
     this.#ways.set(host, way);
   }
@@ -121,7 +121,7 @@ export class World implements MachineOwner {
     return this.#ways.get(host);
   }
 
-  /** Of machines and proxies. */
+  /** The listeners of machines and proxies. */
   get listeners(): Listener[] {
     return [...this.machines, ...this.#proxies.values()].map(({ listener }) => listener);
   }
@@ -131,7 +131,7 @@ export class World implements MachineOwner {
     if (!listener.listening) await listener.start();
   }
 
-  /** How many sockets machines and proxies have open. */
+  /** The number of sockets that machines and proxies have open. */
   get sockets(): number {
     return this.listeners.reduce((sum, { sockets }) => sum + sockets.size, 0);
   }

@@ -16,12 +16,12 @@ export interface ProxiedScene {
   readonly client: HttpClient;
   readonly proxy: TestProxy;
   readonly origin: Origin;
-  /** Of the origin by the name that its certificate has, without a path. */
+  /** The URL of the origin by the name in its certificate, without a path. */
   readonly url: string;
   readonly events: HttpClientEvent[];
 }
 
-/** How a scene is set. */
+/** The settings of a scene. */
 export interface ProxiedSceneOptions extends TestProxyOptions {
   readonly client?: (proxy: TestProxy) => HttpClientOptions;
 }

@@ -37,7 +37,7 @@ interface Case {
   readonly proxy: OnSocket;
   readonly code: HttpErrorCode;
   readonly says: RegExp;
-  /** Of the origin; default: https. */
+  /** The scheme of the origin; default: https. */
   readonly origin?: string;
 }
 

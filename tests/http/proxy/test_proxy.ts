@@ -6,25 +6,28 @@ import { Listener } from "../faults/listener.ts";
 /** What a proxy speaks. */
 export type ProxyScheme = "http" | "https" | "socks5" | "socks5h";
 
-/** How a proxy behaves. */
+/** The behaviour of a proxy. */
 export interface TestProxyOptions {
   /** The `user:password` that it asks for. Default: none. */
   readonly credentials?: string;
   /** Speaks instead of it; default: as a proxy should. */
   readonly onSocket?: (socket: Socket) => void;
-  /** Where it is led by a host, or nowhere. Requests that are not to be tunnelled are passed on as they are then. Default: to 127.0.0.1. */
+  /**
+   * Returns the address for a host, or undefined. Requests that are not to be tunnelled are passed on as they are.
+   * Default: 127.0.0.1.
+   */
   readonly lead?: (host: string) => string | undefined;
   /** Given each socket that is connected to where it was led. */
   readonly onUpstream?: (socket: Socket) => void;
 }
 
-/** A proxy on 127.0.0.1 that takes every name for 127.0.0.1, and notes what it is asked. */
+/** A proxy on 127.0.0.1 that takes every name for 127.0.0.1, and notes its requests. */
 export class TestProxy {
   readonly scheme: ProxyScheme;
   readonly listener: Listener;
   /** Heads of requests as they came, of CONNECT too. */
   readonly heads: string[] = [];
-  /** `host:port` of the tunnels that it was asked for. */
+  /** `host:port` of the requested tunnels. */
   readonly tunnels: string[] = [];
   /** What came through tunnels from clients, as latin1. */
   through = "";
@@ -52,7 +55,7 @@ export class TestProxy {
     return `${this.scheme}://${user}localhost:${this.listener.port}`;
   }
 
-  /** The same without credentials. */
+  /** The URL without credentials. */
   get bareUrl(): string {
     return `${this.scheme}://localhost:${this.listener.port}`;
   }

@@ -32,14 +32,14 @@ const TROUBLES = [
 ] as const;
 type Trouble = (typeof TROUBLES)[number];
 
-/** When the bytes come: all before the response is made, all after it is read, or half and half. */
+/** The time at which the bytes come: all before the response is made, all after it is read, or half and half. */
 const ARRIVALS = ["before", "after", "half"] as const;
 type Arrival = (typeof ARRIVALS)[number];
 
 const CODINGS = ["identity", "gzip"] as const;
 type Coding = (typeof CODINGS)[number];
 
-/** Ways to read all of a response; each gives the bytes that it got, and rejects if it was told of a failure. */
+/** Ways to read all of a response; each gives the bytes that it got, and rejects if the body failed. */
 const READERS: Record<string, (response: HttpResponse, got: Uint8Array[]) => Promise<void>> = {
   text: async (response, got) => void got.push(Buffer.from(await response.text())),
   bytes: async (response, got) => void got.push(await response.bytes()),
@@ -90,7 +90,7 @@ class Exchange implements BodyControl {
     return this.aborted ? { reason: ABORTED } : undefined;
   }
 
-  /** As a call does: it fails what is under way; what has arrived is revoked. */
+  /** Aborts as a call does: it fails what is under way; what has arrived is revoked. */
   abort(): void {
     this.aborted = true;
     this.body.fail(ABORTED);
@@ -101,7 +101,7 @@ interface Case {
   readonly coding: Coding;
   readonly arrival: Arrival;
   readonly trouble: Trouble;
-  /** How many clones are made. */
+  /** The number of clones that are made. */
   readonly clones: number;
   readonly asksEarly: boolean;
 }
@@ -187,7 +187,7 @@ async function run(each: Case, names: readonly string[]): Promise<void> {
     if (asksEarly) assert.equal(trailers, early[at], `other trailers: ${what}`);
     const outcome = await within(trailers.then((fields) => fields.get("x-sum"), (reason) => ({ reason })), what);
     if (error === undefined) assert.equal(outcome, "42", what);
-    // Those that were asked for before the loss may have come.
+    // Reads from before the loss may have been served.
     else if (!asksEarly) assert.deepEqual(outcome, { reason: error.error }, what);
   }
 }

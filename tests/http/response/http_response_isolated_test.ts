@@ -23,7 +23,7 @@ const isBun = "bun" in process.versions;
 const isDeno = "deno" in process.versions;
 const turn = (ms = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A response, its body, and what the exchange was told. */
+/** A response, its body, and the calls of the exchange. */
 class Probe {
   readonly body: ResponseBody = new ResponseBody(this);
   consumedBytes = 0;
@@ -453,7 +453,7 @@ test(
   },
 );
 
-// Responses that nobody reads.
+// Unread responses.
 
 async function collected(probe: Probe): Promise<boolean> {
   for (let tries = 0; tries < 80 && probe.cancelled.length === 0; tries++) {

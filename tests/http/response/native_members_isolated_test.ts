@@ -6,7 +6,7 @@ import { PROTOCOLS, scene } from "../scene.ts";
 
 const WASM = Buffer.from([0, 97, 115, 109, 1, 0, 0, 0]);
 const FIELDS = { "content-type": "application/wasm", "x-mill": "on" };
-/** Of the runtime's own, as code has them that keeps what it found at its start. */
+/** The runtime's own members, kept by code that reads them at its start. */
 const members = Object.getOwnPropertyDescriptors(Response.prototype) as Record<string, PropertyDescriptor>;
 
 const getters = ["status", "statusText", "ok", "headers"] as const;

@@ -6,7 +6,7 @@ import { createResponse } from "../../../lib/http/response/http_response.ts";
 import { ResponseBody } from "../../../lib/http/response/response_body.ts";
 import { tries } from "../../support/long_run.ts";
 
-/** A body, and what its control was told. */
+/** A body, and the calls of its control. */
 class Probe {
   readonly body: ResponseBody = new ResponseBody(this);
   consumedBytes = 0;
@@ -39,7 +39,7 @@ class Probe {
 const decode = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** How a body's chunks may come: all before it is read, all after, or some of each. */
+/** Reads a body whose chunks come all before it is read, all after, or some of each. */
 async function read<T>(
   chunks: Uint8Array[],
   early: number,

@@ -225,7 +225,7 @@ export async function droppedResponses({ client, url, seen }: Scene, count: numb
   }
 }
 
-/** How many listeners a signal has; -1 where the runtime does not tell. */
+/** Returns the number of a signal's listeners; -1 where the runtime does not report it. */
 function listenersOf(signal: AbortSignal): number {
   try {
     return getEventListeners(signal, "abort").length;

@@ -48,7 +48,7 @@ export async function compareFetch(root: string, filter = ""): Promise<Compariso
       "the server",
     );
     const ports = told.trim().split(" ");
-    // The same in every run, as the ports are not.
+    // Replaces ports, so that the name is equal in every run.
     const named = (text: string): string =>
       ports.reduce((name, port, i) => name.replaceAll(`:${port}`, `:PORT${i + 1}`), text);
     const runs = filesOf(root).filter((file) => file.includes(filter))
@@ -80,7 +80,7 @@ export async function compareFetch(root: string, filter = ""): Promise<Compariso
 /** What a client's fetch fails and the runtime's own passes, and what is beside subtests, by `file: name`. */
 export function lostIn({ native, ours }: Comparison): string[] {
   const lost = [...native].filter(([name, passed]) => passed && !ours.get(name)).map(([name]) => name);
-  // What is beside subtests, such as a rejection that nobody handles, has no name that both have.
+  // Faults beside subtests, such as an unhandled rejection, have no name that both have.
   const faults = [...ours].filter(([name, passed]) => !passed && name.includes(": fault: ") && !native.has(name))
     .map(([name]) => name);
   return [...lost, ...faults];
