@@ -139,7 +139,7 @@ async function redeploy(consumer: Consumer, project: ViteProject): Promise<void>
   });
 }
 
-/** Returns the folder as some ways to deploy leave it: without names that begin with a dot. */
+/** Serves a copy of the folder without names that begin with a dot, which some ways to deploy leave out. */
 async function artifactsWithoutDotfiles(consumer: Consumer, project: ViteProject): Promise<void> {
   const artifact = join(project.folder, "artifact");
   await cp(join(project.folder, "dist"), artifact, {
