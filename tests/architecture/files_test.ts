@@ -4,7 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { root } from "../support/runtime.ts";
 
-/** Most files of `lib` without the codecs' modules, their lines, and the files that have `SHORT` lines or fewer. */
+/** The limits of `lib` without the codecs' modules: its files, their lines, and the files with `SHORT` lines or fewer. */
 const MOST = { files: 475, lines: 68_500, shortFiles: 60 };
 const SHORT = 60;
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** The repository's folder. */
 export const root: string = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** A module of ours: its path from the repository's folder, its text without comments, and what it imports. */
+/** A module of this package: its path from the repository's folder, its text without comments, and its imports. */
 export interface Module {
   readonly path: string;
   readonly code: string;
