@@ -36,7 +36,7 @@ async function* withTurns(chunks: Iterable<Bytes>): AsyncGenerator<Bytes> {
   }
 }
 
-/** A byte stream that is asked for a chunk at a time. */
+/** A byte stream that enqueues a chunk at each pull. */
 function byteStream(chunks: Generator<Bytes>): ReadableStream<Bytes> {
   return new ReadableStream({
     type: "bytes",

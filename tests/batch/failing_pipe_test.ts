@@ -13,7 +13,7 @@ interface Plan {
   readonly source: {
     readonly kind: "ours" | "native" | "iterable";
     readonly highWaterMark: number;
-    /** How many chunks each pull() enqueues, and whether it waits for a turn first; over and over. */
+    /** The number of chunks that each pull() enqueues, and whether it waits for a turn first; repeated in a cycle. */
     readonly pulls: readonly { readonly burst: number; readonly waits: boolean }[];
     readonly count: number;
     readonly ending: Ending;
@@ -27,7 +27,7 @@ interface Plan {
     readonly countsSizes: boolean;
   };
   readonly options: { readonly preventClose: boolean; readonly preventAbort: boolean; readonly preventCancel: boolean };
-  /** When the signal aborts: after how many steps, and what a step is. */
+  /** The number of steps after which the signal aborts, and the kind of a step. */
   readonly aborts: { readonly steps: number; readonly each: "microtask" | "turn" } | undefined;
 }
 
@@ -89,7 +89,7 @@ class Source {
     }, { highWaterMark: plan.highWaterMark });
   }
 
-  /** The same, as an iterable. */
+  /** Iterates over the source's chunks. */
   *#iterate(): Generator<number | Promise<number>> {
     const { count, ending, pulls } = this.#plan;
     let isOver = false;
@@ -221,8 +221,8 @@ async function carryOut(plan: Plan): Promise<void> {
     // Of a native source that fails just before the signal aborts, the pipe learns when it cancels it.
     else assert.ok([`abort ${end}`, `abort ${reason}`].includes(sink.calls.join()), sink.calls.join());
   }
-  // A source that fails drops what it holds, and a chunk that is promised may come to a read that nobody waits for any
-  // longer; else all that the pipe did not write is still there.
+  // A source that fails drops its queue, and a promised chunk may come to a read that is no longer awaited; otherwise
+  // all that the pipe did not write is still there.
   if (
     end === reason && preventCancel && !sink.failed && plan.source.ending !== "fails" && plan.source.kind === "ours"
   ) {

@@ -54,7 +54,7 @@ export class ManualSink<W = number> implements BatchedUnderlyingSink<W> {
     this.#take().resolve();
   }
 
-  /** The same, with an error. */
+  /** Ends the call with an error. */
   fail(error: unknown): void {
     this.#take().reject(error);
   }

@@ -8,7 +8,7 @@ export type Operation =
   | { readonly kind: "write"; readonly sizes: readonly number[] }
   | { readonly kind: "microtasks" | "turn" | "close" | "abort" | "error" | "succeed" | "fail" | "change writer" };
 
-/** How a call of the sink goes: at once, in a microtask, or when the program says so. */
+/** The behaviour of a call of the sink: it ends at once, in a microtask, or when the program says so. */
 export type Behaviour = "returns" | "resolves" | "is held" | "throws" | "rejects";
 /** What a writev() may do to its own stream before that. */
 export type Reentry = "nothing" | "writes" | "closes" | "aborts" | "errors";

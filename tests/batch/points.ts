@@ -6,7 +6,7 @@ import { microtasks, Outcomes, turn } from "./progress.ts";
 export interface Scene {
   readonly sink: ManualSink;
   readonly writer: WritableStreamDefaultWriter<number>;
-  /** Of the writes by their number, and of "close" where that was called. */
+  /** The outcomes of the writes by their number, and of "close" where that was called. */
   readonly outcomes: Outcomes;
 }
 

@@ -24,7 +24,7 @@ interface Program {
   readonly limits: ReadBatchesOptions;
   /** Microtasks and turns that the consumer takes for a batch, again and again. */
   readonly pauses: readonly { readonly microtasks: number; readonly turns: number }[];
-  /** How the loop is left before the end, and after how many batches. */
+  /** The way in which the loop is left before the end, and the number of batches before. */
   readonly leaving: "not" | "returns" | "prevents cancel" | "aborts" | "aborts while it waits";
   readonly leavesAfter: number;
 }

@@ -134,7 +134,7 @@ it("a writev() that throws away what it is given holds back nothing", async () =
   await ReadableStream.from(range(1, 100)).pipeTo(stream);
 });
 
-/** What a sink is told of each batch: whether it is the last. */
+/** A sink that notes of each batch whether it is the last. */
 class Lasts extends ManualSink {
   readonly lasts: boolean[] = [];
 

@@ -40,7 +40,7 @@ test("the recipe for SQLite tells that its disk is full", () =>
     await assert.rejects(import(pathToFileURL(path).href), { message: /database or disk is full/ });
   }));
 
-/** The same by the other client, with a batch that fails, and one whose rows are told. */
+/** Copies by the other client, with a batch that fails, and one whose rows are reported. */
 async function copyByPg(url: string): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();

@@ -1,7 +1,7 @@
 import type { BatchedUnderlyingSink } from "../../lib/batch/mod.ts";
 import { turn } from "./progress.ts";
 
-/** How a sink takes a batch. */
+/** The time that a sink takes for a batch. */
 export type Pace = "at once" | "in a microtask" | "in a turn";
 
 /** A sink that keeps what it gets, and counts. */

@@ -1,6 +1,6 @@
 /**
- * Runs ways to fail one after the other and prints, as JSON, how many rejections each has left that nobody handled.
- * A process of its own: a test runner would count them as failures.
+ * Runs ways to fail one after the other and prints, as JSON, how many unhandled rejections each has left. A process of
+ * its own: a test runner would count them as failures.
  */
 import process from "node:process";
 import { failures, forgotten } from "./failing_batched_streams.ts";
