@@ -13,7 +13,7 @@ import type { Files } from "./site.ts";
 
 // Loaded under Node only: nothing else drives browsers.
 const browsers = runtime === "node" ? (await import("./browsers.ts")).browsers : [];
-/** Where pictures of the pages are kept. */
+/** The folder of pictures of the pages. */
 const artefacts = process.env.MILLRACE_ARTEFACTS ?? join(root, "artefacts");
 
 /** The codecs that each group may ask the server for, once: the page and its worker each load their own. */
@@ -75,7 +75,7 @@ async function started(ms: number): Promise<boolean> {
   return "runGroup" in globalThis;
 }
 
-/** Whether the module that installs ours in a page does, until it is told otherwise. */
+/** Whether the installed streams replace the page's, until they are uninstalled. */
 async function installed(folder: string): Promise<boolean> {
   const native = ReadableStream;
   const { uninstall } = await import(`${folder}install.js`);
@@ -85,7 +85,7 @@ async function installed(folder: string): Promise<boolean> {
   return isInstalled && ReadableStream === native;
 }
 
-/** What a page is told whose policy allows no WebAssembly. */
+/** Returns the error in a page whose policy allows no WebAssembly. */
 async function refusal(folder: string): Promise<string> {
   const { decompress } = await import(`${folder}codecs.js`);
   return await decompress(new Uint8Array(9), { format: "zstd" }).catch(String);

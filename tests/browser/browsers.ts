@@ -33,7 +33,7 @@ export interface OpenPage {
 /** A browser that may be there. */
 export interface TestedBrowser {
   readonly name: string;
-  /** Why it is not there, if so. */
+  /** The reason for a missing browser; false if it is installed. */
   readonly missing: string | false;
   /** Opens it, with a profile in the folder. */
   readonly open: (folder: string) => Promise<OpenPage>;

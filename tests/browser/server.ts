@@ -83,7 +83,7 @@ async function echo(request: IncomingMessage, response: ServerResponse, coding: 
   response.writeHead(200, { "content-type": "text/plain", "content-encoding": coding }).end(Buffer.concat(parts));
 }
 
-/** A body whose second half waits until it is asked for. */
+/** A body whose second half waits until it is requested. */
 class Halves {
   readonly #bytes: Uint8Array;
   #current: ServerResponse | undefined;

@@ -65,7 +65,7 @@ async function synchronously({ compressSync, decompressSync, ready }: Library): 
 async function refused({ compress, decompress, DecompressionStream }: Library): Promise<string> {
   const bomb = await compress(new Uint8Array(5_000_000), { format: "zstd", level: 1 });
   const limited = new Blob([bomb]).stream().pipeThrough(new DecompressionStream("zstd", { maxSize: 1_000_000 }));
-  // Not by a Response: Chromium tells of the errors of any stream as a TypeError there.
+  // Without a Response: Chromium reports the errors of any stream as a TypeError there.
   assertEqual((await rejection(Array.fromAsync(limited))).name, "RangeError");
   assertEqual((await rejection(decompress(noise(1000), { format: "brotli" }))).name, "TypeError");
   assertEqual((await rejection(decompress(bomb.subarray(0, 50), { format: "zstd" }))).name, "TypeError");

@@ -4,7 +4,7 @@ import { samples } from "../../codecs/samples.ts";
 import type { Format } from "../../../mod.ts";
 import { assertEqual, type Check, type Library } from "./check.ts";
 
-/** As the names in golden.json: `brotli 11 source text`. */
+/** The form of the names in golden.json: `brotli 11 source text`. */
 const NAME = /^(\S+) (\d+) (.+)$/;
 const dictionary = sourceText(40_000, 3);
 

@@ -1,7 +1,7 @@
 import { type Library, type Row, runChecks } from "./check.ts";
 import { type Group, groups } from "./groups.ts";
 
-/** Where checks run. */
+/** The place where checks run. */
 export type Place = "page" | "worker";
 
 /** What the test calls in the page. */
