@@ -6,7 +6,7 @@ import { root } from "../../.ci/root.ts";
 
 const { resolve } = createRequire(import.meta.url);
 
-/** A member of a class or an interface of ours, as the formatter lays it out. */
+/** A member of a class or an interface of this package, as the formatter lays it out. */
 const MEMBER = /^ {2}(?:(?:readonly|override|abstract|protected|get|set|async) )*(\w+)[?!]?(?:[:;(<]| =)/gm;
 
 /** A member of an interface of the platform, or a variable, however far it is indented. */

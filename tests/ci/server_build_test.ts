@@ -10,7 +10,7 @@ import { root, runtime } from "../support/runtime.ts";
 
 const runtimes = { node: [], bun: [], deno: ["run", "-A", "--quiet"] } as const;
 
-/** Of subpaths: how many modules an import loads, and how many KB of code that may be: about a tenth more than it is. */
+/** The number of modules and of KB of code that an import of a subpath may load: about a tenth more than it does. */
 const budgets: Readonly<Record<string, readonly [modules: number, kilobytes: number]>> = {
   ".": [4, 390],
   "./batch": [4, 390],
@@ -54,7 +54,7 @@ const ofPino = {
   deno: ["Buffer", "node:stream", "process"],
 };
 
-/** Of subpaths: which of the runtime's own modules, and of the globals that take long, an import loads. */
+/** The runtime's own modules, and the globals that take long, which an import of a subpath loads. */
 const builtins: Readonly<Record<string, Readonly<Record<keyof typeof runtimes, readonly string[]>>>> = {
   ".": ofStreams,
   "./batch": ofStreams,

@@ -51,7 +51,7 @@ test("CI runs .ci/run for pushes and pull requests", () => {
   const runs = commands(jobs.test);
   assert.ok(runs.includes(".ci/run"));
   accessSync(join(root, ".ci/run"), constants.X_OK);
-  // In a container the checkout belongs to somebody else, and git refuses it.
+  // In a container the checkout belongs to another user, and git refuses it.
   assert.ok(runs.indexOf(`git config --global --add safe.directory "$GITHUB_WORKSPACE"`) < runs.indexOf(".ci/run"));
   assert.ok(runs[0].startsWith("git config"));
 });
