@@ -6,7 +6,7 @@ import { precompressArguments } from "../../lib/cli/precompress_arguments.ts";
 import { serveArguments } from "../../lib/cli/serve_arguments.ts";
 import { root } from "../support/runtime.ts";
 
-/** How pages call the command, by whichever package manager. */
+/** The form in which pages call the command, by any package manager. */
 const COMMAND = /(?:^|[\s"/&])(?:millrace|@millrace\/streams(?:\/cli)?) ((?:precompress|serve) [^\n]*)/g;
 
 /** The words of every command line that pages show in blocks of shells, scripts, jobs and services. */

@@ -2,7 +2,7 @@ import process from "node:process";
 import { main } from "../../lib/cli/main.ts";
 import type { Ended } from "../support/command.ts";
 
-/** Runs the command line in this process, as if nobody looked at a terminal: a process would take far longer. */
+/** Runs the command line in this process, as without a terminal: a process would take far longer. */
 export async function mainHere(words: readonly string[]): Promise<Ended> {
   const printed = { stdout: "", stderr: "" };
   const restore = (["stdout", "stderr"] as const).map((name) => {
