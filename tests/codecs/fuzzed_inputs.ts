@@ -10,7 +10,7 @@ export function fuzzedInput(size: number, random: Random, files: readonly Uint8A
   return GENERATORS[random(GENERATORS.length)]!(size, random, files);
 }
 
-/** How long the next input should be: mostly short, at times up to 300 KB, 1 in 1,000 up to 3 MB. */
+/** Returns the length of the next input: mostly short, at times up to 300 KB, 1 in 1,000 up to 3 MB. */
 export function fuzzedSize(random: Random): number {
   const kind = random(1000);
   if (kind === 0) return 500_000 + random(2_500_000);

@@ -37,7 +37,7 @@ const CODINGS = { gzip: "gzip", br: "brotli", zstd: "zstd" } as const;
 const KINDS = ["compress", "decompress", "respond", "fetch"] as const;
 const ENDS = ["close", "close", "close", "fail", "none"] as const;
 const READERS = ["all", "all", "all", "cancel", "absent"] as const;
-/** When the buffer of a chunk goes away. */
+/** The time at which the buffer of a chunk is detached. */
 const GOES = ["never", "before", "at once", "soon", "later"] as const;
 
 class Refusal extends Error {}
@@ -61,11 +61,11 @@ interface Program {
   /** What comes out, or of compression: what that decodes to. */
   readonly content: Uint8Array<ArrayBuffer>;
   readonly damage: "none" | "cut" | "junk";
-  /** Where the input is cut, and when each chunk's buffer goes. */
+  /** The ends of the chunks, and the time at which each chunk's buffer is detached. */
   readonly chunks: readonly { readonly end: number; readonly goes: typeof GOES[number]; readonly view: number }[];
   readonly end: typeof ENDS[number];
   readonly reader: typeof READERS[number];
-  /** How many chunks are read before it cancels or stays away. */
+  /** The number of chunks that are read before it cancels or stops. */
   readonly reads: number;
   /** Whether each write waits for the one before. */
   readonly isPatient: boolean;

@@ -19,12 +19,12 @@ export interface Chunk {
   readonly operation: 0 | 1 | 2;
 }
 
-/** How one input is encoded. */
+/** The settings of one input's encoding. */
 export interface Run {
   readonly level: number;
   /** 0 for the codec's choice. */
   readonly windowLog: number;
-  /** Whether the encoder is told how many bytes come. */
+  /** Whether the encoder gets the number of bytes that come. */
   readonly sizeKnown: boolean;
   readonly chunks: readonly Chunk[];
   readonly dictionary?: Uint8Array;

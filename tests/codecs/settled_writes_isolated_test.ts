@@ -70,7 +70,7 @@ class Run {
   }
 }
 
-/** However long a chunk takes: else it would leave a turn to others. */
+/** The clock stands still: a long chunk would otherwise leave a turn to other work. */
 const clock = mock.method(performance, "now", () => 0);
 after(() => clock.mock.restore());
 
