@@ -234,7 +234,7 @@ for (const [name, way] of Object.entries(ways)) {
     const template = await textIn(await ask(offered!, browser()));
     assert.ok(template.length > 1000);
     for (const secret of secrets) assert.ok(!template.includes(secret), "a secret is in the template");
-    // Whoever names a page's hash gets a difference from it only if it was kept.
+    // The hash of a page names a dictionary only if the page was kept.
     pages.set("/account", { text: `${textOf(3000)}another`, fields: PUBLIC });
     for (const text of privates) {
       const answer = await ask("/account", browser(text));

@@ -71,7 +71,7 @@ class Client {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** How a client comes to a channel. */
+/** The way of a client to a channel. */
 type Way = (channel: EventChannel) => Promise<(fields: Fields) => Promise<Client>>;
 
 const ways: Readonly<Record<string, Way>> = {

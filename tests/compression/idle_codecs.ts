@@ -19,13 +19,13 @@ WebAssembly.Instance = class extends Instance {
   }
 };
 
-/** Whether any instance of a codec is in use; those that are not are let go. */
+/** Whether any instance of a codec is in use; idle ones are released. */
 function isAnyInUse(): boolean {
   releaseIdleInstances();
   return releaseIdleInstances();
 }
 
-// Codecs that nothing has used since the last look are let go, and others stay.
+// Codecs that were idle since the last look are released, and others stay.
 {
   await ready(["gzip"], "compress");
   const encoder = openEncoder("gzip", { level: 6 });
