@@ -1,4 +1,4 @@
-/** Where the code of a module is not code. */
+/** The places in a module's code that are not code. */
 export interface CodeMarks {
   readonly comments: readonly Span[];
   /** Strings, the texts of templates, and regular expressions, with their delimiters. */
@@ -69,7 +69,7 @@ function endOfText(code: string, start: number): number {
   return orEnd(code, code.indexOf("\n", start));
 }
 
-/** Where the text of a template ends: behind its backtick, or behind the `${` of its next value. */
+/** Returns the end of a template's text: behind its backtick, or behind the `${` of its next value. */
 function endOfTemplate(code: string, from: number): number {
   for (let at = from; at < code.length; at++) {
     if (code[at] === "\\") at++;

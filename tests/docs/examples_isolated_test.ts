@@ -23,7 +23,7 @@ const project = await makeProject(root);
 let peer: PeerServer | undefined;
 let outcomes: Promise<Promise<string[]>[]> | undefined;
 
-/** Begins to run all blocks when the first outcome is asked for. */
+/** Begins to run all blocks when the first outcome is awaited. */
 function start(): Promise<Promise<string[]>[]> {
   return outcomes ??= startPeerServer().then((started) => {
     peer = started;

@@ -8,7 +8,7 @@ import { type Block, blocksOfMarkdown } from "./block.ts";
 export interface PublicSymbol {
   /** The symbol's name, or the subpath of a module. */
   readonly name: string;
-  /** Where it is declared: `path:line`, below the repository's folder. */
+  /** The place of its declaration: `path:line`, below the repository's folder. */
   readonly place: string;
   readonly path: string;
   readonly description: string;

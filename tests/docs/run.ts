@@ -42,7 +42,7 @@ function holds(block: Block, line: number): boolean {
   return line >= block.line - 1 && line < block.line + block.code.split("\n").length;
 }
 
-/** By the TypeScript compiler, and by Deno unless only others are asked for. */
+/** Returns the complaints of the TypeScript compiler, and of Deno unless only other runtimes are chosen. */
 function typeComplaints(blocks: readonly Block[]): string[] {
   const complaints = checkBlocks(blocks, project.folder);
   if (values.only?.includes("deno") === false) return complaints;

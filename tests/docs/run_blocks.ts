@@ -2,10 +2,10 @@ import type { Block } from "./block.ts";
 import { runBlock, runTogether } from "./run_block.ts";
 import type { RunOptions } from "./work_folder.ts";
 
-/** How many processes run at a time. */
+/** The number of processes that run at a time. */
 const AT_A_TIME = 3;
 
-/** How many blocks a process runs: to start one takes longer than most blocks do. */
+/** The number of blocks that a process runs: its start takes longer than most blocks. */
 const TOGETHER = 12;
 
 /** Blocks that listen, stay, or change what all of a process share run alone. */

@@ -15,14 +15,14 @@ import {
   writeModule,
 } from "./work_folder.ts";
 
-/** As for other blocks, and where the repository is. */
+/** The options of other blocks, and the path of the repository. */
 export interface ShellRunOptions extends RunOptions {
   readonly root: string;
 }
 
 const LIMIT = 60_000; // ms that a command may take, and a server until it listens
 
-/** How often a command is repeated that does not print what it should yet. */
+/** The number of times that a command is repeated which does not print yet what it should. */
 const MOST_REPEATED = 20;
 
 /**
@@ -49,7 +49,7 @@ export async function runShellBlock(block: ShellBlock, options: ShellRunOptions)
   }
 }
 
-/** With commands on the path that stand for those which would ask a registry for the package. */
+/** Returns an environment with stand-ins for the commands that would load the package from a registry. */
 function commandEnvironment(options: ShellRunOptions, folder: WorkFolder): NodeJS.ProcessEnv {
   const { root } = options;
   const bin = join(folder.outer, "bin");

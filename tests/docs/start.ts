@@ -39,5 +39,6 @@ for (let i = 0; i < words.length; i += 2) {
   await import(pathToFileURL(words[i]).href);
   note({ ended: true });
 }
-// A turn later: on a busy machine this timer and one of the block fall due together, and Bun tells of a rejection after both.
+// A turn later: on a busy machine this timer and one of the block fall due together, and Bun reports a rejection after
+// both.
 setTimeout(() => setImmediate(() => process.exit()), MOMENT).unref();

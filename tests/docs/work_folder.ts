@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { RuntimeName } from "./runtime_name.ts";
 import { standInPorts, type StandIns } from "./stand_ins.ts";
 
-/** Where and by what a block is run. */
+/** The runtime of a block, and the folder in which it runs. */
 export interface RunOptions {
   readonly runtime: RuntimeName;
   /** The program of the runtime, as {@linkcode process.execPath}. */
