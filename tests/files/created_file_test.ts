@@ -60,7 +60,7 @@ interface Model {
 }
 
 const NAME = "file";
-/** As long as what is created. */
+/** Content as long as what is created. */
 const OTHER = "theirs";
 const OURS = "made-1";
 

@@ -65,7 +65,7 @@ const cases: readonly (readonly [operation: string, path: string, granted: "file
   ["RotatingFileWritable", "missing", "file", "written"],
   ["RotatingFileWritable atomic", "missing", "file", "written"],
   ["NumberFileWriter", "missing", "file", "written"],
-  ["removeAbandonedTemporaries", "", "folder", "0"], // nobody can say whether their processes run
+  ["removeAbandonedTemporaries", "", "folder", "0"], // a process of another system cannot be checked
   ["isAbandonedTemporary", "file", "file", "false"],
   ["temporaryPath", "file", "file", "true"],
   ["precompress()", "", "folder", "0"],

@@ -98,7 +98,7 @@ async function collected(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** How many descriptors of files below the folder this process has. */
+/** Returns the number of descriptors that this process has of files below the folder. */
 function openFiles(): number {
   return readdirSync("/proc/self/fd").filter((name) => linkOf(name).startsWith(folder)).length;
 }

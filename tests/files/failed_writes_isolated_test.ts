@@ -107,7 +107,7 @@ test("AtomicFile cannot be committed after a stream that failed, nor while nobod
     assert.deepEqual(await readdir(disk), []);
   }));
 
-/** Why the descriptors of this process cannot be limited here, if so. */
+/** The reason why the descriptors of this process cannot be limited; false if they can. */
 const cannotLimit = cannotListOpenFiles || (existsSync("/usr/bin/prlimit") ? false : "there is no prlimit");
 
 /** Does something while the process may open so many files more. */

@@ -14,11 +14,11 @@ export interface Task {
   /** The name of the process in the log. */
   readonly id: string;
   /**
-   * `contend` takes the lock again and again, and logs that; `hold` keeps it until it is asked for it, or killed; `write`
-   * appends to a file as long as it has the lock.
+   * The work with the lock: `contend` takes it again and again, and logs that; `hold` keeps it until its release is
+   * requested, or the process killed; `write` appends to a file as long as it has the lock.
    */
   readonly work: "contend" | "hold" | "write";
-  /** How often `contend` has the lock. */
+  /** The number of times that `contend` has the lock. */
   readonly rounds?: number;
   readonly waitFor?: number;
   readonly heartbeat?: number;

@@ -17,7 +17,7 @@ import { needs } from "../support/needs.ts";
 
 const program = new URL("lock_process.ts", import.meta.url);
 const words = process.versions.deno ? ["run", "-A", "--no-check"] : [];
-/** How often each process has the lock. */
+/** The number of times that each process has the lock. */
 const ROUNDS = isLong ? 200 : 20;
 const cannotInspect = needs("proc");
 /** A command before which another makes the process that it starts one of another container. */

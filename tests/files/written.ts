@@ -23,7 +23,7 @@ export function expectedFiles(items: readonly string[], maxFileSize: number): st
   return files;
 }
 
-/** Why open files cannot be listed here, if so. */
+/** The reason why open files cannot be listed; false if they can. */
 export const cannotListOpenFiles: string | false = needs("proc");
 
 /** The paths below `folder` that this process has open, removed ones too; none where that cannot be known. */
@@ -81,7 +81,7 @@ async function onDisk(options: string, use: (folder: string) => Promise<void>): 
   }
 }
 
-/** Why {@linkcode onSmallDisk} cannot be had here, if so. */
+/** The reason why {@linkcode onSmallDisk} cannot run; false if it can. */
 export const cannotMount: string | false = await (async () => {
   try {
     await onSmallDisk(64, () => Promise.resolve());

@@ -14,7 +14,7 @@ import { shown, textsOf } from "./written_series.ts";
 
 const program = fileURLToPath(new URL("series_process.ts", import.meta.url));
 const words = process.versions.deno ? ["run", "-A", "--no-check", program] : [program];
-/** How often a process is killed: MILLRACE_SERIES_KILLS=200 for the full number. */
+/** The number of times that a process is killed: MILLRACE_SERIES_KILLS=200 for the full number. */
 const kills = Number(process.env.MILLRACE_SERIES_KILLS ?? 4);
 
 /** Lets a process write until it is killed after so many ms of writing; gives the last line that it told was written. */
