@@ -12,7 +12,7 @@ export const found: string = join(here, "found");
 export interface KnownInput {
   /** The bytes, a character each. */
   readonly input: string;
-  /** How the target ends with it, as `Target.check()` says; null if that is up to the runtime. */
+  /** The end of the target, as `Target.check()` reports it; null if that is up to the runtime. */
   readonly ending: string | null;
   /** The reason why it is kept. */
   readonly why: string;

@@ -15,9 +15,9 @@ export interface Failure {
 export interface Tally {
   tried: number;
   endings: number;
-  /** Of these, how many are saved that were new. */
+  /** The number of new endings that are saved. */
   saved: number;
-  /** Of these, how many reached code that nothing had reached before. */
+  /** The number of inputs that reached new code. */
   covered: number;
   readonly failures: Failure[];
 }
@@ -29,10 +29,10 @@ const MOST_SAVED = 400;
 const BATCH = 64;
 /** The bytes of memory that a run may take: inputs have some kB, and nothing of them may stay. */
 const MOST_MEMORY = 2 ** 31;
-/** How long the smallest input that fails is looked for, in ms. */
+/** The time limit for finding the smallest input that fails, in ms. */
 const SHRINKING = 5000;
 
-/** The error of an input; undefined if all is well. What nobody handles counts as well. */
+/** Returns the error of an input; undefined if it passes. Unhandled rejections count as well. */
 export async function faultOf(target: Target, input: Uint8Array): Promise<{ error?: unknown; ending: string }> {
   const unhandled: unknown[] = [];
   const note = (reason: unknown): unknown => unhandled.push(reason);
@@ -85,7 +85,7 @@ export class Fuzzer {
         () => mutate(this.#random.pick(this.#others.pool), this.#random, this.#others, maxSize),
       );
       for (const input of batch) await this.#try(input, "new");
-      // Timers and what nobody handles have their turn.
+      // Timers and unhandled rejections have their turn.
       await new Promise((resolve) => setTimeout(resolve));
       const { rss } = process.memoryUsage();
       if (rss > MOST_MEMORY) {

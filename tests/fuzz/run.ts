@@ -1,5 +1,5 @@
 /**
- * Gives everything that takes bytes from strangers inputs that nobody thought of, for a limited time.
+ * Gives random inputs to all code that takes bytes from untrusted peers, for a limited time.
  *
  *   npm run fuzz                                          all targets on Node, 10 minutes in all
  *   npm run fuzz -- --minutes 60 --runtime bun --runtime deno --target http1

@@ -28,7 +28,7 @@ interface Ended {
   readonly isHung: boolean;
 }
 
-/** Runs a command; `isStuck` is asked every now and then whether to end it. */
+/** Runs a command; `isStuck` is called at intervals and decides whether to end it. */
 function runToEnd([command, ...args]: readonly string[], isStuck: () => boolean): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });

@@ -40,7 +40,7 @@ export function cut(input: Uint8Array, random: Random): Uint8Array<ArrayBuffer>[
   return pieces;
 }
 
-/** How something failed: the class of its error and the words of its message, without numbers and quoted text. */
+/** Returns a failure's kind: the class of its error and the words of its message, without numbers and quoted text. */
 export function ending(error: unknown): string {
   const { name, code, message } = error as { name?: string; code?: string; message?: string };
   const words = String(message).replace(/"(?:[^"\\]|\\.)*"/g, '"…"').replace(/\b(0x)?[0-9a-f]*\d[0-9a-f]*\b/gi, "N");

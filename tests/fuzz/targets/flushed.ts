@@ -33,7 +33,7 @@ export async function requireAtOnce(
   }
 }
 
-/** What has been flushed is there: who waits for more waits in vain. */
+/** Resolves with what has been flushed; fails if it does not come. */
 async function soon<T>(promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

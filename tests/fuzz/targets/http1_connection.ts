@@ -8,13 +8,19 @@ import { settled, Talk } from "../../http/h1/talk.ts";
 import { choices, cut, type Target } from "../target.ts";
 import { http1 } from "./http1.ts";
 
-/** What was told of a request. Of a fault only that there was one: which of two is seen first depends on where the bytes are cut. */
+/**
+ * The reported events of a request. Of a fault only that there was one: which of two is seen first depends on where the
+ * bytes are cut.
+ */
 function told({ informational, head, body, trailers, error }: Recorder): string {
   if (error !== undefined) return JSON.stringify([informational, head, "failed"]);
   return JSON.stringify([informational, head, body, trailers]);
 }
 
-/** Sends bytes to a connection with three requests under way, twice and with a fourth in between if it is free, and says what they were told. */
+/**
+ * Sends bytes to a connection with three requests under way, twice and with a fourth in between if it is free, and
+ * returns their reported events.
+ */
 async function converse(pieces: readonly Uint8Array[]): Promise<string[]> {
   const talk = new Talk({ pipelining: 3, maxHeaderSize: 2000 });
   const recorders = ["GET", "HEAD", "GET"].map((method) => talk.send(method));

@@ -11,14 +11,15 @@ import { frame, goawayFrame, numberFrame, settingsFrame } from "../../http/fault
 import { choices, cut, ending, type Target } from "../target.ts";
 
 /**
- * What was told of a request, the bytes of its body joined. What of a body came before a fault depends on where the bytes are cut.
+ * The reported events of a request, the bytes of its body joined. The part of a body before a fault depends on where
+ * the bytes are cut.
  */
 function told({ informational, head, text, trailers, isEnded, error }: Answer): string {
   const body = error === undefined ? text : "";
   return JSON.stringify([informational, head, body, trailers, isEnded, error === undefined ? "" : ending(error)]);
 }
 
-/** Sends bytes to a session with three requests under way, and says what they were told. */
+/** Sends bytes to a session with three requests under way, and returns their reported events. */
 async function converse(pieces: readonly Uint8Array[]): Promise<string[]> {
   const { session, peer, owner } = await openSession({ maxHeaderSize: 1000 });
   const body = new ScriptedBody().give(Buffer.from("abc"));

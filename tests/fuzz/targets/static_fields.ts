@@ -27,7 +27,7 @@ function weightsByModel(field: string): Record<string, number> {
   };
 }
 
-/** Which bytes are asked for, byte by byte; what else the field may be. */
+/** Returns the requested bytes, one by one; "unsatisfiable" or undefined for other fields. */
 function bytesByModel(field: string, size: number): boolean[] | "unsatisfiable" | undefined {
   if (!/^bytes=/i.test(field)) return undefined;
   const specs = field.slice(6).split(",").map((spec) => spec.replace(/^[ \t]+|[ \t]+$/g, "")).filter(Boolean);

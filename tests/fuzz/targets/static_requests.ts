@@ -22,7 +22,7 @@ const files: Readonly<Record<string, Buffer>> = {
 const outside = "OUTSIDE";
 let handler: Promise<StaticHandler> | undefined;
 
-/** A handler of a small site, with a file beside it that nobody may see. */
+/** A handler of a small site, with a file beside it that no client may see. */
 function open(): Promise<StaticHandler> {
   if (handler) return handler;
   const folder = mkdtempSync(join(tmpdir(), "millrace-fuzz-"));

@@ -39,7 +39,7 @@ async function numbersOf(pieces: readonly Uint8Array[]): Promise<(number | strin
     found.push(`${line} ${reason}`);
   };
   const stream = ReadableStream.from(pieces).pipeThrough(new LineToNumberStream({ onInvalid }), {});
-  // A line that is told of, is told of when it is read; the numbers of a chunk come after that.
+  // A rejected line is reported when it is read; the numbers of a chunk come after that.
   const numbers: number[] = [];
   for await (const number of stream) numbers.push(number);
   return [...numbers, ...found];
