@@ -1,6 +1,7 @@
 /**
- * Real applications do the same with our streams as the globals as with the runtime's own: what each scenario comes to
- * (statuses, fields, chunks in their order, errors, rejections that nobody handles), but for what `applications.ts` names.
+ * Real applications do the same with this package's streams as the globals as with the runtime's own: what each
+ * scenario comes to (statuses, fields, chunks in their order, errors, unhandled rejections), but for what
+ * `applications.ts` names.
  *
  * @module
  */

@@ -11,7 +11,7 @@ import { bundledInstall } from "./bundled_install.ts";
 /** A checkout of denoland/std; its own workspace resolves what its packages import. */
 const std = process.env.DENO_STD_ROOT ? resolve(process.env.DENO_STD_ROOT) : undefined;
 
-/** How many tests its `streams` package has at 1.1.2. */
+/** The number of tests that its `streams` package has at 1.1.2. */
 const LEAST = 100;
 
 test(
@@ -28,7 +28,7 @@ test(
     }),
 );
 
-/** Why this cannot be tested here, if so. */
+/** The reason to skip the test; false if it can run. */
 function unable(): string | false {
   if (runtime !== "deno") return "they are tests of Deno";
   if (std === undefined) return "DENO_STD_ROOT names no checkout of denoland/std";

@@ -3,16 +3,16 @@
  *
  * - sirv is ready at once; ours scans first: requests wait for that. A folder that is not there is an error at once.
  * - `/about` gives `about.html`, `about.htm`, `about/index.html` or `about/index.htm` itself: ours redirects to the folder
- *   (relative links in its page would lead astray) and knows one extension. So each is asked for in turn; `single` and
+ *   (relative links in its page would lead astray) and knows one extension. So each is requested in turn; `single` and
  *   `ignores` are the last of these.
- * - `dev` looks at the folder for each request: ours is told to scan it again.
+ * - `dev` looks at the folder for each request: `reload()` scans it again.
  * - `maxAge`, `immutable` and `dev` make up `Cache-Control` for all files, and without them there is none: ours tells what
  *   holds a hash from what is to be revalidated.
  * - `Content-Type` is mrmime's, without a charset but for HTML, and empty where it knows none: ours says UTF-8 for all
  *   text, and sends no empty field.
  * - `setHeaders` is called for each response: ours takes fields by file.
  * - A range may lack its dash: ours ignores what is none by RFC 9110, section 14.1.1.
- * - `Accept-Ranges` goes with ranges only: ours tells of them beforehand, as section 14.3 has it.
+ * - `Accept-Ranges` goes with ranges only: ours announces them beforehand, as section 14.3 has it.
  */
 import { statSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -42,7 +42,7 @@ export interface SirvOptions {
 type Middleware = (req: IncomingMessage, res: ServerResponse, next?: () => void) => void;
 type Ask = (handler: StaticHandler, req: IncomingMessage, res: ServerResponse, next: () => void) => void;
 
-/** As sirv does it. The environment's `SIRV_ENTRY` says by which of our entry points: `node` or `fetch`. */
+/** Makes sirv's function. The environment's `SIRV_ENTRY` names the entry point: `node` or `fetch`. */
 export function sirv(directory = ".", options: SirvOptions = {}): Middleware {
   const folder = resolve(directory);
   statSync(folder);
@@ -110,7 +110,7 @@ function noMatch(req: IncomingMessage, res: ServerResponse, { onNoMatch }: SirvO
   res.end();
 }
 
-/** The paths that may have what is asked for, in sirv's order. */
+/** Returns the paths of a request's candidates, in sirv's order. */
 function candidatesFor(path: string, options: SirvOptions): string[] {
   const bare = path.replace(/\/$/, "");
   const extensions = ["", ...(options.extensions ?? ["html", "htm"]).map((extension) => `.${extension}`)];
@@ -128,7 +128,7 @@ function ignoredBy({ ignores, dotfiles }: SirvOptions): RegExp[] {
   return [/[^/.][^/]*\.\w+$/, dotfiles ? /\/\.\w/ : /\/\.well-known/, ...own.map((each) => new RegExp(each, "i"))];
 }
 
-/** Leaves a field of ours out that sirv does not send, and sends one that ours leaves out. */
+/** Removes a field that sirv does not send, and adds one that this package leaves out. */
 function sendFieldsAsSirv(res: ServerResponse): void {
   const writeHead = res.writeHead.bind(res) as (status: number, fields: string[]) => ServerResponse;
   res.writeHead = (status: number, fields: unknown): ServerResponse => {

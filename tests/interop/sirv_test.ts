@@ -13,7 +13,7 @@ import { exclusions } from "./sirv_exclusions.ts";
 /** A checkout of lukeed/sirv. */
 const sirv = process.env.SIRV_ROOT ? resolve(process.env.SIRV_ROOT) : undefined;
 
-/** How many tests it has at 3.0.1. */
+/** The number of tests that it has at 3.0.1. */
 const LEAST = 75;
 
 for (const entry of ["node", "fetch"] as const) {
@@ -32,7 +32,7 @@ for (const entry of ["node", "fetch"] as const) {
   });
 }
 
-/** Why this cannot be tested here, if so. */
+/** The reason to skip the test; false if it can run. */
 function unable(): string | false {
   if (sirv === undefined) return "SIRV_ROOT names no checkout of lukeed/sirv";
   return existsSync(join(sirv, "tests/sirv.mjs")) ? false : `${sirv} has no file tests/sirv.mjs`;

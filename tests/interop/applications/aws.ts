@@ -36,7 +36,7 @@ function unchunked(body: Buffer, request: IncomingMessage): Buffer {
 const tagOf = (bytes: Uint8Array): string => `"${createHash("md5").update(bytes).digest("hex")}"`;
 const xml = (name: string, content: string): string => `<?xml version="1.0"?><${name}>${content}</${name}>`;
 
-/** As much of S3 as an upload and a download ask for. */
+/** Answers the requests of S3 that an upload and a download make. */
 async function answer(request: IncomingMessage, response: ServerResponse, stored: Stored): Promise<void> {
   const url = new URL(request.url!, "http://localhost");
   const part = url.searchParams.get("partNumber");

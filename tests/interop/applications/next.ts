@@ -23,7 +23,7 @@ type Bytes = ReadableStream<Uint8Array<ArrayBuffer>>;
 const encoder = new TextEncoder();
 const notes: string[] = [];
 
-/** A stream that gives its texts one after the other, each when it is asked for. */
+/** A stream that gives its texts one after the other, each at its pull. */
 function source(...texts: string[]): Bytes {
   return new ReadableStream({
     async pull(controller) {

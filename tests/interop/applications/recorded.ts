@@ -36,7 +36,7 @@ export async function readWhole(stream: AsyncIterable<unknown> | null): Promise<
   return { text: chunks.join(""), ...rest };
 }
 
-/** An error as it is told, with its code. */
+/** Returns an error as text, with its code. */
 export function toText(error: unknown): string {
   const { name, message, code } = Object(error) as { name?: string; message?: string; code?: unknown };
   if (name === undefined) return `no error: ${String(error)}`;
@@ -49,7 +49,7 @@ export async function answerOf(response: Response): Promise<unknown> {
   return { status, fields: fieldsOf(response.headers), body: await read(response.body) };
 }
 
-/** As {@linkcode answerOf}, of one that came over the network. */
+/** Returns what {@linkcode answerOf} does, for a response that came over the network. */
 export async function received(response: Response): Promise<unknown> {
   const { status } = response;
   return { status, fields: fieldsOf(response.headers), body: await readWhole(response.body) };

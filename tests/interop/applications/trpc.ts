@@ -68,7 +68,7 @@ function asking(link: string): any {
 const ask = (path: string, init?: RequestInit): Promise<Response> =>
   handle(new Request(`http://localhost/trpc/${path}`, init));
 
-/** Without the lines of code that an error of the server is told with. */
+/** Removes the stack that comes with an error of the server. */
 const withoutStacks = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value).replaceAll(/\\*"stack\\*":\\*".*?[^\\]\\*"(?=[,}])/g, '\\"stack\\":0'));
 

@@ -34,7 +34,7 @@ const compressed = (format: "zstd" | "brotli" | "gzip", coding: string): Send =>
     return joined.pipeThrough(new CompressionStream(format, { level: 4, flush: true }));
   });
 
-/** React's streams for Node: what it writes to is a stream of theirs, which is read as one of ours. */
+/** React's streams for Node: it writes to a stream of Node's, which is read as one of this package. */
 const byNodeStreams =
   (through: (page: Bytes, response: ServerResponse) => Bytes): Send => async (page, response, onError) => {
     const { renderToPipeableStream } = await nodeRenderers();

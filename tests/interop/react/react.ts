@@ -33,7 +33,7 @@ const load = async <T>(name: string): Promise<T> => await import(name) as T;
 export const react: React = await load("react");
 const { version } = await load<{ version: string }>("react-dom");
 
-/** Why pages cannot be rendered here, if so. */
+/** The reason why pages cannot be rendered; false if they can. */
 export const unavailable: string | false = react.version !== version &&
   `React ${react.version} does not go with ReactDOM ${version}`;
 

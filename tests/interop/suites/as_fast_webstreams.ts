@@ -40,12 +40,12 @@ const { uninstall } = await import("../../../lib/streams/install.ts");
 const installed = properties();
 uninstall();
 
-/** As `install` does, time and again. */
+/** Installs the streams, as `install` does, any number of times. */
 export function patchGlobalWebStreams(): void {
   restore(installed);
 }
 
-/** As `uninstall()` does. */
+/** Uninstalls the streams, as `uninstall()` does. */
 export function unpatchGlobalWebStreams(): void {
   restore(native);
 }

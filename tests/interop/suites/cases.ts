@@ -1,5 +1,5 @@
 /**
- * What a run of somebody's tests says of each, by name: whether it passed. Tests that were skipped are not in it.
+ * The results of a third-party test run, by the names of tests: whether each passed. Skipped tests are left out.
  *
  * @module
  */
@@ -10,7 +10,7 @@ function add(cases: Map<string, boolean>, name: string, passed: boolean): void {
   cases.set(name, (cases.get(name) ?? true) && passed);
 }
 
-/** Of the Test Anything Protocol, as node:test and ava write it. */
+/** Reads the Test Anything Protocol, as node:test and ava write it. */
 export function tapCases(report: string): Cases {
   const cases = new Map<string, boolean>();
   for (const [, not, name, directive = ""] of report.matchAll(/^ *(not )?ok \d+ - (.*?)(?: # (.*))?$/gm)) {
@@ -27,7 +27,7 @@ interface VitestReport {
   }[];
 }
 
-/** Of vitest's reporter `json`; names begin with the file's path below `folder`. */
+/** Reads the report of vitest's reporter `json`; names begin with the file's path below `folder`. */
 export function vitestCases(report: string, folder: string): Cases {
   const cases = new Map<string, boolean>();
   for (const { name, status, assertionResults } of (JSON.parse(report) as VitestReport).testResults) {
@@ -40,7 +40,7 @@ export function vitestCases(report: string, folder: string): Cases {
   return cases;
 }
 
-/** Of JUnit's XML, as Deno writes it. */
+/** Reads JUnit's XML, as Deno writes it. */
 export function junitCases(report: string): Cases {
   const cases = new Map<string, boolean>();
   for (const [, attributes, end, body = ""] of report.matchAll(/<testcase ([^>]*?)(\/>|>([\s\S]*?)<\/testcase>)/g)) {
