@@ -82,8 +82,8 @@ export const nearHashes: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Tails of ordinary names that are as random as hashes, or nearly: ids, colors, numbers of products. Nobody can tell
- * them from hashes beside hashes of the same shape, in the folder that a build tool puts these in.
+ * Tails of ordinary names that are as random as hashes, or nearly: ids, colors, numbers of products. They cannot be
+ * distinguished from hashes beside hashes of the same shape, in the folder that a build tool puts these in.
  */
 export const randomTails: readonly string[] = [
   ...["aB3dE9xQ", "Zx81kQ2v", "k3x9p2qa", "V1StGXR8", "GKx8y2dW", "5f3a9c1e", "1a2b3c4d", "0d3b464c", "9f8e7d6c"],

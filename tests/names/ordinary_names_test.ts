@@ -23,7 +23,7 @@ const FOLDERS = [
   "chunks/",
   "_next/static/",
 ];
-/** Where people put files that a build tool copies as they are. */
+/** The folders of files that a build tool copies as they are. */
 const OWN_FOLDERS = ["", "images/", "docs/", "files/", "users/", "static/"];
 
 /** Those of `asked` that pass for hashed in a tree of `paths`. */

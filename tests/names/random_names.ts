@@ -19,7 +19,7 @@ export function oneOf<Item>(random: Random, items: ArrayLike<Item>): Item {
   return items[Math.floor(random() * items.length)];
 }
 
-/** So many characters of `alphabet`. */
+/** Makes a text of a number of characters of `alphabet`. */
 export function text(random: Random, alphabet: string, length: number): string {
   let made = "";
   for (let i = 0; i < length; i++) made += oneOf(random, alphabet);

@@ -76,7 +76,10 @@ const chunk = (folder: string, separator: string, hash: Hash): Pattern => (name,
   `${folder}${/^(?:index|main)$/.test(name) ? name : "chunk"}${separator}${hash(random)}.${extension}`;
 const { rollup, esbuild, bun, hex8, hex16, hex20, turbopack, astroImage } = hashes;
 
-/** Where each tool puts what it names by hash, in its default configuration or in the one that its templates have. */
+/**
+ * The folders of the files that each tool names by hash, in its default configuration or in the one that its templates
+ * have.
+ */
 export const layouts: Readonly<Record<string, Layout>> = {
   Rollup: layout("main", named("", "-", rollup), named("assets/", "-", rollup)),
   Vite: layout("index", named("assets/", "-", rollup)),

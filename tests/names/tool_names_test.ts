@@ -5,7 +5,7 @@ import { tries } from "../support/long_run.ts";
 import { buildOutputs } from "./build_outputs.ts";
 import { layouts, projects } from "./tool_names.ts";
 
-/** How many names of each tool. */
+/** The number of names of each tool. */
 const NAMES = tries(20_000);
 /** The least share of them that is to be found. */
 const LEAST = 0.99;
