@@ -1,6 +1,6 @@
 /**
- * Writes to standard output until its reader has left, in the way of the argument, and says how that showed. A process of
- * its own, as an error that nobody handles ends it.
+ * Writes to standard output until its reader has left, in the way of the argument, and prints how that showed. A
+ * process of its own, since an unhandled error ends it.
  */
 import process from "node:process";
 import { fromNodeReadable, fromNodeWritable } from "../../lib/node/mod.ts";

@@ -16,7 +16,7 @@ import { ReadableStream } from "../../lib/streams/mod.ts";
 import { get, visitor, withHttp2Server, withHttpServer, withTcpServer } from "./loopback.ts";
 import { until, within } from "../support/waits.ts";
 
-/** More than any buffer on the way holds. */
+/** The bytes that exceed any buffer on the way. */
 const body = Uint8Array.from({ length: 3_000_000 }, (_, i) => i % 251);
 const chunks = Array.from({ length: 300 }, (_, i) => body.subarray(i * 10_000, (i + 1) * 10_000));
 const TAIL = "tail".repeat(10_000);

@@ -31,7 +31,7 @@ export async function withHttpServer(
   }
 }
 
-/** The same with one of node:http2, in clear text, on which `prepare` listens for requests or streams. */
+/** Runs a server of node:http2, in clear text, on which `prepare` listens for requests or streams. */
 export async function withHttp2Server(
   prepare: (server: Http2Server) => void,
   visit: (session: ClientHttp2Session) => Promise<void>,
@@ -48,7 +48,7 @@ export async function withHttp2Server(
   }
 }
 
-/** The same with one of node:net. */
+/** Runs a server of node:net. */
 export async function withTcpServer(
   handle: (socket: Socket) => void,
   visit: (port: number) => Promise<void>,

@@ -1,4 +1,4 @@
-/** The bridges beside `Readable.toWeb()` and `Writable.toWeb()`, where those do what everybody would expect. */
+/** The bridges beside `Readable.toWeb()` and `Writable.toWeb()`, where those do the expected. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { PassThrough, Readable, Writable } from "node:stream";

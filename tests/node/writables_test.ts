@@ -33,7 +33,7 @@ function gate(): { readonly open: () => void; readonly passed: Promise<void> } {
 
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 
-/** How each promise has settled. */
+/** Returns the state of each promise. */
 async function outcomes(promises: readonly Promise<unknown>[]): Promise<unknown[]> {
   const settled = await within(Promise.allSettled(promises), "settling");
   return settled.map((one) => one.status === "fulfilled" ? "fulfilled" : one.reason);
