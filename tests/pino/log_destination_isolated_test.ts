@@ -303,7 +303,7 @@ test("as the target of a transport it has all lines of pino, on any number of th
     assert.deepEqual(openFilesIn(`${folder}/`), []);
   }));
 
-/** What ends a process: on Deno an error that nobody catches calls no handler of `exit`. */
+/** The ends of a process: on Deno an uncaught error calls no handler of `exit`. */
 const ends = runtime === "deno" ? ["exit", "end"] : ["exit", "throw", "end"];
 const permissions = runtime === "deno" ? ["run", "-A", "--no-check"] : [];
 
