@@ -25,9 +25,9 @@ import { cannotMount, onSmallDisk } from "../upload/faults/small_disk.ts";
 import { isLong } from "../support/long_run.ts";
 import { needs } from "../support/needs.ts";
 
-/** How often processes take a journal over at the same moment. */
+/** The number of times that processes take a journal over at the same moment. */
 const TAKEOVERS = isLong ? 10 : 2;
-/** How often runs of one process take turns, each second time after a run that was killed. */
+/** The number of times that runs of one process take turns, each second time after a run that was killed. */
 const ROUNDS = isLong ? 6 : 2;
 const journal = ".millrace.journal";
 const inTheWay = /\.millrace\.journal is in the way of a run's journal, and none: remove it and run again$/;

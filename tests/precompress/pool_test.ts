@@ -69,7 +69,7 @@ test("a job is said to need what was measured by format, level and size, and not
   }
 });
 
-/** How long jobs take that workers take in the order of the pool, with that much memory. */
+/** Returns the time of jobs that workers take in the order of the pool, with that much memory. */
 function wallOf(jobs: readonly SimulatedJob[], workers: number, memory: number): number {
   const waiting = [...jobs];
   const running: { readonly job: SimulatedJob; readonly end: number }[] = [];

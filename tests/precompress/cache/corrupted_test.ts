@@ -14,7 +14,7 @@ import { concatenated, noise, sourceText } from "../../support/bytes.ts";
 import { inFolder } from "../../support/folders.ts";
 import { randomNumbers } from "../../support/random_numbers.ts";
 
-/** How many: 1,000 with `MILLRACE_CORRUPTED=1000`. */
+/** The number of corrupted entries: 1,000 with `MILLRACE_CORRUPTED=1000`. */
 const CORRUPTED = Number(process.env.MILLRACE_CORRUPTED ?? 150);
 const formats = ["brotli", "zstd", "gzip", "dcb", "dcz"] as const;
 

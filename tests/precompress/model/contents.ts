@@ -23,7 +23,7 @@ export const contents: readonly Uint8Array<ArrayBuffer>[] = [
 
 const byHash = new Map(contents.map((bytes) => [hashOf(bytes), bytes]));
 
-/** The content with that hash, if it is one of the model's. */
+/** Returns the content with that hash; undefined if the model has no such content. */
 export function contentOf(hash: string): Uint8Array<ArrayBuffer> | undefined {
   return byHash.get(hash);
 }
@@ -67,7 +67,7 @@ for (const content of contents) {
   forms.set(`gzip ${hashOf(formBy(content, ".gz"))} undefined`, hashOf(content));
 }
 
-/** The hash of the content that a compressed form holds, if it is one of that format. */
+/** Returns the hash of the content in a compressed form; undefined if the form is not of that format. */
 export function contentOfForm(
   hash: string,
   format: VariantFormat | DeltaFormat,

@@ -39,7 +39,7 @@ export interface Expectation {
   readonly matchesNothing: boolean;
 }
 
-/** Of the one content that looks compressed in itself. */
+/** The hash of the one content that looks compressed in itself. */
 const denseHash = hashOf(contents[9]!);
 const suffixes = Object.values(extensions);
 const deltas: Partial<Record<VariantFormat, DeltaFormat>> = { brotli: "dcb", zstd: "dcz" };

@@ -7,7 +7,7 @@ import { hashOf, type Snapshot } from "./snapshot.ts";
 export interface Original {
   /** Its path below the site. */
   readonly path: string;
-  /** Where its variants go in place: a path below the world, without links on the way. */
+  /** The path of its variants in place: below the world, without links on the way. */
   readonly place: string;
   readonly hash: string;
   readonly size: number;
@@ -22,7 +22,7 @@ export interface Originals {
   readonly badLinks: readonly string[];
 }
 
-/** How links and dotfiles are taken, by the options' names. */
+/** The treatment of links and dotfiles, by the options' names. */
 export interface WalkedBy {
   readonly dotfiles: boolean;
   readonly followLinks: boolean;

@@ -102,11 +102,11 @@ export class World {
     }
     for (const path of this.#now.keys()) if (!after.has(path)) this.#theirs.delete(path);
     this.#now = after;
-    // A run wrote that there once: nobody can tell whose it is.
+    // A run wrote that there once: its owner is unknown.
     for (const path of putBack) this.#putOther(path);
   }
 
-  /** Whatever was recorded there is somebody's now: nothing can prove that a run wrote it. */
+  /** Breaks or removes a manifest: nothing can prove any more that a run wrote the files in it. */
   #loseManifest(): void {
     const area = oneOf(["site", "out"], this.#random);
     if (this.#random(3) === 0 && existsSync(join(this.#folder, area, manifestName))) {
@@ -216,7 +216,7 @@ export class World {
     this.#afterInterruption(options, expectation);
   }
 
-  /** What the run took over as it was, having the bytes to be there, is its own if it came so far: nobody can tell. */
+  /** A run that took over a file with the same bytes may own it, depending on how far it came. */
   #afterInterruption(options: RunOptions, expectation: Expectation): void {
     const takenOver = [...this.#theirs].filter(([path, entry]) => {
       const expected = expectation.files.get(path);
