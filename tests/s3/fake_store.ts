@@ -26,7 +26,7 @@ export type Fault =
   | { readonly until: Promise<void> }
   /** The request is carried out when a promise is fulfilled. */
   | { readonly before: Promise<void> }
-  /** As "cut", but the connection stays, and nothing comes. */
+  /** The body stops as with "cut", but the connection stays, and nothing comes. */
   | { readonly pause: number }
   /** The request is not carried out, and an error comes with the status 200. */
   | "error in 200"
@@ -35,7 +35,7 @@ export type Fault =
 
 /** A request, as faults are chosen by. */
 export interface Asked {
-  /** How many requests there were before. */
+  /** The number of requests before. */
   readonly index: number;
   readonly operation: string;
   readonly key: string;
@@ -47,7 +47,7 @@ export interface Rules {
   readonly hasEqualParts?: boolean;
   /** Conditions of requests that store something are not looked at: of all of them, or of those of uploads in parts. */
   readonly ignoresConditions?: "all" | "parts";
-  /** The checksum that a copied part is told to have is the one of the whole object, made of those of its parts. */
+  /** The reported checksum of a copied part is the one of the whole object, made of those of its parts. */
   readonly tellsComposite?: boolean;
   /** What is missing is forbidden: the keys lack the right to list the bucket. */
   readonly hidesMissing?: boolean;
@@ -55,7 +55,7 @@ export interface Rules {
   readonly hasOpaqueTags?: boolean;
   /** Requests to remove several objects are refused. */
   readonly lacksDeleteObjects?: boolean;
-  /** Most bytes of all objects and parts; what removes needs none. */
+  /** The limit of the bytes of all objects and parts; requests that remove need none. */
   readonly quota?: number;
 }
 
@@ -97,22 +97,22 @@ interface Upload {
 const ID = "id";
 const SECRET = "secret";
 const BUCKET = "films";
-/** Least bytes of a part but the last. */
+/** The minimum size of a part but the last, in bytes. */
 const LEAST = 5 * 2 ** 20;
 const MOST_PARTS = 10_000;
-/** Most bytes of a part, an object that comes in one request, and a copy. */
+/** The maximum size of a part, of an object in one request, and of a copy, in bytes. */
 const MOST = 5 * 2 ** 30;
 /** What copies have more bytes than is sparse. */
 const SPARSE = 512 * 2 ** 20;
 
-/** A store in memory that speaks as much of S3 as is asked of it, sees that signatures are right, and fails when told. */
+/** A store in memory that speaks the part of S3 in use here, checks signatures, and fails as set. */
 export class FakeStore {
   readonly objects: Map<string, Kept> = new Map();
   readonly uploads: Map<string, Upload> = new Map();
   readonly asked: string[] = [];
   /** Signatures that were wrong. */
   readonly refused: string[] = [];
-  /** Most requests that were under way at a time. */
+  /** The highest number of concurrent requests. */
   most = 0;
   /** Objects or parts of a page. */
   page = 1000;
@@ -478,7 +478,7 @@ function listed(upload: Upload, query: URLSearchParams, most: number): Outcome {
   return document("ListPartsResult", `<IsTruncated>${isCut}</IsTruncated>${next}${algorithm}${list.join("")}`);
 }
 
-/** Why a signature is wrong (AWS Signature Version 4), by the specification; undefined if it is right. */
+/** Returns what is wrong with a signature (AWS Signature Version 4), by the specification; undefined if it is right. */
 function wrongSignature(req: IncomingMessage, url: URL, body: Buffer): string | undefined {
   const [path, search = ""] = req.url!.split("?");
   const pairs = search === "" ? [] : search.split("&").map((pair) => pair.includes("=") ? pair : `${pair}=`);

@@ -10,7 +10,7 @@ export interface ScriptedStore {
   readonly asked: string[];
   /** A client of it. Default: without other attempts. */
   bucket(options?: Partial<S3BucketOptions>): S3Bucket;
-  /** How many requests wait for the end of their answers. */
+  /** Returns the number of requests that wait for the end of their answers. */
   open(): number;
 }
 
