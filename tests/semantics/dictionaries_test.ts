@@ -75,7 +75,7 @@ for (const [path, part, field] of patterns) {
   });
 }
 
-/** Not among the types of every runtime's release. */
+/** The class `URLPattern`, which not every runtime's release has among its types. */
 type Pattern = new (input: string, base: string) => { test(url: string): boolean; hasRegExpGroups: boolean };
 const URLPattern = (globalThis as { URLPattern?: Pattern }).URLPattern;
 const skip = URLPattern === undefined && "no URLPattern here";
