@@ -4,7 +4,7 @@ import { type Sample, sample } from "./process_state.ts";
 import { scenes } from "./scenes/mod.ts";
 import type { Outcome } from "./verdict.ts";
 
-/** How many samples there are about, however long it takes. */
+/** The approximate number of samples, independent of the duration. */
 const SAMPLES = 40;
 
 const [name, milliseconds] = process.argv.slice(2);
@@ -23,7 +23,7 @@ try {
     await scene.round(rounds);
   }
   await scene.close();
-  await new Promise((resolve) => setTimeout(resolve, 200)); // rejections that nobody handles come later
+  await new Promise((resolve) => setTimeout(resolve, 200)); // unhandled rejections come later
 } catch (fault) {
   const { stack, cause } = fault as { stack?: unknown; cause?: { stack?: unknown } };
   error = `${stack ?? fault}${cause === undefined ? "" : `\n  by: ${cause?.stack ?? cause}`}`;

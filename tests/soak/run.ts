@@ -71,7 +71,7 @@ function soak(runtime: string, name: string, milliseconds: number): Promise<Outc
   });
 }
 
-/** From and to, or how it was at last if there is too little to tell. */
+/** Returns the growth, or the last sample if there are too few for it. */
 function course({ samples }: Outcome, kind: "rss" | "heap" | "files"): string {
   const growth = growthOf(samples, kind);
   return growth ? `${growth.before} ▸ ${growth.after}` : String(samples.at(-1)?.[kind] ?? "");

@@ -4,14 +4,14 @@ import type { Sample } from "./process_state.ts";
 export interface Outcome {
   readonly samples: readonly Sample[];
   readonly unhandled: readonly string[];
-  /** Why it ended before its time, if so. */
+  /** The reason of an early end; undefined if there was none. */
   readonly error?: string;
 }
 
 /** What may come and go without being a leak: what engines keep at hand, and what is still being closed. */
 const SLACK = { rss: 40, heap: 8, files: 20, resources: 20 } as const;
 const RATIO = 1.15;
-/** With fewer samples it is too early to tell. */
+/** The number of samples below which it is too early to judge. */
 const LEAST = 8;
 
 /** What is wrong with an outcome; nothing, if it is as it should be. */

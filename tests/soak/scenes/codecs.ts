@@ -18,7 +18,7 @@ async function session(index: number): Promise<void> {
     await reader.read();
     return await reader.cancel("enough");
   }
-  if (kind === 1) return void small.getReader().read().catch(() => {}); // and nobody ever looks at it again
+  if (kind === 1) return void small.getReader().read().catch(() => {}); // and drops its last reference
   if (kind === 2) {
     const bad = streamOf([noise(5000, index)]).pipeThrough(
       new DecompressionStream(format, { ...options, maxSize: 1e6 }),

@@ -8,7 +8,7 @@ import type { Scene } from "../scene.ts";
 
 const ORIGIN = "http://site.example";
 
-/** What is asked for each round, and how it is to be answered. */
+/** The requests of each round, and their expected answers. */
 const asked: readonly (readonly [status: number, path: string, fields: Record<string, string>])[] = [
   [200, "/", {}],
   [200, "/app.js", { "accept-encoding": "gzip, br" }],
