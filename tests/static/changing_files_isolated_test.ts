@@ -25,18 +25,18 @@ import { isLong } from "../support/long_run.ts";
 const test = overlapping();
 
 const SMALL = 10_000;
-/** Read at once, when it is asked for. */
+/** A size that is read at once, on request. */
 const MIDDLE = 100_000;
 /** Streamed. */
 const LARGE = 700_000;
-/** More than two sockets' buffers hold. */
+/** A size that exceeds two sockets' buffers. */
 const HUGE = 16_000_000;
 
 const former = (size: number): Uint8Array => Buffer.alloc(size, "the former content\n");
 const latter = (size: number): Uint8Array => Buffer.alloc(size, "the latter content\n");
 
 interface Change {
-  /** As in "a file that is …". */
+  /** The rest of the phrase "a file that is …". */
   readonly name: string;
   readonly change: (path: string, size: number) => Promise<void>;
   /** What is there in the end; undefined if nothing is. */

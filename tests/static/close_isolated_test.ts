@@ -13,7 +13,7 @@ import { interrupted } from "./interrupted_download.ts";
 import type { NativeServer } from "./native_server.ts";
 import { entries, type Entry, serveHandler } from "./served_handler.ts";
 
-/** More than two sockets' buffers hold. */
+/** A size that exceeds two sockets' buffers. */
 const HUGE = 24_000_000;
 const content = Buffer.alloc(HUGE, "the content of a large file\n");
 

@@ -10,7 +10,7 @@ export interface GivenAnswer {
 }
 
 /**
- * Checks that an answer fits itself and what is known of its file, whatever was asked: the right bytes of the right
+ * Checks that an answer fits itself and what is known of its file, for any request: the right bytes of the right
  * representation, as many as it says, and no body where none may be.
  *
  * @throws {AssertionError} if it does not.

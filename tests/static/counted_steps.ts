@@ -1,6 +1,6 @@
 /**
- * How many characters the string and expression methods looked at while `work` ran, at most: what takes time by the
- * square of a field's length shows here, on any machine. Reading single characters by index does not count.
+ * Counts the characters that string and expression methods looked at while `work` ran, at most. Time by the square of a
+ * field's length shows here, on any machine. Reading single characters by index does not count.
  */
 export async function countedSteps(work: () => Promise<void>): Promise<number> {
   let steps = 0;

@@ -22,7 +22,7 @@ async function collect(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** How many descriptors of the file this process has. */
+/** Returns the number of descriptors of the file that this process has. */
 function descriptors(): number {
   if (process.platform !== "linux") return 0;
   return readdirSync("/proc/self/fd").filter((name) => linkOf(name).endsWith("/large.bin")).length;

@@ -6,7 +6,7 @@ import { compress } from "../../lib/codecs/mod.ts";
 /** A file of some generation, as it is stored in one coding. */
 export interface StoredForm {
   readonly generation: number;
-  /** Below the folder. */
+  /** The path below the folder. */
   readonly path: string;
   readonly coding: string;
   readonly bytes: Uint8Array;
@@ -21,10 +21,10 @@ export interface Generation {
   readonly assets: readonly string[];
 }
 
-/** How many generations are remembered. */
+/** The number of generations that are remembered. */
 const KEPT = 100; // an answer may be on its way while many deploys follow
 
-/** Deploys of a site in which no byte tells of two of them: each file in each coding says which one it is of. */
+/** Deploys of a site whose every byte belongs to one deploy: each file in each coding names its own. */
 export class Generations {
   readonly #forms = new Map<string, StoredForm>();
   /** The keys of `#forms` by generation. */
@@ -54,7 +54,7 @@ export class Generations {
     return this.#forms.get(hashOf(bytes));
   }
 
-  /** What nobody can get any more would fill the memory. */
+  /** Forgets deploys that no client can get any more, which would fill the memory. */
   #forget(number: number): void {
     for (const hash of this.#made.get(number) ?? []) this.#forms.delete(hash);
     this.#made.delete(number);

@@ -56,7 +56,7 @@ after(async () => {
   process.off("unhandledRejection", noteUnhandled);
 });
 
-/** @throws {AssertionError} if an answer gives something away, leads elsewhere, or tells of a crash. */
+/** @throws {AssertionError} if an answer gives something away, leads elsewhere, or shows a crash. */
 function assertHarmless(target: string, { status, fields, body }: Outcome): void {
   const about = `${JSON.stringify(target.slice(0, 300))} was answered ${status}`;
   // What leaves no request line of HTTP/1.1 is the server's to refuse: Bun's does so by 505.

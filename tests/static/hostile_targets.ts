@@ -246,7 +246,7 @@ function everyByte(): string[] {
   return forms.flatMap((form) => [`${form}/index.html`, `/docs${form}/`, `/index.html${form}`]);
 }
 
-/** As long as may be: node:http takes 16 KiB of head. */
+/** Makes targets of the longest size: node:http takes 16 KiB of head. */
 function long(): string[] {
   const parts = [
     "a",

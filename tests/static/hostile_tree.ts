@@ -10,7 +10,7 @@ import { needs } from "../support/needs.ts";
 /** Stands in every file that no answer may give away. */
 export const SECRET = "SECRET-7c1f0a";
 
-/** Stands in every file that anybody may read. */
+/** The content of every public file. */
 export const PUBLIC = "PUBLIC-52be99";
 
 /** A site among secrets. */
@@ -27,7 +27,7 @@ export interface HostileTree {
 const secret = `${SECRET}\n`;
 const page = `<!doctype html><p>${PUBLIC}</p>\n`;
 
-/** Files that anybody may read; some have names that make an unwary redirect leave the site. */
+/** The public files; some have names that make an unwary redirect leave the site. */
 const open = {
   "index.html": page,
   "page.html": page,

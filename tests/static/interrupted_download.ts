@@ -5,7 +5,7 @@ import { connect } from "node:net";
 /** What came of an answer in the midst of which something happened. */
 export interface Download {
   readonly status: number;
-  /** As the `Content-Length` says; undefined if it came in chunks. */
+  /** The `Content-Length`; undefined if the body came in chunks. */
   readonly length: number | undefined;
   /** Out of its chunked coding. */
   readonly body: Buffer;

@@ -9,11 +9,11 @@ import { listed, writeTree } from "../support/folders.ts";
 export interface KnownRepresentation {
   readonly coding: string;
   readonly bytes: Uint8Array;
-  /** As the `ETag` field has it. */
+  /** The value of the `ETag` field. */
   readonly tag: string;
 }
 
-/** A site whose every answer can be told beforehand. */
+/** A site whose every answer is known beforehand. */
 export interface KnownSite {
   readonly directory: string;
   /** By path of the URL; the first is the file itself. */

@@ -62,7 +62,7 @@ async function sent(port: number, { method, path, fields }: OddRequest): Promise
   return { status: answer.status, field: (name) => answered.get(name), body: answer.body };
 }
 
-/** How many answers there were of each status, deltas apart. */
+/** The number of answers of each status, deltas apart. */
 type Counts = Map<number | "delta", number>;
 
 /** Asks for anything many times, and demands that the answers are what they say. */

@@ -232,7 +232,7 @@ test("a field that headers() gives twice is sent twice, whether or not others we
     { headers: () => new Headers([["Set-Cookie", "a=1"], ["Set-Cookie", "b=2"]]) as unknown as Record<string, string> },
   ));
 
-/** As compression middleware does it, which hands on what it is given, but not who wants to know when it is written. */
+/** Wraps a response as compression middleware does, which passes on its chunks, but not their callbacks. */
 const wrapping: Middleware = (_request, response, next) => {
   const { write, end } = response;
   response.write = function (this: ServerResponse, chunk: unknown): boolean {

@@ -21,7 +21,7 @@ interface DenoLike {
   };
 }
 
-/** Why there is no such server here, if so. */
+/** The reason for a missing server; false if there is one. */
 export const noNativeServer: string | false = runtime === "node" ? "node has no server for fetch handlers" : false;
 
 /** Serves `fetch` at a free port of 127.0.0.1. */

@@ -91,7 +91,7 @@ test("previous: true does not take a scan because of a changed file for a deploy
       await writeTree(site, filesOf(deploy));
       const [former] = assetsOf(deploy - 1);
       await rm(join(site, former));
-      // In the midst of the deploy somebody asks for what was replaced, and again until the handler has scanned by itself.
+      // During the deploy a client requests what was replaced, and again until the handler has scanned by itself.
       while (await statusOf(handler, "large.bin") === 503) await pause(20);
       assert.equal(await statusOf(handler, former), 200, "before reload()");
       await assertStatus(handler, deploy, 200);

@@ -17,7 +17,7 @@ export type Kind = typeof kinds[number];
 /** Above what is kept in memory. */
 const LARGE = 100_000;
 const SMALL = 3000;
-/** How long a site may take to answer from a build that is complete, in ms; machines may be busy. */
+/** The time limit of an answer from a complete build, in ms; machines may be busy. */
 const LONGEST = 60_000;
 
 /** A file that is in every build; all its bytes tell which build it is of. */
@@ -95,7 +95,7 @@ export class RebuiltSite {
         this.#begun++;
         await this.#write(this.#begun);
         this.#complete = this.#begun;
-        // Sometimes somebody asks for it, sometimes it has to be seen.
+        // The handler is reloaded in some rounds, and sees the change itself in others.
         if (this.#random(4) === 0) await this.#handler.reload();
         await this.#becomeServed();
       }
@@ -128,7 +128,7 @@ export class RebuiltSite {
     }
   }
 
-  /** Asks for a path; returns the build that the response is of, undefined if it is to be asked for again. */
+  /** Requests a path; returns the build of the response, undefined if the request is to be repeated. */
   async #ask(path: keyof typeof files): Promise<number | undefined> {
     const oldest = this.#oldest;
     const coding = ["br", "gzip", "identity"][this.#random(3)]!;

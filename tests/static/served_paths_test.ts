@@ -144,7 +144,7 @@ test("every file is found at the path that it is served at, unless another one i
   }));
 });
 
-/** Where `path` leads in the end; fails where that has no end, or is told in another way than as a path of this site. */
+/** Returns the end of the redirects from `path`; fails if they have no end, or leave the paths of this site. */
 function followed(path: string, settings: PathSettings, files: readonly string[]): string | undefined {
   const has = (file: string) => files.includes(file);
   let url = new URL(encodeURI(path), "http://site.example");

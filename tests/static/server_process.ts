@@ -9,7 +9,7 @@ import { root, runtime } from "../support/runtime.ts";
 import type { Entry } from "./served_handler.ts";
 import { needs } from "../support/needs.ts";
 
-/** Why nothing can be found out about a process from outside, if so. */
+/** The reason why a process cannot be examined from outside; false if it can. */
 export const cannotLookInside: string | false = needs("proc");
 
 /** A server of `served_folder.ts`. */
@@ -67,18 +67,18 @@ export class ServerProcess {
     return this.#ended;
   }
 
-  /** How many descriptors the process has open. */
+  /** The number of descriptors that the process has open. */
   get descriptors(): number {
     return readdirSync(`/proc/${this.#child.pid}/fd`).length;
   }
 
-  /** How much memory the process has, in MB. */
+  /** The memory of the process, in MB. */
   get memory(): number {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8");
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
   }
 
-  /** How many descriptors the process has open on files whose path begins so. */
+  /** Returns the number of open descriptors on files whose path begins so. */
   descriptorsBelow(path: string): number {
     const folder = `/proc/${this.#child.pid}/fd`;
     return readdirSync(folder).filter((fd) => targetOf(join(folder, fd)).startsWith(path)).length;

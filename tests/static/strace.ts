@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { root, runtime } from "../support/runtime.ts";
 
-/** Why no process can be traced here, if so. */
+/** The reason why no process can be traced; false if it can. */
 export const cannotTrace: string | false = reason();
 
 function reason(): string | false {

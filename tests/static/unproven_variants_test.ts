@@ -136,7 +136,7 @@ test("a file that is called like a variant and holds something else is a file of
 
 test("a zstd stream whose window is larger than browsers take is left out", async () => {
   const frame = new Uint8Array(await compress(content, { format: "zstd" }));
-  // The same as a frame that declares a window of 16 MiB (RFC 8878, section 3.1.1.1).
+  // The frame of a single segment, which declares a window of 16 MiB (RFC 8878, section 3.1.1.1).
   const singleSegment = (frame[4]! & 0x20) !== 0;
   assert.ok(singleSegment, "a small frame is of one segment");
   const sizeLength = [1, 2, 4, 8][frame[4]! >> 6]!;

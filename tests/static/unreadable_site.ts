@@ -6,7 +6,7 @@ import { createStaticHandler } from "../../lib/static/mod.ts";
 export interface Outcome {
   /** Statuses and bodies, in the order of the paths. */
   readonly answers: readonly (readonly [status: number, body: string, coding: string | null])[];
-  /** As `path: message`, sorted. */
+  /** The warnings as `path: message`, sorted. */
   readonly warnings: readonly string[];
 }
 

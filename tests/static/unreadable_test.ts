@@ -12,7 +12,7 @@ import { needs } from "../support/needs.ts";
 
 const script = fileURLToPath(new URL("./unreadable_site.ts", import.meta.url));
 const isDeno = "deno" in process.versions;
-/** Root may read everything, so that the folder is served by somebody who is not. */
+/** Root may read everything, so that the folder is served by another user. */
 const NOBODY = 65534;
 const notHere = { skip: needs("modes") };
 

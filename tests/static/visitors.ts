@@ -3,7 +3,7 @@ import { pause } from "../support/waits.ts";
 import type { Generations, StoredForm } from "./generations.ts";
 import { PersistentConnection, type ReceivedAnswer } from "./persistent_connection.ts";
 
-/** How far the deploys are. */
+/** The progress of the deploys. */
 export interface Progress {
   /** The generation that is being put in place, or is. */
   begun: number;
@@ -28,7 +28,7 @@ export interface Visit {
   readonly generations: Generations;
   readonly progress: Progress;
   readonly counts: Counts;
-  /** Whether files are replaced one by one where they are served, so that some may have to be asked for again. */
+  /** Whether files are replaced one by one where they are served, so that a request for some may have to be repeated. */
   readonly isInPlace: boolean;
   /** What stands behind each entity tag that was ever seen, for all visitors. */
   readonly byTag: Map<string, StoredForm>;
@@ -114,7 +114,7 @@ export class Visitor {
       return undefined;
     }
     const form = this.#formOf(answer, method, what, fields);
-    if (form === undefined) return undefined; // HEAD, of something that nobody has got yet
+    if (form === undefined) return undefined; // HEAD, of a form that has not been downloaded yet
     assert.equal(form.path, path, what);
     const isRight = form.generation === pageOf || (form.generation >= oldest && form.generation <= newest);
     assert.ok(isRight, `${what}: generation ${form.generation}`);
@@ -166,7 +166,7 @@ export class Visitor {
     const [, start, end, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(fields.get("content-range") ?? "") ?? [];
     assert.ok(size !== undefined, `${what}: 206 without a range`);
     assert.equal(body.length, Number(end) + 1 - Number(start), what);
-    if (known === undefined) return undefined; // nobody has got it whole yet
+    if (known === undefined) return undefined; // it has not been downloaded whole yet
     assert.equal(Number(size), known.bytes.length, what);
     assert.ok(body.equals(known.bytes.subarray(Number(start), Number(end) + 1)), `${what}: a part of something else`);
     return known;

@@ -26,7 +26,7 @@ after(() => rm(folder, { recursive: true, force: true }));
 interface Scene {
   readonly site: string;
   readonly handler: StaticHandler;
-  /** How often the folder was scanned. */
+  /** Returns the number of scans of the folder. */
   readonly scans: () => number;
 }
 
@@ -155,7 +155,7 @@ test("watch: a folder that is removed and built anew is served as before until i
       assert.equal(await contentAt(handler, "assets/b.js"), 404);
       isOver = true;
       await asking;
-      answers.add(`build ${build}`); // which may not have been asked for in time
+      answers.add(`build ${build}`); // a request may have come too late for it
       assert.deepEqual([...answers].sort(), [`build ${build - 1}`, `build ${build}`]);
     }
   }));

@@ -7,7 +7,7 @@ import { exchange } from "../../support/raw_exchange.ts";
 import { serveFetch } from "../fetch_server.ts";
 import { type FieldLines, type Particulars, type SiteName, sites } from "./rfc_case.ts";
 
-/** How a request comes to the handler: as a `Request`, by a server for fetch handlers, or by `node:http` or `node:http2`. */
+/** The entry point of a request: as a `Request`, by a server for fetch handlers, or by `node:http` or `node:http2`. */
 export type Entry = "fetch" | "serve" | "node" | "http2";
 
 /** A request, with nothing left to fill in. */

@@ -117,7 +117,7 @@ function present({ coded }: KnownFile): Coding[] {
 }
 
 function chosenCoding(request: Combination, file: KnownFile): Coding | undefined {
-  // A part of a delta is of no use; and HEAD says of the coding what GET says (section 9.3.2).
+  // A part of a delta is useless alone; and HEAD has the coding that GET has (section 9.3.2).
   const hasDelta = request.dictionary === "former" && request.range === undefined;
   return present(file)
     .filter((coding) => weightOf(request, coding) > 0 && (hasDelta || !coding.startsWith("dc")))

@@ -159,7 +159,7 @@ export const dictionaries: readonly RFCCase[] = [
     { ...fields(KNOWN), "if-modified-since": MODIFIED },
     unchanged("dcb"),
   ],
-  // A part of a delta is of no use without the rest, and browsers that ask for parts of media name dcb and dcz.
+  // A part of a delta is useless without the rest, and browsers that request parts of media name dcb and dcz.
   ["9110 14.2", "a range is never one of a delta", "/app.js", {
     ...fields(KNOWN, "identity, dcb, dcz"),
     "range": "bytes=0-9",

@@ -13,7 +13,7 @@ export type Coding = "identity" | "br" | "zstd" | "gzip" | "dcb" | "dcz";
 /** The bytes that stand for a file in a coding. */
 export interface KnownBytes {
   readonly bytes: Uint8Array;
-  /** As the `ETag` field has it. */
+  /** The value of the `ETag` field. */
   readonly tag: string;
   /** SHA-256 in base64. */
   readonly digest: string;
@@ -21,10 +21,10 @@ export interface KnownBytes {
 
 /** A file of the tree, and all that its answers say. */
 export interface KnownFile {
-  /** Below the folder. */
+  /** The path below the folder. */
   readonly path: string;
   readonly type: string;
-  /** As `Last-Modified` has it. */
+  /** The value of the `Last-Modified` field. */
   readonly modified: string;
   readonly isImmutable: boolean;
   readonly coded: ReadonlyMap<Coding, KnownBytes>;
@@ -32,13 +32,13 @@ export interface KnownFile {
   readonly dictionary: string | undefined;
 }
 
-/** A folder whose every answer can be told beforehand. */
+/** A folder whose every answer is known beforehand. */
 export interface KnownTree {
   readonly directory: string;
   readonly files: ReadonlyMap<string, KnownFile>;
 }
 
-/** When all files were last changed; half a second later, to be exact. */
+/** The time of the last change of all files; half a second later, to be exact. */
 export const MODIFIED = "Mon, 06 May 2024 07:08:09 GMT";
 const modifiedAt = Date.UTC(2024, 4, 6, 7, 8, 9, 500) / 1000;
 

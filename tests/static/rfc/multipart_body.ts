@@ -11,7 +11,7 @@ export interface BodyPart {
 /**
  * Takes a multipart body apart, to the letter of RFC 2046, section 5.1.1.
  *
- * @throws {AssertionError} if it is none.
+ * @throws {AssertionError} if it is not a multipart body.
  */
 export function bodyParts(body: Uint8Array, boundary: string): BodyPart[] {
   const text = Buffer.from(body).toString("latin1");

@@ -2,7 +2,7 @@ import { notAcceptable, ok, type RFCCase, unchanged } from "./rfc_case.ts";
 
 const accept = (codings: string) => ({ "accept-encoding": codings });
 
-/** Of `/app.js`, which is there in br, zstd, gzip and as it is; br is the smallest, gzip the largest of the three. */
+/** Cases of `/app.js`, which is there in br, zstd, gzip and as it is; br is the smallest, gzip the largest of the three. */
 const ofAllVariants: readonly (readonly [name: string, field: string, Parameters<typeof ok>[0]])[] = [
   ["an empty field wants no coding", "", "identity"],
   ["the only coding is chosen", "gzip", "gzip"],

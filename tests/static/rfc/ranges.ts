@@ -8,7 +8,7 @@ const none = unsatisfiable("identity");
 const one = (first: number, last: number): Expected => partial("identity", [[first, last]]);
 const several = (...ranges: readonly (readonly [number, number])[]): Expected => partial("identity", ranges);
 
-/** Of `/ten.txt`, of ten bytes. */
+/** Cases of `/ten.txt`, of ten bytes. */
 const ofTen: readonly Row[] = [
   ["the first byte", "bytes=0-0", one(0, 0)],
   ["the last byte", "bytes=9-9", one(9, 9)],
@@ -66,7 +66,7 @@ const ofTen: readonly Row[] = [
   ["several lines, which are no list", ["bytes=0-1", "bytes=4-5"], whole],
 ];
 
-/** Of other files, with other fields. */
+/** Cases of other files, with other fields. */
 const ofOthers: readonly RFCCase[] = [
   ["9110 14.1.2", "the first bytes of a large file", "/large.bin", { range: "bytes=0-499" }, one(0, 499)],
   ["9110 14.1.2", "the middle of a large file", "/large.bin", { range: "bytes=65530-65545" }, one(65_530, 65_545)],
@@ -158,7 +158,7 @@ const ofOthers: readonly RFCCase[] = [
 
 const first: Expected = one(0, 1);
 
-/** With `Range: bytes=0-1` of `/ten.txt`, last modified on {@linkcode MODIFIED}. */
+/** Cases with `Range: bytes=0-1` of `/ten.txt`, last modified on {@linkcode MODIFIED}. */
 const ifRange: readonly (readonly [name: string, value: string, expected: Expected])[] = [
   ["the tag", "<identity>", first],
   ["another tag", '"AAAAAAAAAAAAAAAAAAAAAA"', whole],

@@ -18,7 +18,7 @@ const types: readonly (readonly [target: string, type: string | RegExp])[] = [
   ["/unknown.qqq", "application/octet-stream"],
 ];
 
-/** Metadata of representations, and what caches are told. */
+/** Metadata of representations, and fields for caches. */
 export const representations: readonly RFCCase[] = [
   ...types.map(([target, type]): RFCCase => [
     "9110 8.3",

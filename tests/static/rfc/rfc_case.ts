@@ -15,7 +15,7 @@ export interface Expected {
   readonly ranges?: readonly (readonly [first: number, last: number])[];
   /** More fields, or other values than those that go with the status and the file; null: no such field. */
   readonly fields?: Readonly<Record<string, string | RegExp | null>>;
-  /** Where a redirect leads: path and query. */
+  /** The path and query of a redirect's location. */
   readonly location?: string;
 }
 
@@ -27,7 +27,7 @@ export interface Particulars {
   readonly on?: SiteName;
   /** The only entry point that such a request can come to. */
   readonly only?: "node" | "fetch";
-  /** Why Bun cannot answer so, if it cannot. */
+  /** The reason why Bun cannot answer so; undefined if it can. */
   readonly notOnBun?: string;
   /** The version in the request line. Default: 1.1. */
   readonly version?: "1.0";

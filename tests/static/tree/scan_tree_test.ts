@@ -238,4 +238,4 @@ test("scanTree() survives a tree that is taken away under it", () =>
     else assert.equal(found.files.size + found.warnings.length >= 1, true);
   }));
 
-/** Why links cannot be tested here, if so. */
+/** The reason why links cannot be tested; false if they can. */
