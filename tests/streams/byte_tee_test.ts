@@ -76,6 +76,6 @@ for (const at of [0, 1]) {
     source.close();
     await refused;
     assert.deepEqual(await other, [[1]]);
-    await new Promise((resolve) => setTimeout(resolve)); // a rejection that nobody could handle would be told by now
+    await new Promise((resolve) => setTimeout(resolve)); // an unhandled rejection would be reported by now
   });
 }

@@ -6,11 +6,11 @@ import { native, ours, type StreamClasses } from "./drop_in_implementations.ts";
 /** What a body saw: plain data, with errors by name unless they are the body's own. */
 export type Observation = unknown;
 
-/** How a comparison is to be made. */
+/** The settings of a comparison. */
 export interface ComparisonOptions {
   /** What the standard demands; left out where runtimes differ, so that only the runtime's own streams are the measure. */
   readonly expected?: Observation;
-  /** Why this runtime cannot take part. */
+  /** The reason why this runtime cannot take part. */
   readonly skip?: string | false;
 }
 

@@ -11,7 +11,7 @@ export function utf8(text: string): Bytes {
 /** A readable stream and what its source was asked to do. */
 export interface Watched<T> {
   readonly stream: ReadableStream<T>;
-  /** How many chunks the source has given. */
+  /** Returns the number of chunks that the source has given. */
   readonly given: () => number;
   /** Resolves with the reason that the source's cancel() was called with. */
   readonly cancelled: Promise<unknown>;
@@ -27,7 +27,7 @@ export interface WatchedOptions {
   readonly failure?: unknown;
 }
 
-/** A stream that gives `chunks` one a pull and notes what is asked of it. */
+/** A stream that gives `chunks` one a pull and notes the calls of its source. */
 export function watched<T>(
   streams: StreamClasses,
   chunks: Iterable<T>,

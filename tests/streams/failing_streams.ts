@@ -251,7 +251,7 @@ function failingBody({ ReadableStream }: StreamSet): ReadableStream<Uint8Array<A
   });
 }
 
-/** What the caller forgets to handle: here the standard wants a rejection that nobody has handled. */
+/** The promises that the caller leaves unhandled: here the standard wants an unhandled rejection. */
 export const forgotten: Readonly<Record<string, Failure>> = {
   "a forgotten read()": ({ ReadableStream }) => void new ReadableStream({ pull: fail }).getReader().read(),
   "a forgotten next()": ({ ReadableStream }) => void new ReadableStream({ pull: fail }).values().next(),

@@ -12,7 +12,7 @@ interface Mark {
 /** A source, transforms and a slow sink: how they are made and fed. */
 interface Plan {
   readonly chunkSize: number;
-  /** Chunks that the source enqueues when it is asked for one. */
+  /** Chunks that the source enqueues at a pull. */
   readonly burst: number;
   readonly sourceWaits: boolean;
   readonly chunks: number;
@@ -39,16 +39,17 @@ const plans: fc.Arbitrary<Plan> = fc.record({
 });
 
 /**
- * How many chunks a queue may hold: it takes one more as long as what it holds is below its mark. The chunk that a sink
- * or transformer is at work on counts as held.
+ * Returns the number of chunks that a queue may hold: it takes one more as long as its size is below its mark. The
+ * chunk that a sink or transformer is at work on counts as held.
  */
 function capacity({ bytes, value }: Mark, chunkSize: number): number {
   return bytes ? Math.ceil(value / chunkSize) : value;
 }
 
 /**
- * How many chunks may be between the source and the end of the sink's write() at once: what each of the queues may hold,
- * and what a burst brings above one chunk. A pipe itself holds none: it reads when there is room for what it reads.
+ * Returns the number of chunks that may be between the source and the end of the sink's write() at once: what each of
+ * the queues may hold, and what a burst brings above one chunk. A pipe itself holds none: it reads when there is room
+ * for what it reads.
  */
 function bound({ source, transforms, sink, chunkSize, burst }: Plan): number {
   const marks = [source, sink, ...transforms.flatMap(({ writable, readable }) => [writable, readable])];

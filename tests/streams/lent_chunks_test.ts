@@ -10,7 +10,7 @@ const nativeGetReader = globalThis.ReadableStream.prototype.getReader;
 type Reader = ReadableStreamDefaultReader<number>;
 type Open = (stream: ReadableStream<number>) => Reader;
 
-/** How programs read: by a reader of ours, and by one of the runtime's, to which chunks may be lent. */
+/** The ways of programs to read: by a reader of this package, and by one of the runtime's, to which chunks may be lent. */
 const byOurs: Open = (stream) => stream.getReader() as Reader;
 const byNative: Open = (stream) => nativeGetReader.call(stream) as Reader;
 
@@ -23,7 +23,7 @@ interface Program {
   readonly highWaterMark: number;
   /** The size that the strategy gives each chunk; the standard's own way of counting if there is none. */
   readonly size: number | undefined;
-  /** How many chunks a pull enqueues, if the source has a pull. */
+  /** The number of chunks that a pull enqueues, if the source has a pull. */
   readonly pulled: number | undefined;
   readonly operations: readonly Operation[];
 }
@@ -63,9 +63,9 @@ async function events({ highWaterMark, size, pulled, operations }: Program, open
     cancel: (reason) => void seen.push(["cancelled", reason]),
   }, size === undefined ? { highWaterMark } : { highWaterMark, size: () => size });
   let reader: Reader | undefined;
-  /** How many reads wait. */
+  /** The number of reads that wait. */
   let waiting = 0;
-  /** How the reader's stream has ended: the native side may not look at it before it is asked for a chunk. */
+  /** The end of the reader's stream: the native side may not look at it before a pull. */
   let end: string | undefined;
   let hasRead = false;
   const lock = (locks: Open): void => {

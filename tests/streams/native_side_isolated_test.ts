@@ -97,7 +97,7 @@ test("the runtime sees the lock of a reader that came before it looked, and its 
   assert.equal(nativeLocked.call(stream), false);
 });
 
-/** What locks a stream of ours without a reader that users see, and lets it go again. */
+/** Locks of a stream without a reader that users see, each with its release. */
 const unseenLocks: Readonly<Record<string, (stream: ReadableStream) => () => Promise<unknown>>> = {
   iterator(stream) {
     const iterator = stream.values({ preventCancel: true });
@@ -523,7 +523,7 @@ test("the end of a transform that has closed refuses what the runtime pipes into
   await assert.rejects(native.pipeTo(transform.writable), TypeError);
 });
 
-// Bun's pipe asks for slots that nothing of ours can set: it learns of the end with the first chunk.
+// Bun's pipe looks up slots that this package cannot set: it learns of the end with the first chunk.
 const refusesAtOnce = { timeout: 60_000, skip: "Bun" in globalThis };
 
 for (const [state, end] of [["closed", undefined], ["closing", new Promise<void>(() => {})]] as const) {

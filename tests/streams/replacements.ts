@@ -16,7 +16,9 @@ function extend(name: (typeof classes)[number]): void {
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
 }
 
-/** As zone.js has it: a class of its own, and a `then()` of the language's promises that gives one of that. */
+/**
+ * Installs a class of its own, as zone.js does, and a `then()` of the language's promises that returns an instance of it.
+ */
 function zone(): void {
   const { Promise } = globalThis;
   const { then } = Promise.prototype;
@@ -74,7 +76,7 @@ function zone(): void {
   Object.defineProperty(globalThis, "Promise", { value: ZonePromise, writable: true, configurable: true });
 }
 
-/** As mocks have it: a class that extends the language's, and does more in `then()`. */
+/** Installs the replacement of mocks: a class that extends the language's, and does more in `then()`. */
 function mockPromise(): void {
   class Mock<T> extends Promise<T> {
     override then<A = T, B = never>(...args: Parameters<Promise<T>["then"]>): Promise<A | B> {
@@ -85,7 +87,7 @@ function mockPromise(): void {
   Object.defineProperty(globalThis, "Promise", { value: Mock, writable: true, configurable: true });
 }
 
-/** As instrumentation has it: `fetch()` and `Response` of its own. */
+/** Installs the replacement of instrumentation: `fetch()` and `Response` of its own. */
 function wrapFetch(): void {
   const { fetch: before } = globalThis;
   globalThis.fetch = (...args) => before(...args).then((response) => new Response(response.body, response));

@@ -5,8 +5,8 @@ import { createTransformStream } from "../../lib/streams/transform/transform_str
 import { within } from "../support/waits.ts";
 
 /**
- * A native transform stream over a state of ours that doubles numbers, as where the native side of our streams cannot
- * be made lazily: in none of the runtimes that run the tests, but in some of those that are supported.
+ * A native transform stream over this package's state that doubles numbers, as where the native side of a stream cannot
+ * be made lazily. The runtimes of the tests never do that, but some supported ones do.
  */
 function doubling(): TransformStream<number, number> {
   const state = createTransformStream((state) => ({

@@ -68,7 +68,7 @@ const sources: Readonly<Record<string, (classes: Classes) => ReadableStream<numb
   },
 };
 
-/** How a stream is piped on, and read at the end. */
+/** The ways to pipe a stream on, and to read it at the end. */
 const pipes: Readonly<Record<string, (source: ReadableStream, pair: ReadableWritablePair) => ReadableStream>> = {
   method: (source, pair) => source.pipeThrough(pair),
   "the runtime's method": (source, pair) => native.ReadableStream.prototype.pipeThrough.call(source, pair),

@@ -9,7 +9,7 @@ import { mixedSets, ourSet } from "./stream_sets.ts";
 const script = fileURLToPath(new URL("./unhandled_rejections.ts", import.meta.url));
 const runtimeArguments = "Deno" in globalThis ? ["run", "-A", "--no-check"] : [];
 
-/** How many rejections each way to fail leaves unhandled. */
+/** Returns the number of rejections that each way to fail leaves unhandled. */
 function unhandled(set: string): Readonly<Record<string, number>> {
   const { stdout, stderr } = spawnSync(process.execPath, [...runtimeArguments, script, set], { encoding: "utf8" });
   assert.match(stdout, /^\{/, stderr);

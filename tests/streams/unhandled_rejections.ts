@@ -1,6 +1,6 @@
 /**
- * Runs ways to fail one after the other and prints, as JSON, how many rejections each has left that nobody handled.
- * A process of its own: a test runner would count them as failures, and each of them does so in another way.
+ * Runs ways to fail one after the other and prints, as JSON, how many unhandled rejections each has left. A process of
+ * its own: a test runner would count them as failures, and each of them does so in another way.
  */
 import process from "node:process";
 import * as failing from "./failing_streams.ts";

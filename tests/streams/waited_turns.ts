@@ -4,7 +4,7 @@
  */
 import process from "node:process";
 
-/** How often the end of a turn was waited for. */
+/** The number of times that the end of a turn was waited for. */
 export interface Turns {
   readonly short: number;
   readonly long: number;

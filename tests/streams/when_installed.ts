@@ -13,7 +13,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { inspect } from "node:util";
 
-/** Of the runtime itself, whatever is installed. Nothing else is touched before: Node makes its fetch when it is asked for. */
+/** The runtime's own classes, whatever is installed. Nothing else is touched before: Node makes its fetch on first use. */
 const Native = { ReadableStream, WritableStream, TransformStream };
 
 /** What the process prints: outcomes by what was tried. */

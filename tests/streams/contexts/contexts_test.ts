@@ -11,7 +11,7 @@ import { type ProgramClasses, runProgram, Wakes } from "./programs.ts";
 const CALLBACKS = Number(process.env.MILLRACE_CONTEXTS ?? 30_000);
 /** The same again: `MILLRACE_SEED=123`, which a failure tells. */
 const SEED = Number(process.env.MILLRACE_SEED ?? Math.floor(Math.random() * 2 ** 31));
-/** How many programs run at the same time, each in a context. */
+/** The number of programs that run at the same time, each in a context. */
 const CONTEXTS = 50;
 
 /** Runs programs, and returns the callbacks that ran in the context of another program. */

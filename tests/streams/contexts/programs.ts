@@ -58,8 +58,8 @@ export interface ProgramOptions {
   readonly seed: number;
   readonly wakes: Wakes;
   /**
-   * How many contexts its streams are made, piped and read in. With one, none of its callbacks may run in another, unless
-   * somebody from elsewhere enqueues.
+   * The number of contexts in which its streams are made, piped and read. With one, none of its callbacks may run in
+   * another, unless a chunk is enqueued from elsewhere.
    */
   readonly contexts: number;
 }

@@ -80,7 +80,7 @@ export function iterable(world: World, subject: string, spec: Iterable): unknown
     return delayed.then(() => result);
   };
   const end = (outcome: Outcome): unknown => {
-    // A sync iterator's promise would be no promise but a result, and its rejection nobody's.
+    // A sync iterator's promise would not be a promise but a result, and its rejection unhandled.
     const ended = world.end(spec.type === "sync" && outcome.kind !== "throw" ? { kind: "return" } : outcome, subject);
     if (ended === undefined) return wrap({ value: undefined, done: true });
     return ended instanceof Promise ? ended.then(() => ({ done: true })) : ended;

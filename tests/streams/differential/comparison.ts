@@ -15,8 +15,8 @@ export function compareInOrder(expected: readonly Event[], actual: readonly Even
 }
 
 /**
- * The first difference in what happened to one object in one turn of the event loop. Where pipes take part no more
- * than that can be asked for: the standard leaves it to the implementation in which microtask a pipe reads and writes.
+ * The first difference in what happened to one object in one turn of the event loop. With pipes no more than that can
+ * be compared: the standard leaves it to the implementation in which microtask a pipe reads and writes.
  */
 export function compareByTurn(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
   const expectedBySubject = bySubject(expected);
@@ -29,7 +29,7 @@ export function compareByTurn(expected: readonly Event[], actual: readonly Event
   return undefined;
 }
 
-/** The same without the order of what happened to the object in the turn. */
+/** Compares turns without the order of what happened to the object in the turn. */
 export function compareTurnsUnordered(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
   const [one, other] = [expected, actual].map((events) =>
     [...bySubject(events)].flatMap(([subject, lines]) => lines.map((line) => `${subject}: ${line}`)).sort()
@@ -39,9 +39,9 @@ export function compareTurnsUnordered(expected: readonly Event[], actual: readon
 
 /** The callbacks of the end. */
 const callback = /^(abort\b|cancel\b|close\b|flush\b|return\()/;
-/** How pipes ended, and the callbacks of the end. */
+/** The ends of pipes, and the callbacks of the end. */
 const ending = /^(pipe |abort\b|cancel\b|close\b|flush\b|return\()/;
-/** How pipes ended. */
+/** The ends of pipes. */
 const result = /^pipe /;
 const arrival = /^(write|transform)\(/;
 
@@ -53,7 +53,7 @@ export function compareOutcomes(expected: readonly Event[], actual: readonly Eve
   return compareMatching(ending, expected, actual);
 }
 
-/** The same without the callbacks of the end. */
+/** Compares results without the callbacks of the end. */
 export function compareResults(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
   return compareMatching(result, expected, actual);
 }
@@ -68,17 +68,17 @@ export function compareArrivals(expected: readonly Event[], actual: readonly Eve
   return compareMatching(/^$/, expected, actual);
 }
 
-/** The same as {@linkcode compareOutcomes} without how pipes ended. */
+/** Compares as {@linkcode compareOutcomes} does, without the ends of pipes. */
 export function compareCallbacks(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
   return compareMatching(callback, expected, actual);
 }
 
-/** The same as {@linkcode compareOutcomes}, where the chunks that only one side got need not be the last ones. */
+/** Compares as {@linkcode compareOutcomes} does; the chunks that only one side got need not be the last ones. */
 export function compareWithoutLost(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
   return compareMatching(ending, expected, actual, withoutLost);
 }
 
-/** How many chunks arrived anywhere. */
+/** Returns the number of chunks that arrived anywhere. */
 export function countArrivals(events: readonly Event[]): number {
   return events.filter(({ text }) => arrival.test(text)).length;
 }
@@ -119,7 +119,7 @@ export function lineOf({ subject, text }: Event): string {
 function bySubject(events: readonly Event[]): Map<string, string[]> {
   const lines = new Map<string, string[]>();
   for (const { subject: name, turn, text } of events) {
-    // How often a source that has nothing more is asked depends on when it is read.
+    // The number of pulls of a source without further chunks depends on when it is read.
     if (text.endsWith(", idle")) continue;
     const subject = `turn ${turn}: ${name}`;
     const own = lines.get(subject) ?? [];

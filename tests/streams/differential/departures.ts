@@ -1,6 +1,6 @@
 /**
- * Where the implementations that ours is compared with depart from the standard, or choose otherwise where it leaves a
- * choice. Each entry is named and counted, and says as narrowly as it can which programs it is about.
+ * Departures of the compared implementations from the standard, and their other choices where it leaves one. Each entry
+ * is named and counted, and says as narrowly as it can which programs it is about.
  *
  * @module
  */
@@ -41,7 +41,7 @@ function some(operations: readonly Operation[], kinds: readonly OperationKind[])
   return operations.some((operation) => kinds.includes(operation.kind) || someWithin(operation, kinds));
 }
 
-/** The same for the operations in a part of one. */
+/** Whether a part of an operation has an operation of these kinds. */
 function someWithin(part: unknown, kinds: readonly OperationKind[]): boolean {
   if (typeof part !== "object" || part === null) return false;
   return Object.entries(part).some(([name, value]) =>

@@ -19,7 +19,7 @@ export class EventLog {
     this.events.push({ subject, text, turn: this.turn });
   }
 
-  /** From now on the object is called so in the log. */
+  /** Sets the object's name in the log from now on. */
   name(value: unknown, name: string): void {
     this.#names.set(value, name);
   }

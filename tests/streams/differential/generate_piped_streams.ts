@@ -3,9 +3,9 @@ import type { Callbacks, Chunk, Delay, Operation, Outcome, Reaction, Reactions, 
 import type { Random } from "./random.ts";
 
 /**
- * How the chunks of a piped program come. In a burst many are under way at once, and nothing may fail in the middle of
- * it: in which microtask a pipe reads is left to the implementation, and so how far it has come then. Paced, each has a
- * turn of the event loop to itself, and what fails may do so at any point of its way.
+ * The pace of a piped program's chunks. In a burst many are under way at once, and nothing may fail in the middle of
+ * it: the standard leaves the microtask of a pipe's read to the implementation. Paced, each has a turn of the event
+ * loop to itself, and what fails may do so at any point of its way.
  */
 export type Pace = "burst" | "paced";
 

@@ -11,7 +11,7 @@ export function typeErrors(events: readonly Event[]): ReadonlySet<string> {
   return new Set(answers.map((text, at) => `${text} ${answers.slice(0, at).filter((one) => one === text).length}`));
 }
 
-/** How many calls that tear something down have not been answered. */
+/** Returns the number of unanswered calls that tear something down. */
 export function unanswered(events: readonly Event[]): number {
   const calls = events.filter(({ text }) => /^(cancel|cancelReader|abort|abortWriter|return|write|pipeTo)$/.test(text));
   const answers = events.filter(({ text }) =>
@@ -20,29 +20,29 @@ export function unanswered(events: readonly Event[]): number {
   return calls.length - answers.length;
 }
 
-/** How many calls of pipeTo() have not been answered. */
+/** Returns the number of unanswered calls of pipeTo(). */
 export function countPipesUnderWay(events: readonly Event[]): number {
   const calls = events.filter(({ text }) => text === "pipeTo").length;
   return calls - events.filter(({ text }) => /^pipe (fulfilled|rejected)/.test(text)).length;
 }
 
-/** How many reads and readers were told of an end, or of a failure. */
+/** Returns the number of reads and readers that got an end, or a failure. */
 export function countEndedReads(events: readonly Event[]): number {
   const end = /^(read \d+ (fulfilled: .*done: true|rejected)|closed@\d+ (fulfilled|rejected))/;
   return events.filter(({ text }) => end.test(text)).length;
 }
 
-/** How many reads were told that there is no more. */
+/** Returns the number of reads that got `done`. */
 export function countLastReads(events: readonly Event[]): number {
   return events.filter(({ text }) => /^read \d+ fulfilled: .*done: true/.test(text)).length;
 }
 
-/** How many times a view was to be answered and there was none. */
+/** Returns the number of responses to a view without a pending request. */
 export function countMissedRequests(events: readonly Event[]): number {
   return events.filter(({ text }) => text === "no request").length;
 }
 
-/** How many chunks a strategy was asked the size of. */
+/** Returns the number of chunks whose size a strategy computed. */
 export function countSizes(events: readonly Event[]): number {
   return events.filter(({ text }) => text.startsWith("size(")).length;
 }
@@ -55,7 +55,7 @@ export function withoutReasons(events: readonly Event[]): readonly Event[] {
   }));
 }
 
-/** Whether an iterator was asked again before it had answered. */
+/** Whether an iterator was called again before it had answered. */
 export function overlaps(events: readonly Event[]): boolean {
   const waiting = new Map<string, number>();
   for (const { subject, text } of events) {
@@ -70,7 +70,7 @@ export function overlaps(events: readonly Event[]): boolean {
   return false;
 }
 
-/** Whether no iterator gives a chunk to a next() that was asked after one that it told that there are no more. */
+/** Whether no iterator gives a chunk to a next() that was called after one that got `done`. */
 export function endsOnce(events: readonly Event[]): boolean {
   const answers = new Map<string, boolean[]>();
   for (const { subject, text } of events) {

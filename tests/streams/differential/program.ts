@@ -4,10 +4,10 @@
  * created (a deleted or failed operation) is recorded as absent and does nothing.
  */
 
-/** When a callback's promise settles. */
+/** The time at which a callback's promise settles. */
 export type Delay = { readonly microtasks: number } | "macrotask";
 
-/** How a callback ends. `error` names an error of the program; none stands for `undefined`. */
+/** The outcome of a callback. `error` names an error of the program; a missing name stands for `undefined`. */
 export type Outcome =
   | { readonly kind: "return" }
   | { readonly kind: "throw"; readonly error?: string }
@@ -134,11 +134,11 @@ export type Operation =
 export interface Iterable {
   readonly type: "array" | "sync" | "async";
   readonly values: number;
-  /** How next() ends after its values: done, or as said here. */
+  /** The end of next() after its values: done, or another outcome. */
   readonly end: Outcome;
-  /** Where async, when each next() settles. */
+  /** The time at which each next() of an async iterator settles. */
   readonly delay: Delay;
-  /** How return() ends; without it there is none. */
+  /** The outcome of return(); without it the method is missing. */
   readonly return?: Outcome;
 }
 

@@ -13,7 +13,7 @@ import { hasPipes, type Program } from "./program.ts";
 import { shrink } from "./shrink.ts";
 import { type Contest, judge } from "./verdict.ts";
 
-/** Differences that are made small and printed; of more only the seed is told. */
+/** The number of differences that are made small and printed; of more only the seed is printed. */
 const MOST_SHOWN = 10;
 
 const { values } = parseArgs({
@@ -39,7 +39,7 @@ let unhandled = 0;
 process.on("unhandledRejection", () => {
   if (running === "ours") unhandled++;
 });
-// Assertions that fail inside the others are thrown in microtasks of theirs.
+// Assertions that fail inside the other implementations are thrown in their microtasks.
 process.on("uncaughtException", (error) => {
   if (running === "ours") throw error;
 });
@@ -76,7 +76,7 @@ async function report(contest: Contest, program: Program): Promise<string> {
   ].join("\n");
 }
 
-/** Whether a program leaves a rejection of ours that nobody handles. */
+/** Whether a program leaves an unhandled rejection of this package. */
 async function leavesRejections(program: Program): Promise<boolean> {
   const before = unhandled;
   running = "ours";

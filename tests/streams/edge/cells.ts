@@ -45,7 +45,10 @@ export type Places<Stream> = Readonly<Record<string, (stream: Stream, classes: C
 
 /** Turns of the event loop after which something that does without the outside has come to its end, or never will. */
 const TURNS = 60;
-/** For how many messages to itself a turn lasts, beside a timer: more than for which tasks of ours let others run. */
+/**
+ * The number of messages to itself that a turn lasts, beside a timer: more than the tasks of this package take before a
+ * pause.
+ */
 const MESSAGES = 12;
 /** Milliseconds after which something that is answered from outside never will be; cells that are right need none of it. */
 const DEADLINE = 60_000;
@@ -66,7 +69,7 @@ export function turns(count: number): Promise<void> {
   return wait;
 }
 
-/** Passes one turn once so many messages have come back, which take as long as tasks of ours pause on a busy machine. */
+/** Passes one turn after a number of messages, which take as long as this package's tasks pause on a busy machine. */
 function receive(left: number): void {
   if (left > 0) return send(() => receive(left - 1));
   turn++;
@@ -91,7 +94,7 @@ export function outcome(steps: () => unknown, wait: Promise<void> = turns(TURNS)
   ]);
 }
 
-/** The same for one that is answered by a socket, a file or another thread. */
+/** Returns the outcome of steps that are answered by a socket, a file or another thread. */
 export function outcomeFromOutside(steps: () => unknown): Promise<Seen> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((passed) => timer = setTimeout(passed, DEADLINE));

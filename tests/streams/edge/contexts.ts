@@ -1,7 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Classes, native, ours, turns } from "./cells.ts";
 
-/** Who does what: the maker of the streams, of each pipe, the sender of a chunk, and the reader of what comes out. */
+/**
+ * The user of each step: the maker of the streams, of each pipe, the sender of a chunk, and the reader of what comes
+ * out.
+ */
 const user = new AsyncLocalStorage<string>();
 
 type Chunks = ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -29,7 +32,7 @@ const readers: Readonly<Record<string, (stream: Chunks, sink: WritableStream, en
   "a pipe": (stream, sink) => stream.pipeTo(sink),
 };
 
-/** When a source has its chunk, when the chain is read, and how it ends. */
+/** The time at which a source has its chunk, at which the chain is read, and the way it ends. */
 const WHEN = ["pulled", "enqueued at once", "enqueued before the pipe", "enqueued in a later turn"];
 const READ = ["read at once", "read later"];
 const END = ["closes", "errors", "is cancelled"];

@@ -6,7 +6,7 @@ import { contextsOf, mixes, NATIVE, ways } from "./contexts.ts";
 /** Whether a callback may run in a context in which the runtime's own streams do not call it. */
 function isAllowed(callback: string, way: string): boolean {
   const [, name, context] = /^(.*) of (.*)$/.exec(callback)!;
-  // Pipes of ours do all in the context that they were made in, where Node's and Bun's stray.
+  // This package's pipes do all in the context that they were made in, where Node's and Bun's stray.
   if (context === "pipe") return true;
   if (context === "reader") return way.startsWith("a pipe") && ["write", "close", "abort"].includes(name!);
   // Node's transform streams go on in that of the reader, where the standard has that of the write.

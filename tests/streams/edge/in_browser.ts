@@ -7,7 +7,7 @@ import { differences } from "./cells.ts";
 import { platformGroups } from "./groups.ts";
 import { known } from "./known.ts";
 
-/** With more, tasks of ours would pause again and again. */
+/** The number of cells at once, above which this package's tasks would pause again and again. */
 const AT_ONCE = 700;
 const every = Number(new URLSearchParams(location.search).get("every") ?? 1);
 const unhandled: Record<string, unknown> = {};

@@ -18,7 +18,7 @@ const one = (): ReadableStream =>
   new ReadableStream({ start: (controller) => (controller.enqueue(abc), controller.close()) });
 const body = (): globalThis.ReadableStream => new Response("abc").body!;
 
-/** Ways to have a text of three letters, by streams of the browser's and of ours. */
+/** Ways to have a text of three letters, by streams of the browser's and of this package. */
 const ways: Readonly<Record<string, () => Promise<string>>> = {
   "a Response of ours": () => new Response(one()).text(),
   "toNative()": () => new Response(toNative(one())).text(),

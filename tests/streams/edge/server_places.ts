@@ -169,7 +169,7 @@ const nodeSink = (out: (chunk: unknown) => void) =>
 // deno-lint-ignore no-explicit-any -- pipeline() of node:stream takes what its types do not know
 const run = (...stages: any[]): void => (pipeline as (...stages: any[]) => void)(...stages);
 
-/** The same of transform streams. */
+/** The places of transform streams. */
 export const transformNodePlaces: Places<Pair> = {
   "pipeline(node, it, node)": (it) => () => piped((done, out) => run(node(), it, nodeSink(out), done)),
   "pipeline(rs, it, ws)": (it, classes) => () =>

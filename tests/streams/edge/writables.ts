@@ -10,7 +10,7 @@ import {
   turns,
 } from "./cells.ts";
 
-/** A writable stream, and what its sink was asked for. */
+/** A writable stream, and the calls of its sink. */
 export interface Watched {
   readonly stream: WritableStream<string>;
   readonly log: string[];
