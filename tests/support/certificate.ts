@@ -4,9 +4,9 @@ import { join } from "node:path";
 
 /** A self-made certificate for `localhost` and 127.0.0.1. */
 export interface Certificate {
-  /** Where the certificate is. */
+  /** The path of the certificate. */
   readonly certFile: string;
-  /** Where its key is. */
+  /** The path of its key. */
   readonly keyFile: string;
   readonly cert: string;
   readonly key: string;

@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-/** How a command ended. */
+/** The end of a command. */
 export interface Ended {
   readonly status: number | null;
   readonly stdout: string;

@@ -7,7 +7,7 @@ const KEPT = 100_000;
 export class Connection {
   /** What came, of which only the end is kept. */
   received = "";
-  /** How many bytes came. */
+  /** The number of received bytes. */
   size = 0;
   isClosed = false;
   readonly socket: Socket;

@@ -14,7 +14,7 @@ interface FakeTimer {
 export class FakeClock {
   /** The time in ms. */
   now = 1000.25;
-  /** How many timers were set. */
+  /** The number of timers that were set. */
   made = 0;
   readonly #timers: Set<FakeTimer> = new Set();
   readonly #earliness: () => number;
@@ -42,12 +42,12 @@ export class FakeClock {
     this.#restore();
   }
 
-  /** How many timers are set now. */
+  /** The number of timers that are set now. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** How many of them keep the process alive. */
+  /** The number of them that keep the process alive. */
   get keepingAlive(): number {
     return [...this.#timers].filter(({ isRefed }) => isRefed).length;
   }

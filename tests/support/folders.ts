@@ -38,7 +38,7 @@ export async function contents(folder: string): Promise<Record<string, string>> 
   return result;
 }
 
-/** When the file at `path` was last changed, in ms since 1970. */
+/** Returns the time of the last change of the file at `path`, in ms since 1970. */
 export async function changedAt(path: string): Promise<number> {
   return (await stat(path)).mtimeMs;
 }

@@ -9,7 +9,7 @@ export const isLong: boolean = process?.env.MILLRACE_LONG === "1";
 /** Node tries most, as other runtimes run the same code with cases of their own. */
 const SHARE = process?.versions.bun || process?.versions.deno ? 12 : 6;
 
-/** How many of `count` random cases to try: some of them, or all in a long run. */
+/** Returns the number of random cases to try of `count`: some of them, or all in a long run. */
 export function tries(count: number): number {
   return isLong ? count : Math.ceil(count / SHARE);
 }

@@ -1,12 +1,12 @@
 import { createServer } from "node:net";
 
-// Below what systems give to whoever asks for any port, which would take it before its server does; processes begin at
-// different places.
+// Below the ports that systems give to requests for any port, which would take it before its server does; processes
+// begin at different places.
 const first = 12_000;
 const count = 18_000;
 let next = Math.floor(Math.random() * count);
 
-/** Finds a port that nothing listens on, for a server that cannot be told to take any. No process gets one twice. */
+/** Finds a port that nothing listens on, for a server that cannot choose one itself. No process gets one twice. */
 export async function freePort(): Promise<number> {
   while (true) {
     const port = first + next++ % count;

@@ -9,7 +9,7 @@ import { freePort } from "./ports.ts";
 const programs = globSync("/usr/lib/postgresql/*/bin").sort().at(-1) ?? "";
 const isRoot = process.getuid?.() === 0;
 
-/** Why there can be no server of Postgres here, if so. */
+/** The reason for a missing server of Postgres; false if it can run. */
 export const cannotServePostgres: string | false = !existsSync(join(programs, "initdb"))
   ? "Postgres is not installed"
   : isRoot && !hasOwner()

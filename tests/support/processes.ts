@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { delimiter, dirname } from "node:path";
 import process from "node:process";
 
-/** How a command ended and what it printed. */
+/** The end of a command, and what it printed. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -25,7 +25,7 @@ export function run(command: string, args: readonly string[], cwd: string, env =
   });
 }
 
-/** As {@linkcode run}; a command that fails rejects with what it printed. */
+/** Runs a command as {@linkcode run} does and returns its output; a command that fails rejects with what it printed. */
 export async function output(command: string, args: readonly string[], cwd: string, env = {}): Promise<string> {
   const { code, stdout, stderr } = await run(command, args, cwd, env);
   if (code !== 0) throw new TypeError(`${command} ${args.join(" ")} ended with ${code}:\n${stdout}${stderr}`);

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { connect } from "node:net";
 
-/** How long a server may take to answer, in ms: what takes longer hangs. */
+/** The time limit of an answer, in ms: what takes longer hangs. */
 const LIMIT = 60_000;
 
 /** What came back for a request, taken apart here so that no client's leniency hides anything. */

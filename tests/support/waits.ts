@@ -1,4 +1,4 @@
-/** How long a test waits for anything, in ms: what takes longer hangs, however busy the machine is. */
+/** The time limit of a wait in tests, in ms: what takes longer hangs, however busy the machine is. */
 export const LIMIT = 60_000;
 
 /** Waits, in ms. */
