@@ -17,7 +17,7 @@ const values = (
   options?: JsonSequenceDecoderStreamOptions,
 ): Promise<unknown[]> => through(chunks, new JsonSequenceDecoderStream(options));
 
-/** Values, and in place of each text that was told of its index, the text and the message of a reason of ours. */
+/** Returns the values; a rejected text is replaced by its index, the text and the message of this package's error. */
 async function toldOf(chunks: readonly (string | BufferSource)[]): Promise<unknown[]> {
   const onInvalid = ({ index, text, error }: InvalidJsonText): unknown => {
     assert.ok(error instanceof SyntaxError);

@@ -9,7 +9,7 @@ export interface Fed {
   readonly lines: number;
   /** The lines' characters, all together. */
   readonly characters: number;
-  /** How far the peak of the resident memory rose while the lines were made, in MiB. */
+  /** The growth of the peak of the resident memory while the lines were made, in MiB. */
   readonly growth: number;
   readonly error?: string;
 }

@@ -16,7 +16,7 @@ const decoders: Record<string, () => Decoder> = {
   CsvDecoderStream: () => new CsvDecoderStream({ convert: (field) => (made++, field) }),
   JsonLineStream: () => new JsonLineStream(),
 };
-/** How many fields have been made since it was set. */
+/** The number of fields that have been made since it was set. */
 let made = 0;
 
 for (const [name, open] of Object.entries(decoders)) {

@@ -5,7 +5,7 @@ import { ReadableStream, TransformStream, WritableStream } from "../../lib/strea
 import { CsvDecoderStream, CsvEncoderStream, JsonLinesEncoderStream, JsonLineStream } from "../../lib/text/mod.ts";
 import { tries } from "../support/long_run.ts";
 
-/** How many records to send; a million are sent with MILLRACE_RECORDS=1000000. */
+/** The number of records to send; a million are sent with MILLRACE_RECORDS=1000000. */
 const COUNT = Number(process.env.MILLRACE_RECORDS ?? tries(8000));
 const SEED = Number(process.env.MILLRACE_SEED ?? Math.trunc(Math.random() * 2 ** 31));
 
