@@ -29,7 +29,7 @@ async function listening(server: Pick<Server, "listen" | "address">): Promise<nu
   return (server.address() as AddressInfo).port;
 }
 
-/** What a server of node:http is told by a chunked request with these fields before and after its body. */
+/** Returns what a server of node:http gets from a chunked request with these fields before and after its body. */
 async function toldByHttp1(header: readonly string[], trailer: readonly string[]): Promise<Told> {
   const { promise, resolve } = Promise.withResolvers<Told>();
   const server = createServer((request, response) => {

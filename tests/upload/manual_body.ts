@@ -1,7 +1,7 @@
 import type { BodyReader } from "../../lib/upload/body/body_source.ts";
 import { concatenated } from "../support/bytes.ts";
 
-/** A body that gives what it was told, as strictly as its interface allows, and remembers how it was cancelled. */
+/** A body that gives the chunks of the test, as strictly as its interface allows, and remembers its cancellation. */
 export interface ManualBody extends BodyReader {
   /** Gives one more batch; the end does not come by itself any more. */
   give(batch: readonly Uint8Array[]): void;

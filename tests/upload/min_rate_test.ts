@@ -37,7 +37,7 @@ async function* trickle(bytes: Uint8Array<ArrayBuffer>): Chunks {
   }
 }
 
-/** A stream of chunks, of bytes for readers with buffers of their own if that is asked. */
+/** A stream of chunks; with the type "bytes", for readers with buffers of their own. */
 function streamOf(chunks: Chunks, type?: "bytes"): ReadableStream<Uint8Array> {
   const pull = async (controller: ReadableByteStreamController): Promise<void> => {
     const { value, done } = await chunks.next();
@@ -184,7 +184,7 @@ for (const way of Object.keys(servers)) {
   });
 }
 
-/** Sources that give whatever is asked for. */
+/** Sources that fill every pull. */
 const floods: Record<string, () => BodySource> = {
   "a stream": () => streamOf(chunks()),
   "a byte stream": () => streamOf(chunks(), "bytes"),

@@ -8,5 +8,5 @@ const storage = new S3Bucket(JSON.parse(process.argv[2]) as S3BucketOptions);
 const handler = createUploadHandler({ storage, resumable: true, overwrite: true, maxBytes: 2 ** 40, dotfiles: false });
 const server = createServer(handler.node);
 server.listen(0, "127.0.0.1", () => console.log((server.address() as { port: number }).port));
-// Whoever started it has gone: so does it.
+// The process ends with its parent, which closes the input.
 process.stdin.resume().on("end", () => process.exit());

@@ -11,7 +11,7 @@ import { withStore } from "../../s3/scene.ts";
 const KEY = "a.txt";
 const conditions = ["known", "ignored", "refused"] as const;
 
-/** Other clients' objects: with the very bytes of ours, with others, and with a mark of their own. */
+/** Other clients' objects: with the very bytes of this package's, with others, and with a mark of their own. */
 const others: readonly ((bucket: S3Bucket) => Promise<unknown>)[] = [
   (bucket) => bucket.put(KEY, "bytes"),
   (bucket) => bucket.put(KEY, "theirs"),
@@ -65,7 +65,7 @@ for (const deletesIfMatch of conditions) {
         const created = new CreatedObject(own, KEY);
         store.fails(() => undefined);
         await own.put(KEY, "bytes", { metadata: { [MARK]: created.mark } });
-        // Theirs is stored once ours is gone, before it is asked again what is there.
+        // The other object is stored once this one is gone, before the store lists again.
         const { promise: stored, resolve } = Promise.withResolvers<void>();
         let refused = 0;
         let isStored = false;

@@ -132,7 +132,7 @@ test("in a bucket: a form that is refused at its last file leaves none of them",
     await store.bucket().put("b", "another's");
     const refused = await ask("POST", "/", { ...FORM, "Upload-Complete": "?1" }, formOf({ a: "first", b: "second" }));
     assert.equal(refused.status, 409);
-    // Somebody is faster, once the form is here.
+    // Another request is faster, once the form is here.
     store.fails(({ operation, key }) => {
       if (operation === "CopyObject" && key === "c") store.objects.set("d", store.objects.get("b")!);
       return undefined;

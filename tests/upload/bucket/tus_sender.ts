@@ -13,7 +13,7 @@ export async function begin(port: number, length: number, name: string): Promise
   return response.headers.get("location")!;
 }
 
-/** How much a server has of an upload; undefined if it does not say. */
+/** Returns the bytes of an upload that a server has; undefined if it does not say. */
 export async function offsetAt(port: number, path: string): Promise<number | undefined> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "HEAD", headers: FIELDS }).catch(() => {});
   return response?.status === 200 ? Number(response.headers.get("upload-offset")) : undefined;
@@ -23,7 +23,7 @@ export async function offsetAt(port: number, path: string): Promise<number | und
  * Sends bytes from an offset on.
  *
  * @param cut How many are sent before the connection is cut. Default: all are sent, and the response waited for.
- * @returns the status; 0 if the connection was cut, by whomever.
+ * @returns the status; 0 if either side cut the connection.
  */
 export function send(port: number, path: string, bytes: Uint8Array, offset: number, cut?: number): Promise<number> {
   return new Promise((resolve) => {

@@ -50,7 +50,7 @@ test("an upload that was begun at one server goes on at another over the same bu
         assert.ok(told >= offset && told <= sent, `${told} after ${offset} and ${cut}`);
         offset = told;
       }
-      // What the other had not stored yet when it was asked may be there by now.
+      // Bytes that the other server had not stored at the request may be there by now.
       while (await send(ports[1], path, bytes, offset) !== 204) offset = await offsetAt(ports[1], path) ?? offset;
       const files = [...store.objects].filter(([key]) => !key.startsWith("."));
       assert.deepEqual(files.map(([key]) => key.replace(/^[-0-9a-f]{36}/, "")), [".bin"]);

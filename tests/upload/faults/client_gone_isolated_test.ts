@@ -12,7 +12,7 @@ import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process
 
 const leavings: readonly Leaving[] = ["close", "reset", "half-close"];
 const SIZE = 800_000;
-/** How much of the body is sent. */
+/** The sent parts of the body, in bytes. */
 const amounts = [0, 1, 40_000, 500_000, SIZE - 1];
 
 /** The heads and beginnings of uploads that would have another end. */

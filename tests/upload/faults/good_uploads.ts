@@ -23,9 +23,9 @@ let instances = 0;
 export class GoodUploads {
   /** The SHA-256 of what should be stored by now, by name. */
   readonly files: Map<string, string> = new Map();
-  /** How many requests were answered with 201. */
+  /** The number of requests that were answered with 201. */
   answered = 0;
-  /** How many got one of the statuses that are no failure. */
+  /** The number of requests that got one of the statuses that are not failures. */
   refused = 0;
   readonly #name = `good-${++instances}`;
   readonly #port: number;

@@ -21,7 +21,7 @@ class Sent {
   readonly wholes = new Set<string>();
   /** The SHA-256 of what was answered with 201, by name. */
   readonly confirmed = new Map<string, string>();
-  /** How many uploads were half-way when the server was killed. */
+  /** The number of uploads that were half-way when the server was killed. */
   cut = 0;
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Why no file system can be mounted here, if so. */
+/** The reason why no file system can be mounted; false if one can. */
 export const cannotMount: string | false = reasonNotToMount();
 
 function mount(folder: string, options: string): boolean {

@@ -11,9 +11,9 @@ import { sha256 } from "./upload_messages.ts";
 import type { Logged, UploadProcess } from "./upload_process.ts";
 import { isLong } from "../../support/long_run.ts";
 
-/** How often each thing goes wrong. */
+/** The number of times that each thing goes wrong. */
 export const TIMES: number = isLong ? 100 : 15;
-/** How often at once. */
+/** The default number of concurrent faults. */
 const AT_ONCE = 25;
 /**
  * What all of it may add to the memory of the server, in MB, of up to 2,500 that are sent. Deno holds what comes while an
@@ -29,7 +29,7 @@ export interface Fault {
   readonly code: UploadErrorCode;
   /** Does it once, for the `number`-th time. */
   readonly happen: (port: number, number: number) => Promise<void>;
-  /** How often at once. Default: 25. */
+  /** The number of concurrent faults. Default: 25. */
   readonly atOnce?: number;
 }
 
@@ -65,7 +65,7 @@ export async function assertUnhurt(
   assert.equal(server.complaints, "");
 }
 
-/** So that the runtime has all it needs from now on. */
+/** Warms up, so that the runtime has all it needs from now on. */
 async function warmedUp(server: UploadProcess, fault: Fault, options: GoodUploadsOptions): Promise<GoodUploads> {
   const good = new GoodUploads(server.port, 0, options);
   await forEachOf([0, 1, 2, 3, 4, 5], 6, () => good.one());

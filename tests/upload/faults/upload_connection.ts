@@ -2,10 +2,10 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** How long an answer may take, in ms: what takes longer hangs. */
+/** The time limit of an answer, in ms: what takes longer hangs. */
 const LIMIT = 60_000;
 
-/** How a client goes: it closes the connection, resets it, or only says that it sends no more. */
+/** The ways of a client to end: it closes the connection, resets it, or only ends its own side. */
 export type Leaving = "close" | "reset" | "half-close";
 
 /** What a server answered, taken apart here so that no client's leniency hides anything. */
@@ -17,9 +17,9 @@ export interface UploadAnswer {
   readonly body: string;
 }
 
-/** A client's connection that sends exactly the bytes it is told to. */
+/** A client's connection that sends exactly the given bytes. */
 export class UploadConnection {
-  /** How many interim answers (100 Continue) came. */
+  /** The number of interim answers (100 Continue) that came. */
   interim = 0;
   readonly #socket: Socket;
   #received: Buffer = Buffer.alloc(0);

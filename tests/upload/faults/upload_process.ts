@@ -15,7 +15,7 @@ export type UploadEntry = "node" | "fetch" | "http2";
 /** The ways for HTTP/1.1. */
 export const uploadEntries: readonly UploadEntry[] = ["node", "fetch"];
 
-/** Why nothing can be found out about a process from outside, if so. */
+/** The reason why a process cannot be examined from outside; false if it can. */
 export const cannotLookInside: string | false = needs("proc");
 
 /** What the handler logged of an upload. */
@@ -87,7 +87,7 @@ export class UploadProcess {
     return JSON.parse(await this.#told("log"));
   }
 
-  /** How much memory the process has when all garbage is collected, in MB. */
+  /** Returns the memory of the process when all garbage is collected, in MB. */
   async heldMemory(): Promise<number> {
     await this.#told("collect");
     return this.memory.now;
@@ -100,7 +100,7 @@ export class UploadProcess {
     return value;
   }
 
-  /** How many descriptors the process has open. */
+  /** The number of descriptors that the process has open. */
   get descriptors(): number {
     return readdirSync(`/proc/${this.pid}/fd`).length;
   }
@@ -118,13 +118,13 @@ export class UploadProcess {
     );
   }
 
-  /** How many descriptors the process has open on files whose path begins so. */
+  /** Returns the number of open descriptors on files whose path begins so. */
   descriptorsBelow(path: string): number {
     const folder = `/proc/${this.pid}/fd`;
     return readdirSync(folder).filter((fd) => targetOf(join(folder, fd)).startsWith(path)).length;
   }
 
-  /** How much memory the process has and how much it ever had, in MB. */
+  /** The memory of the process, now and at its peak, in MB. */
   get memory(): { readonly now: number; readonly most: number } {
     const status = readFileSync(`/proc/${this.pid}/status`, "utf8");
     const of = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)![1]) / 1024;

@@ -52,7 +52,7 @@ test(
           fields: [["_charset_", "UTF-8"], ["text", "one\r\ntwo é€😀"], ['n"a;m=e\\ é%', '"quoted"']],
           files: [
             ["files", names[0], "text/plain", new TextEncoder().encode(names[0]).length],
-            // What is written as %22 cannot be told from a quote.
+            // A %22 cannot be distinguished from a quote.
             ["files", 'b"\\', "application/octet-stream", names[1].length],
             ["files", "c", "application/octet-stream", 1],
           ],

@@ -31,7 +31,7 @@ async function contentsOf(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(texts));
 }
 
-/** Sees that a form fails in this way and leaves nothing: no file, no descriptor, and a source that is let go. */
+/** Checks that a form fails in this way and leaves nothing: no file, no descriptor, and a source that is released. */
 async function assertNothingLeft(
   folder: string,
   source: Request | ReadableStream<Uint8Array>,

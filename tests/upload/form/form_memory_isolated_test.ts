@@ -53,7 +53,7 @@ async function allOf(socket: Socket): Promise<string> {
   return text;
 }
 
-/** How many MiB the process has had at most. */
+/** Returns the peak memory of the process, in MiB. */
 function peakOf({ pid }: ChildProcess): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;
 }

@@ -59,7 +59,7 @@ const bytes = fc.oneof(
 );
 const part: fc.Arbitrary<Part> = fc.record({ name, filename: fc.option(name.filter((text) => text !== "")), bytes });
 const parts = fc.array(part, { maxLength: 5 });
-/** Where a form is cut into pieces, as parts of its length. */
+/** The places where a form is cut into pieces, as parts of its length. */
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 });
 
 function cut(whole: Uint8Array, at: readonly number[]): Uint8Array[] {

@@ -62,7 +62,7 @@ test("a form sent by fetch() is understood as it was meant", async () => {
   data.append("", "");
   const told = await understood(async (url) => await (await fetch(url, { method: "POST", body: data })).text());
   const expected: Told = {
-    // What is written as %22 cannot be told from a quote.
+    // A %22 cannot be distinguished from a quote.
     fields: [['a "b" c\\ é€😀\r\n;="', text.replace(/\r?\n/g, "\r\n")], ["", ""]],
     files: [
       ["file", 'a "b"; c=\\é€😀.bin', "application/x-thing", digestOf(bytes)],

@@ -4,7 +4,7 @@ import { BOUNDARY, form, formOf, parse } from "./forms.ts";
 
 const malformed = { name: "UploadError", code: "MALFORMED", status: 400 };
 
-/** How the header of a part is understood: its name, file name and type. */
+/** Returns the parsed header of a part: its name, file name and type. */
 const understood = (header: string): unknown[] => parse([formOf(header)])[0].slice(0, 3);
 const named = (parameters: string): unknown[] =>
   understood(`Content-Disposition: form-data; ${parameters}`).slice(0, 2);

@@ -8,7 +8,7 @@ import { randomNumbers } from "../../support/random_numbers.ts";
 import { inUploads } from "./serving_handler.ts";
 
 const NAME = "doc.txt";
-/** When a file was changed that no request has written, in ms since 1970. */
+/** The time of a file that no request has changed, in ms since 1970. */
 const LONG_AGO = Date.UTC(2020, 0, 1);
 
 /** The version of the file: undefined if there is none. */

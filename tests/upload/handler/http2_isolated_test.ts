@@ -55,7 +55,7 @@ function send(
     stream.on("response", (fields) => status = Number(fields[":status"]));
     stream.on("data", (text: string) => body += text);
     stream.on("error", reject);
-    // On Node the end may be told before the fields.
+    // On Node the event of the end may come before the fields.
     stream.on("end", () => setImmediate(() => resolve({ status, body, sent })));
     if (headers.expect === undefined) return void (size > 0 && more());
     stream.on("continue", more);

@@ -13,7 +13,7 @@ export interface ClientAnswer {
   readonly all: string;
 }
 
-/** A client that sends what it is told, byte by byte, and waits for nothing. */
+/** A client that sends the given bytes, one by one, and waits for nothing. */
 export class RawClient {
   readonly socket: Socket;
   /** All that came and was not taken yet, one character a byte. */

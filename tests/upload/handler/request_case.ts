@@ -11,10 +11,10 @@ export interface RequestCase {
   /** Sent with Content-Length, unless a line says how it is sent. */
   readonly body?: string;
   readonly status: number;
-  /** Of the problem; undefined if there is none. */
+  /** The code of the problem; undefined if there is none. */
   readonly code?: string;
   readonly fields?: Readonly<Record<string, string | RegExp>>;
-  /** Of what is stored: the answer's `files`, without what is undefined here. */
+  /** The stored files: the answer's `files`, without what is undefined here. */
   readonly stored?: readonly Readonly<Record<string, unknown>>[];
   /** The answer's `fields`. */
   readonly texts?: Readonly<Record<string, unknown>>;

@@ -48,7 +48,7 @@ async function serveOnHttp(handler: UploadHandler): Promise<Server> {
 export interface Serving {
   readonly port: number;
   readonly handler: UploadHandler;
-  /** Where it stores. */
+  /** The folder where it stores. */
   readonly folder: string;
   readonly logged: UploadLogEntry[];
 }

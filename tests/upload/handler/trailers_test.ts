@@ -25,7 +25,7 @@ interface TrailerCase {
   readonly header?: readonly string[];
   readonly trailers?: readonly string[];
   readonly form?: boolean;
-  /** Where the handler sees the trailers, and where it does not. */
+  /** The answer where the handler sees the trailers; `unseen` is the answer where it does not. */
   readonly seen: readonly [status: number, code?: string];
   readonly unseen: readonly [status: number, code?: string];
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** A relay before a server that may change its port, which cuts connections when it is told to. */
+/** A relay before a server that may change its port, which cuts connections on request. */
 export class CuttingRelay {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

@@ -2,17 +2,17 @@ import type { UploadHandlerOptions } from "../../../lib/upload/mod.ts";
 import { type UploadEntry, UploadProcess } from "../faults/upload_process.ts";
 import { CuttingRelay } from "./cutting_relay.ts";
 
-/** How an upload is disturbed, at random moments. */
+/** The disturbances of an upload, at random moments. */
 export interface Disturbances {
   /** Bytes of the upload. */
   readonly bytes: number;
-  /** How often its connection is cut. */
+  /** The number of times that its connection is cut. */
   readonly cuts: number;
-  /** How often the server is killed, and started anew. */
+  /** The number of times that the server is killed, and started anew. */
   readonly kills: number;
 }
 
-/** How an upload was disturbed. */
+/** The result of a disturbed upload. */
 export interface Disturbed {
   readonly times: number;
   /** Bytes that were sent in all, with what was sent again. */

@@ -3,8 +3,8 @@
  *
  *   node killing_client.ts FOLDER FLOW NUMBER
  *
- * What the client knows is in FOLDER/client.json, so that the next process goes on from there; FOLDER/told has a line for
- * each file that `onComplete()` was told of. Prints how many calls there were.
+ * What the client knows is in FOLDER/client.json, so that the next process goes on from there; FOLDER/told has a line
+ * for each file that `onComplete()` was called with. Prints how many calls there were.
  */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";

@@ -14,7 +14,7 @@ import { inUploads } from "../handler/serving_handler.ts";
 const SESSIONS = ".millrace-uploads";
 const TUS = { "tus-resumable": "1.0.0" };
 const DAY = 24 * 60 * 60;
-/** How many programs of 40 steps are tried. */
+/** The number of programs of 40 steps that are tried. */
 const SEEDS = Number(process.env.MILLRACE_SENDERS ?? tries(24));
 
 /** An unfinished upload, as its sender knows it. */
@@ -24,7 +24,7 @@ interface Upload {
   /** Undefined of a part of another upload. */
   readonly name: string | undefined;
   readonly content: Buffer<ArrayBuffer>;
-  /** How many bytes are acknowledged. */
+  /** The number of acknowledged bytes. */
   offset: number;
 }
 
@@ -37,7 +37,7 @@ class Senders {
   readonly #files = new Map<string, Buffer<ArrayBuffer>>();
   readonly #uploads: Upload[] = [];
   #made = 0;
-  /** How many requests found the disk full. */
+  /** The number of requests that found the disk full. */
   full = 0;
 
   constructor(folder: string, seed: number) {

@@ -73,7 +73,7 @@ test("node:http2: interim responses tell where an upload is, and what is kept", 
       assert.deepEqual(await filesIn(folder), { note: "hellohellohello" });
 
       if (!isInforming) return void assert.deepEqual(interim, []);
-      // A sender who resets the stream while it is told something hurts nobody.
+      // A sender that resets the stream during an interim answer disturbs nothing else.
       const cut = session.request({ ":method": "PUT", ":path": "/other", ...draft });
       cut.on("error", () => {});
       cut.write("hello");

@@ -118,7 +118,7 @@ for (const entry of uploadEntries) {
     }));
 }
 
-/** How many bytes the sessions in a folder have. */
+/** Returns the bytes that the sessions in a folder have. */
 async function offsetOfData(folder: string): Promise<number> {
   const sessions = join(folder, ".millrace-uploads");
   const sizes = (await readdir(sessions)).map((id) =>

@@ -26,7 +26,7 @@ const test = overlapping(isFull ? 1 : 3);
 /** What the client speaks: tus, and the drafts that it knows. */
 const protocols = isFull ? ["tus-v1"] as const : ["tus-v1", "ietf-draft-03", "ietf-draft-05"] as const;
 
-/** Where uploads are stored, for names of tests, and why not there. */
+/** The places where uploads are stored, for names of tests, and the reason to skip each. */
 const places = [{ place: "", isBucket: false, skip: false }, {
   place: ", into three nodes of Garage",
   isBucket: true,

@@ -130,7 +130,7 @@ for (const [kind, Writable] of Object.entries(kinds)) {
       assert.ok(!stream.locked);
     }
     await assert.rejects(openSink(errored, {}), (error: Error) => error.cause === cause);
-    // One that is being closed cannot be told from one that is busy before it is.
+    // A stream that is being closed cannot be distinguished before from one that is busy.
     const outcome = openSink(closing, {}).then((sink) => sink.write([bytes("x")]));
     await assert.rejects(outcome, { name: "TypeError" });
   });
