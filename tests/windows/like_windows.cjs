@@ -18,7 +18,7 @@ const { lstatSync, readdirSync } = fs;
 const isWindows = process.platform === "win32";
 Object.defineProperty(process, "platform", { value: "win32" });
 
-/** How files are open, by their numbers. */
+/** The modes of open files, by their numbers. */
 const open = new Map();
 const words = { "r": 0, "r+": O_RDWR, "a": O_WRONLY | O_APPEND, "a+": O_RDWR | O_APPEND };
 
@@ -55,7 +55,7 @@ const refuses = {
   futimes: (file) => open.get(file) === "read",
   fdatasync: (file) => open.get(file) === "read",
 };
-/** How many of the first arguments are paths. A rename may change the case of a name. */
+/** The number of the first arguments that are paths. A rename may change the case of a name. */
 const paths = {
   ...{ open: 1, stat: 1, lstat: 1, readFile: 1, mkdir: 1, rmdir: 1, unlink: 1, rm: 1, chmod: 1, utimes: 1, readdir: 1 },
   ...{ realpath: 1, access: 1, copyFile: 2, link: 2, rename: 2, opendir: 1 },
