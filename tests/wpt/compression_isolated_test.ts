@@ -7,7 +7,7 @@ import { getCompression } from "./suite.ts";
 
 const root = await getCompression();
 
-/** How many subtests there are at least, less those excluded: the pinned commit has some without brotli. */
+/** The minimum number of subtests, less those excluded: the pinned commit has some without brotli. */
 const LEAST = 240;
 
 test("our compression streams pass the web platform tests", {

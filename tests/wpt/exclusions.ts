@@ -6,7 +6,7 @@ interface Exclusion {
   readonly file: RegExp;
   /** Which subtests of the file; all without it. */
   readonly subtest?: RegExp;
-  /** Where it holds; everywhere without it. */
+  /** The modes where it holds; all of them without it. */
   readonly mode?: Mode | readonly Mode[];
   readonly runtime?: Runtime | readonly Runtime[];
   readonly reason: string;

@@ -42,7 +42,10 @@ export function runScripts(scripts: readonly Script[], seconds: number): void {
   for (const test of tests) test();
 }
 
-/** So that an unhandled rejection, which is reported here, does not end the file for the harness on Deno alone. */
+/**
+ * Loads without events, so that an unhandled rejection, which is reported here, does not end the file for the harness
+ * on Deno alone.
+ */
 function withoutEvents(load: () => void): void {
   Object.defineProperty(globalThis, "addEventListener", { value: undefined, configurable: true });
   load();
@@ -60,7 +63,7 @@ function listen(harness: Harness, seconds: number): void {
   harness.add_completion_callback((_, { status, message }) => {
     open.forEach(tell); // those that had no end
     if (status === ERROR) report({ fault: message ?? "the harness failed" });
-    // Rejections that nobody handled are told of a little later.
+    // Unhandled rejections are reported a little later.
     setTimeout(() => {
       report({ done: true });
       process.exit();

@@ -1,4 +1,4 @@
-/** How a subtest ended. */
+/** The outcome of a subtest. */
 export type Status = "passed" | "failed" | "timed out" | "not run" | "unsupported";
 
 /** A subtest. */
@@ -12,7 +12,7 @@ export interface Subtest {
 /** A line that the process of a test file prints. */
 export type Line = Subtest | { readonly fault: string } | { readonly done: true };
 
-/** How such a line begins, since tests may print others. */
+/** The start of such a line, since tests may print others. */
 export const MARK = "wpt: ";
 
 /** What became of a test file. */

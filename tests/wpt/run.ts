@@ -15,7 +15,7 @@ import { failures, totals } from "./result.ts";
 import { runSuite, type Runtime, runtimes } from "./run_suite.ts";
 import { getSuite } from "./suite.ts";
 
-/** Whether that is ours alone: Chromium's own transform streams fail tests, whoever pipes them. */
+/** Whether failures are this package's alone: Chromium's own transform streams fail tests, whichever pipe they have. */
 function mustPass(mode: Mode, runtime: Runtime): boolean {
   return mode === "ours" || (mode === "native-pipe-to" && runtime !== "chromium");
 }

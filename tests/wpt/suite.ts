@@ -55,7 +55,7 @@ async function brought(path: string, fill: (folder: string) => Promise<unknown>)
     await rename(folder, path);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
-    if (!existsSync(path)) throw error; // else somebody was faster
+    if (!existsSync(path)) throw error; // otherwise another process was faster
   }
   return path;
 }

@@ -13,7 +13,7 @@ const options = {
   timeout: 300_000,
 };
 
-/** How many subtests the suite has at least, less those excluded: idlharness alone has 226, text streams have 114. */
+/** The minimum number of subtests of the suite, less those excluded: idlharness alone has 226, text streams have 114. */
 const least = { "ours": 1_427, "native-pipe-to": 486 };
 
 test("our streams pass the web platform tests", options, () => passes("ours"));
