@@ -29,11 +29,11 @@ export async function placesOf(directory: string, options: PrecompressOptions): 
   if (previous !== undefined && previous === target) {
     throw new TypeError(`previous is the folder that is written to, ${target}: name a copy of the previous deploy`);
   }
-  return { source, target, previous, cache: await cacheOf(options.cache, [source, target]) };
+  return { source, target, previous, cache: cacheOf(options.cache, [source, target]) };
 }
 
 /** The real path of the cache at `path`, which may not be there yet. */
-async function cacheOf(path: string | undefined, others: readonly string[]): Promise<string | undefined> {
+function cacheOf(path: string | undefined, others: readonly string[]): string | undefined {
   if (path === undefined || isBucketAddress(path)) return path;
   const cache = realOf(path);
   const other = others.find((other) => isWithin(cache, other) || isWithin(other, cache));

@@ -34,7 +34,7 @@ export interface S3Credentials {
   secretAccessKey: string;
   /** The token that goes with keys of a session. */
   sessionToken?: string;
-  /** When they expire: until five minutes before that, a function that gave them is not asked again. */
+  /** The time at which they expire; until five minutes before it, the function that gave them is not called again. */
   expiration?: Date;
 }
 

@@ -13,7 +13,7 @@ interface PagedList<T> {
   readonly key?: string;
   readonly query: Query;
   readonly document: string;
-  /** How many entries are read at most. Default: all. */
+  /** The most entries that are read. Default: all. */
   readonly limit?: number;
   readonly signal: AbortSignal | undefined;
   /** The entries of a page. Throws if one lacks what it must have. */
