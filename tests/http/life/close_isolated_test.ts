@@ -93,10 +93,10 @@ for (const protocol of PROTOCOLS) {
       withOrigin(async (client, url) => {
         const late = client.fetch(`${url}/late`);
         const stalls = await client.fetch(`${url}/stalls`, { bodyTimeout: 200 });
-        const text = stalls.text();
+        const failure = failureOf(stalls.text());
         const closed = client.close();
         assert.equal(await (await late).text(), "late");
-        assert.equal(await failureOf(text), "BODY_TIMEOUT");
+        assert.equal(await failure, "BODY_TIMEOUT");
         await within(closed, "close()");
       }, 10),
   );
