@@ -1,9 +1,4 @@
-/**
- * The standard's operations on ArrayBuffers and views, through captured getters, so that own properties of a view
- * cannot lie about it.
- *
- * @module
- */
+// The standard's operations on ArrayBuffers and views, through captured getters: own properties of a view cannot lie.
 
 import { getterOf } from "#streams/host";
 import { badValue, mustBe } from "./errors.ts";

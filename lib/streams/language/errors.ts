@@ -1,9 +1,4 @@
-/**
- * The errors of misuse, each with what was tried, why it cannot be, and what can; and with the `code` that Node and Bun
- * give to theirs, which programs go by.
- *
- * @module
- */
+// The errors of misuse: what was tried, why it cannot be, what can; with the `code` of Node's and Bun's own errors.
 
 type Code =
   | "ERR_ARG_NOT_ITERABLE"

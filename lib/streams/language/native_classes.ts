@@ -1,9 +1,4 @@
-/**
- * The runtime's own classes and the methods we use of them, taken when this module loads, so that `install` can put
- * ours in their place, and patches of their prototypes change nothing here.
- *
- * @module
- */
+// The runtime's own classes and methods, taken when this module loads: `install` and patches change nothing here.
 import { getterOf, hasReadMany, platformClasses } from "#streams/host";
 import { hasBrand, isObject } from "./webidl.ts";
 

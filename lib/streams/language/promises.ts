@@ -1,9 +1,4 @@
-/**
- * Promises as the standard uses them: made by the language's own `Promise`, whatever the global one is, and only where
- * user code can observe them.
- *
- * @module
- */
+// Promises as the standard uses them: of the language's own `Promise`, and only where user code can observe them.
 
 // First, so that minifiers put the numbers in their places.
 const PENDING = 0;

@@ -1,9 +1,4 @@
-/**
- * Web IDL conversions of what callers pass, in the order and with the errors that the standard gives.
- *
- * @module
- * @see {@link https://webidl.spec.whatwg.org/#js-type-mapping}
- */
+// Web IDL conversions of arguments, in the standard's order: https://webidl.spec.whatwg.org/#js-type-mapping
 
 import { getterOf } from "#streams/host";
 import { illegalConstructor, mustBe } from "./errors.ts";

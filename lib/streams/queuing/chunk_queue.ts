@@ -6,10 +6,7 @@ const SMALLEST = 8;
 const LARGEST_KEPT = 1024;
 const NONE: never[] = [];
 
-/**
- * A first-in, first-out queue: the first item in a field, as most queues never hold a second one, and the others in a
- * ring of a power-of-two length.
- */
+/** A queue: its first item in a field, as most never hold a second one, others in a ring of a power-of-two length. */
 export class Ring<T> {
   length = 0;
   #first: T | undefined;
@@ -75,11 +72,7 @@ export class Ring<T> {
   }
 }
 
-/**
- * A queue with sizes: chunks in order, the size of each, and the total.
- *
- * @see {@link https://streams.spec.whatwg.org/#queue-with-sizes}
- */
+/** A {@link https://streams.spec.whatwg.org/#queue-with-sizes queue with sizes}: chunks, their sizes, the total. */
 export class ChunkQueue extends Ring<unknown> {
   totalSize = 0;
   /** The size of the chunk that {@linkcode take} took, or that went past the queue: part of the total. */
@@ -139,11 +132,7 @@ export class ChunkQueue extends Ring<unknown> {
   }
 }
 
-/**
- * The size that a strategy gave, as a number that a queue can take.
- *
- * @throws {RangeError} if it is negative, infinite or not a number.
- */
+/** Returns the size that a strategy gave; throws a RangeError if it is negative, infinite or not a number. */
 export function checkedSize(size: unknown): number {
   const number = +(size as number);
   if (!(number >= 0 && number < Infinity)) {

@@ -31,11 +31,7 @@ export class ByobRequestState {
 /** The queue of a stream that has never buffered anything: many never do. */
 const EMPTY = new ByteQueue();
 
-/**
- * The internal slots of a ReadableByteStreamController.
- *
- * @see {@link https://streams.spec.whatwg.org/#rbs-controller-class}
- */
+/** The {@link https://streams.spec.whatwg.org/#rbs-controller-class internal slots} of a byte stream controller. */
 export class ByteControllerState extends ReadableControllerState {
   queue: ByteQueue = EMPTY;
   readonly autoAllocateChunkSize: number | undefined;

@@ -9,11 +9,7 @@ interface ChunkTaker {
   add(chunk: unknown): void;
 }
 
-/**
- * The internal slots of a ReadableStreamDefaultController.
- *
- * @see {@link https://streams.spec.whatwg.org/#rs-default-controller-class}
- */
+/** The {@link https://streams.spec.whatwg.org/#rs-default-controller-class internal slots} of a default controller. */
 export class DefaultControllerState extends ReadableControllerState {
   queue: ChunkQueue = new ChunkQueue();
   sizeAlgorithm: SizeAlgorithm;
@@ -34,10 +30,7 @@ export class DefaultControllerState extends ReadableControllerState {
     return chunk;
   }
 
-  /**
-   * Moves chunks from the queue to `taker` while that has room, as unobservable reads would, and pulls after the last
-   * one.
-   */
+  /** Moves chunks to `taker` while that has room, as unobservable reads would, and pulls after the last one. */
   moveBuffered(taker: ChunkTaker): void {
     const { queue } = this;
     while (queue.length > 0 && taker.hasRoom) taker.add(queue.dequeue());

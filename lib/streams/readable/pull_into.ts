@@ -9,11 +9,7 @@ import {
 } from "../language/array_buffers.ts";
 import { Ring } from "../queuing/chunk_queue.ts";
 
-/**
- * A buffer that the source is to fill, and for whom.
- *
- * @see {@link https://streams.spec.whatwg.org/#pull-into-descriptor}
- */
+/** A {@link https://streams.spec.whatwg.org/#pull-into-descriptor buffer} that the source fills. */
 export class PullIntoDescriptor {
   buffer: ArrayBuffer;
   readonly bufferByteLength: number;

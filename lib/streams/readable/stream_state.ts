@@ -102,11 +102,7 @@ export interface ReadRequest {
   errorSteps(error: unknown): void;
 }
 
-/**
- * A read-into request: waits for a view of its own to be filled.
- *
- * @see {@link https://streams.spec.whatwg.org/#read-into-request}
- */
+/** A {@link https://streams.spec.whatwg.org/#read-into-request read-into request}: waits for its view to be filled. */
 export interface ReadIntoRequest {
   chunkSteps(view: ArrayBufferView): void;
   closeSteps(view?: ArrayBufferView): void;
@@ -157,10 +153,7 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> implem
   /** Whether a user holds it: then the runtime may read by it. */
   isPublic = false;
   nativeSide: LockState["nativeSide"];
-  /**
-   * The number of consecutive pulls without a promise, between which the standard gives other code its turn: 0 for
-   * readers of users.
-   */
+  /** The number of consecutive pulls without a promise, after which other code gets a turn: 0 for readers of users. */
   readonly mostPullsAtOnce: number = 0;
   requests: Ring<Request> = new Ring();
 

@@ -101,11 +101,7 @@ export interface UnderlyingSource<R = unknown> {
   type?: "bytes";
 }
 
-/**
- * An UnderlyingSource dictionary after conversion, with the algorithms that it gives.
- *
- * @see {@link https://streams.spec.whatwg.org/#dictdef-underlyingsource}
- */
+/** A {@link https://streams.spec.whatwg.org/#dictdef-underlyingsource UnderlyingSource}, converted: its algorithms. */
 export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
   autoAllocateChunkSize: number | undefined;
   /** "bytes" for a byte stream; any other is not the standard's. */

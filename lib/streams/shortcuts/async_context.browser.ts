@@ -1,8 +1,4 @@
-/**
- * The stand-in for `async_context.ts` in browsers, which have no asynchronous contexts.
- *
- * @module
- */
+// The stand-in for `async_context.ts` in browsers, which have no asynchronous contexts.
 
 /** A context: always the same. */
 export type Context = undefined;

@@ -1,8 +1,4 @@
-/**
- * Asynchronous contexts, as `AsyncLocalStorage` keeps them, by the cheapest way that each runtime has to enter one.
- *
- * @module
- */
+// Asynchronous contexts, as `AsyncLocalStorage` keeps them, by the cheapest way that each runtime has to enter one.
 
 /** A context that was current once, as the runtime keeps it. */
 export type Context = unknown;

@@ -1,8 +1,4 @@
-/**
- * The replacement of `recycling.ts` in browsers: the sources that reuse memory are of files.
- *
- * @module
- */
+// The replacement of `recycling.ts` in browsers: the sources that reuse memory are of files.
 
 /** Nothing takes chunks back. */
 export abstract class RecyclingSource {

@@ -1,9 +1,5 @@
-/**
- * Internal sources and transformers between which a pipe passes memory back: a chunk's memory is used again once its
- * transformer is done. User code never gets such a chunk.
- *
- * @module
- */
+// Internal sources and transformers between which a pipe passes memory back, once the chunk's transformer is done.
+// User code never gets such a chunk.
 
 /** A source that can use the memory of its chunks again. */
 export abstract class RecyclingSource {

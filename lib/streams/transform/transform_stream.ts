@@ -120,11 +120,7 @@ function createReadableEnd(state: TransformStreamState, mark: number, size: Size
   return readable;
 }
 
-/**
- * Sets up a transform stream with an internal transformer, at the default marks.
- *
- * @see {@link https://streams.spec.whatwg.org/#transformstream-set-up}
- */
+/** {@link https://streams.spec.whatwg.org/#transformstream-set-up Sets up} an internal transformer, default marks. */
 export function createTransformStream(
   transformerOf: (state: TransformStreamState) => TransformerAlgorithms,
 ): TransformStreamState {
@@ -136,10 +132,7 @@ export function createTransformStream(
   return state;
 }
 
-/**
- * Starts both ends when the transformer's start has settled, in the microtask in which the standard's promises would:
- * each end resolves a promise of its own with the start promise, which takes three.
- */
+/** Starts both ends three microtasks after the transformer's start has settled, as the standard's promises would. */
 function startTransformStream(state: TransformStreamState, startResult: unknown): void {
   const { controller } = state.writable;
   const onStarted = (): void => {

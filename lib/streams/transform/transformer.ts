@@ -43,11 +43,7 @@ export interface Transformer<I = unknown, O = unknown> {
   writableType?: undefined;
 }
 
-/**
- * A Transformer dictionary after conversion, with the algorithms that it gives.
- *
- * @see {@link https://streams.spec.whatwg.org/#dictdef-transformer}
- */
+/** A converted {@link https://streams.spec.whatwg.org/#dictdef-transformer Transformer} with its algorithms. */
 export class UserTransformerAlgorithms implements TransformerAlgorithms {
   readonly #state: TransformStreamState;
   readonly releasesChunks: boolean | undefined;

@@ -38,11 +38,7 @@ export interface UnderlyingSink<W = unknown> {
   write?: (chunk: W, controller: WritableStreamDefaultController) => void | PromiseLike<void>;
 }
 
-/**
- * An UnderlyingSink dictionary after conversion, with the algorithms that it gives.
- *
- * @see {@link https://streams.spec.whatwg.org/#dictdef-underlyingsink}
- */
+/** A converted {@link https://streams.spec.whatwg.org/#dictdef-underlyingsink UnderlyingSink} with its algorithms. */
 export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
   readonly #sink: unknown;
   #state: WritableControllerState | undefined;

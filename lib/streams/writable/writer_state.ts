@@ -28,11 +28,7 @@ import {
   type WriteRequest,
 } from "./stream_state.ts";
 
-/**
- * The internal slots of a WritableStreamDefaultWriter.
- *
- * @see {@link https://streams.spec.whatwg.org/#default-writer-class}
- */
+/** The {@link https://streams.spec.whatwg.org/#default-writer-class internal slots} of a default writer. */
 export class WriterState implements LockState {
   stream: WritableStreamState | undefined;
   readonly closed: LazyPromise = new LazyPromise();

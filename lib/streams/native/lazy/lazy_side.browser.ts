@@ -1,9 +1,5 @@
-/**
- * The replacement of `lazy_side.ts` in browsers: they keep what they know of a stream in internal slots, which a
- * constructor alone can make. Functions without steps go with all that they would be given when a page is made.
- *
- * @module
- */
+// The replacement of `lazy_side.ts` in browsers, whose internal slots of a stream only a constructor can make.
+// Minifiers drop functions without steps, and all that they would be called with.
 
 export { ReadableFeed as EagerFeed } from "../feeds/readable_feed.ts";
 

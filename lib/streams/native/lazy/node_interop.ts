@@ -1,10 +1,5 @@
-/**
- * The answers that `node:stream` asks of a web stream, under the registered symbols by which it asks (`finished()`,
- * `addAbortSignal()`, `isDisturbed()` and the like, also Node's Response): its own streams answer for their native side,
- * of which ours is empty.
- *
- * @module
- */
+// The answers that `node:stream` wants of a web stream, under registered symbols, for `finished()`, `isDisturbed()` …
+// Node's own streams answer for their native side, of which that of this package is empty.
 import { mustBe } from "../../language/errors.ts";
 import { type EndedPromise, LazyPromise, markAsHandled } from "../../language/promises.ts";
 import { readableStreamClose, type ReadableStreamState } from "../../readable/stream_state.ts";
