@@ -104,9 +104,7 @@ export function sha256(bytes: Uint8Array): string {
 
 let scratch = new Uint8Array(0);
 
-/**
- * Reads a file of at most `size` bytes; they are valid until the next call on this thread, which uses the same memory.
- */
+/** Reads a file of at most `size` bytes into this thread's one buffer: they are valid until the next call. */
 export async function readShared(path: string, size: number): Promise<Uint8Array<ArrayBuffer>> {
   if (scratch.length <= size) scratch = new Uint8Array(Math.ceil((size + 1) / 65536) * 65536);
   const file = await open(path, "r");

@@ -57,11 +57,7 @@ export class FormerRuns {
     this.#root = followLinks ? undefined : folder;
   }
 
-  /**
-   * Reads what runs wrote to `folder`, a real path, which need not be there yet.
-   *
-   * @throws {TypeError} if its manifest is none.
-   */
+  /** Reads what runs wrote to `folder`, a real path that may be missing. Throws a TypeError if its manifest is none. */
   static async of(folder: string, options: WritingOptions): Promise<FormerRuns> {
     const runs = new FormerRuns(folder, options, await readManifestText(folder), await readJournal(folder));
     const { journal, manifest, places, records } = runs;
@@ -122,10 +118,7 @@ export class FormerRuns {
     return place !== undefined && !place.isOtherCase && this.#written.has(place.path);
   }
 
-  /**
-   * The real path of the place that is called `path`; `path` itself as long as its folder is not there, or is called so
-   * but for the case of letters.
-   */
+  /** The real path of `path`; `path` itself if its folder is missing, or its name differs only in the case of letters. */
   async placeOf(path: string): Promise<string> {
     const place = await this.places.of(path);
     return place === undefined || place.isOtherCase ? join(this.folder, path) : place.path;

@@ -45,11 +45,7 @@ export interface FoundJournal {
   readonly isHeld: boolean;
 }
 
-/**
- * The journal in `folder`, if there is one: a run is under way, or was killed.
- *
- * @throws {Error} if it cannot be read.
- */
+/** The journal in `folder`, if there is one: a run is under way, or was killed. Throws if it cannot be read. */
 export async function readJournal(folder: string): Promise<FoundJournal | undefined> {
   const path = join(folder, journalName);
   let text: string;
@@ -149,11 +145,7 @@ export class Journal {
     this.#lock.requireHeld();
   }
 
-  /**
-   * Notes a file that gets its name next.
-   *
-   * @throws {Error} if that cannot be written, or the folder is another run's, so that the file must not get its name.
-   */
+  /** Notes a file that gets its name next. If it throws (unwritable, another run's folder), the file must not get it. */
   append(entry: JournalEntry): void {
     this.requireHeld();
     this.#write(`${JSON.stringify(entry)}\n`);

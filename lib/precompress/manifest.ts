@@ -109,10 +109,7 @@ export class ManifestLines {
 
 const states: ReadonlySet<unknown> = new Set(["kept", "found", "unworthy"]);
 
-/**
- * Returns the checked record of a file in a manifest or journal; undefined if it makes no sense. It was read from a
- * file, so anything may be in it, and it decides which files are removed.
- */
+/** Returns the checked record of a file; undefined if it makes no sense. It decides which files are removed. */
 export function checkedRecord(value: unknown): FileRecord | undefined {
   const record = (value ?? {}) as Partial<Record<keyof FileRecord, unknown>>;
   const { size, sha256, dictionary, siteDictionary, madeOf, immutable, found, variants } = record;

@@ -77,10 +77,7 @@ export function workersFor(jobs: number, bytes: number): number {
 const MIB = 2 ** 20;
 /** The memory of a worker besides its job's, in MiB. */
 const THREAD = 27;
-/**
- * The memory of codecs in MiB, measured: of the levels below a number, the least of what lines say that have a height and a
- * slope for each MiB of the file.
- */
+/** The memory of codecs in MiB, measured: below each level the least of some lines, of height and slope per MiB of the file. */
 const NEEDS: Readonly<Record<VariantFormat, readonly (readonly [number, ...(readonly [number, number])[]])[]>> = {
   brotli: [[6, [3, 8]], [10, [30, 8]], [12, [10, 44], [30, 12]]],
   zstd: [[10, [4, 10], [12, 3]], [20, [4, 17], [120, 0]], [23, [4, 20], [200, 0]]],

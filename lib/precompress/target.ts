@@ -19,10 +19,7 @@ export interface Finished {
   readonly replacesAny: boolean;
 }
 
-/**
- * The folder that a run writes to. All that a run changes there goes through here, so that nothing is replaced or
- * removed but bytes that a run wrote.
- */
+/** The folder that a run writes to, and the only way to change it: only bytes that a run wrote are replaced or removed. */
 export class Target {
   readonly #former: FormerRuns;
   /** Real paths of folders in which names have changed. */
@@ -89,12 +86,7 @@ export class Target {
     return true;
   }
 
-  /**
-   * Removes the file at `path`.
-   *
-   * @returns whether there was one.
-   * @throws {Error} if no run wrote it; it stays.
-   */
+  /** Removes the file at `path`; returns whether there was one. Throws an Error if no run wrote it; it stays. */
   async remove(path: string): Promise<boolean> {
     const place = await this.#former.placeOf(path);
     const identity = await identityOf(place).catch(() => undefined); // of what is read next; why not, that tells
@@ -140,11 +132,7 @@ export class Target {
     return this.#former.journal !== undefined || manifestText(this.#former.isCopy, records) !== this.#former.text;
   }
 
-  /**
-   * Ends the run: writes the manifest, which stands for the journal then.
-   *
-   * @throws {Error} what the file system says; the journal is left to the next run then.
-   */
+  /** Ends the run: the manifest replaces the journal, which is left to the next run if the file system throws. */
   async end(records: ReadonlyMap<string, FileRecord>): Promise<void> {
     const writing = this.#writing;
     if (!writing) return;

@@ -32,10 +32,7 @@ export interface WalkOptions {
   readonly dotfiles: boolean;
   /** Whether symbolic links that lead out of the folder are followed. */
   readonly followLinks: boolean;
-  /**
-   * Whether a folder that several paths lead to is visited by one of them only: by its own if that is in the tree. So
-   * that nothing is written to the same place twice.
-   */
+  /** Whether only one of a folder's paths is visited, its own if in the tree, so that no place is written to twice. */
   readonly once: boolean;
   /** The real path of a folder that no link is followed to, as the files are copied there. Default: none. */
   readonly copiedTo?: string | undefined;

@@ -71,11 +71,7 @@ async function* piecesOf(path: string, trailer: Uint8Array): AsyncGenerator<Uint
   yield trailer;
 }
 
-/**
- * Opens the cache at `s3://BUCKET/PREFIX`, with what the environment says of the store, in the variables of AWS' tools.
- *
- * @throws {TypeError} if that is no address, or the environment does not name the keys.
- */
+/** Opens the cache at `s3://BUCKET/PREFIX`, by the variables of AWS' tools. Throws a TypeError where either is wrong. */
 export async function openBucketStore(address: string, signal: AbortSignal | undefined): Promise<BucketStore> {
   const { bucket, prefix } = partsOf(address);
   const required = (name: string): string => {

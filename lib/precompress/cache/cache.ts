@@ -90,11 +90,7 @@ export class Cache {
   }
 }
 
-/**
- * Opens the place of a cache: a folder, by its real path, or the address of a bucket.
- *
- * @throws {TypeError | Error} if it cannot be used.
- */
+/** Opens the place of a cache: a folder, by its real path, or the address of a bucket. Throws if it cannot be used. */
 export async function openStore(
   cache: string,
   { cacheLimits }: Settings,

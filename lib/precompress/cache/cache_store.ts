@@ -33,25 +33,11 @@ export function requireCachePlace(cache: string): void {
 
 /** A place that keeps entries by their keys, for the runs of any machine that reach it. */
 export interface CacheStore {
-  /**
-   * Opens the entry of `key`; undefined if there is none. Whatever it holds is verified by the reader.
-   *
-   * @param most The bytes that it may have; of more it need not have all.
-   * @throws {Error} if the place cannot be read.
-   */
+  /** Opens the entry of `key`, unverified and maybe cut after `most` bytes; undefined without one. Throws if it is unreadable. */
   get(key: string, most: number): Promise<StoredEntry | undefined>;
-  /**
-   * Keeps the bytes of the file at `path`, followed by `trailer`, as the entry of `key`, in place of one that is there:
-   * a reader gets all of one or all of the other.
-   *
-   * @throws {Error} if the place cannot be written to.
-   */
+  /** Makes the file at `path`, then `trailer`, the entry of `key`; readers get an old or new one whole. Throws if it cannot. */
   put(key: string, path: string, trailer: Uint8Array): Promise<void>;
-  /**
-   * Ends the run: removes the entries that are beyond the limits of the place, and nothing that the cache did not write.
-   *
-   * @returns how many were removed.
-   */
+  /** Removes what is beyond the limits of the place, and nothing that the cache did not write; returns how many entries. */
   end(): Promise<number>;
   /** Releases the place, whether the run ended or not. */
   close(): Promise<void>;

@@ -26,12 +26,7 @@ interface Candidate {
 const FOLDER = /^[0-9a-f]{2}$/;
 const NAME = /^([0-9a-f]{62})\.variant$/;
 
-/**
- * Removes entries that were last used too long ago, and of the others those that were, until the rest is small enough.
- * A file is removed only if it is what the cache wrote: its trailer names the key that its own name says.
- *
- * @returns how many were removed.
- */
+/** Removes old entries, then the longest unused, if their trailer names the key of their name; returns how many. */
 export async function removeBeyond(folder: string, { maxSize, maxAge }: CacheLimits): Promise<number> {
   if (maxSize === undefined && maxAge === undefined) return 0;
   const entries = (await candidatesIn(folder)).sort((a, b) => a.usedAt - b.usedAt);
@@ -98,11 +93,7 @@ export class DirectoryStore implements CacheStore {
     this.#limits = limits;
   }
 
-  /**
-   * Opens the folder, and makes it unless it is there.
-   *
-   * @throws {Error} if it holds files and is no cache, or cannot be made.
-   */
+  /** Opens the folder, or makes it. Throws an Error if it holds files and is no cache, or cannot be made. */
   static async open(folder: string, limits: CacheLimits): Promise<DirectoryStore> {
     try {
       await makeDirectory(folder);

@@ -4,10 +4,7 @@ import { LARGE_FILE, sha256 } from "../content.ts";
 import type { Job } from "../job.ts";
 import { codecOf } from "../formats.ts";
 
-/**
- * The version of how variants are made from content, codec and settings. It changes when the bytes of variants change,
- * so that earlier entries are not found.
- */
+/** The version of the recipe of variants. It changes when their bytes do, so that earlier entries are not found. */
 const RECIPE = 1;
 
 /** An entry of the cache is the bytes of a variant, and behind them, in so many bytes, whose and of how many they are. */

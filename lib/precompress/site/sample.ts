@@ -108,10 +108,7 @@ export class Trial {
     return SHARE_AT_BEST * saved / this.#pages.length;
   }
 
-  /**
-   * Trains dictionaries of several sizes on `sample`, each in two ways, and returns the one that saves the most, its own
-   * download included; undefined if none saves more than that.
-   */
+  /** Trains dictionaries of several sizes, each in two ways; returns the one that saves the most, undefined if none does. */
   async best(sample: readonly Uint8Array[], pause: Pause): Promise<Uint8Array<ArrayBuffer> | undefined> {
     let best: { bytes: Uint8Array<ArrayBuffer> | undefined; gain: number } = { bytes: undefined, gain: 0 };
     for (const ranking of ["value", "density"] as const) {
@@ -129,10 +126,7 @@ export class Trial {
     return best.bytes;
   }
 
-  /**
-   * Returns the bytes that a client saves, the download of `dictionary` included; undefined if the savings come too
-   * late.
-   */
+  /** Returns the bytes that a client saves, less the download of `dictionary`; undefined if the savings come too late. */
   async #gainOf(dictionary: Uint8Array<ArrayBuffer>, pause: Pause): Promise<number | undefined> {
     const cost = COST_AT_BEST * compressSync(dictionary, { format: "brotli", level: 9 }).length;
     const saving = await this.savingOf(dictionary, pause);

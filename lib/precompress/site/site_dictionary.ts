@@ -149,11 +149,7 @@ function newestOf(files: readonly FoundFile[]): number {
   return Math.floor(newest / 1000) * 1000;
 }
 
-/**
- * Puts a new dictionary of the site into the target.
- *
- * @throws {Error} if that fails: nothing can be made against it then.
- */
+/** Puts a new dictionary of the site into the target. It throws if that fails: nothing can be made against it then. */
 export async function putDictionary(dictionary: NewDictionary, { former, ledger, target }: Context): Promise<void> {
   const { file, bytes, sha256 } = dictionary;
   const { path, mode } = file;
