@@ -4,11 +4,9 @@ import type { TLSSocket } from "node:tls";
 const isDeno = "Deno" in globalThis;
 
 /**
- * Immediates that run one after the other until the event loop has looked at all sockets and handed out what it found.
- *
- * Node and Bun run an immediate after each look. The first one may follow on a look that was over before, the second does not. Deno's loop
- * is a task of its scheduler, tokio, which looks after 61 tasks at the latest (its `event_interval`): while V8 has work in the background,
- * turns and timers follow each other without a look. What a look finds is handed out before the immediates of the next turn.
+ * Immediates that run in turn until the event loop has looked at all sockets and handed out what it found.
+ * Node and Bun run one after each look; the first may follow on an earlier look. Deno's scheduler, tokio, looks after
+ * 61 tasks at the latest (its `event_interval`) while V8 has work in the background.
  */
 const TURNS = isDeno ? 64 : 2;
 
@@ -45,12 +43,9 @@ const MOST = 256 * 1024;
 const kept: unknown[] = [undefined];
 
 /**
- * Has the memory of large chunks freed in time. V8 frees it together with the young objects that have it, and looks for these after so many
- * bytes of objects. Who only reads large chunks makes hardly any, and V8 marks its whole heap instead, as it counts the chunks' memory to that:
- * 83 times for 2 GB, half of all CPU time. Arrays for nothing bring the cheap collection soon enough: 0.6 s of CPU a GB instead of 1.1 on
- * Node, and 120 MB of memory instead of 160.
- *
- * @param bytes How many were received in new memory.
+ * Has V8 free the memory of large chunks in time: readers of them make few young objects, and V8 would mark its whole
+ * heap. Arrays for nothing bring the cheap collection: 0.6 s of CPU a GB instead of 1.1 on Node, 120 MB of memory
+ * instead of 160.
  */
 export const makeYoungObjects: (bytes: number) => void = "Bun" in globalThis ? () => {} : (bytes) => {
   if (bytes >= LARGE) kept[0] = new Array(Math.min(bytes, MOST) >> 5);
@@ -62,8 +57,8 @@ interface Inside {
 }
 
 /**
- * Has a TLS socket read nothing from the network, or read again, besides `pause()` and `resume()`. Deno's own goes on to receive what comes
- * while it is paused, without a limit (138 MB in 1.5 s); the others need nothing, and where the inside looks different nothing is done.
+ * Has a TLS socket read nothing from the network, or read again, besides `pause()` and `resume()`: Deno's own receives
+ * without a limit while it is paused (138 MB in 1.5 s). Does nothing where the inside looks different.
  */
 export function holdTlsReads(socket: TLSSocket, held: boolean): void {
   if (!isDeno) return;

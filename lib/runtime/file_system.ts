@@ -34,11 +34,7 @@ interface DenoFileSystem {
 
 const deno = (globalThis as { Deno?: DenoFileSystem }).Deno;
 
-/**
- * Lists the entries of a folder, in no order.
- *
- * @throws if it cannot be read.
- */
+/** Lists the entries of a folder, in no order; throws if it cannot be read. */
 export const folderEntries: (path: string) => Iterable<FolderEntry> = deno
   ? (path) => deno.readDirSync(path)
   : function* (path) {
@@ -52,11 +48,7 @@ export const folderEntries: (path: string) => Iterable<FolderEntry> = deno
     }
   };
 
-/**
- * Returns the status of the file at `path`, not following a link.
- *
- * @throws if there is none, or it cannot be looked at.
- */
+/** Returns the status of the file at `path`, not following a link; throws if it is missing or cannot be looked at. */
 export const fileStatus: (path: string) => FileStatus = deno
   ? (path) => {
     const { isFile, size, mtime, ctime, ino } = deno.lstatSync(path);
@@ -83,19 +75,16 @@ interface BunFiles {
 
 const bun = (globalThis as { Bun?: BunFiles }).Bun;
 
-/**
- * Whether what comes from a socket is best written to files at once, without waiting for another thread: Bun holds a
- * sender back only when it has buffered more than 1 MB of each connection.
- */
+/** Whether socket data is best written to files at once: Bun holds a sender back only above 1 MB of each connection. */
 export const writesAtOnce: boolean = bun !== undefined;
 
 /** Whether `writev()` of `node:fs` copies what it is given into one piece, twice: Deno does. */
 export const copiesVectors: boolean = "Deno" in globalThis;
 
 /**
- * Writes all of a stream to an open file, without a detour through JavaScript if the stream is the body of a request
- * of the runtime's own server; resolves to the number of bytes. Undefined where there is no such way. It cannot be
- * stopped: the file must stay open until the promise is settled. Before Bun 1.4.1 such bodies are waited for for ever.
+ * Writes all of the body of a request of the runtime's own server to an open file, which must stay open until the
+ * promise settles, to the number of bytes; undefined where there is no such way. Before Bun 1.4.1 it would wait for
+ * ever.
  */
 export const writeStream: ((descriptor: number, stream: ReadableStream<Uint8Array>) => Promise<number>) | undefined =
   bun && isSince(bun.version, [1, 4, 1])
@@ -110,11 +99,8 @@ function isSince(version: string, first: readonly number[]): boolean {
 }
 
 /**
- * The bytes of a file from `start` to `end` as a body that the runtime's server sends by itself, with its length;
- * undefined where there is no such. The file is opened when the body is sent.
- *
- * Bun's server sends every stream in chunks, without `Content-Length`; what it knows to be a file goes out with it, and
- * twice as fast.
+ * A part of a file, opened when it is sent, as a body that Bun's server sends with `Content-Length`, and twice as fast
+ * as a stream; undefined elsewhere.
  */
 export function fileSlice(path: string, start: number, end: number): Blob | undefined {
   return bun?.file(path).slice(start, end);

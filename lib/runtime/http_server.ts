@@ -6,27 +6,19 @@ interface BunServer {
   requestIP(request: Request): object | null;
 }
 
-/**
- * Whether a request comes from Bun's own server. The chunks of its body have no other user then, unlike those of a
- * Request made by hand.
- *
- * @param server The second argument that the server passed to `fetch()` besides the request.
- */
+/** Whether a request comes from Bun's own server, by the second argument of its `fetch()`: its chunks are unshared. */
 export function isFromBunServer(request: Request, server: unknown): boolean {
   const { requestIP } = (server ?? {}) as Partial<BunServer>;
   return typeof requestIP === "function" && (server as BunServer).requestIP(request) !== null;
 }
 
 /**
- * Whether the runtime's own server goes on to receive, without a limit, what a client sends after it was answered,
- * unless the answer's stream fails: then it cuts the connection. (Deno; it prints what the stream failed with.)
+ * Whether the runtime's own server receives without a limit after an answer, unless the answer's stream fails: then it
+ * cuts the connection. (Deno; it prints what the stream failed with.)
  */
 export const readsOnAfterAnswer: boolean = "Deno" in globalThis;
 
-/**
- * Whether the runtime's own server holds, without a limit, what it takes off a connection beyond the chunk, of the
- * chunked coding, that a read gives: each read takes as many bytes as the largest so far asked for. (Deno.)
- */
+/** Whether the runtime's server holds, without a limit, bytes beyond the chunk that a read gives (Deno). */
 export const readsAheadOfChunks: boolean = "Deno" in globalThis;
 
 /** Gives any number of Responses of the same content, made the way that costs the runtime least. */
@@ -60,9 +52,8 @@ export class ReadyResponse {
 }
 
 /**
- * Writes the status and the fields of a response, which are given as names and values in turn: Node takes them so where
- * no field was set before, else in more time than one by one, as Bun does always; Deno 2.4 would lose them. They may
- * belong to many responses, and must not change.
+ * Writes the status and fields of a response, as names and values in turn, which must not change: they may be shared.
+ * Node is faster so if no field was set before; Deno 2.4 would lose them.
  */
 export const writeHead: (response: ServerResponse, status: number, fields: readonly string[]) => void =
   "Deno" in globalThis
@@ -99,17 +90,10 @@ interface Informing {
   writeInformation?(status: number, fields: Readonly<Record<string, string>>): void;
 }
 
-/**
- * Whether a stream of HTTP/2 that sends an interim response may get nothing more of its request: on Deno 2.9, nothing
- * that comes after it, unless it is sent while a chunk is being handed over.
- */
+/** Whether a stream of HTTP/2 may get no more of its request after an interim response between chunks (Deno 2.9). */
 const stallsRequests = "Deno" in globalThis;
 
-/**
- * Sends an interim response (1xx) ahead of the one that is to come, where the runtime can do that; HTTP/1.0 has none.
- *
- * @returns whether it was sent.
- */
+/** Sends an interim response (1xx) if the runtime can; HTTP/1.0 has none. Returns whether it was sent. */
 export function writeInformation(
   response: ServerResponse,
   status: number,

@@ -39,10 +39,7 @@ const needs: Readonly<Record<Action, readonly Permission[]>> = {
   memory: [{ name: "sys", kind: "systemMemoryInfo" }],
 };
 
-/**
- * Whether the process may do something without a question to its user. Ask this before every action that the user did
- * not ask for: Deno would stop at the terminal and wait for a decision.
- */
+/** Whether the process may do something without a question to its user, for which Deno would stop at the terminal. */
 export function isPermitted(action: Action): boolean {
   if (deno === undefined) return true;
   const { permissions } = deno;
@@ -55,8 +52,8 @@ export function availableMemory(): number {
 }
 
 /**
- * Returns when the process began, in ms since 1970: the earlier time of two, so that no change of the clock since then,
- * and no sleep of the machine, makes it later. -Infinity in a thread, of which Bun and Deno tell only its own beginning.
+ * Returns when the process began, in ms since 1970: the earlier time of two, since clocks change and machines sleep.
+ * -Infinity in a thread, of which Bun and Deno report only its own beginning.
  */
 export function processStart(): number {
   if (!isMainThread || "WorkerGlobalScope" in globalThis) return -Infinity;
@@ -75,10 +72,7 @@ export function isProcessAlive(id: number): boolean | undefined {
   }
 }
 
-/**
- * Returns the error codes with which the system refuses to rename or remove a file only while a process has it open, so that another
- * attempt may succeed. Windows has such; elsewhere these codes are final.
- */
+/** Returns the error codes by which Windows refuses to rename or remove a file only while it is open; else none. */
 export function passingRefusals(): ReadonlySet<string> {
   return process.platform === "win32" ? refusals : none;
 }
@@ -86,10 +80,7 @@ export function passingRefusals(): ReadonlySet<string> {
 const refusals: ReadonlySet<string> = new Set(["EACCES", "EBUSY", "EPERM"]);
 const none: ReadonlySet<string> = new Set();
 
-/**
- * The environment of workers: on Node, the place of the compile cache, with which one starts in half of the time, and the
- * loader of Yarn's Plug'n'Play, without which none finds its module.
- */
+/** The environment of workers: on Node the compile cache, which halves their start, and the loader of Plug'n'Play. */
 function workerEnvironment(): Record<string, string> {
   if ("Deno" in globalThis) return {}; // it would ask for permission to read the variables, and has no such cache
   const { NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env;
@@ -109,10 +100,7 @@ export interface WorkerEvents<Message> {
   error(error: Error): void;
 }
 
-/**
- * A worker thread that does jobs, or the program's own thread in its place where the worker's module is missing: bundlers
- * leave it out.
- */
+/** A worker thread that does jobs, or the program's own thread where bundlers left the worker's module out. */
 export class JobWorker<Job, Message> {
   readonly #load: () => Promise<WorkerJob<Job, Message>>;
   readonly #events: WorkerEvents<Message>;
@@ -121,12 +109,7 @@ export class JobWorker<Job, Message> {
   #unproven: Job[] | undefined = [];
   #isStopped = false;
 
-  /**
-   * Starts the worker.
-   *
-   * @param address Returns the URL of the worker's module.
-   * @param load Loads what that module does, for this thread.
-   */
+  /** Starts the worker on the module at `address()`; `load` loads its job for this thread. */
   constructor(address: () => URL, load: () => Promise<WorkerJob<Job, Message>>, events: WorkerEvents<Message>) {
     this.#load = load;
     this.#events = events;
@@ -221,11 +204,8 @@ function isMissingModule({ code, message }: Error & { code?: unknown }): boolean
 }
 
 /**
- * Starts a worker thread on the module at `url`, which uses `parentPort` of `node:worker_threads`.
- *
- * Deno starts such workers from files only; a module from elsewhere (a package imported from JSR has an https URL) is
- * imported by a one-line module in a data URL. The environment is empty but for what Node needs: Deno would ask for all of
- * it to copy it, and Deno 2.4 cannot share it.
+ * Starts a worker thread on the module at `url`. Deno starts those from files only: others are imported by a data URL.
+ * The environment holds what Node needs: Deno would request all of it to copy it, and Deno 2.4 cannot share it.
  */
 function startWorker(url: URL): Worker {
   const isFile = url.protocol === "file:";

@@ -8,12 +8,10 @@ type Content = Uint8Array<ArrayBuffer> | Blob;
 export type ContentTaker = () => Promise<Content | undefined>;
 
 /**
- * Finds out if a Request was made of a stream: `body` is one in any case. If it was not, all of the content is there,
- * and of a known length. Must be called before `body` is read, and the returned function while the body is neither
- * locked nor used.
- *
- * - Node follows the Fetch Standard, by which no Request can be made with the mode `no-cors` of another whose content is a stream
- *   (https://fetch.spec.whatwg.org/#dom-request, step 39).
+ * Finds out if a Request was made of a stream. If not, all of the content is there, and of a known length. Must be
+ * called before `body` is read, and the returned function while the body is neither locked nor used.
+ * - Node: no Request of mode `no-cors` is made of one with a stream (https://fetch.spec.whatwg.org/#dom-request, step
+ * 39).
  * - Deno keeps what a Request was made of in a property that is named by a symbol.
  * - Bun shows the size of what is there, or none of a part of a file; and of a stream `0 KB`, as after `body` was read.
  */
@@ -23,10 +21,7 @@ export function contentTaker(request: Request): ContentTaker {
   return () => isThere ? request.blob() : Promise.resolve(undefined);
 }
 
-/**
- * The names of a form's values that the runtime alone knows: on Bun those of files that have a name of their own, a path too, though they
- * were appended under another. It reads them for that. undefined if the form tells its names.
- */
+/** Reads the names of a form's values that Bun alone knows: those of files appended under another name, and paths. */
 export function namesInForm(form: FormData): Promise<(string | undefined)[]> | undefined {
   const nameOf = (value: unknown): string | undefined => (value as Partial<File>).name;
   if (!("Bun" in globalThis) || !Array.from(form.values()).some(nameOf)) return undefined;
@@ -60,10 +55,7 @@ export function cookiesOf(headers: object): string | undefined {
   return list && Array.from(list).filter(([name]) => /^cookie$/i.test(name)).map(([, value]) => value).join("; ");
 }
 
-/**
- * Reads a Blob of the size 0. Bun reads nothing of a system file without a size after a look at that: such a file is
- * opened anew. Only a Blob of a file has a status, and then its name is the path.
- */
+/** Reads a Blob of size 0. Bun reads nothing of a system file without a size after its status, so that is opened anew. */
 export async function readUnsized(blob: Blob): Promise<Uint8Array<ArrayBuffer>> {
   const { name } = blob as Partial<File>;
   const status = "Bun" in globalThis && typeof name === "string" ? await (blob as BunFile).stat() : undefined;

@@ -17,10 +17,7 @@ export interface NativeSide {
 /** A global class of the Fetch Standard. */
 type FetchClass = "Headers" | "Response";
 
-/**
- * Takes a global class as it is now, whatever a test puts in its place; on Node, where any look at one takes 15 ms to load
- * it, as it is at the first use.
- */
+/** Takes a global class as it is now, even if replaced; on Node, which loads it in 15 ms, as at the first use. */
 export function globalClass<Name extends FetchClass>(name: Name): () => (typeof globalThis)[Name] {
   let taken = "Bun" in globalThis || "Deno" in globalThis ? globalThis[name] : undefined;
   return () => taken ??= globalThis[name];
@@ -32,14 +29,13 @@ const loadResponse: () => typeof Response = globalClass("Response");
 export type ResponseShellClass = abstract new (parts: () => ResponseShellParts) => Response;
 
 /**
- * Makes a base class whose instances are Responses also to the runtime's server, at the least cost. A class that extends it
- * overrides all that Response has, and is a {@linkcode NativeSide}.
- *
+ * Makes a base class of cheap Responses for the runtime's server. A class that extends it overrides all that Response
+ * has.
  * - Node's own code takes nothing of a Response but by its getters and methods: the constructor is left out (0.3 µs).
- * - Deno keeps what its server reads in properties named by symbols: they lead to a Response that is made when it looks. A
- *   Response with a stream costs 5 µs.
- * - Bun's server reads internal slots, which only the constructor fills. An async iterable is the body that costs least (0.35 µs;
- *   a stream of bytes 0.7 and more), and its server asks it for no more than it can send.
+ * - Deno keeps what its server reads in properties named by symbols, which lead to a Response made then (5 µs for a
+ * stream).
+ * - Bun's server reads internal slots, which only the constructor fills. An async iterable is the cheapest body (0.35
+ * µs; a stream of bytes 0.7 and more), and the server pulls no more than it can send.
  */
 export function responseShell(): ResponseShellClass {
   const Response = loadResponse();

@@ -37,11 +37,7 @@ export interface Listening {
   readonly renew?: (tls: NonNullable<ServeOptions["tls"]>) => void;
 }
 
-/**
- * Checks a certificate and its key in PEM format.
- *
- * @throws {TypeError} that says which of them is wrong: the runtimes' own errors for this differ, and name neither.
- */
+/** Checks a certificate and its key in PEM format: the runtimes' own errors do not say which of them is wrong. */
 export function checkCertificate({ cert, key }: { readonly cert: string; readonly key: string }): void {
   let certificate: X509Certificate;
   let privateKey: KeyObject;
@@ -176,26 +172,17 @@ export interface RunningServer {
   readonly url: string;
   readonly port: number;
   /**
-   * Stops accepting connections, closes those that wait for a request, lets requests under way finish for at most
-   * `graceMs`, and then cuts them. (Deno cannot cut them; there they end with the process.)
-   * It can be called again, to wait for a shorter time.
+   * Stops accepting connections, lets requests finish for at most `graceMs`, and then cuts them (not on Deno).
+   * A further call waits for a shorter time.
    */
   readonly stop: (graceMs: number) => Promise<void>;
-  /**
-   * Has new connections use another certificate.
-   *
-   * @throws {TypeError} if the certificate or its key is none, or they do not belong together.
-   * @throws {Error} if the runtime takes no other one while it serves.
-   */
+  /** Has new connections use another certificate; throws if it is invalid or the runtime cannot change it. */
   readonly renew: (tls: NonNullable<ServeOptions["tls"]>) => void;
 }
 
 /**
- * Serves on the runtime's own server: `node:http` or `node:https` with `options.node`, `Deno.serve` or `Bun.serve` with
- * `options.fetch`.
- *
+ * Serves on the runtime's own server, and throws if it cannot listen, with the reason and what to do.
  * @throws {TypeError} if the certificate or its key is none, or they do not belong together.
- * @throws {Error} if it cannot listen: the message says why and what to do.
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   if (options.tls) checkCertificate(options.tls);
