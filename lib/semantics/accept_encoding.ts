@@ -2,9 +2,9 @@ import { codingNamed, type ContentCoding, isUndoable, type StoredCoding, storedC
 import { trimmed } from "./fields.ts";
 
 /**
- * The weight of each stored content coding, from 0 to 1000: the `q` of RFC 9110, section 12.4.2, times 1000. 0 is not
- * acceptable. `identity` is 0.5 if the field does not name it: acceptable, after all named codings. A coding with a
- * dictionary is 0 unless named: `*` does not stand for it.
+ * The weight of each stored content coding, from 0, not acceptable, to 1000: the `q` of RFC 9110, section 12.4.2, times
+ * 1000. `identity` is 0.5 unless named: acceptable, after all named codings. A coding with a dictionary is 0 unless
+ * named.
  */
 export type AcceptedCodings = Readonly<Record<StoredCoding | "identity", number>>;
 
@@ -27,10 +27,7 @@ const MEMBER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64})(?:[ \t]*;[ \t]*[qQ]=(0(?:\.
 const LONGEST_MEMBER = 256;
 
 /**
- * The codings that a request accepts, by its `Accept-Encoding` field. Members that are not well-formed are skipped; of
- * several weights for a coding the first counts.
- *
- * @param field The field's value, several lines joined with commas; `null` or `undefined` if there is none.
+ * Parses the `Accept-Encoding` field of a request, whose lines are joined with commas; malformed members are skipped.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}
  */
 export function acceptedCodings(field: string | null | undefined): AcceptedCodings {

@@ -18,14 +18,11 @@ const SPEC = /^([0-9]*)-([0-9]*)$/;
 const LONGEST_SPEC = 256;
 
 /**
- * Returns the parts of a representation that a `Range` field requests, in the order of the field. Ranges that overlap
- * or touch are made one, at the place of the first.
- *
- * @param field The field's value.
- * @param size The representation's, in bytes.
- * @returns `"unsatisfiable"` if no range has a byte of the representation, `undefined` if the field is to be ignored:
- * malformed, in another unit, of more than 100 ranges, or for the end of an empty representation, which no
- * `Content-Range` can express.
+ * Returns the parts of a representation of `size` bytes that a `Range` field requests, in its order, merged where they
+ * touch.
+ * @returns `"unsatisfiable"` if no range has a byte of it; `undefined` if the field is to be ignored: malformed, in
+ * another unit, of more than 100 ranges, or for the end of an empty representation, which no `Content-Range` can
+ * express.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-14.1.2}
  */
 export function parseRange(field: string, size: number): readonly ByteRange[] | "unsatisfiable" | undefined {
@@ -92,12 +89,8 @@ export interface Multipart {
 const encoder = new TextEncoder();
 
 /**
- * The frame of a body of several ranges. Its boundary is random, 128 bits of it: what is in the ranges need not be
- * known for it to be safe.
- *
- * @param ranges Within the representation, at least one.
- * @param size The representation's, in bytes.
- * @param contentType The representation's.
+ * The frame of a body of at least one range. Its boundary is 128 random bits: safe whatever is in the ranges.
+ * @param size The representation's, in bytes; `contentType` is the representation's, too.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-14.6}
  */
 export function multipartByteRanges(ranges: readonly ByteRange[], size: number, contentType: string): Multipart {

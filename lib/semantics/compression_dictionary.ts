@@ -6,9 +6,7 @@ const HASH_LENGTH = 32;
 const LONGEST = 512;
 
 /**
- * The SHA-256 of the dictionary that a client has, by its `Available-Dictionary` field: in base64 as it is written
- * canonically, of 44 characters. `undefined` if the field is malformed and thus to be ignored.
- *
+ * Parses `Available-Dictionary`: a SHA-256 in canonical base64, of 44 characters; `undefined` if it is malformed.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-2.2}
  */
 export function availableDictionary(field: string): string | undefined {
@@ -31,11 +29,8 @@ const PATTERN_SYNTAX = /[+*:()]/g;
 const MATCH = 'match="';
 
 /**
- * The `Use-As-Dictionary` field of a response, which asks the client to keep it as a dictionary for the next version.
- * For `/js/app.1a2b3c4d.js`, whose hash is from 8 to 16, it is `match="/js/app.*.js"`.
- *
- * @param path The response's path, decoded, from its first slash on.
- * @param hash The part of `path` that differs from version to version; none if the next version has the same path.
+ * The `Use-As-Dictionary` field of a response, which has the client keep it as a dictionary for the next version.
+ * For `/js/app.1a2b3c4d.js`, decoded, whose `hash` differs from version to version, it is `match="/js/app.*.js"`.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-2.1}
  */
 export function useAsDictionary(path: string, hash?: { readonly start: number; readonly end: number }): string {
@@ -58,9 +53,7 @@ export function siteDictionaryField(basePath: string): string {
 const RELATION = '>; rel="compression-dictionary"';
 
 /**
- * The `Link` field by which a page has a browser load a dictionary once it is idle.
- *
- * @param path The dictionary's path, decoded, from its first slash on.
+ * The `Link` field by which a page has a browser load the dictionary at `path`, decoded, once it is idle.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-3}
  */
 export function linkToDictionary(path: string): string {
@@ -79,11 +72,7 @@ function quoted(pattern: string): string {
   return pattern.replaceAll("\\", "\\\\");
 }
 
-/**
- * A field of {@linkcode useAsDictionary} for the same file, where all paths are below `prefix`.
- *
- * @param prefix A path as it is in a request's target, encoded, without a slash at its end.
- */
+/** A field of {@linkcode useAsDictionary} with all paths below `prefix`, encoded, without a slash at its end. */
 export function useAsDictionaryBelow(prefix: string, field: string): string {
   return field.replace(MATCH, (match) => match + quoted(encodedLiterally(prefix)));
 }
@@ -118,9 +107,8 @@ export interface CrossOriginFields {
 }
 
 /**
- * Whether a response to this request may be compressed with a dictionary: not if the page that asks is of another
- * origin and is not allowed to read it, as the size would tell it about the content.
- *
+ * Whether a response may be compressed with a dictionary: not for pages of another origin that may not read it, as its
+ * size would reveal the content.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-9.3.3}
  */
 export function mayUseDictionary({ site, mode, origin, allowOrigin }: CrossOriginFields): boolean {

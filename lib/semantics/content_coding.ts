@@ -6,10 +6,7 @@ export const undoableFormats = { gzip: "gzip", deflate: "deflate", br: "brotli",
 /** A coding that is undone without a dictionary. */
 export type UndoableCoding = keyof typeof undoableFormats;
 
-/**
- * A coding that files are stored in; `dcb` and `dcz` are brotli and zstd with a dictionary, such as the file's former
- * version (RFC 9842, sections 4 and 5).
- */
+/** A coding that files are stored in; `dcb` and `dcz` are brotli and zstd with a dictionary (RFC 9842). */
 export type StoredCoding = keyof StoredFormats;
 
 /** A content coding by its name in HTTP. */
@@ -62,10 +59,8 @@ export function isUndoable(coding: ContentCoding | undefined): coding is Undoabl
 const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 
 /**
- * Lists the codings of a `Content-Encoding` field in the order in which they were applied, without `identity`.
- *
- * @returns the codings; a name that is unknown, or of a coding that takes a dictionary, stands in the list as it is
- * written, in lower case.
+ * Lists the codings of a `Content-Encoding` field in the order in which they were applied, without `identity`. Unknown
+ * names, and codings that take a dictionary, are listed in lower case.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-8.4}
  */
 export function contentCodings(field: string): (UndoableCoding | { readonly unknown: string })[] {

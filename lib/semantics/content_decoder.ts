@@ -4,10 +4,7 @@ import { type UndoableCoding, undoableFormats } from "./content_coding.ts";
 /** The most bytes that are written at once: the decoder has a copy of them. */
 export const MOST_INPUT: number = 64 * 1024;
 
-/**
- * A stepper that undoes a content coding: input in, output out, until it is done. Holds WASM memory until it is closed,
- * done or has failed.
- */
+/** A stepper that undoes a content coding. Holds WASM memory until it is closed, done or has failed. */
 export class ContentDecoder {
   /** The coding that it undoes. */
   readonly coding: UndoableCoding;
@@ -24,12 +21,7 @@ export class ContentDecoder {
     this.#decoder = decoder;
   }
 
-  /**
-   * Opens a stepper.
-   *
-   * @param first The first byte that is to be decoded, which says what kind of deflate it is; undefined if there is none.
-   * @throws {RangeError} if memory runs out.
-   */
+  /** Opens a stepper; throws a RangeError if memory runs out. `first`, a byte if any, gives the kind of deflate. */
   static async open(coding: UndoableCoding, first: number | undefined): Promise<ContentDecoder> {
     return new ContentDecoder(coding, await openFormatDecoder(coding, first));
   }
@@ -50,10 +42,8 @@ export class ContentDecoder {
   }
 
   /**
-   * Decodes into `target`.
-   *
-   * @returns how many bytes of it are filled.
-   * @throws {TypeError} if the data is corrupt or ends too early. Bytes behind its end are no error here.
+   * Decodes into `target`, and returns how many bytes of it are filled. Bytes behind the data's end are no error here.
+   * @throws {TypeError} if the data is corrupt or ends too early.
    * @throws {RangeError} if zstd needs a larger window than RFC 9659 allows, 8 MiB, or memory runs out.
    */
   read(target: Uint8Array): number {

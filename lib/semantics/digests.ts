@@ -27,14 +27,9 @@ const lengths: ReadonlyMap<DigestAlgorithm, number> = new Map([["sha-256", 32], 
 export const ALGORITHMS: readonly DigestAlgorithm[] = [...lengths.keys()];
 
 /**
- * Parses the value of `Content-Digest` or `Repr-Digest`: a Structured Fields dictionary of byte sequences.
- *
- * Members of other algorithms, md5 and other deprecated ones among them, are passed over whatever their value is, as
- * the standard lets a recipient do; but a value that breaks the syntax anywhere makes the whole field malformed.
- *
- * @param value The field's value; of several lines, joined by commas.
- * @returns the digests in base64, in its one canonical form.
- * @throws {SyntaxError} if the value is malformed or a digest of the wrong length.
+ * Parses the value of `Content-Digest` or `Repr-Digest`, whose lines are joined by commas, to digests in canonical
+ * base64. Members of other algorithms are passed over, as the standard allows.
+ * @throws {SyntaxError} if the value is malformed anywhere or a digest of the wrong length.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9530#section-2}
  */
 export function parseDigests(value: string): Map<DigestAlgorithm, string> {
@@ -52,11 +47,7 @@ export function parseDigests(value: string): Map<DigestAlgorithm, string> {
   return digests;
 }
 
-/**
- * A member of `Content-Digest` and `Repr-Digest`: `sha-256=:…:`.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-4.1.8}
- */
+/** A member of `Content-Digest` and `Repr-Digest`: `sha-256=:…:` (RFC 9651, section 4.1.8). */
 export function formatDigest(algorithm: DigestAlgorithm, base64: string): string {
   return `${algorithm}=:${base64}:`;
 }

@@ -31,9 +31,7 @@ export function fieldValue<D extends string | undefined = undefined>(fallback?: 
 }
 
 /**
- * Checks the value of a header field: servers refuse an invalid one when they send it, some by an uncaught error.
- *
- * @param origin The option or function that gave the value, for the message.
+ * Checks a header field's value, of the option or function `origin`: servers refuse an invalid one late, some uncaught.
  * @throws {TypeError} if the value is not valid.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.5}
  */
@@ -45,8 +43,8 @@ export function requireFieldValue(origin: string, value: string): void {
 }
 
 /**
- * Responses that may lack fields of the whole representation: a part of it (206), the news that it is not modified (304), a
- * page in the place of it (404), none at all (such as 405 or 416), and one that is encoded on its way.
+ * Responses that may lack fields of the representation: a part (206), not modified (304), a page in its place (404),
+ * none at all (such as 405 or 416), and one that is encoded on its way.
  */
 export type AnswerKind = "part" | "unmodified" | "page" | "none" | "encoded";
 

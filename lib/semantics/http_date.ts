@@ -20,9 +20,8 @@ const ASCTIME = new RegExp(
 const LONGEST = 33;
 
 /**
- * Parses an HTTP date to ms since 1970; `undefined` if it is malformed. Takes the three formats that a recipient must
- * take; a two-digit year that seems more than 50 years ahead is of the past century.
- *
+ * Parses an HTTP date, in any of the three formats, to ms since 1970; `undefined` if it is malformed. A two-digit year
+ * that seems more than 50 years ahead is of the past century.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7}
  */
 export function parseHTTPDate(text: string): number | undefined {
@@ -59,9 +58,7 @@ function daysIn(year: number, month: number): number {
 }
 
 /**
- * A time as an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`; fractions of a second are dropped.
- *
- * @param ms Since 1970, in a year of four digits.
+ * Formats ms since 1970 as an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`; fractions of a second are dropped.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7}
  */
 export function formatHTTPDate(ms: number): string {

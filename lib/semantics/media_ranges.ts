@@ -14,10 +14,8 @@ const LONGEST_MEMBER = 256;
 const RANGES = ["text/html", "text/*", "*/*"];
 
 /**
- * Whether a request allows an answer in HTML, by its `Accept` field. Members that are not well-formed are skipped; of
- * several weights for a range the first counts.
- *
- * @param field The field's value; `null`, `undefined` or empty if there is none, which allows everything.
+ * Whether a request allows an answer in HTML, by its `Accept` field; one that is missing or empty allows everything.
+ * Malformed members are skipped; of several weights for a range the first counts.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1}
  */
 export function acceptsHTML(field: string | null | undefined): boolean {
@@ -57,9 +55,7 @@ export class MediaRanges {
   readonly #ranges: readonly string[];
 
   /**
-   * Takes what `Accept` may hold, as one text or in a list. Weights and parameters do not count.
-   *
-   * @param name Of the option that it is.
+   * Takes what `Accept` may hold, as one text or a list, without weights or parameters. `name`: of the option.
    * @throws {TypeError} if something else is in it, or nothing.
    */
   constructor(accept: string | readonly string[], name = "accept") {
