@@ -96,7 +96,7 @@ function write() {
 function verify() {
   let failed = false;
   for (const name of artefacts) {
-    // The file itself, not what build.json says of it: nobody reads megabytes of base64.
+    // The file itself, not what build.json says of it: megabytes of base64 are not reviewed.
     const same = embed(name, build(name)) === readFileSync(join(out, `${name}.js`), "utf8");
     failed ||= !same;
     console.log(`${name}: ${same ? "reproduces the committed artefact" : "DIFFERS from the committed artefact"}`);

@@ -93,7 +93,7 @@ pub fn estimate(parameters: &Parameters) -> usize {
     (16 << window_log(parameters)) + hashes
 }
 
-/// log2 of the window in bytes, as it is asked for or chosen.
+/// log2 of the window in bytes, requested or chosen.
 fn window_log(parameters: &Parameters) -> u32 {
     match (parameters.window, parameters.size) {
         (0, Some(size)) if size > LARGE => 24,

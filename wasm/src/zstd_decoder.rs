@@ -9,7 +9,7 @@ use core::ffi::{c_int, c_uint, c_ulonglong};
 const DCZ: u32 = 1;
 const DCZ_MAGIC: &[u8] = &[0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0];
 
-/// What the C library takes, and the least that it may be told to.
+/// The largest window that the C library takes, and the smallest limit that it accepts.
 const MAX_WINDOW: u32 = 1 << 27;
 const MIN_WINDOW: u32 = 1 << 10;
 

@@ -92,7 +92,7 @@ fn dcz_window_log(dictionary: u64, size: u64) -> u32 {
     needed.clamp(10, allowed)
 }
 
-/// log2 of the window in bytes, as it is asked for or chosen; 0 if zstd chooses it.
+/// log2 of the window in bytes, requested or chosen; 0 if zstd chooses it.
 fn window_log(parameters: &Parameters) -> u32 {
     match (parameters.window, parameters.format == DCZ) {
         (0, true) => dcz_window_log(
