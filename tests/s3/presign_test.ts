@@ -93,7 +93,7 @@ test("keys that a function gives with their expiration are kept until shortly be
     });
     for (let i = 0; i < 3; i++) await bucket.put("a", "");
     assert.equal(asked, 1);
-    // What the store says has expired is asked for anew, whatever its date.
+    // Credentials that the store reports as expired are requested anew, whatever their date.
     let requests = 0;
     store.fails(() => requests++ === 0 ? { status: 400, code: "ExpiredToken" } : undefined);
     expiration = new Date(Date.now() + 60_000);

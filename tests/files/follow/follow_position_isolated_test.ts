@@ -29,7 +29,7 @@ import { openFilesIn } from "../written.ts";
 /** A program that reads lines, keeps them with its position now and then, and may be killed at any chunk. */
 class Reader {
   readonly lines: string[] = [];
-  /** As JSON, as it was kept. */
+  /** The position as JSON, as it was kept. */
   kept = JSON.stringify("beginning");
   readonly #path: string;
   readonly #options: FollowFileOptions;
