@@ -131,7 +131,7 @@ export class ClientCore implements OriginHost {
     return new HttpError("CLIENT_CLOSED", "The client was closed: make a new one for more requests", { origin });
   }
 
-  /** Why nobody may read the response to a request any more; undefined as long as it may be read. */
+  /** Returns the reason why the response to a request may not be read any more; undefined as long as it may be read. */
   revocationOf({ signal, origin }: FetchRequest): Failure | undefined {
     if (signal?.aborted) return { reason: signal.reason };
     return this.destroyed ? { reason: this.closedError(origin) } : undefined;

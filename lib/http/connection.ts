@@ -18,18 +18,18 @@ export interface Transport {
   readonly full: boolean;
   /** Whether all that was written is surely sent, or copied: its memory may be written to again. */
   readonly empty: boolean;
-  /** Says who is told what happens, from now on. Called once, in the turn in which the transport was given; nothing is lost before. */
+  /** Sets the receiver of events. Called once, in the turn in which the transport was given; nothing is lost before. */
   attach(events: TransportEvents): void;
-  /** Sends bytes, in order. They belong to the transport until it is `empty`: nobody writes to them before. Does nothing after end or destroy. */
+  /** Sends bytes, in order. Their memory belongs to the transport until it is `empty`. Does nothing after end or destroy. */
   write(bytes: Uint8Array): void;
   /** No onData until resume (one that is on its way may still come). */
   pause(): void;
   resume(): void;
-  /** Whether pieces that the runtime hands out within a turn of the event loop are told as one, at its end at the latest. Not at first. */
+  /** Sets whether pieces of one turn of the event loop are passed on as one, at its end at the latest. Default: false. */
   gather(gathers: boolean): void;
   /** Sends what was written, then the end; the peer's bytes still come. */
   end(): void;
-  /** Lets go of the socket at once. onClose follows, later. */
+  /** Destroys the socket at once. onClose follows, later. */
   destroy(): void;
   /** Whether this connection keeps the process alive. It does at first. */
   hold(alive: boolean): void;
@@ -53,7 +53,7 @@ export type HeaderList = string[];
 
 /** The start of a request, validated: no connection looks at it for errors. */
 export interface RequestHead {
-  /** As it is sent: case matters. */
+  /** The method as it is sent: case matters. */
   readonly method: string;
   /** `:scheme`, and whether h1 is spoken over TLS. */
   readonly scheme: "http" | "https";
@@ -72,7 +72,7 @@ export interface RequestHead {
 
 /** The body of a request, as a connection takes it. */
 export interface RequestBody {
-  /** In bytes; undefined if nobody knows, which h1 sends chunked. What is read is never longer or shorter: `read` rejects. */
+  /** The length in bytes; undefined if it is unknown, which h1 sends chunked. `read` rejects if it is another. */
   readonly length: number | undefined;
   /** All of it, if it is in memory: then `read` need not be called. */
   readonly bytes: Uint8Array | undefined;
@@ -132,7 +132,7 @@ export interface Exchange {
 
 export interface Connection {
   readonly protocol: "h2" | "http/1.1";
-  /** How many more requests may be started now. 0 once it is closing. */
+  /** The number of requests that may be started now. 0 once it is closing. */
   readonly free: number;
   readonly active: number;
   /** Whether it was said that it takes no more requests (GOAWAY, `connection: close`, close(), destroy(), the socket's end). */
@@ -149,12 +149,12 @@ export interface Connection {
   destroy(error: HttpError): void;
 }
 
-/** Whom a connection tells of itself. Never called within `start`, `close` or `destroy`. */
+/** The receiver of a connection's own events. Never called within `start`, `close` or `destroy`. */
 export interface ConnectionOwner {
   /** `free` has grown: a request ended; or the server's SETTINGS came, whatever they changed. */
   onFree(connection: Connection): void;
   /** `closing` became true. Called once, and before onClosed. */
   onClosing(connection: Connection): void;
-  /** The socket is gone; every request under way has been told before. Called once, and last. */
+  /** The socket is gone, after the ends of all requests under way. Called once, and last. */
   onClosed(connection: Connection, error: HttpError | undefined): void;
 }

@@ -30,7 +30,7 @@ export class HttpClient {
   readonly #core: ClientCore;
 
   /**
-   * Makes a client. It connects to nobody before the first request.
+   * Makes a client. It opens no connection before the first request.
    *
    * @param options How it connects and what it allows.
    * @throws {TypeError} if an option has the wrong type.
@@ -48,8 +48,8 @@ export class HttpClient {
    * @param input A URL of http, https, data or blob, or a Request. Unless that was made of a stream, it is sent with the length of its
    * body, and retries and redirects can send it again.
    * @param init The options of fetch, and `idempotent`, `timeout`, `queueTimeout`, `headersTimeout` and `bodyTimeout`.
-   * @returns The response, as soon as its headers are there. Its body comes as it is read: a byte stream. While nobody reads it, at
-   * most `streamWindow` bytes of it are received; read it or cancel it.
+   * @returns The response, as soon as its headers are there. Its body comes as it is read: a byte stream. While it is
+   * not read, at most `streamWindow` bytes of it are received; read it or cancel it.
    * @throws {HttpError} (the promise rejects) if there is no response, with a `code` that says why.
    * @throws the reason of `init.signal`, as it is, once that is aborted.
    */
@@ -114,7 +114,7 @@ export class HttpClient {
     return this.#core.stats();
   }
 
-  /** The same as {@link close}. */
+  /** Does what {@link close} does. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

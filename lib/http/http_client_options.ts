@@ -53,7 +53,7 @@ export type HttpConnectFunction = (
 type WithoutDefault = "socketPath" | "connect" | "lookup" | "allowAddress" | "onInformational" | "onEvent";
 
 /**
- * How a client connects and what it allows.
+ * The options of a client: how it connects and what it allows.
  *
  * @example A client for a slow service
  * ```ts
@@ -74,9 +74,9 @@ export interface HttpClientOptions {
    */
   tls?: HttpTlsOptions;
   /**
-   * The proxy that requests go by: a URL of `http:`, `https:`, `socks5:` or `socks5h:`, which may have a user name and password,
-   * percent-encoded; a function that is asked for each request and redirect and gives such a URL, or undefined for none; or `"env"`
-   * for those that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name when the client is made.
+   * The proxy that requests go by: a URL of `http:`, `https:`, `socks5:` or `socks5h:`, which may have a user name and
+   * password, percent-encoded. A function is called for each request and redirect, and returns such a URL, or undefined
+   * for none. `"env"` takes those that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name when the client is made.
    *
    * https origins are reached through a tunnel (CONNECT, or SOCKS5), in which TLS is spoken with the origin itself. Requests to http
    * origins are sent to an HTTP proxy as they are, which sends them on. A proxy of `socks5:` is given addresses, all others names.
@@ -91,8 +91,8 @@ export interface HttpClientOptions {
    */
   proxyTls?: HttpTlsOptions;
   /**
-   * A Unix socket that all connections are made to, whatever the URLs' hosts are. They still say which host is asked for, and what
-   * the certificate has to be for.
+   * A Unix socket that all connections are made to, whatever the URLs' hosts are. They still name the requested host,
+   * and the subject of the certificate.
    *
    * @default none
    */
@@ -104,21 +104,21 @@ export interface HttpClientOptions {
    */
   connect?: HttpConnectFunction;
   /**
-   * How many connections an origin may have. One h2 session carries as many requests as the server allows; more are opened only
-   * for what does not fit. HTTP/1.1 has a connection a request.
+   * The maximum number of connections of an origin. One h2 session carries as many requests as the server allows; more
+   * are opened only for what does not fit. HTTP/1.1 has a connection a request.
    *
    * @default 256
    */
   connections?: number;
   /**
-   * How many requests an h2 session carries at most. The server's SETTINGS_MAX_CONCURRENT_STREAMS rules; this only lowers it.
+   * The maximum concurrent requests of an h2 session. It only lowers the server's SETTINGS_MAX_CONCURRENT_STREAMS.
    *
    * @default Infinity
    */
   maxConcurrentStreams?: number;
   /**
-   * How many requests an HTTP/1.1 connection carries at a time (RFC 9112 section 9.3.2). More than one only of requests that are idempotent
-   * and have no body.
+   * The maximum number of concurrent requests of an HTTP/1.1 connection (RFC 9112 section 9.3.2). More than one only of
+   * requests that are idempotent and have no body.
    *
    * @default 1
    */
@@ -143,73 +143,74 @@ export interface HttpClientOptions {
    */
   h2c?: boolean;
   /**
-   * How long a connection may take in ms, from the look-up of the name to the end of TLS, a proxy's part included. 0: as long as the
-   * system lets it.
+   * The time limit of a connection in ms, from the look-up of the name to the end of TLS, a proxy's part included. 0:
+   * as long as the system lets it.
    *
    * @default 10_000
    */
   connectTimeout?: number;
   /**
-   * How long a request may take as a whole, redirects, retries and the response's body included, in ms. 0: for ever.
+   * The time limit of a request as a whole, redirects, retries and the response's body included, in ms. 0: for ever.
    *
    * @default 0
    */
   timeout?: number;
   /**
-   * How long a request may wait for a connection, in ms: while others use all there may be, while one is being made, and while the
-   * name of its host is looked up. 0: for ever.
+   * The time limit of a request's wait for a connection, in ms. It may wait for others that use all there may be, for a
+   * new one, or for its host's address. 0: for ever.
    *
    * @default 300_000
    */
   queueTimeout?: number;
   /**
-   * How long a server may take from the request to the response's headers, in ms. 0: for ever.
+   * The time limit from the request to the response's headers, in ms. 0: for ever.
    *
    * @default 300_000
    */
   headersTimeout?: number;
   /**
-   * How long a reader may wait for a byte of the response's body, in ms. 0: for ever.
+   * The time limit of a reader's wait for a byte of the response's body, in ms. 0: for ever.
    *
    * @default 300_000
    */
   bodyTimeout?: number;
   /**
-   * How long `close()` waits for a response that is not read, in ms: then its body is cancelled, and fails with CLIENT_CLOSED. One that is
-   * read from now and then is waited for as long as it takes. 0: for ever.
+   * The time that `close()` waits for a response that is not read, in ms: then its body is cancelled, and fails with
+   * CLIENT_CLOSED. A response that is read from now and then has no limit. 0: for ever.
    *
    * @default 5_000
    */
   closeTimeout?: number;
   /**
-   * How long a connection without requests is kept, in ms. 0: not at all. What a server's Keep-Alive field says rules where it is less.
+   * The time that a connection without requests is kept, in ms. 0: not at all. A server's Keep-Alive may lower it.
    *
    * @default 4_000 for HTTP/1.1, of which servers close unused connections without a word; 60_000 for h2
    */
   idleTimeout?: number;
   /**
-   * How old a connection may be for another request, in ms. An older one closes once the requests under way have ended, and the host's
-   * name is looked up again for the next. 0: of any age.
+   * The maximum age of a connection for another request, in ms. An older one closes once the requests under way have
+   * ended, and the host's name is looked up again for the next. 0: of any age.
    *
    * @default 600_000
    */
   maxAge?: number;
   /**
-   * After how much silence an h2 session with requests under way is asked for a sign of life (PING), in ms. 0: never.
+   * The time of silence after which an h2 session with requests under way gets a PING, in ms. 0: never.
    *
    * @default 30_000
    */
   pingInterval?: number;
   /**
-   * How long that sign may take before the session is given up, in ms.
+   * The time limit of the answer to a PING before the session is closed, in ms.
    *
    * @default 10_000
    */
   pingTimeout?: number;
   /**
-   * How many attempts a call has after the first, over all its redirects: another follows a lost connection, a refusal or a status of
-   * `retryStatuses`. Only of requests that are idempotent, or that the server certainly did not act on; and only with bodies that can be
-   * sent again. One more, on a new connection, is free if the server had closed the connection that was used.
+   * The maximum attempts of a call after the first, over all its redirects. Another follows a lost connection, a
+   * refusal or a status of `retryStatuses`. Only of requests that are idempotent, or that the server certainly did not
+   * act on; and only with bodies that can be sent again. One more, on a new connection, is free if the server had
+   * closed the one in use.
    *
    * @default 2
    */
@@ -241,7 +242,7 @@ export interface HttpClientOptions {
    */
   maxResponseSize?: number;
   /**
-   * Bytes of a response that are received before somebody reads them: the window of an h2 stream.
+   * Bytes of a response that are received before it is read: the window of an h2 stream.
    *
    * @default 1_048_576
    */
@@ -253,7 +254,7 @@ export interface HttpClientOptions {
    */
   decompress?: boolean;
   /**
-   * How many redirects are followed.
+   * The maximum number of redirects that are followed.
    *
    * @default 20
    */
@@ -271,16 +272,16 @@ export interface HttpClientOptions {
    */
   lookup?: LookupFunction;
   /**
-   * Whether an address may be connected to: `"public"` for those of the public Internet alone, or a function that allows one by `true`. It
-   * is asked for each connection, about each address of the host; a request whose host has none that is allowed fails with
-   * ADDRESS_REFUSED. It is not asked about proxies; a name that a proxy looks up itself is refused. Not to be combined with `connect` and
-   * `socketPath`.
+   * Whether an address may be connected to: `"public"` for those of the public Internet alone, or a function that
+   * allows one by `true`. It is called for each connection, with each address of the host; a request whose host has no
+   * allowed address fails with ADDRESS_REFUSED. It is not called for proxies; a name that a proxy looks up itself is
+   * refused. Not to be combined with `connect` and `socketPath`.
    *
    * @default any address
    */
   allowAddress?: "public" | ((address: string, use: HttpAddressUse) => boolean);
   /**
-   * Told of informational (1xx) responses, as 103 (Early Hints) and 100 (Continue), with their status and fields. A request may have at most
+   * Called with informational (1xx) responses, as 103 (Early Hints) and 100 (Continue). A request may have at most
    * 1000, whose fields have at most `maxHeaderSize` bytes together. An exception it throws is an uncaught one.
    */
   onInformational?: (status: number, headers: Headers) => void;

@@ -82,7 +82,7 @@ export type HttpClientEvent =
     protocol: "h2" | "http/1.1";
     /** The address of the server, or of its proxy; undefined over a Unix socket and where a stream of yours does not tell. */
     remoteAddress: string | undefined;
-    /** How long it took, TCP, the proxy's answer and TLS, in ms. */
+    /** The duration of TCP, the proxy's answer and TLS, in ms. */
     ms: number;
   }
   | {
@@ -91,7 +91,7 @@ export type HttpClientEvent =
     origin: string;
     /** The proxy that it was to go by: scheme, host and port; undefined if there is none. */
     proxy: string | undefined;
-    /** Why. */
+    /** The reason of the failure. */
     error: unknown;
   }
   | {
@@ -99,7 +99,7 @@ export type HttpClientEvent =
     type: "disconnect";
     origin: string;
     protocol: "h2" | "http/1.1";
-    /** Why, unless one side just closed it. */
+    /** The reason of the close; undefined if one side just closed it. */
     error: HttpError | undefined;
   }
   | {
@@ -110,7 +110,7 @@ export type HttpClientEvent =
     /** The request's URL. */
     url: string;
     protocol: "h2" | "http/1.1";
-    /** How long it waited for a connection, in ms. */
+    /** The time that it waited for a connection, in ms. */
     queuedMs: number;
   }
   | {
@@ -142,6 +142,6 @@ export type HttpClientEvent =
     type: "failed";
     method: string;
     url: string;
-    /** Why. */
+    /** The reason of the failure. */
     error: unknown;
   };

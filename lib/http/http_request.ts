@@ -54,7 +54,7 @@ export interface HttpRequestInit
   /** The request's body. A stream may go on while the response comes. Buffers are copied. */
   body?: HttpRequestBody | null;
   /**
-   * How a redirect is handled: followed, returned as it is, or an error.
+   * The handling of a redirect: followed, returned as it is, or an error.
    *
    * @default "follow"
    */
@@ -70,30 +70,30 @@ export interface HttpRequestInit
   integrity?: string;
   /** Accepted, as fetch asks for it with streams. The response never waits for the body's end. */
   duplex?: "half" | "full";
-  /** As the client's option, for this request. */
+  /** The client's option `timeout`, for this request. */
   timeout?: number;
-  /** As the client's option, for this request. */
+  /** The client's option `queueTimeout`, for this request. */
   queueTimeout?: number;
-  /** As the client's option, for this request. */
+  /** The client's option `headersTimeout`, for this request. */
   headersTimeout?: number;
-  /** As the client's option, for this request. */
+  /** The client's option `bodyTimeout`, for this request. */
   bodyTimeout?: number;
-  /** As the client's option, for this request. */
+  /** The client's option `maxResponseSize`, for this request. */
   maxResponseSize?: number;
   /**
-   * As the client's option, for this request. A proxy passes a body on with its coding, and the field that names it, by `false` and the
-   * `accept-encoding` of its own client.
+   * The client's option `decompress`, for this request. A proxy passes a body on with its coding, and the field that
+   * names it, by `false` and the `accept-encoding` of its own client.
    */
   decompress?: boolean;
-  /** As the client's option, for this request. */
+  /** The client's option `retries`, for this request. */
   retries?: number;
-  /** As the client's option, for this request. */
+  /** The client's option `retryStatuses`, for this request. */
   retryStatuses?: readonly number[];
-  /** As the client's option, for this request. */
+  /** The client's option `maxRetryAfter`, for this request. */
   maxRetryAfter?: number;
-  /** As the client's option, for this request; called within the client's own. */
+  /** The client's option `intercept`, for this request; called within the client's own. */
   intercept?: readonly HttpInterceptor[];
-  /** As the client's option, for this request. */
+  /** The client's option `onInformational`, for this request. */
   onInformational?: (status: number, headers: Headers) => void;
   /**
    * Fields to send after the body, or functions that make them once it has been read; in HTTP/1.1 with `Transfer-Encoding: chunked`; the field `trailer` announces them. Some servers and
@@ -103,8 +103,8 @@ export interface HttpRequestInit
    */
   trailers?: Readonly<Record<string, string | (() => string | Promise<string>)>>;
   /**
-   * Told of each piece of the body that the connection has taken, of 64 KiB at most; from 0 again with each attempt. An exception it throws is
-   * an uncaught one.
+   * Called with each piece of the body that the connection has taken, of 64 KiB at most; from 0 again with each
+   * attempt. An exception it throws is an uncaught one.
    */
   onUploadProgress?: (
     progress: {
@@ -173,7 +173,7 @@ export type HttpNext = (request: HttpRequest) => Promise<HttpResponse>;
  * A function around requests: it sees and changes them on their way out, and responses on their way back, or answers by itself.
  * The call's `signal`, its `timeout` and `destroy()` end it, whatever an interceptor waits for.
  *
- * @example Tell what was asked
+ * @example Log each request
  * ```ts
  * import { HttpClient, type HttpInterceptor } from "@millrace/streams/http";
  *

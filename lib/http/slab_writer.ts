@@ -12,7 +12,7 @@ export const FIRST_SLAB = 8192;
 export class SlabWriter {
   written = 0;
   protected slab: Uint8Array = Buffer.allocUnsafeSlow(FIRST_SLAB);
-  /** Of the slab, the bytes from `#start` to `at` are not written yet. */
+  /** The end of the bytes of the slab from `#start` that are not written yet. */
   protected at = 0;
   #start = 0;
   #size = FIRST_SLAB;

@@ -15,8 +15,8 @@ import {
 } from "../streams/internal.ts";
 
 /**
- * How TLS is spoken, with the names that `node:tls` has for it. Other options of `node:tls` are refused, as not all runtimes
- * heed them: Deno ignores `ciphers` altogether, Bun does for TLS 1.3.
+ * The options of TLS, with the names that `node:tls` has for them. Other options of `node:tls` are refused, as not all
+ * runtimes heed them: Deno ignores `ciphers` altogether, Bun does for TLS 1.3.
  *
  * @example A private authority
  * ```ts
@@ -49,20 +49,20 @@ export interface HttpTlsOptions {
   /** The client's certificate and key in PKCS #12 format, instead of `cert` and `key`. */
   pfx?: Uint8Array;
   /**
-   * The name that every server is asked for (SNI), and that its certificate has to be for.
+   * The name that is sent to every server (SNI), and that its certificate has to be for.
    *
-   * @default the URL's host; if that is an address, no name is asked for
+   * @default the URL's host; if that is an address, no name is sent
    */
   servername?: string;
   /**
-   * Whether servers without a good certificate are refused. Without that anybody on the way can answer and read along.
+   * Whether servers without a good certificate are refused. Without that any attacker on the way can read along.
    *
    * @default true, whatever the environment says (`NODE_TLS_REJECT_UNAUTHORIZED`)
    */
   rejectUnauthorized?: boolean;
   /**
-   * Takes the place of the check that a certificate is for the host, as to pin certificates. It is asked after the chain was verified, with
-   * each new session, and refuses by returning an error, or by throwing one.
+   * A replacement of the check that a certificate is for the host, as to pin certificates. It is called after the chain
+   * was verified, with each new session, and refuses by returning an error, or by throwing one.
    *
    * @default checkServerIdentity of node:tls
    */
@@ -85,7 +85,7 @@ export interface HttpTlsOptions {
 type TlsData = string | Uint8Array;
 type TlsVersion = "TLSv1.2" | "TLSv1.3";
 
-/** How many servers' sessions are kept for one client, so that memory stays bounded with many origins. */
+/** The maximum number of servers whose sessions are kept for one client, so that memory stays bounded with many origins. */
 const MAX_SESSIONS = 256;
 
 /** A TLS session, kept so that the next connection to the server costs less. */
@@ -161,7 +161,7 @@ export function tlsOption(): Member<HttpTlsOptions, undefined> {
 }
 
 /**
- * Checks TLS options, once for a client: also what some runtimes would ignore, and then connect with less than was asked for.
+ * Checks TLS options, once for a client: also those that some runtimes would ignore.
  *
  * @throws {TypeError} that names the option and says what it must be.
  */

@@ -10,7 +10,7 @@ import { type BodyControl, type Failure, ResponseBody } from "../response/respon
 import { responseHeaders } from "../response/response_headers.ts";
 import type { AttemptBody } from "./attempt_body.ts";
 
-/** The owner of an attempt, told how it goes. Told of one end, unless it gave the attempt up or let it go. */
+/** The owner of an attempt, called with its progress. It gets one end, unless it cancelled or detached the attempt. */
 export interface AttemptOwner {
   readonly context: CallContext | undefined;
   onHead(head: ResponseHead): void;
@@ -23,14 +23,14 @@ export interface AttemptOwner {
 
 /** Informational (1xx) responses to one request; their fields share the limit of a head. */
 const MOST_INFORMATIONAL = 1000;
-/** Bytes of a body that nobody reads which are received, so that the connection can be used again. */
+/** The bytes of an unread body which are received, so that the connection can be used again. */
 const DISCARDED_BYTES = 65_536;
-/** For how many ms they are waited for. */
+/** The wait for them, in ms. */
 const DISCARDED_WITHIN = 1000;
 
 /**
- * A request on its way over one connection, from its first byte to the last of the response. Its deadline is for one thing at a time:
- * the response's head, the next byte that a reader waits for, or the end of a body that nobody reads.
+ * A request on its way over one connection, from its first byte to the last of the response. Its deadline is for one
+ * thing at a time: the response's head, the next byte of a read, or the end of an unread body.
  */
 export class Attempt implements ExchangeHandler, Timed, BodyControl {
   // Of Timed: an attempt is one itself, so that it costs no object a request.
@@ -92,14 +92,14 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     return this.responseBody = new ResponseBody(this);
   }
 
-  /** Nobody reads the rest of the response. A little of it is received for the connection's sake, and its end is not waited for long. */
+  /** Discards the rest of the response. A little of it is received, within a short time, to keep the connection. */
   discard(): void {
     if (this.#isOver) return;
     this.#discards = true;
     this.#startDeadline(DISCARDED_WITHIN);
   }
 
-  /** Discards the rest of the response, of which the owner is told nothing any more. What is left of the request is not sent. */
+  /** Discards the rest of the response, without further calls of the owner. What is left of the request is not sent. */
   letGo(): void {
     if (this.#upload?.pending) {
       return this.giveUp(new TypeError("The response came before the request's body had ended"));
@@ -189,7 +189,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     if (this.#sendsLate) return this.onSentLate(); // the response is whole
     this.#end();
     this.#trace?.onError(error);
-    // What goes wrong with a body that nobody reads is told as long as somebody waits for the response.
+    // A failure of an unread body is reported as long as the caller waits for the response.
     if (this.#discards && this.#isDelivered) return this.#owner?.onReceived();
     if (this.#hasHead) return this.#break(error);
     this.#owner?.onLost(error, untouched);
@@ -240,7 +240,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     else this.#leaveRest(undefined);
   }
 
-  /** Receives no more of a response of which nobody wants the rest. */
+  /** Receives no more of a response whose rest is unwanted. */
   #leaveRest(reason: unknown): void {
     this.#exchange?.cancel(reason);
     this.#end();

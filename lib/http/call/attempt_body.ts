@@ -4,10 +4,10 @@ import type { HeaderList, RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 
-/** For how many ms a server's 100 (Continue) is waited for: many send none. */
+/** The wait for a server's 100 (Continue), in ms: many send none. */
 const PATIENCE = 1000;
 
-/** The most bytes of a piece whose progress is told. */
+/** The maximum bytes of a piece whose progress is reported. */
 const MOST = 64 * 1024;
 
 interface BodyTerms extends Pick<FetchRequest, "origin" | "expectsContinue" | "trailers"> {
@@ -32,12 +32,12 @@ export class AttemptBody implements RequestBody {
   begun = false;
   /** Whether the connection may take more of it, so that the server cannot be expected to answer. */
   pending = true;
-  /** Told once all of it was read, or is there as bytes. */
+  /** Called once all of it was read, or is there as bytes. */
   onSent: (() => void) | undefined = undefined;
   #bytesRead = 0;
   /** The rest of a piece whose beginning was read. */
   #rest: Uint8Array | undefined = undefined;
-  /** When the last piece was read, of `performance.now()`. */
+  /** The time of the last piece's read, of `performance.now()`. */
   readAt = 0;
   #cancelled = false;
   #reason: unknown = undefined;
@@ -105,7 +105,7 @@ export class AttemptBody implements RequestBody {
     return new AttemptBody(this.#body, this.#terms);
   }
 
-  /** No other attempt will have it: the stream is told of a `cancel`, past or to come. */
+  /** Abandons the body, which no other attempt will have: the stream's `cancel` is called, unless it has been. */
   abandon(): void {
     this.#isAbandoned = true;
     if (this.#cancelled) this.#stop(this.#reason);

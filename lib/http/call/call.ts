@@ -20,8 +20,9 @@ import { buildResponse, deliverSoon } from "./build_response.ts";
 import { FailedAttempts, retryAfter } from "./retries.ts";
 
 /**
- * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns the request's life:
- * whatever ends it (the response, the signal, a timeout, the client, the server, a hook), it ends once, in `#end`, which lets go of all that it has.
+ * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns
+ * the request's life: whatever ends it (the response, the signal, a timeout, the client, the server, a hook), its
+ * `#end` runs once.
  */
 export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   readonly #core: ClientCore;
@@ -165,7 +166,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
       return this.#fail(error);
     }
     const { resolve } = this.#caller;
-    // The connection holds this call: nothing of it may lead to the response, or nobody could see that it was dropped.
+    // The connection holds this call: a reference from it to the response would hide that the response was dropped.
     this.#caller = ANSWERED;
     this.#isAnswered = true;
     resolve(response);
@@ -179,7 +180,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#schedule();
   }
 
-  /** Whether there is a body for the next attempt; else the request has failed. */
+  /** Whether there is a body for the next attempt; without it the request has failed. */
   #openBody(body: BodySource): boolean {
     try {
       const { origin, expectsContinue, trailers, onUploadProgress: told } = this.#request;
@@ -212,7 +213,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     return true;
   }
 
-  /** Goes on with another request. What is left of this one's response is of no use. */
+  /** Goes on with another request, without the rest of this one's response. */
   #leaveFor(next: FetchRequest): void {
     this.#attempt!.letGo();
     this.#attempt = undefined;

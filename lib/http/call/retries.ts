@@ -5,8 +5,8 @@ import type { FetchRequest } from "../request/fetch_request.ts";
 import { joinedField } from "../response/response_headers.ts";
 
 /**
- * How long a response asks to wait before the next attempt, in ms; undefined if it does not say. A date counts from the server's own
- * `Date` where there is one, as clocks differ.
+ * Returns the wait that the Retry-After of a response demands, in ms; undefined without that field. A date counts from
+ * the server's own `Date` where there is one, as clocks differ.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3}
  */
@@ -21,7 +21,7 @@ export function retryAfter(headers: HeaderList): number | undefined {
 /** The first pause between attempts, in ms; each further one is twice as long. */
 const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 2000;
-/** The same after a response that does not say when to come back: its server has told that it is busy. */
+/** The first pause after a response without Retry-After, in ms: its server has shown that it is busy. */
 const FIRST_PAUSE_OF_STATUS = 500;
 
 /** Failures that may pass, after which an idempotent request is sent again. */
@@ -71,7 +71,7 @@ export class FailedAttempts {
   }
 }
 
-/** From half of a pause to the whole, so that a burst does not come back as one. */
+/** Returns half of a pause to all of it, by chance, so that a burst does not come back as one. */
 function byChance(ms: number): number {
   return Math.ceil(ms * (0.5 + Math.random() / 2));
 }

@@ -69,13 +69,13 @@ export function send(
     core.requests++;
     new Call(core, request, caller, owner).start();
   } catch (error) {
-    // The body is ours by now, and nobody else tells its source.
+    // The body belongs to this call by now, which alone can cancel its source.
     if (request.body?.replayable === false) request.body.open().cancel(error);
     throw error;
   }
 }
 
-/** As it was when this module was loaded: a client may be the global one by now. */
+/** The fetch at the load of this module: a client may be the global one by now. */
 const runtimeFetch = globalThis.fetch;
 
 /** Has the runtime answer a URL of data: or blob:, from memory. @throws {HttpError} INVALID_URL if its own fetch fails. */

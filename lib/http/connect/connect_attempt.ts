@@ -47,7 +47,7 @@ export class ConnectAttempt {
   }
 
   own<S extends Duplex>(socket: S): S {
-    socket.on("error", () => {}); // who waits for the socket is told; after that it is late news
+    socket.on("error", () => {}); // the promise of the socket is settled; a later socket is unused
     if (this.#isOver) socket.destroy();
     else this.#sockets.push(socket);
     return socket;

@@ -9,7 +9,7 @@ export interface ConnectOptions {
   /** The client's TLS options, always the same object: its TLS context and the sessions to resume are cached under it. */
   readonly tls: HttpTlsOptions;
   readonly alpn: readonly string[];
-  /** Most milliseconds for all of it: look-up, TCP, the proxy and TLS together; 0: no limit. */
+  /** The maximum duration of look-up, TCP, the proxy and TLS together, in ms; 0: no limit. */
   readonly timeout: number;
   readonly lookup?: LookupFunction | undefined;
   /** The addresses that the target may have; default: any. */
@@ -23,11 +23,11 @@ export interface ConnectOptions {
 
 export interface ProxyHop {
   readonly proxy: ProxyServer;
-  /** As {@link ConnectOptions.tls}, of an `https:` proxy. */
+  /** The {@link ConnectOptions.tls} of an `https:` proxy. */
   readonly tls: HttpTlsOptions;
-  /** Whether the proxy is asked to connect to the target; else it is sent the requests themselves. */
+  /** Whether the proxy opens a tunnel to the target; otherwise it gets the requests themselves. */
   readonly tunnels: boolean;
-  /** Whether what answers there may send bytes before it is asked, as a server of HTTP/2 without TLS may. */
+  /** Whether the server may send bytes before a request, as a server of HTTP/2 without TLS may. */
   readonly serverSpeaksFirst: boolean;
   readonly maxHeaderSize: number;
 }

@@ -45,7 +45,7 @@ interface SystemError {
   readonly name?: unknown;
   readonly message?: unknown;
   readonly syscall?: unknown;
-  /** Of several addresses, as an AggregateError has them. */
+  /** The errors of several addresses, as an AggregateError has them. */
   readonly errors?: readonly SystemError[];
 }
 

@@ -14,7 +14,7 @@ export interface DialTarget {
   readonly peer: Peer;
 }
 
-/** Gives the options of `node:net` and `node:tls` for a TCP connection, of which the attempt is told how far it is. */
+/** Returns the options of `node:net` and `node:tls` for a TCP connection, whose progress the attempt notes. */
 export function tcpOptions(
   { host, port, peer }: DialTarget,
   lookup: LookupFunction | undefined,
@@ -131,7 +131,7 @@ function isDuplex(value: unknown): value is Duplex {
   return [write, read, on, off, destroy].every((method) => typeof method === "function");
 }
 
-/** The look-up of the options, which may answer at once, with one address where all are asked for, throw, or be asynchronous and reject. */
+/** Wraps the look-up of the options, which may answer at once, with one address instead of all, throw, or reject. */
 function guarded(lookup: LookupFunction, onFound: () => void): LookupFunction {
   return (name, options, callback) => {
     let isAnswered = false;

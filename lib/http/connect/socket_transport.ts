@@ -6,7 +6,7 @@ import { copyOf } from "../response/byte_queue.ts";
 import type { Transport, TransportEvents } from "../connection.ts";
 import type { TlsAttempt } from "./tls_handshake.ts";
 
-/** As much as a record of TLS holds: who sends so much has more to send. */
+/** The size of a record of TLS: a sender of that many bytes has more to send. */
 const LARGE = 16 * 1024;
 
 /**
@@ -56,7 +56,7 @@ export class GatheredReads {
 }
 
 interface SocketLayers {
-  /** The stream below all others, if TLS is spoken on one that was there; else the stream itself. */
+  /** The stream below all others, if TLS is spoken on one that was there; otherwise the stream itself. */
   readonly bottom: Duplex;
   readonly tls?: TlsAttempt;
   /** Whether it is the user's: it may go on to use the memory of the bytes that it gives, and of those that it takes. */
@@ -83,7 +83,7 @@ export class SocketTransport implements Transport {
   #gathers = false;
   readonly #gathered = new GatheredReads((chunk) => this.#give(chunk));
 
-  /** @param socket Connected; nobody has listened to its data yet, so that it holds back what comes until {@link attach}. */
+  /** @param socket A connected socket without listeners, which holds back what comes until {@link attach}. */
   constructor(socket: Duplex, { bottom, tls, isForeign = false }: SocketLayers) {
     this.#socket = socket;
     this.#bottom = bottom;
@@ -126,7 +126,7 @@ export class SocketTransport implements Transport {
     });
     socket.on("end", () => {
       this.#gathered.flush();
-      // TLS tells of an alert and then of the end: onClose has the alert. Bun tells of an end after destroy().
+      // TLS reports an alert and then the end: onClose has the alert. Bun reports an end after destroy().
       if (this.#error === undefined && !this.#destroyed) events.onEnd();
     });
     socket.on("data", (chunk: Uint8Array) => { // starts the flow, in a later turn

@@ -105,7 +105,7 @@ export class TlsAttempt {
       const ask = (): unknown => this.#options.checkServerIdentity!(name, certificate);
       const answer = atOnce("checkServerIdentity", this.#callContext?.run(ask));
       return answer ? toError(answer) : undefined;
-    } catch (error) { // it would be an uncaught exception, as nobody called but the socket
+    } catch (error) { // it would be an uncaught exception, as the socket is the caller
       return toError(error);
     }
   }
@@ -168,7 +168,7 @@ function explain(
     "let the server send the certificates between its own and the authority's";
 }
 
-/** Most milliseconds to wait for a certificate that only a message is made of. */
+/** The maximum wait for a certificate that only a message is made of, in ms. */
 const PATIENCE = 1_000;
 
 /**
@@ -192,7 +192,7 @@ async function inspectCertificate(
       if ("socket" in base) base.socket.destroy();
     }
   };
-  const inspected = inspect().catch(() => undefined); // the first error is the one to tell of
+  const inspected = inspect().catch(() => undefined); // the first error is the one to report
   return await endsWithin(inspected, PATIENCE) ? await inspected : undefined;
 }
 

@@ -13,7 +13,7 @@ import { toConnectionError } from "./connection_error.ts";
 
 interface TunnelTarget extends DialTarget, Pick<ProxyHop, "proxy" | "maxHeaderSize" | "serverSpeaksFirst"> {}
 
-/** A proxy's response before the connection leads on, read piece by piece from a stream that nobody else reads. */
+/** A proxy's response before the connection leads on, read piece by piece from a stream without other readers. */
 class ProxyAnswer {
   readonly #socket: Duplex;
   readonly #peer: Peer;
@@ -165,7 +165,7 @@ async function openSocks5Tunnel(
     throw failed("PROXY_REFUSED", target, `did not connect to ${host}, port ${port}: ${reason}`);
   }
   const [, kind] = await answer.bytes(2);
-  // The address that the proxy connects from, which nobody needs.
+  // The address that the proxy connects from, which is unused.
   if (kind === IPV4) await answer.bytes(4 + 2);
   else if (kind === IPV6) await answer.bytes(16 + 2);
   else if (kind === NAME) await answer.bytes((await answer.bytes(1))[0] + 2);

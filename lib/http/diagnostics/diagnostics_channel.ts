@@ -52,8 +52,8 @@ export function isWatched(): boolean {
 }
 
 /**
- * Tells subscribers of `node:diagnostics_channel` of one attempt at a request, as undici does; undefined if nobody listens. They may
- * add header fields, so {@link request} is what is to be sent.
+ * Opens a trace that reports one attempt at a request to subscribers of `node:diagnostics_channel`, as undici does;
+ * undefined without subscribers. They may add header fields, so {@link request} is what is to be sent.
  */
 export function openTrace(request: FetchRequest, context: CallContext | undefined): RequestTrace | undefined {
   return isRequestWatched() ? new RequestTrace(request, context) : undefined;
@@ -95,7 +95,7 @@ export class RequestTrace {
     this.#publish("headers", { response });
   }
 
-  /** The response has ended as it should, or nobody wants the rest. Only the first end counts. */
+  /** The response has ended as it should, or its rest is unwanted. Only the first end counts. */
   onEnd(trailers: HeaderList = []): void {
     if (this.#view.completed) return;
     this.#view.completed = true;

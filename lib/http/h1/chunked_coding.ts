@@ -6,9 +6,9 @@ const SPACE = 32;
 const SEMICOLON = 59;
 const TAB = 9;
 
-/** Most digits of a size: enough for 2^52 bytes. */
+/** The maximum number of digits of a size: enough for 2^52 bytes. */
 const MAX_DIGITS = 13;
-/** Most bytes of a chunk's extensions, which nobody uses; as much as node:http allows. */
+/** The maximum size of a chunk's extensions, which are ignored, in bytes; as much as node:http allows. */
 const MAX_EXTENSION = 16 * 1024;
 
 /** By byte: the value of a hexadecimal digit, or 255. */
@@ -22,7 +22,7 @@ type Part = "size" | "space" | "extension" | "sizeLf" | "dataCr" | "dataLf";
 
 /** The lines between the data of a chunked body, cut anywhere. @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-7.1} */
 export class ChunkFraming {
-  /** Bytes of data that are still to come before the next line; whoever takes some lowers it. */
+  /** Bytes of data that are still to come before the next line; a reader of some lowers it. */
   left = 0;
   /** Whether the last chunk's line was read: trailers follow. */
   ended = false;

@@ -35,7 +35,7 @@ const KEEP_ALIVE_MARGIN = 1000;
 /** A connection is kept at least for so many ms for its first request. */
 const FIRST_USE = 1000;
 
-/** For so many ms after a response others are used first: what a server sends behind it mostly comes at once. */
+/** The rest after a response, in ms, while others are used first: what a server sends behind it mostly comes at once. */
 const REST = 2;
 
 /** Bytes of a body from which on it pays to receive several chunks as one. */
@@ -67,7 +67,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
   #idleTimeout: number;
   #paused = false;
   #gathers = false;
-  /** The transport was let go of: nothing more is read or sent. */
+  /** The transport was ended: nothing more is read or sent. */
   #ended = false;
   #error: HttpError | undefined = undefined;
   #toldClosing = false;
@@ -154,7 +154,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
 
   onClose(error: Error | undefined): void {
     const state = this.#stateInWords();
-    // What is said after we let go of it has no meaning.
+    // An error after the end of the transport has no meaning.
     if (error !== undefined && !this.#ended) this.#error ??= toConnectionError(error, this.#options.origin);
     this.#idle.stop();
     if (this.#exchanges.length > 0) this.#failAll(this.#error ?? this.#lost(state));
@@ -206,7 +206,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     if (this.#exchanges.length === 0) this.restsUntil = performance.now() + REST;
     const next: Http1Exchange | undefined = this.#exchanges[0];
     if (!exchange.wholeRequestSent) this.#stopBody(exchange);
-    // Nobody asked for what follows, or the server cannot have read what waits to be sent: it is out of step.
+    // What follows has no request, or the server cannot have read what waits to be sent: it is out of step.
     if (more && next === undefined || exchange.body !== undefined && this.#transport.full) this.#leave();
     if (next?.cancelled) this.#leave();
     if (next !== undefined) this.#reader.expect(next.head.method);

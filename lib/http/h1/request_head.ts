@@ -48,7 +48,7 @@ export function fieldLines(fields: HeaderList = []): string {
   return lines;
 }
 
-/** How the body's end is found, and the end of the head. */
+/** Returns the fields that frame the body, and the end of the head. */
 function bodyFields(method: string, body: RequestBody | undefined): string {
   const length = lengthToSay(method, body);
   if (length !== undefined) return `content-length: ${length}\r\n\r\n`;

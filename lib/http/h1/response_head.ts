@@ -14,7 +14,7 @@ export interface ParsedHead {
   /** Bytes of the body as Content-Length has it; or CHUNKED, or UNTIL_CLOSE. Responses to HEAD, 204 and 304 have no body all the same. */
   readonly length: number;
   readonly keepsAlive: boolean;
-  /** For how many ms, if it said so (`Keep-Alive: timeout`). */
+  /** The time for which it is kept, in ms, if the server said so (`Keep-Alive: timeout`). */
   readonly keepAliveTimeout: number | undefined;
 }
 
@@ -50,7 +50,7 @@ interface StatusLine {
   readonly end: number;
 }
 
-/** @throws {ResponseFault} if it is none of HTTP/1. */
+/** @throws {ResponseFault} if the line is not a status line of HTTP/1. */
 export function readStatusLine(text: string): StatusLine {
   const lineEnd = text.indexOf("\r\n");
   const line = text.slice(0, lineEnd);
@@ -103,7 +103,7 @@ class Framing {
 
   keepsAlive(): boolean {
     if (this.#closes) return false;
-    // HTTP/1.0 knows no Transfer-Encoding: whoever sends it there is not to be trusted with a second message (section 6.1).
+    // HTTP/1.0 knows no Transfer-Encoding: its sender is not trusted with a second message (section 6.1).
     return this.#minor === 1 || (this.#keeps && this.#transferEncoding === undefined);
   }
 

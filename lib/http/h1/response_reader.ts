@@ -3,13 +3,13 @@ import { ChunkFraming } from "./chunked_coding.ts";
 import { findSectionEnd, HeaderSection, readFieldLines, ResponseFault, tooLarge } from "./header_section.ts";
 import { CHUNKED, latin1, type ParsedHead, readResponseHead, UNTIL_CLOSE } from "./response_head.ts";
 
-/** The callbacks of a {@link ResponseReader}, which may be stopped within each. Heads are shared: nobody changes their fields. */
+/** The callbacks of a {@link ResponseReader}, which may be stopped within each. Heads are shared, and immutable. */
 export interface ResponseSink {
   onInformational(head: ParsedHead): void;
   onResponseHead(head: ParsedHead): void;
-  /** A view into what was read, never empty. @param isOwn Whether it is all of its memory, of which nobody else knows. */
+  /** A view into what was read, never empty. @param isOwn Whether it is all of its memory, without other references. */
   onResponseData(data: Uint8Array, isOwn: boolean): void;
-  /** The response is complete; `more` says whether bytes follow already. The reader expects none until it is told to. */
+  /** The response is complete; `more` says whether bytes follow already. No response is expected before `expect()`. */
   onResponseEnd(trailers: HeaderList | undefined, more: boolean): void;
   /** Bytes came although no response is expected. */
   onSurplus(): void;

@@ -6,8 +6,8 @@ import { ConnectionFault, DEFAULT_WINDOW, FLOW_CONTROL_ERROR, FRAME_HEADER, MAX_
 import type { PeerSettings } from "./settings.ts";
 
 /**
- * The connection's window, in bytes. It is given back as bytes come, so that a stream that nobody reads does not hold up the others:
- * what memory a response may take is said by its stream's window. So large, its updates are few.
+ * The connection's window, in bytes. It is given back as bytes come, so that an unread stream does not hold up the
+ * others: its stream's window limits the memory of a response. So large, its updates are few.
  */
 const CONNECTION_WINDOW = 16 * 1024 * 1024;
 
@@ -52,7 +52,7 @@ export class ReceiveWindows {
     return stream.receiveWindow >= 0;
   }
 
-  /** Gives bytes back to a stream. @returns Whether the server is told: by half windows, not bit by bit. */
+  /** Gives bytes back to a stream. @returns Whether the server gets an update: by half windows, not bit by bit. */
   onConsumed(stream: Http2Stream, bytes: number): boolean {
     stream.credit += bytes;
     if (stream.credit * 2 < this.#streamWindow) return false;
@@ -81,8 +81,8 @@ export interface BodySenderEvents {
 }
 
 /**
- * Sends request bodies as far as the server's windows and the transport let them, a frame of each in turn. A body is asked for its
- * first piece when that could be sent, and for the next once the last was.
+ * Sends request bodies as far as the server's windows and the transport let them, a frame of each in turn. A body's
+ * first piece is read when that could be sent, and the next once the last was.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2}
  */
@@ -238,7 +238,7 @@ export class BodySender {
     if (!stream.isOver) this.#events.onBodyFailed(stream, error);
   }
 
-  /** Lets go of the queue's beginning, which was served. */
+  /** Removes the queue's beginning, which was served. */
   #compact(): void {
     this.#queue.splice(0, this.#first);
     this.#first = 0;

@@ -35,7 +35,7 @@ export class FrameReader {
   #type = 0;
   #flags = 0;
   #stream = 0;
-  /** Of the payload that is under way, this is still to come. */
+  /** The rest of the payload that is under way, in bytes. */
   #left = 0;
   /** The payload that is put together; undefined if it is DATA, which is passed on in parts. */
   #parts: Uint8Array | undefined = undefined;
@@ -79,7 +79,7 @@ export class FrameReader {
     if (length > this.#maxFrameSize) this.#refuseSize(type, length);
     if (this.unfinishedBlock !== 0) this.#requireContinuation(type, stream);
     if (type === h2.DATA && (flags & h2.PADDED) === 0) {
-      // Its size is told now, so that the windows know it before parts of it come.
+      // Its size is reported now, so that the windows know it before parts of it come.
       this.#events.onDataFrame(stream, length, (flags & h2.END_STREAM) !== 0);
     } else if (length <= chunk.length - at) {
       this.#giveFrame(type, flags, stream, chunk, at, at + length);

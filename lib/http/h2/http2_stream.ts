@@ -4,7 +4,7 @@ import { ConnectionFault, frameName, MAX_STREAM, STREAM_CLOSED } from "./protoco
 
 type OfClients = "maxConcurrentStreams" | "streamWindow" | "maxHeaderSize" | "pingInterval" | "pingTimeout";
 
-/** How a session is to be; times in ms, 0 for never. */
+/** The options of a session; times in ms, 0 for never. */
 export interface Http2Options extends Pick<ResolvedOptions, OfClients> {
   readonly origin: string;
   readonly idleTimeout: number;
@@ -14,7 +14,7 @@ export interface Http2Options extends Pick<ResolvedOptions, OfClients> {
   readonly firstStream?: number;
 }
 
-/** Streams that are remembered; frames of those before are ignored, whoever ended them. */
+/** Streams that are remembered; frames of those before are ignored, whichever side ended them. */
 const REMEMBERED = 1000;
 
 /**
@@ -59,14 +59,14 @@ export class Http2Stream implements Exchange {
   readonly id: number;
   readonly handler: ExchangeHandler;
   readonly owner: StreamOwner;
-  /** Whether it has ended, however: nothing more is told to the handler, and what comes for it is dropped. */
+  /** Whether it has ended: the handler is not called any more, and what comes for it is dropped. */
   isOver = false;
 
   body: RequestBody | undefined;
   /** A piece of the body that waits for room, from `pieceAt` on. */
   piece: Uint8Array | undefined = undefined;
   pieceAt = 0;
-  /** Whether the body was asked for a piece, and has not answered. */
+  /** Whether a read of the body is pending. */
   isReading = false;
   isQueued = false;
   /** Bytes that the server lets us send; negative if its SETTINGS lowered the window. */
@@ -83,7 +83,7 @@ export class Http2Stream implements Exchange {
   isAnswered = false;
   /** Whether the response can have no body: to HEAD, 204, 304. */
   isBodiless: boolean;
-  /** Of the response's body, so much is to come by its Content-Length; -1 if that is unknown. */
+  /** The rest of the response's body by its Content-Length; -1 if that is unknown. */
   expected = -1;
   /** The offset of its HEADERS in all bytes that the session ever sent. */
   readonly sentAt: number;

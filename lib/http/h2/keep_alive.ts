@@ -20,7 +20,7 @@ export class Liveness {
   readonly #events: LivenessEvents;
   #heardAt: number = performance.now();
   #idleSince: number = this.#heardAt;
-  /** When the PING went out that is not answered; 0 if there is none. */
+  /** The time of the PING that is not answered; 0 if there is none. */
   #pingAt = 0;
   #pings = 0;
   #hasStopped = false;
@@ -63,7 +63,7 @@ export class Liveness {
     this.#events.onPingDue(++this.#pings);
   }
 
-  /** When something is due next, if nothing happens until then. */
+  /** Returns the time at which something is due next, if nothing happens until then. */
   #due(): number {
     const { pingInterval, pingTimeout, idleTimeout } = this.#limits;
     if (this.#pingAt !== 0) return pingTimeout > 0 ? this.#pingAt + pingTimeout : Infinity;

@@ -24,9 +24,9 @@ export const HAS_PRIORITY = 0x20;
 
 /** The most that a window may be. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6.9.1} */
 export const MAX_WINDOW: number = 2 ** 31 - 1;
-/** A window before anybody said otherwise. */
+/** The window before any SETTINGS. */
 export const DEFAULT_WINDOW = 65_535;
-/** The largest frame before anybody said otherwise, and the smallest limit allowed. */
+/** The largest frame before any SETTINGS, and the smallest limit allowed. */
 export const DEFAULT_FRAME_SIZE = 16_384;
 /** The highest stream there can be, and the bits of a stream's number in a frame. */
 export const MAX_STREAM: number = 2 ** 31 - 1;

@@ -80,7 +80,7 @@ export function takeHead(stream: Http2Stream, decoder: HpackDecoder, headers: He
   return "";
 }
 
-/** The same for bytes of its body, before the handler gets them, or none at its end. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1.1} */
+/** Counts bytes of the body, or 0 at its end; returns the fault (https://www.rfc-editor.org/rfc/rfc9113#section-8.1.1). */
 export function countData(stream: Http2Stream, bytes: number, endsStream: boolean): string {
   if (!stream.hasHead) return "DATA came before the response's head";
   if (bytes > 0) {
@@ -110,17 +110,17 @@ function missing(stream: Http2Stream): string {
   return `the response ended ${stream.expected} bytes before its Content-Length`;
 }
 
-/** So many more frames that lead to nothing may come in a second than frames that do. */
+/** The number of frames that lead to nothing which may come in a second beyond those that do. */
 const ALLOWED = 1000;
 const SECOND = 1000;
 /** The most credit that is saved up: a server may answer late, and all at once. */
 const SAVED = 20_000;
-/** So many answers wait at most for a transport that takes nothing. */
+/** The maximum number of answers that wait for a transport that takes nothing. */
 const ANSWERS = 1000;
 
 /**
- * Bounds what a server can make us do to no end: SETTINGS and PINGs to be answered, empty DATA, resets of streams that are gone,
- * informational responses. What moves requests on earns the right to some of it.
+ * Bounds the work that a server can cause without any progress: SETTINGS and PINGs to be answered, empty DATA, resets
+ * of streams that are gone, informational responses. What moves requests on earns the right to some of it.
  */
 export class NoiseBudget {
   #noise = 0;
@@ -130,7 +130,7 @@ export class NoiseBudget {
   /** Counts a frame that leads to nothing. @throws {ConnectionFault} if there were too many. */
   count(): void {
     if (++this.#noise <= ALLOWED) return;
-    // The clock is asked only here.
+    // The clock is read only here.
     const now = performance.now();
     if (now - this.#since < SECOND) {
       throw new ConnectionFault(ENHANCE_YOUR_CALM, "the server sends a flood of frames that lead to nothing");

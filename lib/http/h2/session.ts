@@ -28,7 +28,7 @@ import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
 /** The first bytes of every HTTP/2 connection, from the client. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const SOON = Promise.resolve();
-/** How long, in ms, a server has to close its side after we closed ours. */
+/** The time that a server has to close its side after the client closed its own, in ms. */
 const LINGER = 1000;
 
 /** HTTP/2 with prior knowledge over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9113} */
@@ -55,7 +55,7 @@ export class Session
   #isEndTold = false;
   /** Whether it is over but for the socket: what comes is not read. */
   #isEndHere = false;
-  /** Why it ended; undefined if that is nobody's fault. */
+  /** The reason of its end; undefined if that is not a fault. */
   #error: HttpError | undefined = undefined;
   readonly #lingering: Timer = new Timer(() => this.#transport.destroy());
   /** Whether the server's limit has changed, and the owner was not told. */
@@ -303,7 +303,7 @@ export class Session
     this.#lingering.start(LINGER);
   }
 
-  /** The server, or the way to it, is gone: nobody's fault if nothing was under way. */
+  /** The server, or the way to it, is gone: not a fault if nothing was under way. */
   #lose(cause: Error | undefined): void {
     const isExpected = this.#streams.size === 0 && this.#peer.isKnown;
     this.#giveUp(isExpected ? undefined : toConnectionError(cause, this.#options.origin));

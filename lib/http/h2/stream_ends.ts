@@ -40,7 +40,7 @@ export class StreamEnds {
     stream.handler.onSentLate();
   }
 
-  /** The caller gives the request up; its handler is told nothing. */
+  /** Cancels the request for the caller; its handler is not called. */
   giveUp(stream: Http2Stream, reason: unknown): void {
     this.#remove(stream);
     this.#reset(stream, h2.CANCEL);

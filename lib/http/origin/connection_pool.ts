@@ -122,16 +122,16 @@ export class PooledConnection implements ConnectionOwner {
   }
 }
 
-/** With so many that rest, none is opened for a request that may be sent again: the first has rested for as long as a few requests take. */
+/** The resting connections from which none is opened for a request that may be repeated: the first is soon free. */
 const MOST_RESTING = 8;
 
 export class ConnectionSet {
   readonly #all = new Set<PooledConnection>();
   /** The connections with room, the most recently used last: it is used next, so that unneeded ones grow old and are closed. */
   readonly #ready: PooledConnection[] = [];
-  /** How many take requests: all but those that are closing. */
+  /** The number of connections that take requests: all but those that are closing. */
   open = 0;
-  /** When the first will have rested, if the last {@link find} found only such; 0 if there was none. */
+  /** The time at which the first will have rested, if the last {@link find} found only such; 0 if there was none. */
   restsUntil = 0;
 
   get size(): number {

@@ -16,7 +16,7 @@ import { connectTo, speakOver, type Target } from "./open_connection.ts";
 
 export interface OriginHost {
   readonly options: ResolvedOptions;
-  /** For what belongs to no call. */
+  /** The context of what belongs to no call. */
   readonly context: CallContext | undefined;
   emit(event: HttpClientEvent, context: CallContext | undefined): void;
   /** A connection, or an attempt at one, is gone. */
@@ -24,12 +24,12 @@ export interface OriginHost {
   deadlinesOf(ms: number): DeadlineList;
 }
 
-/** Tells origins apart, by where they are, by the way to them and by what `allowAddress` is asked about their connections. */
+/** Returns the key of an origin: its place, the way to it and the arguments of `allowAddress` for its connections. */
 export function originKey({ origin, proxy, redirect }: Pick<Target, "origin" | "proxy" | "redirect">): string {
   return `${origin}${proxy === undefined ? "" : ` ${proxy.key}`}${redirect ? " redirect" : ""}`;
 }
 
-/** How long it is tried to open a connection while others are busy if connections have no timeout, in ms. */
+/** The time limit of opening a connection while others are busy if connections have no timeout, in ms. */
 const PATIENCE = 10_000;
 /** The first pause between these attempts, in ms; all that have passed so far make the next. */
 const FIRST_PAUSE = 50;
@@ -56,7 +56,7 @@ export class Origin implements ConnectionPool {
   readonly #pause: Timer = new Timer(() => this.#grow());
   /** Due when a connection has rested for which a request waits. */
   readonly #rest: Timer = new Timer(() => this.#startWaiting());
-  /** When the first of them failed; 0 if none has since a request was served. */
+  /** The time of the first failure; 0 if none has failed since a request was served. */
   #missedSince = 0;
 
   constructor(target: Target, host: OriginHost) {
@@ -84,13 +84,13 @@ export class Origin implements ConnectionPool {
     this.#startWaiting();
   }
 
-  /** The same for a request that was scheduled before: it need not queue up again. */
+  /** Schedules a request that was scheduled before: it need not queue up again. */
   scheduleAgain(request: WaitingRequest): void {
     this.#waiting.unshift(request);
     this.#startWaiting();
   }
 
-  /** Forgets a request that waits. Attempts at connections that nobody waits for any more are given up. */
+  /** Removes a request from the queue. Attempts at connections for which no request waits any more are cancelled. */
   withdraw(request: WaitingRequest): void {
     this.#waiting.remove(request);
     if (this.#waiting.length > 0) return;
@@ -175,7 +175,7 @@ export class Origin implements ConnectionPool {
     return found;
   }
 
-  /** How many more connections may be opened. One that is closing has requests to end, which may take long; it is not in the way of its successor. */
+  /** The number of connections that may still be opened. A closing one, whose requests may last, does not count. */
   get #room(): number {
     return this.#host.options.connections - this.#connections.open - this.#attempts.size;
   }

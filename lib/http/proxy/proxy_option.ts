@@ -13,7 +13,7 @@ import { ProxyServer } from "./proxy_server.ts";
  */
 export class NoProxy {
   readonly #exemptsAll: boolean;
-  /** Hosts that are asked for directly, with those below them. */
+  /** Hosts that are connected to directly, with those below them. */
   readonly #exemptions: { readonly host: string; readonly port: number | undefined }[] = [];
   readonly #ranges = new BlockList();
 

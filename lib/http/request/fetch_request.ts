@@ -73,7 +73,7 @@ function checkedBy<T>(member: Member<T>, name: string, value: T): T {
   }
 }
 
-/** A request, validated, and ready to be sent as it is. Nobody changes its lists: requests share them. */
+/** A request, validated, and ready to be sent as it is. Its lists are immutable: requests share them. */
 export interface FetchRequest extends RequestHead {
   readonly url: URL;
   readonly origin: string;

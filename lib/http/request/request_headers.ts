@@ -5,7 +5,7 @@ import { cookiesOf } from "../../runtime/mod.ts";
 import { hasField } from "../response/response_headers.ts";
 import type { RequestTarget } from "./request_target.ts";
 
-/** HTTP white space (https://fetch.spec.whatwg.org/#http-whitespace). A run is looked at once: else long ones would take quadratic time. */
+/** HTTP white space (https://fetch.spec.whatwg.org/#http-whitespace). A run is looked at once, in linear time. */
 const OUTER_SPACE = /^[ \t\n\r]+|(?<![ \t\n\r])[ \t\n\r]+$/g;
 
 /** Names that were checked, in lower case, by what was given. */
@@ -110,7 +110,7 @@ export class HeaderReader {
     throw unsendable("transfer-encoding", value, ": leave it out, and use content-encoding");
   }
 
-  /** There is one that anybody knows: https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1 */
+  /** The one expectation that is defined is `100-continue`: https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1 */
   #readExpect(value: string): void {
     if (value.toLowerCase() === "100-continue") this.expectsContinue = true;
     else this.list.push("expect", value);
@@ -142,7 +142,7 @@ export class HeaderReader {
   }
 }
 
-/** A field's name as it is sent. @throws {HttpError} INVALID_HEADER if it is none. */
+/** Returns a field's name as it is sent. @throws {HttpError} INVALID_HEADER if the name is invalid. */
 export function checkedName(given: string): string {
   return known.get(given) ?? newName(given);
 }

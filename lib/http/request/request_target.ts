@@ -30,7 +30,7 @@ function checkedUnknown(method: string): string {
 }
 
 export interface RequestTarget {
-  /** Nobody changes it: requests share it. */
+  /** The immutable URL: requests share it. */
   readonly url: URL;
   readonly origin: string;
   readonly scheme: "http" | "https";
@@ -39,8 +39,8 @@ export interface RequestTarget {
 }
 
 /**
- * Targets of late and the text they were parsed from, since parsing takes most of the time of reading a request. A place a text, which
- * the next text for it takes: to look in vain costs 0.02 µs, where a Map that is cleared now and then costs 1 µs.
+ * Targets of late and the text they were parsed from, since parsing takes most of the time of reading a request. A text
+ * has one place, shared with others: a miss costs 0.02 µs, in a Map that is cleared now and then 1 µs.
  */
 const places: ({ readonly text: string; readonly target: RequestTarget } | undefined)[] = [];
 /** Ports of protocols that a request could be mistaken for. @see {@link https://fetch.spec.whatwg.org/#port-blocking} */
@@ -66,7 +66,7 @@ export function targetOf(text: string): RequestTarget {
   return target;
 }
 
-/** The same of a URL that is parsed, and that nobody changes. @throws {HttpError} INVALID_URL if it is none that can be fetched. */
+/** Returns the target of a URL that is parsed, and immutable. @throws {HttpError} INVALID_URL if it cannot be fetched. */
 export function targetOfUrl(url: URL): RequestTarget {
   // One getter, whose form the standard fixes: its parts, asked for one by one, take six times as long as the parsing.
   const { href } = url;

@@ -38,11 +38,11 @@ export class StreamBody implements BodySource, RequestBody {
   readonly #puller: Puller;
   #bytesRead = 0;
   #hasEnded = false;
-  /** The piece that was asked for, and not taken yet. */
+  /** The requested piece, if it is not taken yet. */
   #ahead: ReturnType<Puller["next"]> | undefined = undefined;
 
   /**
-   * Takes a stream over: locks it at once, so that nobody else does before there is a connection, and reads nothing of it.
+   * Takes a stream over: locks it at once, before there is a connection, and reads nothing of it.
    *
    * @throws {HttpError} INVALID_BODY if it is locked, was read, or is an iterator or a stream of Node that was sent before.
    */
@@ -83,7 +83,7 @@ export class StreamBody implements BodySource, RequestBody {
   cancel(reason: unknown): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#puller.stop(reason).catch(() => {}); // what the source says to that is of no use any more
+    this.#puller.stop(reason).catch(() => {}); // a later failure of the source is ignored
   }
 
   async #next(): Promise<{ done?: boolean; value?: unknown }> {
@@ -154,7 +154,7 @@ function pullerOf(chunks: Chunks): Puller {
   const source = "readableDidRead" in chunks ? chunks : iterator;
   if (taken.has(source)) throw wasRead();
   taken.add(source);
-  // Its iterator neither hears of errors nor ends it before the first piece was asked for, nor while one is waited for.
+  // Its iterator neither hears of errors nor ends it before the first piece was pulled, nor while one is waited for.
   if (source !== iterator) (source as Readable).on("error", () => {});
   // A server's request would take along the connection on which the failure is to be answered.
   const isEndable = source !== iterator && !("httpVersion" in source);

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { makeYoungObjects } from "../../runtime/mod.ts";
 
-/** So many chunks are kept as they came: most bodies have no more. */
+/** The number of chunks that are kept as they came: most bodies have no more. */
 const MOST_VIEWS = 4;
 /** The most bytes of a block, unless one chunk has more. */
 const MOST_BLOCK = 16 * 1024;
@@ -34,7 +34,7 @@ export class ByteQueue {
     return this.#length;
   }
 
-  /** Appends a view that nobody writes to again; `isOwn`: {@link takeOwn} may give its memory away. */
+  /** Appends an immutable view; `isOwn`: {@link takeOwn} may give its memory away. */
   push(chunk: Uint8Array, isOwn: boolean = false): void {
     if (this.#length === 0) this.#areViews = true;
     if (this.#areViews && this.#pieces.length < MOST_VIEWS) {
@@ -104,7 +104,7 @@ export class ByteQueue {
     return whole;
   }
 
-  /** The pieces, which stay here; whoever gets them must not change them. */
+  /** The pieces, which stay here and must not be changed. */
   get pieces(): readonly Uint8Array[] {
     const pieces = this.#pieces.slice(this.#first);
     if (this.#tail !== undefined) pieces.push(this.#tail.subarray(this.#tailStart, this.#tailEnd));
@@ -174,7 +174,7 @@ export class ByteQueue {
   }
 }
 
-/** From this size on it pays to leave out that the memory is cleared: 2 µs instead of 9 for 64 KiB, on Node. */
+/** The size from which it pays to leave out that the memory is cleared: 2 µs instead of 9 for 64 KiB, on Node. */
 const LARGE = 16 * 1024;
 
 /** Bytes in memory of their own, all of which the caller writes to. */

@@ -22,7 +22,7 @@ abstract class BodyRelay implements BodyConsumer, BodyControl {
   }
 
   consumed(): void {
-    // What is wanted next will be asked for.
+    // The next demand will read it.
   }
 
   cancel(reason: unknown): void {
@@ -49,7 +49,7 @@ abstract class BodyRelay implements BodyConsumer, BodyControl {
     body.heed();
     if (source.outcome?.isWhole === false) this.fail(source.outcome.reason);
     this.#isCalled = true;
-    // What is given makes its reader want more, and what is asked of another relay may come, before we are back.
+    // A call of the reader may demand more, and one of another relay may come, before this one returns.
     if (this.#isRunning) return;
     this.#isRunning = true;
     while (this.#isCalled) {
@@ -67,7 +67,7 @@ abstract class BodyRelay implements BodyConsumer, BodyControl {
     this.body.push(chunk);
   }
 
-  /** Ends with an error, and lets go of the source. */
+  /** Ends with an error, and releases the source. */
   protected fail(error: unknown): void {
     this.release();
     this.source.cancel(error);
@@ -87,7 +87,7 @@ abstract class BodyRelay implements BodyConsumer, BodyControl {
     this.body.end(trailers);
   }
 
-  /** Takes, gives or ends something; never throws. @returns false if the source was asked for more, or `run()` will be called. */
+  /** Takes, gives or ends something; never throws. @returns false if a read is pending, or `run()` will be called. */
   protected abstract step(): boolean;
 
   /** Frees what it holds. May be called more than once. */
@@ -236,7 +236,7 @@ class DecodingRelay extends BodyRelay {
     return false;
   }
 
-  /** Not before the first byte, which says what kind of deflate it is; an empty body is empty in every coding. */
+  /** Opens the decoder at the first byte, which shows the kind of deflate; an empty body is empty in every coding. */
   #open(): boolean {
     const first = this.source.take(MOST_INPUT);
     if (first === undefined) return this.askMore();

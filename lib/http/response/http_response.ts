@@ -36,7 +36,7 @@ interface ResponseInfo {
   readonly redirected: boolean;
 }
 
-/** Gives a response of somebody else's the member that those of a client have besides, unless it is frozen. */
+/** Adds to a response of another source the member that those of a client have besides, unless it is frozen. */
 export function withTrailers(response: Response): HttpResponse {
   if (!("trailers" in response)) {
     const value = Promise.resolve(responseHeaders([]));
@@ -68,7 +68,7 @@ let FetchedResponse: FetchedResponseClass | undefined;
 
 function makeFetchedResponse(): FetchedResponseClass {
   const Response = loadResponse();
-  /** A Response whose parts are made when somebody asks for them. */
+  /** A Response whose parts are made on first use. */
   class FetchedResponse extends responseShell() implements HttpResponse, NativeSide {
     readonly #head: ResponseHead;
     readonly #body: ReadableBody | undefined;
@@ -194,7 +194,7 @@ function makeFetchedResponse(): FetchedResponseClass {
       return new Promise((resolve) => resolve(convertWhole(new ByteQueue(), kind, contentType)));
     }
 
-    /** Not with the body's stream, which is made only if somebody wants it. */
+    /** Shows the response without the body's stream, which is made only on use. */
     #shown(inspect: Inspect, options: unknown): string {
       const { status, statusText, bodyUsed, ok, redirected, type, url } = this;
       const headers = Object.fromEntries(this.headers); // Bun's inspect() shows nothing of Headers

@@ -7,7 +7,7 @@ export type WholeKind = "text" | "json" | "bytes" | "arrayBuffer" | "blob" | "fo
 
 const decoder = new TextDecoder();
 
-/** Reads a body to its end and makes of it what is asked for; rejects as the body failed, or as the result's making threw. */
+/** Reads a body to its end and converts it to the requested type; rejects as the body or the conversion failed. */
 export function readWhole(body: ResponseBody, kind: WholeKind, contentType: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const chunks = new ByteQueue();
@@ -29,7 +29,7 @@ export function readWhole(body: ResponseBody, kind: WholeKind, contentType: stri
   });
 }
 
-/** Converts a whole body, which is empty afterwards, to the type that was asked for. */
+/** Converts a whole body, which is empty afterwards, to the requested type. */
 export function convertWhole(chunks: ByteQueue, kind: WholeKind, contentType: string): unknown {
   switch (kind) {
     case "text":
@@ -74,7 +74,7 @@ class BodyTee implements BodyConsumer {
 
   #branch(): ResponseBody {
     return new ResponseBody({
-      consumed: () => {}, // what is wanted next is asked for
+      consumed: () => {}, // the next demand will read it
       wanted: () => {
         this.#isWanted = true;
         this.#run();
@@ -86,7 +86,7 @@ class BodyTee implements BodyConsumer {
     });
   }
 
-  /** Not within itself: both branches get a piece before one of them gets the next. */
+  /** Runs, but not within itself: both branches get a piece before one of them gets the next. */
   #run(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
@@ -137,7 +137,7 @@ export class ReadableBody {
     return this.#stream === undefined ? this.#body.isTaken : this.#stream.locked || this.isUsed;
   }
 
-  /** Gives the body up if nobody knows its response any more. */
+  /** Cancels the body once its response is unreachable. */
   watch(response: object): void {
     watch(responses, response, this.#body);
   }
@@ -157,7 +157,7 @@ export class ReadableBody {
     return readWhole(this.#body, kind, contentType);
   }
 
-  /** A copy of all of it, if it is here and nobody has begun to read it. It does not count as read: a runtime may only look at it. */
+  /** Returns a copy of all of it, if it is here and unread. It stays unread: a runtime may only look at it. */
   copyArrived(): Uint8Array<ArrayBuffer> | undefined {
     if (!this.#body.isWhole || this.isUnusable || this.#stream !== undefined) return undefined;
     return this.#body.copyContent();
@@ -172,7 +172,7 @@ export class ReadableBody {
     return new ReadableBody(copy);
   }
 
-  /** How Bun's server reads it: see `lib/runtime/response_base.ts`. */
+  /** Iterates as Bun's server reads it: see `lib/runtime/response_base.ts`. */
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     return new NativeReader(() => this.#claimForNative());
   }
@@ -180,12 +180,12 @@ export class ReadableBody {
   #makeStream(): ReadableStream<Uint8Array<ArrayBuffer>> {
     const wasTaken = this.#body.isTaken;
     const stream = this.#body.makeStream();
-    if (wasTaken) stream.getReader(); // somebody reads it as a whole
+    if (wasTaken) stream.getReader(); // it is read as a whole
     else watch(streams, stream, this.#body);
     return stream;
   }
 
-  /** Nothing was read of it yet, and its source holds nothing: whoever reads now goes past it. */
+  /** Nothing was read of it yet, and its source holds nothing: a reader goes past it. */
   #lockStream(): void {
     this.#stream?.getReader();
   }
@@ -241,7 +241,7 @@ const responses = new FinalizationRegistry<ResponseBody>((body) => {
 });
 const streams = new FinalizationRegistry<ResponseBody>((body) => body.cancel(abandoned()));
 
-/** Has a body cancelled once nobody can read it any more. One that is over is not kept, for it may lead to its stream. */
+/** Has a body cancelled once it is unreachable. One that is over is not kept, for it may lead to its stream. */
 function watch(registry: FinalizationRegistry<ResponseBody>, readable: object, body: ResponseBody): void {
   if (body.isOver) return;
   registry.register(readable, body, body);

@@ -7,7 +7,7 @@ import { responseHeaders } from "./response_headers.ts";
 /** The most bytes of a chunk. */
 const MOST = 64 * 1024;
 
-/** The underlying source of a response body's stream: it takes no bytes before they are asked for, and gives copies. */
+/** The underlying source of a response body's stream: it takes no bytes before a pull, and gives copies. */
 class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
   readonly type = "bytes";
   readonly #body: ResponseBody;
@@ -76,11 +76,11 @@ export interface Failure {
 
 /** The origin of a body's bytes. */
 export interface BodyControl {
-  /** So many bytes of what was pushed were taken: there is room for as many more. May be called within `push`. */
+  /** The bytes of what was pushed that were taken: there is room for as many more. May be called within `push`. */
   consumed(bytes: number): void;
-  /** Nobody reads the rest. Not called after the end, nor after a failure. */
+  /** Cancels the rest, which is unread. Not called after the end, nor after a failure. */
   cancel(reason: unknown): void;
-  /** Somebody waits for bytes, and there are none. */
+  /** A consumer waits for bytes, and there are none. */
   wanted?(): void;
   /** Asked before each read: the reason why no reader may have the bytes, even if they are here; undefined if there is none. */
   revoked?(): Failure | undefined;
@@ -98,19 +98,19 @@ export interface BodyConsumer {
  * It is open, whole, or lost: open until its bytes have come, and lost from any state, unless a reader has taken the whole. What is lost
  * drops its bytes, so that a reader which finds none left and the state whole has had them all.
  *
- * Connections hold it. It holds its reader only while that waits, so that a response which nobody knows any more can be found out.
+ * Connections hold it. It holds its reader only while that waits, so that an unreachable response can be found.
  */
 export class ResponseBody {
   readonly #control: BodyControl;
   readonly #chunks: ByteQueue = new ByteQueue();
   #consumer: BodyConsumer | undefined = undefined;
-  /** The consumer that is told of the end without having asked for bytes. */
+  /** The consumer of the end, without a demand for bytes. */
   #watcher: BodyConsumer | undefined = undefined;
   #end: BodyEnd | undefined = undefined;
   /** Bytes that may still be pushed. */
   #room = Infinity;
   #tooLarge: (() => unknown) | undefined = undefined;
-  /** Whether somebody has a claim to its bytes: a reader of the whole, or a stream. */
+  /** Whether its bytes are claimed: by a reader of the whole, or a stream. */
   isTaken = false;
   /** Whether content codings were undone, so that some fields of the head are not about these bytes. */
   isDecoded = false;
@@ -122,7 +122,7 @@ export class ResponseBody {
     this.#control = control;
   }
 
-  /** Appends a view that nobody writes to again; `isOwn`: its reader may have the memory. Does nothing after the end. */
+  /** Appends an immutable view; `isOwn`: its reader may have the memory. Does nothing after the end. */
   push(chunk: Uint8Array, isOwn: boolean = false): void {
     if (this.#end !== undefined || chunk.length === 0) return;
     this.#room -= chunk.length;
@@ -195,7 +195,7 @@ export class ResponseBody {
     return this.#trailers.promise;
   }
 
-  /** Waits for bytes or the end; told at once if they are there. Told once, unless it asks again. */
+  /** Waits for bytes or the end. Calls the consumer once, at once if they are there. */
   want(consumer: BodyConsumer): void {
     this.#consumer = consumer;
     this.heed();
@@ -238,7 +238,7 @@ export class ResponseBody {
     const source = new BodyStreamSource(this);
     const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(source, { highWaterMark: 0 });
     this.isTaken = true;
-    const weak = new WeakRef(source); // nobody has to keep it for the sake of the end
+    const weak = new WeakRef(source); // the end needs no reference to it
     if (this.#end === undefined) this.watch({ onReady: () => weak.deref()?.onReady() });
     return stream;
   }

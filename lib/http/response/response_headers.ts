@@ -3,7 +3,7 @@ import type { HeaderList } from "../connection.ts";
 
 const loadHeaders: () => typeof Headers = globalClass("Headers");
 
-/** Returns the fields of a response, which nobody can change, as those of fetch. */
+/** Returns the fields of a response, which are immutable, as those of fetch. */
 export function responseHeaders(list: HeaderList): Headers {
   return new (ResponseHeaders ??= makeResponseHeaders())(list);
 }

@@ -4,12 +4,12 @@ import { CompressionError, decodeHuffman } from "./huffman.ts";
 import { FORBIDDEN, kindOfField, kindOfName, ORDINARY, UNKNOWN, whyForbidden } from "./indexing_tables.ts";
 import { DecoderTable, DEFAULT_TABLE_SIZE, type Field, FIELD_OVERHEAD } from "./indexing_tables.ts";
 
-/** A run of spaces is looked at once, where it begins: else long ones would take quadratic time. */
+/** A run of spaces is looked at once, where it begins: long ones would otherwise take quadratic time. */
 const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 
 interface StringLiteral {
   readonly text: string;
-  /** The same without white space at its ends. */
+  /** The value without white space at its ends. */
   readonly trimmed: string;
   /** Whether it is without CR, LF and NUL. */
   readonly clean: boolean;
@@ -80,7 +80,7 @@ const NO_BYTES = new Uint8Array(0);
 export class HpackDecoder {
   /** `:status` of the last block, 100 to 999; 0 if it had none. */
   status = 0;
-  /** Why the last block is none of a response (RFC 9113 8.1.1), as the end of a sentence; empty if it is fine. */
+  /** The reason why the last block is not of a response (RFC 9113 8.1.1), as a sentence's end; empty if it is fine. */
   malformed = "";
   /** Whether the last block's fields are more than `maxHeaderListSize`; those beyond are not in the list. */
   tooLarge = false;

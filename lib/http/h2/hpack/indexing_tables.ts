@@ -136,13 +136,13 @@ export class DecoderTable {
     while (this.#size > room && this.#count > 0) {
       const oldest = (this.#added - this.#count) & this.#mask;
       this.#size -= this.#ring[oldest].size;
-      this.#ring[oldest] = STATIC[0]; // lets go of the strings
+      this.#ring[oldest] = STATIC[0]; // releases the strings
       this.#count--;
     }
   }
 }
 
-/** How many names are remembered, for users who make names up. */
+/** The maximum number of names that are remembered, for users who make names up. */
 const MOST_NAMES = 512;
 
 export class KnownName {
