@@ -5,9 +5,9 @@ import type { ImmediateTarget } from "./item_writer.ts";
 import { behind, linkFlag, OpenFile, type Taker, writeFully } from "./open_file.ts";
 import type { FileTarget } from "./output_file.ts";
 
-/** For how long a call under way is waited for, in ms. */
+/** The longest wait for a call under way, in ms. */
 const LONGEST = 2000;
-/** Most bytes that one call writes at once, before a turn of the event loop. */
+/** The maximum bytes that one call writes at once, before a turn of the event loop. */
 const MOST_AT_ONCE = 1024 * 1024;
 
 /**
@@ -188,7 +188,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   }
 
   async discard(): Promise<void> {
-    await this.#file.close().catch(() => {}); // why it is discarded is being told already
+    await this.#file.close().catch(() => {}); // the reason of the discard is being thrown already
     await this.#closing;
   }
 }

@@ -105,8 +105,8 @@ export const atomicFileOptions: AtomicFileSchema = /* @__PURE__ */ schema("Atomi
 type Settings = ReturnType<typeof atomicFileOptions>;
 
 /**
- * As {@linkcode AtomicFile.open}, at a place that was looked at just before and is not looked at again: a look costs up
- * to 10 µs, a twentieth of a small upload.
+ * Opens an {@linkcode AtomicFile} at a place that was looked at just before. Another look would cost up to 10 µs, a
+ * twentieth of a small upload.
  *
  * @throws {Error} what the file system says of the temporary file, with its `code`.
  */
@@ -117,7 +117,7 @@ interface CommitOptions extends Pick<NameOptions, "before" | "path"> {
   readonly made?: Undoable[] | undefined;
 }
 
-/** As {@linkcode AtomicFile.commit}, with options. */
+/** Does what {@linkcode AtomicFile.commit} does, with options. */
 export let commitFile: (file: AtomicFile, options: CommitOptions) => Promise<void>;
 /**
  * A file that appears under its name only when it is complete: written under a temporary name in the same folder,

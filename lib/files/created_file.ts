@@ -20,10 +20,10 @@ export interface Undoable {
 export interface FileIdentity {
   readonly dev: bigint;
   readonly ino: bigint;
-  /** When the file was made, which tells an inode that is used again; 0 where the file system does not know. */
+  /** The time of the file's birth, which distinguishes a reused inode; 0 where the file system does not know. */
   readonly birthtimeNs: bigint;
   readonly size: bigint;
-  /** When it was last written to, which tells bytes that were written over others. */
+  /** The time of its last write, which distinguishes bytes that were overwritten. */
   readonly mtimeNs: bigint;
 }
 
@@ -44,9 +44,9 @@ export async function identityOf(path: string): Promise<FileIdentity | undefined
 /**
  * Whether two identities are those of one file, unchanged.
  *
- * Where the file system knows no time of birth, an inode that is used again is told by the size and the time of the last
- * write alone. Where the system gives the time of the last change of status in its stead, a file whose permissions or
- * links were changed counts as changed, too.
+ * Where the file system knows no time of birth, a reused inode is recognized by the size and the time of the last write
+ * alone. Where the system gives the time of the last change of status in its stead, a file whose permissions or links
+ * were changed counts as changed, too.
  */
 export function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
   const haveBirths = one.birthtimeNs !== 0n && other.birthtimeNs !== 0n;

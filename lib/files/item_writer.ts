@@ -26,7 +26,7 @@ type Item = Uint8Array | string;
 
 /** A file, or a series of them, that items are written to. */
 export interface ItemTarget {
-  /** Most bytes of a file. */
+  /** The maximum size of a file, in bytes. */
   readonly maxFileSize: number;
   /** Whether a line that is larger than a file is cut rather than refused. */
   readonly cutsLines: boolean;
@@ -38,7 +38,7 @@ export interface ItemTarget {
   rotate(): Promise<void>;
   /** Waits until what was written is on the disk. */
   flush(): Promise<void>;
-  /** Lets go of the open file: it stays as it is, or goes if it is atomic. */
+  /** Closes the open file: it stays as it is, or is removed if it is atomic. */
   discard(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export class ItemWriter {
   #next = 0;
   /** Whether flushSync() has taken these. */
   #isTaken = false;
-  /** Why it could not write what it had taken out of the queue, if a part of that may be written. */
+  /** The reason of a failed write of items out of the queue, if a part of them may be written. */
   #failure: { readonly reason: unknown } | undefined = undefined;
 
   constructor(target: ItemTarget) {

@@ -65,7 +65,7 @@ export class LockHolder {
     return isAlive === undefined ? "unknown" : isAlive ? "alive" : "dead";
   }
 
-  /** When the file was touched last, in ms since 1970; undefined if it is gone. */
+  /** The time of the last touch of the file, in ms since 1970; undefined if it is gone. */
   get beat(): number | undefined {
     return statSync(this.path, { throwIfNoEntry: false })?.mtimeMs;
   }
@@ -106,10 +106,10 @@ export class BeatWatch {
 
 /** After how many heartbeats without one a holder looks whether it still has its lock. */
 export const UNCHECKED = 1.25;
-/** For how many heartbeats a file is watched at least before it expires. */
+/** The number of heartbeats for which a file is watched at least before it expires. */
 const UNSEEN = 1.5;
 
-/** The turns of this thread by key, in the order in which they were asked for: the first one has begun. */
+/** The turns of this thread by key, in the order of their requests: the first one has begun. */
 const queues = new Map<string, Turn[]>();
 
 /** A turn among the callers of this thread that use one thing, such as a folder, one after another. */
@@ -130,7 +130,7 @@ export class Turn {
   }
 
   /**
-   * Takes a turn behind all that were asked for before.
+   * Takes a turn behind all earlier requests.
    *
    * @param options.waitFor How long the turns before it may take, in ms. Default: as long as they take.
    * @returns undefined if they took longer.

@@ -42,7 +42,7 @@ export class OpenFile {
     return new OpenFile(number, false);
   }
 
-  /** As {@linkcode open}, at once; further calls are not. */
+  /** Opens a file as {@linkcode open} does, synchronously; further calls are asynchronous. */
   static openNow(path: string, flags: string | number, mode?: number): OpenFile {
     return new OpenFile(fs.openSync(path, flags, mode), false);
   }
@@ -73,7 +73,7 @@ export class OpenFile {
     return this.#later((number, done) => fs.writev(number, pieces as Uint8Array[], null, done));
   }
 
-  /** As {@linkcode writev}, at once. */
+  /** Does what {@linkcode writev} does, synchronously. */
   writevNow(pieces: readonly Uint8Array[]): number {
     return fs.writevSync(this.#opened(), pieces as Uint8Array[]);
   }
@@ -108,7 +108,7 @@ export class OpenFile {
     return fs.fstatSync(this.#opened());
   }
 
-  /** As {@linkcode status}, with numbers that are exact however large they are. */
+  /** Returns the {@linkcode status} with numbers that are exact however large they are. */
   exactStatus(): fs.BigIntStats {
     return fs.fstatSync(this.#opened(), { bigint: true });
   }
@@ -222,7 +222,7 @@ export class OpenFile {
   }
 }
 
-/** Closes files that nobody can close any more. What is read or written holds its file, whoever waits for that. */
+/** Closes files that were dropped. A read or write holds its file until it ends. */
 const dropped = new FinalizationRegistry<number>((number) => fs.close(number, () => {}));
 
 /** A target of writes, each of which returns how many bytes it took. */
@@ -231,7 +231,7 @@ export interface Taker {
   writev(pieces: readonly Uint8Array[]): Promise<number>;
 }
 
-/** Most pieces of one call: what systems allow. */
+/** The maximum number of pieces of one call: what systems allow. */
 export const MAX_PIECES = 1024;
 /** Bytes of a piece from which on, where vectors are copied, a call of its own costs less: a third, and no garbage. */
 const LARGE_PIECE = 8192;

@@ -82,14 +82,14 @@ class FileSource extends RecyclingSource {
 
   async cancel(): Promise<void> {
     this.#isCanceled = true;
-    // A read of a pipe ends when somebody writes there, which may be never.
+    // A read of a pipe ends with a write to it, which may never come.
     const mayTakeForEver = this.#file.isBusy && !this.#file.status().isFile();
     const closing = this.#close(); // when the read has ended
-    if (mayTakeForEver) closing.catch(() => {}); // what is lost with a pipe's end nobody waits for
+    if (mayTakeForEver) closing.catch(() => {}); // a lost end of a pipe is not awaited
     else await closing;
   }
 
-  /** Not `new Uint8Array(READ_SIZE)`, which writes zeros first where the memory was used before. */
+  /** Takes a buffer without `new Uint8Array(READ_SIZE)`, which writes zeros first where the memory was used before. */
   #takeSpare(): Uint8Array<ArrayBuffer> {
     const bytes = this.#spare ?? new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
     this.#spare = undefined;

@@ -14,11 +14,11 @@ export interface OutputFile {
   writev(pieces: readonly Uint8Array[]): Promise<void>;
   /** Waits until what was written is on the disk; an atomic file has nothing to show before it is complete. */
   sync?(): Promise<void>;
-  /** All is written: flushes the file if that was asked, and closes it. It does not have its name yet if it is atomic. */
+  /** Ends the file: flushes it with the option `flush`, and closes it. It does not have its name yet if it is atomic. */
   end(): Promise<void>;
   /** The file is complete; {@linkcode end}s it before if that was not done. */
   commit(): Promise<void>;
-  /** Lets go of the file as it is; does nothing after commit(). */
+  /** Closes the file as it is; does nothing after commit(). */
   discard(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ class PlainFile implements OutputFile {
   }
 
   async discard(): Promise<void> {
-    await this.#file.close().catch(() => {}); // what made the file worthless is being told already
+    await this.#file.close().catch(() => {}); // the reason of the failure is being thrown already
   }
 }
 

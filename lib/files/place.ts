@@ -54,10 +54,10 @@ const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²�
 // deno-lint-ignore no-control-regex
 const RESERVED = /[<>:"|?*\u0000-\u001f]/;
 
-/** Most UTF-16 code units of a part of a path on Windows, which says of longer ones that a folder is missing. */
+/** The maximum UTF-16 code units of a part of a path on Windows, which reports a missing folder for longer ones. */
 const LONGEST = 255;
 
-/** Why a part of a path can be no name of a file on Windows, in words; undefined if it can. */
+/** Returns the reason why a part of a path cannot be a file's name on Windows, in words; undefined if it can. */
 export function refusedOnWindows(part: string): string | undefined {
   if (RESERVED.test(part)) return "the name has a character that Windows reserves";
   if (/[. ]$/.test(part)) return "Windows drops the full stops and spaces that the name ends with";
@@ -98,7 +98,7 @@ export function followedPlace(path: string): Place {
   return { path: target.isFile() ? realpathSync.native(path) : path, status: target };
 }
 
-/** As {@linkcode followedPlace}, but a link is itself what has the name. */
+/** Returns the place of a path as {@linkcode followedPlace} does, but a link is itself what has the name. */
 export function placeItself(path: string): Place {
   return { path, status: lstatSync(path, { throwIfNoEntry: false }) };
 }
@@ -171,7 +171,7 @@ function requireRefusal(error: { readonly code?: unknown }): undefined {
   if (!refusals.includes(error.code)) throw error;
 }
 
-/** How a complete file takes its name. */
+/** The options by which a complete file takes its name. */
 export interface NameOptions {
   /**
    * Whether a file that has the name is replaced. If not, and the file system has no links, one that appears at the very
@@ -208,7 +208,7 @@ export async function takeName(from: string, to: string, options: NameOptions): 
   await whileRefused(() => atOnce ? unlinkSync(from) : unlink(from)).catch(() => {}); // the file has its name
 }
 
-/** As {@linkcode takeName}, at once, and nothing is replaced. */
+/** Takes a name as {@linkcode takeName} does, synchronously, and replaces nothing. */
 export function takeNameNow(from: string, to: string): void {
   try {
     linkSync(from, to);

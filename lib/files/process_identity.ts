@@ -39,7 +39,7 @@ export function threadIdentity(): string {
   return ownThread ??= identified(() => /\d+$/.exec(readlinkSync("/proc/thread-self"))![0]);
 }
 
-/** When this process was started, in the system's own unit; "0" where only Linux could tell. */
+/** Returns the start time of this process, in the system's own unit; "0" on systems other than Linux. */
 export function mainThreadStart(): string {
   return (ownMain ??= identified(() => `${process.pid}`)).split(".")[1];
 }
@@ -71,7 +71,7 @@ export function isThreadAlive(processId: number, thread: string | undefined): bo
   }
 }
 
-/** When a thread was started, in the system's own unit; undefined if it has ended and was not waited for. */
+/** Returns the start time of a thread, in the system's own unit; undefined if it has ended and was not waited for. */
 function startOf(processId: number, id: string): string | undefined {
   const status = readFileSync(`/proc/${processId}/task/${id}/stat`, "latin1");
   const fields = status.slice(status.lastIndexOf(")") + 2).split(" "); // from the third one on

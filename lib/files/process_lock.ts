@@ -7,13 +7,13 @@ import { BeatWatch, held, LockHolder, lockPrefix, newLockName, Turn, UNCHECKED, 
 
 export { isLockName } from "./lock_holder.ts";
 
-/** How often holders touch their files unless an option says otherwise, in ms. */
+/** The interval at which holders touch their files unless an option says otherwise, in ms. */
 const HEARTBEAT = 5000;
 /** After how many heartbeats without a touch a holder counts as dead unless an option says otherwise. */
 const MISSED_BEATS = 6;
-/** How often a holder looks whether another caller asks for the lock, in ms. */
+/** The interval at which a holder looks for other callers' requests for the lock, in ms. */
 const LOOK = 250;
-/** How often a waiter looks whether the lock is free, in ms. */
+/** The interval at which a waiter looks whether the lock is free, in ms. */
 const POLL = 50;
 const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT"];
 
@@ -26,11 +26,11 @@ export interface ProcessLockOptions {
   readonly name?: string;
   /** The locked thing, for messages. */
   readonly subject: string;
-  /** How often a holder touches its file, in ms. Default: 5000. */
+  /** The interval at which a holder touches its file, in ms. Default: 5000. */
   readonly heartbeat?: number;
   /** After how long without that a holder that cannot be inspected counts as dead, in ms. Default: six heartbeats. */
   readonly expiry?: number;
-  /** How long {@linkcode ProcessLock.take} waits for a holder that lives, in ms. Default: not at all. */
+  /** The time that {@linkcode ProcessLock.take} waits for a holder that lives, in ms. Default: not at all. */
   readonly waitFor?: number;
   /** Called once when another caller waits for the lock. A lock that has this asks the holder that it waits for. */
   readonly onHandOverRequested?: (() => void) | undefined;
@@ -70,7 +70,7 @@ export class ProcessLock {
   readonly #waitFor: number;
   #timer: Interval | undefined = undefined;
   #turn: Turn | undefined = undefined;
-  /** When the file was touched last, of `performance.now()`, and of `Date.now()`. */
+  /** The time of the last touch of the file, of `performance.now()`, and of `Date.now()`. */
   #beatAt = 0;
   #beatTime = 0;
   #isLost = false;

@@ -4,9 +4,9 @@ import { passingRefusals } from "../runtime/mod.ts";
 import { sleep } from "../timers/mod.ts";
 import { codeOf } from "./failure.ts";
 
-/** How long a refusal is waited out before it counts, in ms: scanners and downloads hold files for about a second. */
+/** The time for which a refusal is retried before it counts, in ms: scanners and downloads hold files for about a second. */
 const PATIENCE = 5000;
-/** The same where the wait blocks the thread, in ms. */
+/** The time for which a refusal is retried where the wait blocks the thread, in ms. */
 const BLOCKING_PATIENCE = 500;
 /** The first pause between attempts, and the longest, in ms. */
 const PAUSES = { first: 1, longest: 100 };
@@ -14,7 +14,7 @@ const PAUSES = { first: 1, longest: 100 };
 export interface Patience {
   /** The codes of refusals that pass. Default: those of this system, which on most has none. */
   readonly codes?: ReadonlySet<string>;
-  /** From the first attempt on, in ms. Default: 5000, or 500 where the wait blocks the thread. */
+  /** The time from the first attempt on, in ms. Default: 5000, or 500 where the wait blocks the thread. */
   readonly deadline?: number;
 }
 
@@ -52,7 +52,7 @@ export async function whileRefused<T>(call: () => T | Promise<T>, patience: Pati
   }
 }
 
-/** As {@linkcode whileRefused}, but blocks the thread meanwhile. */
+/** Does what {@linkcode whileRefused} does, but blocks the thread meanwhile. */
 export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
   const attempts = new Attempts(patience, BLOCKING_PATIENCE);
   for (;;) {
@@ -70,7 +70,7 @@ export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
  * is tried again for some seconds there, and a read-only file is made writable first.
  *
  * @param options.atOnce Whether calls are made synchronously; pauses between them never are.
- * @param options.before Called before each attempt, in its turn of the event loop; what it throws is told.
+ * @param options.before Called before each attempt, in its turn of the event loop; what it throws rejects the promise.
  */
 export async function renameFile(
   from: string,
@@ -92,7 +92,7 @@ export async function renameFile(
   }, patience);
 }
 
-/** As {@linkcode renameFile}, at once: where the system refuses, it blocks the thread for half a second at most. */
+/** Renames a file as {@linkcode renameFile} does, synchronously: refusals block the thread for half a second at most. */
 export function renameFileNow(from: string, to: string, patience: Patience = {}): void {
   whileRefusedNow(() => {
     try {

@@ -10,7 +10,7 @@ import { lastingPath } from "./place.ts";
 import { isThreadAlive, mainThreadStart, processSpace } from "./process_identity.ts";
 import { renameFile, whileRefused, whileRefusedNow } from "./rename.ts";
 
-/** With the space of the process, its id, and when it was started: names did not have the first and the last once. */
+/** The space, id and start time of the process in a name; earlier names lack the first and the last. */
 const NAME = /^\.millrace-(?:([0-9a-f]{8})\.)?(\d+)-(?:(\d+)-(?=[0-9a-f]{8}-))?[0-9a-f-]+\.tmp$/;
 /** The names of earlier versions that tell no process: parts of objects, a series' next file, and its next record. */
 const FORMER = /^\.millrace-part-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^\..+\.millrace(?:-new|-next)$/;
@@ -55,10 +55,10 @@ export function isTemporaryName(name: string): boolean {
 }
 
 /**
- * Whether the file or folder at `path` is a temporary one whose process ended without removing it; outside Linux, another
- * process that has its id counts as that one. Of a process of another machine or container nobody can say here whether it
- * runs: its files are abandoned when nothing has touched them for a day. So are those of earlier versions whose names tell
- * no process, or not when it was started.
+ * Whether the file or folder at `path` is a temporary one whose process ended without removing it. Outside Linux,
+ * another process that has its id counts as that one. Whether a process of another machine or container runs is unknown
+ * here: its files are abandoned when nothing has touched them for a day. So are files of earlier versions, whose names
+ * lack the process or its start.
  *
  * @example A file that this process is writing is not abandoned
  * ```ts
@@ -144,7 +144,7 @@ async function removeAbandoned(path: string): Promise<void> {
   await rm(own, { recursive: true, force: true });
 }
 
-/** Most folders to remember: beyond, the oldest is looked at again. */
+/** The maximum number of folders to remember: beyond, the oldest is looked at again. */
 const MOST = 1000;
 
 const swept = new Set<string>();

@@ -2,13 +2,13 @@ import { bytesOfView, kindOf } from "../streams/internal.ts";
 import { withoutFrames } from "./failure.ts";
 import { MAX_PIECES } from "./open_file.ts";
 
-/** Most bytes of UTF-8 for a unit of a string. */
+/** The maximum size in UTF-8 of a unit of a string, in bytes. */
 export const UTF8_WIDTH = 3;
 
 const LINE_FEED = 10;
 const encoder = new TextEncoder();
 
-/** Returns the size of a chunk in the queue: its bytes, or about as many. Never throws: a sink would not be told. */
+/** Returns the size of a chunk in the queue: its bytes, or about as many. Never throws: a sink would not get the error. */
 export function sizeOfItem(item: Uint8Array | string): number {
   if (typeof item === "string") return item.length;
   return ArrayBuffer.isView(item) ? item.byteLength : 0;
@@ -42,7 +42,7 @@ export function checkedItems(
   return checked;
 }
 
-/** The end of the last character of UTF-8 that ends within `length` bytes; `length` if that is none. */
+/** Returns the end of the last character of UTF-8 that ends within `length` bytes; `length` if no character does. */
 function characterEnd(bytes: Uint8Array, length: number): number {
   for (let end = length; end > 0 && end > length - 4; end--) if ((bytes[end] & 0xc0) !== 0x80) return end;
   return length;
@@ -65,14 +65,14 @@ export const BATCH_SIZE: number = 256 * 1024;
 /** Bytes that may wait or be in flight: two batches, so that the queue fills while one is written. */
 export const QUEUE_SIZE: number = 2 * BATCH_SIZE;
 /**
- * From this size in bytes on an item is written from where it is. Below, a copy costs less than a vector's entry: twice
- * on Node and Bun below 1 KiB, and on Deno up to 64 KiB; but what is never copied needs no buffer.
+ * The size in bytes from which an item is written from where it is. Below, a copy costs less than a vector's entry:
+ * twice on Node and Bun below 1 KiB, and on Deno up to 64 KiB. But what is never copied needs no buffer.
  */
 const DIRECT_SIZE = 16 * 1024;
 /** Up to this length a string of ASCII is faster copied unit by unit than encoded: half the time on all runtimes. */
 const SHORT = 32;
 
-/** Most bytes of strings that are joined before they are encoded: of a quarter Bun's encoder takes a tenth more time. */
+/** The maximum bytes of strings that are joined and encoded: of a quarter Bun's encoder takes a tenth more time. */
 const RUN_SIZE = 64 * 1024;
 
 /**

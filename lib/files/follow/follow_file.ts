@@ -128,7 +128,7 @@ export class FollowedReadable extends ReadableStream<Uint8Array<ArrayBuffer>> {
 
   /**
    * The place behind the last whole line that was read from the stream, for `start`: what was read behind it is read
-   * again. It tells of reads of this stream: a pipe reads ahead of its end.
+   * again. It is the place of this stream's reads: a pipe reads ahead of its end.
    */
   get position(): FollowPosition {
     return this.#source.position;

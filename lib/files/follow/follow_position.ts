@@ -29,7 +29,7 @@ export interface FollowPosition {
   readonly offset: number;
   /** A digest of the first 64 bytes of the file, and of the 64 before the place. */
   readonly proof: string;
-  /** When they were read, in ms since 1970. */
+  /** The time of their reading, in ms since 1970. */
   readonly time: number;
 }
 

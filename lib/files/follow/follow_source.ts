@@ -45,8 +45,8 @@ const LINE_FEED = 10;
 const MOST_AHEAD = 16;
 
 /**
- * The source of a stream that follows files. It works while somebody reads, and looks for new files every `interval` ms
- * then, wherever it is in the present one, so that one that is renamed twice is not missed.
+ * The source of a stream that follows files. It works while the stream is read, and looks for new files every
+ * `interval` ms, wherever it is in the present one. A file that is renamed twice is thus not missed.
  */
 export class FollowSource {
   readonly type = "bytes";
@@ -54,7 +54,7 @@ export class FollowSource {
   readonly #options: FollowSourceOptions;
   /** The file that is read, and those after it. */
   readonly #files: FollowedFile[] = [];
-  /** When files were looked for, in ms since the process began. */
+  /** The time of the last look for files, in ms since the process began. */
   #lookedAt = 0;
   /** The message of the last warning; undefined if there was nothing to warn of since. */
   #warning: string | undefined = undefined;
@@ -100,7 +100,7 @@ export class FollowSource {
     if (signal === undefined) return;
     this.#onAbort = () => {
       controller.error(signal.reason);
-      this.cancel().catch(() => {}); // why it ends is being told already
+      this.cancel().catch(() => {}); // the reason of its end is being thrown already
     };
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener("abort", this.#onAbort);
@@ -172,7 +172,7 @@ export class FollowSource {
 
   #add(file: FollowedFile | undefined): boolean {
     if (file === undefined) return false;
-    if (this.#hasEnded) file.close().catch(() => {}); // nobody reads it
+    if (this.#hasEnded) file.close().catch(() => {}); // it has no reader
     else this.#files.push(file);
     return true;
   }

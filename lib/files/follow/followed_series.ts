@@ -13,7 +13,7 @@ export class FollowedSeries implements Trail {
   readonly #start: "beginning" | "end" | FollowPosition;
   /** The number of the newest file. */
   number = 0;
-  /** When it was made, in ms since 1970. */
+  /** The time of its making, in ms since 1970. */
   #made = 0;
 
   /** @param path The directory and the name of the series. */

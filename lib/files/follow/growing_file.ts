@@ -37,7 +37,7 @@ export class GrowingFile implements FollowedFile {
   #proof: Uint8Array = NOTHING;
   readonly place: LinePlace = new LinePlace();
   number: number | undefined = undefined;
-  /** When the file was last changed as its beginning was compared, in ms since 1970. */
+  /** The time of the file's last change at the comparison of its beginning, in ms since 1970. */
   #comparedAt = 0;
   isBroken = false;
   #memory: Uint8Array<ArrayBuffer> | undefined = undefined;
@@ -50,7 +50,7 @@ export class GrowingFile implements FollowedFile {
 
   /** Opens a file, to be read from `start` on; from the beginning if it has fewer bytes. */
   static async open(path: string, start: number | "end", beginsAnew: boolean): Promise<GrowingFile> {
-    requireRegular(await stat(path)); // opening a pipe would wait for somebody who writes to it
+    requireRegular(await stat(path)); // opening a pipe would wait for a writer
     const file = await OpenFile.open(path, "r");
     try {
       const status = file.status();

@@ -14,7 +14,7 @@ export interface CompressJob {
   readonly mtimeMs: number;
 }
 
-/** How a job has ended; it has failed if there is a message. */
+/** The end of a job; it has failed if there is a message. */
 export interface CompressOutcome {
   readonly message?: string;
   readonly code?: string;

@@ -10,7 +10,7 @@ import { SeriesUpkeep } from "./series_upkeep.ts";
 import { ProcessLock } from "../process_lock.ts";
 import { SeriesRecord } from "./series_record.ts";
 
-/** How often the writer of a series shows that it lives, in ms. */
+/** The interval at which the writer of a series shows that it lives, in ms. */
 const HEARTBEAT = 750;
 
 /**
@@ -150,7 +150,7 @@ export class ContinuedRotation implements SeriesWriter {
   }
 
   abandon(): void {
-    this.discard().catch(() => {}); // why it is abandoned is being told already
+    this.discard().catch(() => {}); // the reason of its end is being thrown already
   }
 
   #isDue(): boolean {
@@ -194,7 +194,7 @@ function refusal(directory: string, reason: string): Error {
 
 const continuing = ["interval", "maxFiles", "maxTotalSize", "maxAge", "compress", "retry", "onWarning"] as const;
 
-/** Most bytes of a name: systems take 255, and the name of a lock has up to 75 more. */
+/** The maximum size of a name, in bytes: systems take 255, and the name of a lock has up to 75 more. */
 const LONGEST_NAME = 180;
 
 const HOUR = 3_600_000;

@@ -48,7 +48,7 @@ export class CurrentFile {
   size = 0;
   /** Bytes that it, or the next file, has room for. */
   room: number;
-  /** When it was opened, in ms since 1970. */
+  /** The time of its opening, in ms since 1970. */
   opened = 0;
   /** The end of files that are complete. */
   #closing: Promise<unknown> = Promise.resolve();
@@ -145,7 +145,7 @@ export class CurrentFile {
     await file?.close().catch((error) => this.fail("close", error));
   }
 
-  /** Records where the file ends; else the next stream finds out by itself. */
+  /** Records where the file ends; without it the next stream finds out by itself. */
   noteEnd(): void {
     if (this.file !== undefined) this.#record.noteIfPossible(this.number, { end: this.size });
   }
@@ -157,7 +157,7 @@ export class CurrentFile {
   async discard(): Promise<void> {
     const file = this.file;
     this.file = undefined;
-    await file?.close().catch(() => {}); // why it is discarded is being told already
+    await file?.close().catch(() => {}); // the reason of the discard is being thrown already
     await this.#closing;
   }
 
@@ -199,7 +199,7 @@ export class CurrentFile {
       const opened = Date.now();
       this.#adopt(file, this.#named(next, opened, proofOfOpen(file.exactStatus())), opened);
     } catch (error) {
-      file.close().catch(() => {}); // why it cannot be had is being told already
+      file.close().catch(() => {}); // the reason of the failure is being thrown already
       removeTemporaryNow(next);
       throw error;
     }

@@ -38,7 +38,7 @@ export class FileSeries {
   /** The name that all names are made of; undefined if a caller's function makes them. */
   readonly name: string | undefined;
   readonly #nameOf: (number: number) => string;
-  /** Tells the number of a file from its name; a caller's function cannot be asked that. */
+  /** Returns the number of a file from its name; undefined with a caller's function, which cannot be inverted. */
   readonly #numberOf: ((name: string) => number | undefined) | undefined;
   /** The names that were given out; more than one file under one name would be the last of them. */
   readonly #used: Set<string> = new Set();

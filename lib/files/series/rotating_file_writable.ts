@@ -12,7 +12,7 @@ export const rotatingFileOptions: RotationSchema = /* @__PURE__ */ schema(
   () => rotationMembers("part.txt"),
 );
 
-/** Not a static block of the class, which would keep it in every bundle. */
+/** The attempts by stream, outside of a static block of the class, which would keep it in every bundle. */
 const attempts: WeakMap<RotatingFileWritable, SeriesAttempts> = /* @__PURE__ */ new WeakMap();
 
 /** Returns the attempts of a stream with `append` to write. */
@@ -22,14 +22,14 @@ export function attemptsOf(stream: RotatingFileWritable): SeriesAttempts {
 
 /**
  * Writes chunks of bytes or text to a series of files of limited size; text is written as UTF-8. A chunk goes into one
- * file: one that is larger than a file is split behind its lines, and a line that is larger is refused, or cut with `append`.
+ * file. A larger one is split behind its lines, and a line that is larger than a file is refused, or cut with `append`.
  *
  * Chunks that queue up are written together. The promise of a `write()` is fulfilled when the system has the chunk's
  * bytes. A write that fails errors the stream: the file that was being written keeps what it has, unless `atomic` is
- * asked. Without any chunk there is no file.
+ * set. Without any chunk there is no file.
  *
- * With `append` the series goes on where an earlier stream has stopped, and it can be rotated by time, limited in number,
- * size and age, and compressed: what a log needs.
+ * With `append` the series goes on where an earlier stream has stopped. It can be rotated by time, limited in number,
+ * size and age, and compressed, as logs need.
  *
  * @example Three lines, of which no two fit one file
  * ```ts
@@ -76,7 +76,7 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
     return [...this.#series.files];
   }
 
-  /** Most bytes of a file. */
+  /** The maximum size of a file, in bytes. */
   get maxFileSize(): number {
     return this.#series.maxFileSize;
   }
@@ -105,8 +105,8 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
   }
 
   /**
-   * Lets go of a file that another program, such as logrotate, has renamed, behind everything that was written so far:
-   * the next chunk begins another one. A file that is still there goes on. Needs `append`.
+   * Closes a file that another program, such as logrotate, has renamed, behind everything that was written so far: the
+   * next chunk begins another one. A file that is still there goes on. Needs `append`.
    *
    * @throws {TypeError} if the series does not go on.
    */

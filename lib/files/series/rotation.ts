@@ -72,7 +72,7 @@ export class Rotation implements SeriesWriter {
 
   abandon(): void {
     this.#isAbandoned = true;
-    this.discard().catch(() => {}); // why it is abandoned is being told already
+    this.discard().catch(() => {}); // the reason of its end is being thrown already
   }
 
   async #open(): Promise<OutputFile> {

@@ -36,12 +36,12 @@ import { isFileName, type SeriesFormat } from "./file_series.ts";
 export interface RotationOptions {
   /** The directory of the files, a path or a `file:` URL; it is made, with those above it, if it is missing. */
   directory: string | URL;
-  /** Most bytes of a file, above 0. An item that would pass it begins the next file. */
+  /** The maximum size of a file in bytes, above 0. An item that would pass it begins the next file. */
   maxFileSize: number;
   /**
    * The names of the files: a plain name, which gets the number of the file before its extension (`"primes.txt"`:
-   * `primes-00001.txt`, `primes-00002.txt`, …), or a function that is given the number, from 1 on, and returns the name,
-   * always the same for a number: it is asked beforehand which files exist.
+   * `primes-00001.txt`, `primes-00002.txt`, …), or a function that gets the number, from 1 on. It returns the name,
+   * always the same for a number: it is called beforehand to find the files that exist.
    *
    * @default "part.txt", or "numbers.txt" of numbers
    */
@@ -76,13 +76,13 @@ export interface RotationOptions {
    */
   interval?: "hour" | "day" | number;
   /**
-   * Most files of the series, the one that is written among them: older ones are removed.
+   * The maximum number of files of the series, the one that is written among them: older ones are removed.
    *
    * @default Infinity
    */
   maxFiles?: number;
   /**
-   * Most bytes of all files of the series: the oldest ones are removed, but never the one that is written.
+   * The maximum bytes of all files of the series: the oldest ones are removed, but never the one that is written.
    *
    * @default Infinity
    */
@@ -101,8 +101,8 @@ export interface RotationOptions {
    */
   compress?: SeriesFormat;
   /**
-   * How often, and after how many ms, a write that failed is tried again before the stream fails. Meanwhile further
-   * writes wait, and `onWarning` is called once. For as long, a series that another stream writes is waited for.
+   * The number and the delay in ms of further attempts at a failed write, before the stream fails. Meanwhile further
+   * writes wait, and `onWarning` is called once. A series that another stream writes is waited for as long.
    *
    * @default 60 times a second apart what passes: `EMFILE`, `ENFILE`, `ENOSPC`, `EDQUOT` and `EIO`
    */

@@ -5,7 +5,7 @@ import { codeOf, warn } from "../failure.ts";
 import { behind, type OpenFile, writeFully } from "../open_file.ts";
 import type { CurrentFile } from "./current_file.ts";
 
-/** How often a write is begun anew because its file was removed under it. */
+/** The number of times that a write is begun anew because its file was removed under it. */
 const MOST_REMOVALS = 3;
 const REMOVED = "it was removed each time it was written to";
 
@@ -13,7 +13,7 @@ const REMOVED = "it was removed each time it was written to";
 const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT"];
 /** Codes of what passes: no descriptor is free, the disk is full, or falters. */
 const PASSING: readonly unknown[] = [...FULL, "EMFILE", "ENFILE", "EIO"];
-/** How often what passes is tried again, and after how many ms, unless `retry` says otherwise. */
+/** The number and the delay in ms of further attempts after a passing failure, unless `retry` says otherwise. */
 const PATIENCE: RetryOptions = { attempts: 60, delay: 1000 };
 
 interface Flight {
@@ -38,10 +38,10 @@ export class SeriesAttempts {
   #flight: Flight | undefined = undefined;
   #isGivenUp = false;
   readonly #pause: Pause = new Pause();
-  /** A process that has nothing else to do ends in it: what waits is told then. */
+  /** A process that has nothing else to do ends during this pause, which rejects what waits. */
   readonly #idlePause: Pause = new Pause({ keepsAlive: false });
   #isPatient = false;
-  /** Why the last attempt has failed, if another one follows. */
+  /** The reason of the last attempt's failure, if another one follows. */
   failure: Error | undefined = undefined;
   /** Called with the reason of each attempt that fails, and is to be repeated. */
   onFailure: ((error: unknown) => void) | undefined = undefined;

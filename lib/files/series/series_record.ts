@@ -8,11 +8,11 @@ import { isTemporaryName, removeTemporaryNow, temporaryPath } from "../temporary
 /** Proof that a file is one that a series wrote: its place on the disk, and its size and time once it is complete. */
 export interface FileProof {
   readonly ino: bigint;
-  /** When the file was made, in ms since 1970, where the file system knows. */
+  /** The time of the file's birth, in ms since 1970, where the file system knows. */
   readonly birth: number;
   /** In bytes; of a file that is complete. */
   readonly size?: number;
-  /** When it was last changed, in ms since 1970; of a file that is complete. */
+  /** The time of its last change, in ms since 1970; of a file that is complete. */
   readonly mtime?: number;
 }
 
@@ -21,7 +21,7 @@ export function isProofOfComplete(value: unknown): value is Required<FileProof> 
   return typeof proof?.ino === "bigint" && typeof proof.size === "number" && typeof proof.mtime === "number";
 }
 
-/** The file system's times are told in fractions of a ms by some runtimes and without by others. */
+/** The precision of the file system's times, which some runtimes give in fractions of a ms and others without. */
 const EXACTNESS = 1;
 
 export function proofOfOpen(status: BigIntStats): FileProof {
@@ -55,7 +55,7 @@ function isSameTime(one: number, other: number): boolean {
 
 export interface SeriesEntry {
   readonly number: number;
-  /** When it was opened, in ms since 1970. */
+  /** The time of its opening, in ms since 1970. */
   readonly opened: number;
   readonly file: FileProof;
   /** The size at which a stream was closed that has left the file for the next one to continue. */
@@ -219,7 +219,7 @@ function fromJson(name: string, value: unknown): unknown {
   return Number.isInteger(value) ? BigInt(value as number) : value;
 }
 
-/** An entry of a line; undefined if it is none. Nothing in it is a path: names are made of numbers, or checked. */
+/** Returns the entry of a line, or undefined. Nothing in it is a path: names are made of numbers, or checked. */
 function parsedChange(line: string): Change | undefined {
   let change: Change;
   try {

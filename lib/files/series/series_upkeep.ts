@@ -50,7 +50,7 @@ class CompressWorkerThread {
   }
 }
 
-/** For how long files are begun to be compressed once the stream closes, in ms. */
+/** The time for which compressions of files may begin once the stream closes, in ms. */
 const LONGEST = 1000;
 
 /** The one file of an entry that is left when nothing is being compressed. */
@@ -78,7 +78,7 @@ export class SeriesUpkeep {
   #isStopped = false;
   /** Whether what killed processes left was removed, as far as they noted it nowhere. */
   #isSwept = false;
-  /** When no further file is begun to be compressed any more, in ms since the process began. */
+  /** The time after which the compression of another file does not begin any more, in ms since the process began. */
   #lastBegin = Infinity;
 
   /** `options.onWarning` is called with files that could not be removed or compressed: they stay until the next look. */
@@ -203,7 +203,7 @@ export class SeriesUpkeep {
       } catch (error) {
         if ((error as { code?: unknown }).code !== "EEXIST") throw error;
         await removeTemporary(temporary);
-        record.noteIfPossible(entry.number, { isRaw: true }); // somebody else's file has the name: it stays
+        record.noteIfPossible(entry.number, { isRaw: true }); // another program's file has the name: it stays
         return true;
       }
     }
@@ -224,7 +224,7 @@ async function requireRemoved(temporary: string): Promise<void> {
   if (!await removeTemporary(temporary)) throw new Error(`Cannot remove ${temporary}: it is no file, or is kept open`);
 }
 
-/** Removes a file if it is the one of a proof; else it is gone, or another file by now. */
+/** Removes a file if it is the one of a proof; otherwise it is gone, or another file by now. */
 async function removeProven(path: string, proof: FileProof): Promise<void> {
   const status = provenFile(path, proof);
   if (status === undefined) return;
