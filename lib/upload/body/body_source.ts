@@ -35,7 +35,7 @@ export function codingOf(source: BodySource): string | undefined {
   return source instanceof Response ? undefined : fieldOf(source, "content-encoding");
 }
 
-/** Whether the fields of `source` tell of other bytes than those that it gives. */
+/** Whether the fields of `source` describe other bytes than those that it gives. */
 export function isDecoded(source: BodySource): boolean {
   return source instanceof Response && source.headers.has("content-encoding");
 }
@@ -55,7 +55,7 @@ export interface BodyReader {
   read(): Promise<readonly Uint8Array[] | undefined>;
   /** The pieces that were given the longest ago are not used any more: once for each read that gave some. */
   release(): void;
-  /** Lets go of the source; calls of `read()` are rejected. Never rejects itself, and does nothing after the end. */
+  /** Releases the source; calls of `read()` are rejected. Never rejects itself, and does nothing after the end. */
   cancel(reason: unknown): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export interface BodyReader {
 export interface StreamTraits {
   /** Whether it comes from the network: its errors are senders who left. */
   readonly isReceived: boolean;
-  /** Whether it is left as it is when nobody wants it any more, rather than cancelled. */
+  /** Whether it is left as it is when it is not wanted any more, rather than cancelled. */
   readonly leavesBody: boolean;
   readonly ownsChunks: boolean;
   /** Whether its server reads ahead of the chunks of the body's coding, as {@linkcode ChunkSizedReads} tells. */
@@ -74,22 +74,22 @@ export function streamFailure(error: unknown, { isReceived }: StreamTraits): unk
   return isReceived ? leftError(error) : error;
 }
 
-/** Lets go of a stream that is not read any more. A source may take its time to end: that is not waited for. */
+/** Releases a stream that is not read any more. A source may take its time to end: that is not waited for. */
 export function letGo(
   reader: ReadableStreamDefaultReader<Uint8Array> | ReadableStreamBYOBReader,
   reason: unknown,
   { leavesBody }: StreamTraits,
 ): void {
   if (leavesBody) reader.releaseLock();
-  else reader.cancel(reason).catch(() => {}); // what the source says to that is of no use any more
+  else reader.cancel(reason).catch(() => {}); // a later failure of the source is ignored
 }
 
 /** Smaller chunks are left to the garbage collector: freeing them takes longer than it is worth. */
 const WORTHWHILE = 4 * 1024;
 
 /**
- * Whether the chunks of a readable are nobody else's: those of a request of `node:http` are copies that the parser made,
- * if it comes from a connection, and nobody else listens to it. (In adapters' requests they are what the caller gave.)
+ * Whether the chunks of a readable have no other owner. Those of a request of `node:http` are copies that the parser
+ * made, if its connection has no other listeners. (In adapters' requests they are what the caller gave.)
  */
 export function isOurs(readable: Readable): boolean {
   const { socket, httpVersionMajor } = readable as { socket?: unknown; httpVersionMajor?: unknown };
@@ -105,9 +105,9 @@ export function freeChunks(chunks: readonly Uint8Array[]): void {
   }
 }
 
-/** Most bytes that an upload holds: larger writes than half of that do not take less time. */
+/** The maximum bytes that an upload holds: larger writes than half of that do not take less time. */
 const MOST = 512 * 1024;
-/** Fewest bytes: what a socket gives at once. */
+/** The minimum bytes: what a socket gives at once. */
 const LEAST = 64 * 1024;
 /** Bytes that all bodies of one kind may hold at a time: larger writes do not take less time. */
 const BUDGET = 16 * 1024 * 1024;
@@ -126,7 +126,7 @@ export function activeBodies(): number {
   return bodies;
 }
 
-/** How many bytes a body may hold: its share of all, so that memory hardly grows with the number of uploads. */
+/** Returns the bytes that a body may hold: its share of all, so that memory hardly grows with the number of uploads. */
 export function windowBytes(): number {
   return Math.min(MOST, Math.max(LEAST, Math.floor(BUDGET / bodies)));
 }

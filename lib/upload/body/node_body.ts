@@ -33,7 +33,7 @@ export class NodeBody implements BodyReader {
   readonly #given: (readonly Uint8Array[])[] = [];
   #held = 0;
 
-  /** @throws {TypeError} if somebody else has read it, or it gives text. */
+  /** @throws {TypeError} if it was read by other code, or it gives text. */
   constructor(readable: Readable) {
     this.#readable = readable;
     this.#isRequest = "headers" in readable;
@@ -48,7 +48,7 @@ export class NodeBody implements BodyReader {
       this.#onClose();
     } else {
       readable.on("data", this.#onData).on("end", this.#onEnd).on("aborted", this.#onClose).on("close", this.#onClose);
-      readable.resume(); // it may have been paused until somebody wants it
+      readable.resume(); // it may have been paused until it is read
     }
   }
 
@@ -136,7 +136,7 @@ export class NodeBody implements BodyReader {
     else this.#waiting?.resolve(undefined);
   };
 
-  /** A request's errors are senders who left; those of other readables are told as they are. */
+  /** A request's errors mean senders who left; those of other readables are passed on as they are. */
   readonly #onError = (error: unknown): void => this.#fail(this.#isRequest || !error ? leftError(error) : error);
 
   readonly #onClose = (): void => this.#onError(this.#readable.errored);

@@ -37,7 +37,7 @@ export class Deadlines {
       const failure = this.#watch.look();
       if (failure !== undefined) this.#end(failure);
     } catch (error) {
-      this.#end(error); // as of a file whose size cannot be told
+      this.#end(error); // as of a file whose size is unknown
     }
   }
 
@@ -51,7 +51,7 @@ export class Deadlines {
 
 /** The shortest time that a rate is averaged over, in ms. */
 const WINDOW = 30_000;
-/** How often a sender is looked at within the shortest time that counts. */
+/** The number of looks at a sender within the shortest time that counts. */
 const LOOKS = 10;
 
 /** Finds out whether a sender is too slow, by looking at its pace now and then. */
@@ -70,7 +70,7 @@ export class SenderWatch {
 
   constructor(pace: Pace, options: ReceiveOptions & InnerOptions) {
     const { idleTimeout = Infinity, minRate = 0 } = options;
-    // Whoever may be silent for longer than a window may have sent nothing in it.
+    // A sender that may be silent for longer than a window may have sent nothing in it.
     const { rateWindow = Math.max(WINDOW, idleTimeout === Infinity ? 0 : idleTimeout) } = options;
     this.#pace = pace;
     this.#idleTimeout = idleTimeout;

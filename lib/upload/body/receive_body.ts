@@ -9,7 +9,7 @@ import { NodeBody } from "./node_body.ts";
 import { ByteStreamBody, StreamBody } from "./stream_body.ts";
 import type { InnerOptions, ReceiveOptions } from "./upload_options.ts";
 
-/** @throws {TypeError} if it is no body, or is or was read by somebody else. */
+/** @throws {TypeError} if it is not a body, or is or was read by other code. */
 export function openBody(
   source: BodySource,
   { leavesBody = false, ownsChunks = false }: InnerOptions = {},

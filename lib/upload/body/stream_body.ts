@@ -17,7 +17,7 @@ import {
   windowBytes,
 } from "./body_source.ts";
 
-/** With more bodies than this, each is read only when what it gave is written: others are read meanwhile. */
+/** The number of bodies above which each is read only when what it gave is written: others are read meanwhile. */
 const CROWD = 64;
 /**
  * Bytes of a read, by how many bodies there are. Deno's server holds three times that for each connection besides, for
@@ -30,7 +30,7 @@ const SIZES: readonly { readonly most: number; readonly size: number }[] = [
   { most: Infinity, size: 32 * 1024 },
 ];
 
-/** How long small chunks are gathered, in ms. A write of each takes 0.3 ms on Deno: 0.3 MB/s of chunks of 100 bytes. */
+/** The time for which small chunks are gathered, in ms: a write takes 0.3 ms on Deno, 0.3 MB/s for 100 bytes each. */
 const MOMENT = 4;
 
 /** Reads a body from a byte stream, into one or two buffers. */
@@ -123,7 +123,7 @@ export class ByteStreamBody implements BodyReader {
         value = next.value;
       }
     };
-    await Promise.race([gather(first).catch(() => {}), over]); // the next read tells of a failure
+    await Promise.race([gather(first).catch(() => {}), over]); // the next read reports a failure
     isOver = true;
     pause.end();
     return room.subarray(0, length);
@@ -162,11 +162,11 @@ export class ByteStreamBody implements BodyReader {
 
 /** Bytes of the first reads: less than most chunks have, and no divisor of usual ones. */
 const FIRST = 600;
-/** Most bytes that frame a chunk: its size, two ends of lines, and a little more. */
+/** The maximum bytes that frame a chunk: its size, two ends of lines, and a little more. */
 const FRAME = 20;
 /** Bytes to ask for beyond a chunk: a read that fell short by a byte would need another one for each chunk. */
 const SPARE = 64;
-/** How many chunks must be so large before reads are: what was asked for once cannot be taken back. */
+/** The number of chunks that must be so large before reads are: a read cannot be taken back. */
 const CERTAIN = 4;
 
 /**
@@ -209,7 +209,7 @@ export class StreamBody implements BodyReader {
   #soon: ReturnType<typeof setImmediate> | undefined = undefined;
   #hasEnded = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
-  /** Chunks handed out and still in use, the oldest first; only if nobody else owns the chunks. */
+  /** Chunks handed out and still in use, the oldest first; only if the chunks have no other owner. */
   readonly #given: (readonly Uint8Array[])[] = [];
   readonly #traits: StreamTraits;
 

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
  *
  * | code | status | |
  * |---|---|---|
- * | `ABORTED` | 499 | the sender left before the end; nobody is there to be answered, the number is for logs |
+ * | `ABORTED` | 499 | the sender left before the end and gets no answer; the number is for logs |
  * | `BAD_DIGEST` | 400 | a `Content-Digest` or `Repr-Digest` field is malformed, or was announced and did not come |
  * | `BAD_LENGTH` | 400 | the body has another length than was announced, or what was announced is no length |
  * | `BAD_NAME` | 400 | a name that no file can have, that is reserved, or, in the handler, that begins with a dot |
@@ -93,7 +93,7 @@ export class UploadError extends Error {
   }
 }
 
-/** Most characters of a name in a message. */
+/** The maximum number of characters of a name in a message. */
 const MOST_SHOWN = 120;
 
 /** A name as its sender gave it, for messages: quoted, and not endless. */
@@ -112,7 +112,7 @@ export function leftError(cause: unknown): UploadError {
   return new UploadError("ABORTED", "The sender left before the end of the body", cause ? { cause } : undefined);
 }
 
-/** Whether the sender of a request is known to have gone away: what was its body then is over, whoever read of it. */
+/** Whether the sender of a request is known to have gone away: what was its body then is over, whichever code read it. */
 export function hasLeft(request: Readable): boolean {
   const { aborted, stream } = request as { aborted?: boolean; stream?: { aborted?: boolean } };
   return aborted === true || stream?.aborted === true;

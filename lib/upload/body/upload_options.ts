@@ -16,7 +16,7 @@ import {
 import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
 
 /**
- * How far a body has been received.
+ * The progress of a body's reception.
  *
  * @example Show how far an upload has come
  * ```ts
@@ -36,7 +36,7 @@ export interface UploadProgress {
 /**
  * The options for receiving a body.
  *
- * @example Limits for senders whom nobody knows
+ * @example Limits for unknown senders
  * ```ts
  * import { type ReceiveOptions, saveBody } from "@millrace/streams/upload";
  *
@@ -47,14 +47,14 @@ export interface UploadProgress {
  */
 export interface ReceiveOptions {
   /**
-   * Most bytes to receive, and to store. More is an {@linkcode UploadError} `TOO_LARGE`, before the first byte if the
-   * sender says how many there will be.
+   * The maximum number of bytes to receive, and to store. More is an {@linkcode UploadError} `TOO_LARGE`, before the
+   * first byte if the sender says how many there will be.
    *
    * @default Infinity
    */
   maxBytes?: number;
   /**
-   * How many bytes there must be; another number is an {@linkcode UploadError} `BAD_LENGTH`.
+   * The required number of bytes; another number is an {@linkcode UploadError} `BAD_LENGTH`.
    *
    * @default the `Content-Length` of the request
    */
@@ -75,28 +75,28 @@ export interface ReceiveOptions {
    */
   verify?: boolean;
   /**
-   * Most milliseconds to wait for the next byte, then an {@linkcode UploadError} `TIMEOUT`.
+   * The maximum wait for the next byte in ms, then an {@linkcode UploadError} `TIMEOUT`.
    *
    * @default Infinity
    */
   idleTimeout?: number;
   /**
-   * Fewest bytes a second that the sender may send, on the average of each 30 s, or of `idleTimeout` if that is longer;
-   * fewer are an {@linkcode UploadError} `TIMEOUT`. Times in which the sender is held back, because the destination is
-   * slower, do not count, nor does what is left of the last 30 s. Of a body with a coding, what is received counts.
+   * The minimum bytes a second from the sender, on the average of each 30 s, or of `idleTimeout` if that is longer.
+   * Fewer are an {@linkcode UploadError} `TIMEOUT`. Times in which a slower destination holds the sender back do not
+   * count, nor does what is left of the last 30 s. Of a body with a coding, what is received counts.
    *
    * @default 0, no limit
    */
   minRate?: number;
   /**
-   * Most milliseconds for the whole body, then an {@linkcode UploadError} `TIMEOUT`.
+   * The maximum duration of the whole body in ms, then an {@linkcode UploadError} `TIMEOUT`.
    *
    * @default Infinity
    */
   timeout?: number;
   /** Ends the upload, which is rejected with the signal's reason; nothing is left of it. */
   signal?: AbortSignal;
-  /** Told of the bytes received, as they come and when all have. What it throws ends the upload. */
+  /** Called with the bytes received, as they come and when all have. What it throws ends the upload. */
   onProgress?: (progress: UploadProgress) => void;
   /**
    * Whether the request's `Content-Encoding` is undone (`gzip`, `deflate`, `br`, `zstd`, also several); one that is
@@ -106,7 +106,7 @@ export interface ReceiveOptions {
    */
   decode?: boolean;
   /**
-   * Most bytes that `decode` may make of a body, whatever it is; more is an {@linkcode UploadError} `TOO_LARGE`.
+   * The maximum bytes that `decode` may make of any body; more is an {@linkcode UploadError} `TOO_LARGE`.
    *
    * @default `maxBytes`, or 1 GiB if that is without limit
    */
@@ -114,7 +114,7 @@ export interface ReceiveOptions {
 }
 
 /**
- * How bodies are stored.
+ * The options of storing bodies.
  *
  * @example Replace a file, for good and for its owner alone
  * ```ts
@@ -178,7 +178,7 @@ export interface InnerOptions {
    * receive all of a body that is cancelled, as fast as it comes.
    */
   readonly leavesBody?: boolean;
-  /** Whether the chunks of the body are nobody else's, so that their memory can be given back at once. */
+  /** Whether the chunks of the body have no other owner, so that their memory can be given back at once. */
   readonly ownsChunks?: boolean;
   /** The window that `minRate` is averaged over, in ms, if it is not the documented one. */
   readonly rateWindow?: number;

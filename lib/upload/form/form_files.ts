@@ -100,7 +100,7 @@ export class FormFiles {
   readonly #sinks: BodySink[] = [];
   readonly #made: Undoable[] = [];
   #opening: Promise<BodySink> | undefined = undefined;
-  /** Why nothing is to be kept any more. */
+  /** The reason of the discard, after which nothing is kept any more. */
   #discarded: { readonly reason: unknown } | undefined = undefined;
 
   constructor(destine: Destine, limits: FormLimits, options: SaveFormOptions) {

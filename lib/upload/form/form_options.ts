@@ -112,37 +112,37 @@ export function randomName(filename: string, contentType: string): string {
  */
 export interface SaveFormOptions extends SaveBodyOptions {
   /**
-   * Most parts of a form: its files and fields.
+   * The maximum number of parts of a form: its files and fields.
    *
    * @default 1000
    */
   maxParts?: number;
   /**
-   * Most bytes of one file; what is skipped has no limit but `maxBytes`.
+   * The maximum size of one file, in bytes; what is skipped has no limit but `maxBytes`.
    *
    * @default Infinity
    */
   maxFileBytes?: number;
   /**
-   * Most bytes of the text of one field.
+   * The maximum size of the text of one field, in bytes.
    *
    * @default 1_048_576
    */
   maxFieldBytes?: number;
   /**
-   * Most bytes of all names and texts of fields together: they are kept in memory.
+   * The maximum size of all names and texts of fields together, in bytes: they are kept in memory.
    *
    * @default 16_777_216
    */
   maxFieldsBytes?: number;
   /**
-   * Most bytes of the name of a field, and of the name of a file.
+   * The maximum size of the name of a field, and of the name of a file, in bytes.
    *
    * @default 1024
    */
   maxNameBytes?: number;
   /**
-   * Most bytes of the header of one part, from 1 to 16384.
+   * The maximum size of the header of one part, in bytes, from 1 to 16384.
    *
    * @default 16_384
    */
@@ -163,7 +163,7 @@ type FormLimit =
   | "maxNameBytes"
   | "maxHeaderBytes";
 
-/** More than that the parser of header fields does not take. */
+/** The maximum size of a header that the parser of header fields takes, in bytes. */
 const MOST_HEADER_BYTES = 16 * 1024;
 
 function formMembers(): SchemaOf<

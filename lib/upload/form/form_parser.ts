@@ -10,12 +10,12 @@ const MOST_REPETITIONS = 32;
 const boundaryPattern = /^[!-~](?:[ -~]{0,68}[!-~])?$/;
 
 /**
- * The boundary between the parts of a form.
+ * Returns the boundary between the parts of a form.
  *
  * @param contentType The value of `Content-Type`, if the source has none.
  * @throws {UploadError} `UNSUPPORTED` if it is not the body of a form, or it is compressed and `decode` is false;
- * `MALFORMED` if the boundary is missing, or none.
- * @throws {TypeError} if nobody says of what type it is.
+ * `MALFORMED` if the boundary is missing, or invalid.
+ * @throws {TypeError} if its type is unknown.
  */
 export function boundaryOf(source: BodySource, contentType: string | undefined, decode: boolean): string {
   if (typeof source !== "object" || source === null) {
@@ -45,8 +45,8 @@ export function boundaryOf(source: BodySource, contentType: string | undefined, 
 }
 
 /**
- * How often a text repeats itself at its end. The library looks for boundaries from their ends, and where a body is
- * made of the same repetitions it compares that many bytes for each: 70 times `a` is looked for at 20 MB/s.
+ * Returns the number of repetitions at the end of a text. The library looks for boundaries from their ends, and in a
+ * body of the same repetitions it compares that many bytes for each. It finds 70 times `a` at 20 MB/s.
  */
 function repetitions(text: string): number {
   let most = 1;

@@ -10,7 +10,7 @@ interface ParameterizedValue {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** How a quoted value tells what would end it: by a backslash (RFC 9110), or in the way of browsers. */
+/** The escape in a quoted value of what would end it: a backslash (RFC 9110), or the way of browsers. */
 type Quoting = "backslash" | "browser";
 
 const valuePattern = /[^;]*/y;
@@ -80,7 +80,7 @@ export interface PartHeader {
 
 type Fields = Record<string, string | string[]>;
 
-/** How a part may be coded for its transfer: not at all. */
+/** The transfer codings of a part that change nothing. */
 const identities = ["7bit", "8bit", "binary"];
 
 export class PartHeaderParser {

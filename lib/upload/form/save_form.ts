@@ -38,13 +38,13 @@ export interface SavedForm {
 /**
  * Stores the files of a form (`multipart/form-data`) as they come in, in constant memory, and gives its text fields.
  *
- * All or nothing: the files appear under their names when the whole form is received and good. If a name cannot be
- * given then (another file took it), the files of the form that have theirs are removed again, but for those that have
- * replaced another by `overwrite`: these stay. (A process that is killed just then can leave some of the files, each of
- * them whole.) Streams as destinations are closed after that, or aborted.
+ * All or nothing: the files appear under their names when the whole form is received and good. If another file took a
+ * name by then, the files of the form that have theirs are removed again. Those that have replaced another by
+ * `overwrite` stay. (A process that is killed just then can leave some of the files, each of them whole.) Streams as
+ * destinations are closed after that, or aborted.
  *
- * Files are told from texts by having a file name, and an `<input type="file">` where nothing was chosen is skipped.
- * Texts are UTF-8, whatever a field `_charset_` says.
+ * Files are distinguished from texts by their file names, and an `<input type="file">` where nothing was chosen is
+ * skipped. Texts are UTF-8, whatever a field `_charset_` says.
  *
  * @param source A `Request`, a stream of bytes with the option `contentType`, or a request of `node:http` or
  * `node:http2`.

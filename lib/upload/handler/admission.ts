@@ -70,7 +70,7 @@ export function requireType({ accept }: Settings, contentType: string): void {
   throw new Refusal("UNSUPPORTED", message, { Accept: String(accept) });
 }
 
-/** Makes the checks of storing a body that need no byte of it, so that no byte is asked for in vain. */
+/** Makes the checks of storing a body that need no byte of it, so that no refused body is requested. */
 function requireBody({ save }: Settings, { method, source }: Incoming, isForm: boolean): void {
   if (method === "PUT" && fieldOf(source, "content-range") !== undefined) {
     // RFC 9110, section 14.5

@@ -40,8 +40,8 @@ export interface UploadHandler {
     next?: (error?: unknown) => void,
   ) => void;
   /**
-   * Answers a request with `Expect: 100-continue`, whose sender is asked for the body only if it is welcome:
-   * `server.on("checkContinue", handler.checkContinue)`. Without that, `node:http` asks for every body. Bound.
+   * Answers a request with `Expect: 100-continue`, whose sender gets 100 only if the body is welcome:
+   * `server.on("checkContinue", handler.checkContinue)`. Without that, `node:http` requests every body. Bound.
    */
   readonly checkContinue: (
     req: IncomingMessage | Http2ServerRequest,
@@ -52,7 +52,7 @@ export interface UploadHandler {
    * while uploads under way go on. Resolves when all are answered; then stop the server. Bound.
    */
   readonly close: () => Promise<void>;
-  /** As {@linkcode close}. */
+  /** Does what {@linkcode close} does. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -68,15 +68,15 @@ export interface UploadHandler {
  * | another method | 405 |
  *
  * Stored files are reported as JSON, `{"files": [{"name", "bytes", "digest"?, "field"?, "filename"?, "contentType"}],
- * "fields": {…}}`, with `Location` if it is one file; refusals as `application/problem+json` (RFC 9457),
- * `{"title", "status", "detail", "code"}`, with the code of an {@linkcode UploadError} or `CROSS_SITE` (403: a page of
- * another site sent it), `NOT_FOUND` (404),
- * `METHOD_NOT_ALLOWED` (405), `NO_FOLDER` (409: the folder of the name is missing), `PRECONDITION_FAILED` (412),
- * `PARTIAL_PUT` (400), `INTERNAL` (500), `TRANSFER_CODING` (501) or `BUSY` (503). Neither tells a path of the server.
+ * "fields": {…}}`, with `Location` for a single file; refusals as `application/problem+json` (RFC 9457), `{"title",
+ * "status", "detail", "code"}`, with the code of an {@linkcode UploadError} or `CROSS_SITE` (403: a page of another
+ * site sent it), `NOT_FOUND` (404), `METHOD_NOT_ALLOWED` (405), `NO_FOLDER` (409: the folder of the name is missing),
+ * `PRECONDITION_FAILED` (412), `PARTIAL_PUT` (400), `INTERNAL` (500), `TRANSFER_CODING` (501) or `BUSY` (503). Neither
+ * tells a path of the server.
  *
- * A request is refused before its body is read if its header suffices; the sender gets the response though it may still
- * send, and the connection ends without all of the body being read. `If-None-Match: *`, `If-Match` and
- * `If-Unmodified-Since` are heeded by PUT. Whoever may send requests may store files: put authorisation in front of it.
+ * A request is refused before its body is read if its header suffices. The sender gets the response though it may still
+ * send, and the connection ends before the body does. `If-None-Match: *`, `If-Match` and `If-Unmodified-Since` are
+ * heeded by PUT. All clients that may send requests may store files: put authorisation in front of it.
  *
  * Temporary files that killed servers left in the folder are removed in the background.
  *

@@ -48,7 +48,7 @@ export interface UploadInfo {
 }
 
 /**
- * A file that was stored, as `onComplete` is told of it.
+ * A file that was stored, as `onComplete` gets it.
  *
  * @example Note each file in a list of your own
  * ```ts
@@ -68,7 +68,7 @@ export interface CompletedUpload
 }
 
 /**
- * How uploads are resumed.
+ * The options of resumable uploads.
  *
  * @example Keep unfinished uploads for an hour
  * ```ts
@@ -80,13 +80,13 @@ export interface CompletedUpload
  */
 export interface ResumableOptions {
   /**
-   * How long, in ms, an unfinished upload is kept after its last byte, and the response to a finished one.
+   * The time that an unfinished upload is kept after its last byte, and the response to a finished one, in ms.
    *
    * @default 86_400_000, a day
    */
   maxAge?: number;
   /**
-   * Most uploads that are unfinished at a time, about; another one is answered with 503.
+   * The maximum number of uploads that are unfinished at a time, about; another one is answered with 503.
    *
    * @default 10_000
    */
@@ -96,7 +96,7 @@ export interface ResumableOptions {
 /**
  * Options of {@linkcode createUploadHandler}. Those of forms hold for forms only, the others for all uploads.
  *
- * @example Pictures only, and nobody overwrites anything
+ * @example Pictures only, without overwriting
  * ```ts
  * import { createUploadHandler, type UploadHandlerOptions } from "@millrace/streams/upload";
  *
@@ -171,20 +171,20 @@ export interface UploadHandlerOptions
    */
   allowCrossSite?: boolean | readonly string[];
   /**
-   * Most bytes of a body to receive; more is answered with 413.
+   * The maximum number of bytes of a body to receive; more is answered with 413.
    *
    * @default 1_073_741_824
    */
   maxBytes?: number;
   /**
-   * Most ms to wait for the next byte; who takes longer is answered with 408, and cut.
+   * The maximum wait for the next byte in ms; a sender that takes longer is answered with 408, and cut.
    *
    * @default 30_000
    */
   idleTimeout?: number;
   /**
-   * Fewest bytes a second that a sender may send, on the average of each 30 s, or of `idleTimeout` if that is longer;
-   * who sends fewer is answered with 408, and cut.
+   * The minimum bytes a second from a sender, on the average of each 30 s, or of `idleTimeout` if that is longer. A
+   * sender of fewer is answered with 408, and cut.
    *
    * @default 1024; 0 for no limit
    */
@@ -197,13 +197,13 @@ export interface UploadHandlerOptions
    */
   resumable?: boolean | ResumableOptions;
   /**
-   * Told of each file once it is stored, before its sender is answered. If it throws, the sender is told of a failure,
-   * with the status of an `UploadError`, otherwise 500; the file stays. After a kill of the server it may be told twice.
+   * Called with each file once it is stored, before its sender is answered. If it throws, the sender gets the status of
+   * an `UploadError`, otherwise 500; the file stays. After a kill of the server it may be called twice.
    */
   onComplete?: (upload: CompletedUpload) => void | Promise<void>;
   /**
-   * Told of every answer, and of each sender who left, with status 499. What it throws does not change the answer, and
-   * is printed by `console.warn`.
+   * Called with every answer, and for each sender who left, with status 499. What it throws does not change the answer,
+   * and is printed by `console.warn`.
    *
    * @default a line by `console.warn` for 499 and from 500 on
    */
@@ -221,7 +221,7 @@ export const resumableOptions: SchemaOf<ResumableOptions, keyof ResumableOptions
   () => ({ maxAge: number(1000, Number.MAX_SAFE_INTEGER, DAY), maxUnfinished: number(1, Infinity, 10_000) }),
 );
 
-/** The limits are for senders whom nobody knows. */
+/** The limits are for unknown senders. */
 export const uploadHandlerOptions: SchemaOf<
   UploadHandlerOptions & { resumable?: boolean | Required<ResumableOptions> },
   Exclude<

@@ -4,7 +4,7 @@ import type { BodySource } from "../body/body_source.ts";
 /** A request, from whichever kind of server. */
 export interface Incoming {
   readonly method: string;
-  /** As it came, or what a router left of it. */
+  /** The target as it came, or what a router left of it. */
   readonly target: string;
   /** The part of the sender's URL before `target`: the path that a router took off, or nothing. */
   readonly mount: string;
@@ -76,9 +76,9 @@ export interface UploadLogEntry {
   readonly status: number;
   /** Bytes of the body that were received, also if nothing of it was kept. */
   readonly bytes: number;
-  /** From the request's header to the answer. */
+  /** The duration from the request's header to the answer, in ms. */
   readonly ms: number;
-  /** Why it was refused, or failed. Unlike the answer, it may tell paths. */
+  /** The reason of its refusal or failure. Unlike the answer, it may have paths. */
   readonly error?: unknown;
 }
 

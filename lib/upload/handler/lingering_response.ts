@@ -4,18 +4,18 @@ import type { Answer } from "./incoming.ts";
 import type { Handled } from "./handle_upload.ts";
 
 /**
- * How long, in ms, {@linkcode LITTLE} is waited for, and the end of an answer is held back. Bun does not tell the
+ * The wait for {@linkcode LITTLE}, and for the end of an answer that is held back, in ms. Bun does not report the
  * length of a stream: its clients may wait for the end.
  */
 const SHORT_MS = 500;
-/** How long it is held back where nothing else stops the runtime from receiving all of a body. */
+/** The time that it is held back where nothing else stops the runtime from receiving all of a body, in ms. */
 const SHORTEST_MS = 250;
-/** How long a sender has, in ms, to show that it goes on. */
+/** The time that a sender has to show that it goes on, in ms. */
 const MOMENT_MS = 20;
 
 /**
- * Most bytes of a body that are left to a server that goes on to receive them. It drops what comes after an answer, but
- * holds all that comes while one is held back: up to 700 MB a second of each connection on the loopback.
+ * The maximum bytes of a body that are left to a server that goes on to receive them. It drops what comes after an
+ * answer, but holds all before: up to 700 MB a second of each connection on the loopback.
  */
 const MOST_DROPPED = 64 * 1024 * 1024;
 
@@ -107,14 +107,14 @@ function lengthOf({ headers }: Request): number {
   return length === null ? headers.has("transfer-encoding") ? Infinity : 0 : Number(length);
 }
 
-/** Most bytes that are still taken from a sender who has been answered. */
+/** The maximum bytes that are still taken from a sender who has been answered. */
 export const MOST_BYTES: number = 1024 * 1024;
 /**
- * How long a sender has, in ms, to notice that it was answered. A connection that is closed while it sends is reset,
- * and what it has not read then may be lost.
+ * The time that a sender has to notice its answer, in ms. A connection that is closed while it sends is reset, and what
+ * it has not read then may be lost.
  */
 export const MOST_MS = 2000;
-/** Fewest bytes that end a connection: less is waited for, so that it can be used again. */
+/** The minimum bytes that end a connection: less is waited for, so that it can be used again. */
 export const LITTLE: number = 64 * 1024;
 
 /** The rest of a refused request body, to be drained or abandoned. */

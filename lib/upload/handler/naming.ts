@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { shown, UploadError } from "../body/upload_error.ts";
 import { pathOf } from "./incoming.ts";
 
-/** Most bytes of a part of a path: what file systems take. */
+/** The maximum size of a part of a path, in bytes: what file systems take. */
 const MOST_BYTES = 255;
 const OURS = ".millrace-";
 

@@ -22,14 +22,14 @@ export function answerNode(
   res: ServerResponse,
   next: Next | undefined,
 ): void {
-  if (res.headersSent || res.writableEnded) return; // somebody else answers, or the sender has left
+  if (res.headersSent || res.writableEnded) return; // other code answers, or the sender has left
   const incoming = incomingOf(settings, req);
   const isOurs = pathBelow(incoming.target, settings.basePath) !== undefined && ALLOWED.includes(incoming.method);
   if (next && !isOurs && !isForSession(settings, incoming)) return next();
   void respond(settings, incoming, req, res, () => {}, isOurs ? undefined : next);
 }
 
-/** Answers a request whose sender waits to be asked for the body: it is asked only if the body is welcome. */
+/** Answers a request whose sender waits for a 100 (Continue): it gets one only if the body is welcome. */
 export function answerWaiting(settings: Settings, req: IncomingMessage, res: ServerResponse): void {
   void respond(settings, incomingOf(settings, req), req, res, () => res.writeContinue());
 }
@@ -42,7 +42,7 @@ async function respond(
   welcome: () => void,
   next?: Next,
 ): Promise<void> {
-  // Who leaves between two steps of ours makes an error that nobody else may listen to.
+  // A sender that leaves between two steps of the handler makes an error without other listeners.
   req.on("error", () => {});
   res.on("error", () => {});
   const handled = await handleUpload(settings, incoming, () => {

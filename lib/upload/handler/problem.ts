@@ -28,7 +28,7 @@ type RefusalCode = UploadErrorCode | keyof typeof ownStatuses;
 
 const statuses: Readonly<Record<RefusalCode, number>> = { ...uploadStatuses, ...ownStatuses };
 
-/** As RFC 9110 names them, RFC 4918 does 423, and tus 460. */
+/** The titles of RFC 9110, of RFC 4918 for 423, and of tus for 460. */
 const titles: Readonly<Record<number, string>> = {
   400: "Bad Request",
   403: "Forbidden",
@@ -75,7 +75,7 @@ export class Refusal extends Error {
     this.members = members;
   }
 
-  /** The same with more fields, which do not replace its own. */
+  /** Returns the refusal with more fields, which do not replace its own. */
   withFields(fields: Fields): Refusal {
     return new Refusal(this.code, this.message, { ...fields, ...this.fields }, this.cause, this.members);
   }

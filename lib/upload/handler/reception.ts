@@ -44,7 +44,7 @@ export async function receive(
     return stored(settings, request, [file], {}, found ? 200 : 201);
   } catch (failure) {
     const error = storage.explained(failure, name);
-    // Somebody else was faster.
+    // Another request was faster.
     if (condition && (error as UploadError).code === "EXISTS") throw conditionFailed(condition, error);
     throw error;
   }
@@ -122,7 +122,7 @@ export function completed(file: StoredFile, path: string | undefined, info: Uplo
   };
 }
 
-/** A type that is accepted says more than a name that anybody can choose, unless its extension is accepted too. */
+/** A type that is accepted says more than a name that every client can choose, unless its extension is accepted too. */
 export function newName({ accept, extensions }: Settings, filename: string, contentType: string): string {
   const saysMore = accept !== undefined && extensions === undefined;
   return randomName(saysMore ? "" : filename, essenceOf(contentType));

@@ -112,7 +112,7 @@ export function conditionFailed(field: string, cause?: unknown): Refusal {
 
 /** The folder, in that of sessions, of the lock for names that are taken under conditions. */
 const LOCKS = ".names";
-/** How long that is waited for, in ms: another process has it for some calls of the file system. */
+/** The time for which that is waited for, in ms: another process has it for some calls of the file system. */
 const MOST_WAIT = 10_000;
 
 export class DiskStorage implements Storage {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { S3Bucket, S3Object } from "../../s3/mod.ts";
 import { type SessionRecord, SESSIONS } from "./session_storage.ts";
 
-/** How many bytes of small objects a handler remembers, so that senders of small pieces have each read once at most. */
+/** The bytes of small objects that a handler remembers, so that senders of small pieces have each read once at most. */
 const REMEMBERED = 8 * 2 ** 20;
 /** The order of the states of a record: a later one counts, whatever comes of an earlier one. */
 const RANKS: Readonly<Record<SessionRecord["state"], number>> = { open: 1, storing: 2, stored: 3 };
@@ -41,9 +41,9 @@ export function isStoredRecord(key: string): boolean {
 export interface Parts {
   readonly key: string;
   readonly count: number;
-  /** How many bytes all but the last have. */
+  /** The size of all but the last, in bytes. */
   readonly size: number;
-  /** How many bytes they have together. */
+  /** Their total size, in bytes. */
   readonly end: number;
 }
 
@@ -76,7 +76,7 @@ export interface State {
   readonly pieces: readonly Piece[];
   /** The data as one object, once it is whole and is that. */
   readonly data: Pick<S3Object, "key" | "size" | "etag"> | undefined;
-  /** When the session was changed last, in ms since 1970, by the clocks of servers. */
+  /** The time of the session's last change, in ms since 1970, by the clocks of servers. */
   readonly touched: number;
   /** The keys of what counts no more. */
   readonly spent: readonly string[];

@@ -35,12 +35,12 @@ import {
 } from "./bucket_objects.ts";
 import { type SessionHold, type SessionRecord, storableType, type StoreOptions } from "./session_storage.ts";
 
-/** How many pieces are joined to one, before another is added. */
+/** The number of pieces that are joined to one, before another is added. */
 const MOST_PIECES = 900;
-/** How many pieces are read at a time, if they are as small. */
+/** The number of pieces that are read at a time, if they are as small. */
 const READ_AT_ONCE = 16;
 const SMALL = 128 * 1024;
-/** How many parts are stored before that is noted, in the midst of a request. */
+/** The number of parts that are stored before that is noted, in the midst of a request. */
 const UNNOTED_PARTS = 8;
 
 /** A session whose data is an upload in parts of one size, and pieces behind them that make no part yet. */
@@ -56,7 +56,7 @@ export class BucketHold implements SessionHold {
   #pieces: readonly Piece[];
   #data: Pick<S3Object, "key" | "size" | "etag"> | undefined;
   #spent: string[];
-  /** How many bytes count, and how many there are with those that were appended since. */
+  /** The number of bytes that count, and of those with what was appended since. */
   #kept: number;
   #end: number;
   /** Bytes that were appended, while no part can be made of them and the pieces. */
@@ -199,7 +199,7 @@ export class BucketHold implements SessionHold {
   }
 
   async release(): Promise<void> {
-    await this.settle().catch(() => {}); // what failed was told by the append
+    await this.settle().catch(() => {}); // the append has reported the failure
     await this.#drop(undefined);
   }
 
@@ -234,7 +234,7 @@ export class BucketHold implements SessionHold {
     return this.#pieces.map(({ key }) => key);
   }
 
-  /** A time for a name, by which a later one is told from an earlier. */
+  /** Returns a time for a name, which orders the names. */
   #now(): number {
     return this.touched = Math.max(Date.now(), this.touched + 1);
   }

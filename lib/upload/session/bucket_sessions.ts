@@ -4,7 +4,7 @@ import { BucketHold } from "./bucket_session.ts";
 import { folderOf, isStoredRecord, listed, sessionOf, SmallObjects, stateOf } from "./bucket_objects.ts";
 import { parseRecord, type SessionHold, type SessionRecord, SESSIONS, type SessionStorage } from "./session_storage.ts";
 
-/** How often a session is read anew whose record another server replaces meanwhile. */
+/** The number of times that a session is read anew whose record another server replaces meanwhile. */
 const TRIES = 5;
 
 /**
@@ -71,7 +71,7 @@ export class BucketSessions implements SessionStorage {
   }
 }
 
-/** When a session was changed last, by its servers' clocks, or the store's of objects whose names don't say. */
+/** Returns the time of a session's last change, by its servers' clocks, or the store's of objects whose names lack it. */
 function touchedAt(objects: readonly S3Object[]): number {
   const { touched } = stateOf(objects);
   return touched > 0 ? touched : objects.reduce((last, { lastModified }) => Math.max(last, lastModified.getTime()), 0);

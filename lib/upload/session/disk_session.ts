@@ -211,7 +211,7 @@ export class DiskHold implements SessionHold {
   }
 
   async release(): Promise<void> {
-    await this.settle().catch(() => {}); // what failed was told by the append
+    await this.settle().catch(() => {}); // the append has reported the failure
     this.#lock.release();
   }
 }
@@ -263,7 +263,7 @@ export function recordIn(folder: string): SessionRecord | undefined {
   return text === undefined ? undefined : parseRecord(text);
 }
 
-/** When the data or the record of a session was changed, in ms since 1970; undefined if it has neither. */
+/** Returns the time of the last change of a session's data or record, in ms since 1970; undefined if it has neither. */
 export function contentTouchedAt(folder: string): number | undefined {
   const times = [DATA, RECORD].map((name) => statusOf(join(folder, name))?.mtimeMs ?? 0);
   return Math.max(...times) || undefined;

@@ -27,9 +27,9 @@ import {
 } from "./session_storage.ts";
 
 const ID = /^[0-9a-f]{32}$/;
-/** How long a request for a session that another has waits for it, in ms. */
+/** The wait for a session that another request has, in ms. */
 const HAND_OVER = 10_000;
-/** How long a session has for its first data, in ms, where others want its room. */
+/** The time that a session has for its first data where others want its room, in ms. */
 const FIRST_DATA = 1000;
 /** Sessions that are looked at before other work has its turn. */
 const AT_ONCE = 100;

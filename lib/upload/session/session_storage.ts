@@ -45,9 +45,9 @@ export interface SessionRecord {
   /** The files that were made of the data, to be given their names; of forms, and of data that was decoded. */
   readonly staged?: readonly StagedFile[];
   readonly texts?: Readonly<Record<string, string | string[]>>;
-  /** How many of the staged files `onComplete()` was told of. */
+  /** The number of staged files that `onComplete()` was called with. */
   readonly told?: number;
-  /** Digests of the data in base64, as far as they were asked for; of any state but `open`. */
+  /** Requested digests of the data in base64; of any state but `open`. */
   readonly digests?: Readonly<Partial<Record<DigestAlgorithm, string>>>;
   /** The response to the upload, to be repeated when it was lost; of the state `stored`. */
   readonly answer?: {
@@ -83,8 +83,8 @@ export function parseRecord(text: string): SessionRecord | undefined {
 export interface SessionStorage {
   create(id: string, record: SessionRecord, onWanted: () => void): Promise<SessionHold>;
   /**
-   * Takes hold of a session: of several callers, in this process and others, one has it at a time. A process that has it
-   * is asked to let go.
+   * Takes hold of a session: of several callers, in this process and others, one has it at a time. A process that has
+   * it is asked to release it.
    *
    * @param onWanted Called when another process asks for the session, once at most.
    * @returns undefined if there is no such session.
@@ -103,7 +103,7 @@ export interface HoldOptions {
   readonly toRemove?: boolean;
 }
 
-/** How {@linkcode SessionHold.store} gives a name. */
+/** The options by which {@linkcode SessionHold.store} gives a name. */
 export interface StoreOptions {
   readonly overwrite: boolean;
   /** The file of the stage. Default: the data. */
@@ -119,21 +119,21 @@ export interface StoreOptions {
 export interface SessionHold {
   readonly id: string;
   readonly record: SessionRecord;
-  /** How many bytes of the representation are kept. */
+  /** The number of bytes of the representation that are kept. */
   readonly offset: number;
-  /** When the session was changed last, in ms since 1970. */
+  /** The time of the session's last change, in ms since 1970. */
   readonly touched: number;
   save(record: SessionRecord): Promise<void>;
   /** Appends bytes; when it is fulfilled, they outlive the process, and the memory of the pieces may be used again. */
   append(pieces: readonly Uint8Array[]): Promise<void>;
-  /** Ends a series of appends: what was appended outlives a loss of power where that was asked for. */
+  /** Ends a series of appends: with `flush`, what was appended outlives a loss of power. */
   settle(): Promise<void>;
   /** Lets what is appended from now on count only once {@linkcode vouch} is called, or nothing of it after a kill. */
   doubt(): Promise<void>;
   /** Lets what was appended, and not dropped since, count. */
   vouch(): Promise<void>;
   truncate(offset: number): Promise<void>;
-  /** Reads the data, in pieces that are good until the next one is asked for. */
+  /** Reads the data, in pieces that are good until the next read. */
   read(): AsyncIterable<Uint8Array>;
   /** Returns the destination of a file, called `part.0` and so on, that {@linkcode store} gives its name. */
   staged(part: string, contentType: string): BodyDestination;

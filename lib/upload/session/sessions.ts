@@ -46,9 +46,9 @@ export async function appendBody(
   }
 }
 
-/** How long a request that is interrupted has to end, in ms. */
+/** The time that a request that is interrupted has to end, in ms. */
 const PATIENCE = 10_000;
-/** How often expired sessions are looked for, in ms, if they are kept for long enough; otherwise twice in that time. */
+/** The interval at which expired sessions are looked for, in ms; at most half of the time that they are kept. */
 const SWEEP = 10 * 60_000;
 /** The part of the sessions that is removed, of those without data, to have room for others. */
 const ROOM = 0.05;
@@ -57,7 +57,7 @@ const RECOUNT = 1000;
 
 export interface SessionLimits {
   readonly maxAge: number;
-  /** Most sessions that hold data; this process sees those of others now and then. */
+  /** The maximum number of sessions that hold data; this process sees those of others now and then. */
   readonly maxUnfinished: number;
 }
 
@@ -75,7 +75,7 @@ export class Sessions {
   readonly #live = new Map<string, { readonly controller: AbortController; readonly released: Promise<void> }>();
   readonly #sweeping: Interval;
   readonly #maxOpen: number;
-  /** How many sessions may be open: those of the last count, and all that were created since. */
+  /** The number of sessions that may be open: those of the last count, and all that were created since. */
   #open = Infinity;
   #counted = -Infinity;
   #counting: Promise<void> | undefined = undefined;

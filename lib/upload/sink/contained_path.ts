@@ -107,7 +107,7 @@ function isFolderPath(path: string): boolean {
   return last === "" || last === "." || last === "..";
 }
 
-/** As the words say, whatever links there are. */
+/** Returns the path that the words name, whatever links there are. */
 function insideOf(folder: string, given: string, name: string): string {
   if (given === "") throw new UploadError("BAD_NAME", "Cannot save a file without a name");
   if (given.includes("\0")) throw refused("BAD_NAME", name, "the name has a zero byte");

@@ -3,13 +3,13 @@ import type { Undoable, Undone } from "../../files/internal.ts";
 import { sleep } from "../../timers/mod.ts";
 import type { S3Bucket, S3Object } from "../../s3/mod.ts";
 
-/** The metadata that tells of which upload an object is, and which of its files: entity tags tell no more than bytes. */
+/** The metadata that names an object's upload, and its file in it: entity tags depend on the bytes alone. */
 export const MARK = "millrace-upload";
 
 const CHANGED = 412;
 /** The status of what is missing, for keys that may not list the bucket. */
 const FORBIDDEN = 403;
-/** How often a removal is tried again, and the first pause before that, in ms. */
+/** The number of further attempts at a removal, and the first pause before one in ms. */
 const RETRIES = 4;
 const FIRST_PAUSE = 100;
 

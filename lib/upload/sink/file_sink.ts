@@ -24,11 +24,11 @@ import { type Claim, type ContainedPlace, takePlace } from "./contained_path.ts"
 export interface BodySink {
   /** The absolute path of what is written, if it is a file. */
   readonly path?: string;
-  /** The same without links, and in lower case where systems take cases for one: names of one file have one place. */
+  /** The place without links, and in lower case where systems ignore case: names of one file have one place. */
   readonly place?: string;
   /** Appends all bytes; when it is fulfilled, the memory of the pieces may be used again. */
   write(pieces: readonly Uint8Array[]): Promise<void>;
-  /** All is written: flushes it if that was asked, and closes the file, which does not have its name yet. */
+  /** Ends the writing: flushes it with the option `flush`, and closes the file, which does not have its name yet. */
   end(): Promise<void>;
   /** Gives it its name, after {@linkcode end}, and notes in `made` what undoes that, if it can be undone. */
   commit(made?: Undoable[]): Promise<void>;
@@ -159,7 +159,7 @@ class FileSink implements BodySink {
   }
 
   async discard(): Promise<void> {
-    await this.#file.discard().catch(() => {}); // why it is discarded is being told already
+    await this.#file.discard().catch(() => {}); // the reason of the discard is being thrown already
   }
 
   protected fail(action: string, error: unknown): never {

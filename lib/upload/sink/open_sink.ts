@@ -46,10 +46,10 @@ class StreamWriter<T> {
     this.#release();
   }
 
-  /** Aborts the stream. Never rejects, and does not wait for a stream that has been waited for in vain. */
+  /** Aborts the stream. Never rejects, and does not wait for a stream that has stalled. */
   async abort(reason: unknown): Promise<void> {
     const isStalled = this.#interrupt !== undefined || this.#signal?.aborted;
-    const aborted = this.#writer.abort(reason).catch(() => {}); // the upload has failed: that is being told
+    const aborted = this.#writer.abort(reason).catch(() => {}); // the failure of the upload is being thrown already
     if (!isStalled) await aborted;
     this.#release();
   }

@@ -25,20 +25,20 @@ import { transfer, unseenStream } from "./transfer.ts";
 export interface SavedBody {
   /** Bytes that were stored. */
   readonly bytes: number;
-  /** The digest that was asked for, as a value of `Repr-Digest` (RFC 9530): `sha-256=:…:`. */
+  /** The requested digest, as a value of `Repr-Digest` (RFC 9530): `sha-256=:…:`. */
   readonly digest?: string;
   /** The absolute path of the file, if the destination is one. */
   readonly path?: string;
 }
 
 /**
- * Stores a body as it comes in, in constant memory: written in batches, while at most as much again is received, and
- * the sender is held back where the disk is slower. A file appears under its name only when it is complete; of an
- * upload that fails nothing is left.
+ * Stores a body as it comes in, in constant memory. It is written in batches, while at most as much again is received,
+ * and a slower disk holds the sender back. A file appears under its name only when it is complete; of an upload that
+ * fails nothing is left.
  *
  * @param source A `Request`, a stream of bytes, or a request of `node:http` or `node:http2`.
  * @param destination A path, a `file:` URL, or a writable stream, which is closed at the end, or aborted.
- * @returns the bytes stored, and their digest if that was asked for.
+ * @returns the bytes stored, and their digest with the option `digest`.
  * @throws {UploadError} if the upload is refused or fails, with the HTTP status that says so.
  * @throws {TypeError | RangeError} if an argument is not what it has to be, an option has no effect, or the body was read.
  * @throws {Error} what the file system or the destination says otherwise, and the signal's reason.
@@ -121,7 +121,7 @@ async function copy(body: BodyReader, sink: BodySink, digester: Digester | undef
     const writing = sink.write(pieces);
     digester?.update(pieces);
     const reading = body.read();
-    // A sender who leaves ends it though the sink may be stalled; what happens to the other of the two is told nobody.
+    // A sender who leaves ends it though the sink may be stalled; a later failure of the other one is ignored.
     await Promise.race([writing, reading.then(() => writing)]);
     body.release();
     pieces = await reading;

@@ -8,10 +8,10 @@ import { Deadlines, type Pace } from "../body/pace.ts";
 import type { InnerOptions, SaveBodyOptions } from "../body/upload_options.ts";
 import type { StreamTaker } from "./file_sink.ts";
 
-/** How often a file is looked at, in ms. */
+/** The interval of looks at a file, in ms. */
 const INTERVAL = 50;
 const PIECE = 256 * 1024;
-/** Most bytes to read back before others have their turn: 2 ms or so. */
+/** The bytes to read back before a pause: 2 ms or so. */
 const TURN = 16 * PIECE;
 
 /** Shared by all: what is read into it is hashed at once. */
@@ -114,8 +114,8 @@ export function unseenStream(source: BodySource, options: SaveBodyOptions): Read
 }
 
 /**
- * Writes a stream to a file, without a detour through JavaScript where the runtime can do that; makes the digests that
- * were asked for or announced. It takes a tenth of the memory that reading it takes on Bun, and half of the time.
+ * Writes a stream to a file, without a detour through JavaScript where the runtime can do that; makes the requested or
+ * announced digests. It takes a tenth of the memory that reading it takes on Bun, and half of the time.
  */
 export async function transfer(
   stream: ReadableStream<Uint8Array>,

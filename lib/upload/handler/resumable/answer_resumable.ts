@@ -14,7 +14,7 @@ const TOLD = "Content-Location, Location, Repr-Digest, Retry-After, Tus-Checksum
   "Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Complete, Upload-Concat, Upload-Defer-Length, Upload-Expires, " +
   "Upload-Incomplete, Upload-Length, Upload-Limit, Upload-Metadata, Upload-Offset";
 
-/** How long browsers may remember what they were allowed, in s: a day, of which Chromium takes 2 hours. */
+/** The time for which browsers may remember what they were allowed, in s: a day, of which Chromium takes 2 hours. */
 const REMEMBERED = "86400";
 
 /**

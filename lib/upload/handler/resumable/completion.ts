@@ -12,7 +12,7 @@ import { type Digests, type Exchange, infoOf, isFinal, requestOf } from "./excha
 
 /**
  * Stores what is made of the data of a session: the files of a form, or what was decoded. They are made in the session
- * first, and noted with their names, so that after a kill each gets its name once, and `onComplete()` is told of one of
+ * first, and noted with their names. After a kill each gets its name once, and `onComplete()` is called with one of
  * them twice at most.
  *
  * @throws {UploadError | Refusal} if it is refused; none of the files has its name then.

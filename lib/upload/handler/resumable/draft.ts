@@ -36,7 +36,7 @@ import {
 } from "./exchange.ts";
 
 const PARTIAL = "application/partial-upload";
-/** How often the sender is told how much has come, in ms. */
+/** The interval of the sender's progress reports, in ms. */
 const PROGRESS = 1000;
 
 /** The header fields for the response to a request whose session is known. */
@@ -103,7 +103,7 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
     try {
       await receive(exchange, lease, draft, state);
     } catch (error) {
-      // The sender has left without the name of what is kept: nobody will ever ask for it.
+      // The sender has left without the name of what is kept: no request can come for it.
       if (!isTold && (error as UploadError).code === "ABORTED") await lease.hold.remove();
       throw error;
     }

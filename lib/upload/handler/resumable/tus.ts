@@ -77,7 +77,7 @@ async function create(exchange: Exchange): Promise<Outcome> {
       }),
     };
   } catch (error) {
-    // Nobody learns where it is, unless the sender was told to wait.
+    // The sender has no Location of the session, and cannot resume it.
     await hold.remove();
     throw error;
   } finally {

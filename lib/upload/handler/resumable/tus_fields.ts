@@ -72,7 +72,7 @@ export class Checksum {
   }
 }
 
-/** The sessions that a final upload is made of, as `Upload-Concat` names them; undefined if it is none. */
+/** Returns the sessions that a final upload is made of, as `Upload-Concat` names them; undefined if it is not final. */
 export function partsOf(concat: string | undefined): string[] | undefined {
   if (concat === undefined || concat === "partial") return undefined;
   const [, list] = /^final; *(\S.*)$/.exec(concat) ?? [];
