@@ -2,12 +2,7 @@ import type { Readable } from "node:stream";
 import { ReadableStream, type ReadableStreamDefaultController, type UnderlyingDefaultSource } from "../streams/mod.ts";
 import { follow, type Follower, prematureClose, requireMethods, toError } from "./shared_events.ts";
 
-/**
- * Reads from a readable what it has buffered, when the stream is read; and otherwise as soon as there is something.
- *
- * It listens for data while it is read only: as long as anything listens so, the readable gives nothing to others by
- * `pipe()` or "data" events.
- */
+/** The chunks of a readable, on demand. Listens only while it is read: a listener keeps data from `pipe()`. */
 class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
   /** The stream whose source it is. */
   stream: ReadableStream | undefined = undefined;

@@ -52,10 +52,7 @@ export function leave(emitter: EventEmitter, end: keyof typeof keys, follower: F
 /** The number of idle followers from which a group removes those that were garbage collected. */
 const MANY = 16;
 
-/**
- * The web streams over one stream of Node. They share its listeners: many pipes with `preventClose` into one writable,
- * one after the other, add none. Until the emitter has closed, the listeners also keep late errors from being uncaught.
- */
+/** The web streams over one stream of Node, with shared listeners, which catch late errors until it has closed. */
 class Group {
   readonly #emitter: EventEmitter;
   readonly #end: string;

@@ -85,11 +85,7 @@ function withoutCR(line: string): string {
   return line.charCodeAt(line.length - 1) === CR ? line.slice(0, -1) : line;
 }
 
-/**
- * Returns the offset of the first line longer than `limit` bytes, its ending not counted; -1 if none is.
- *
- * Only the last end within each window of the limit's size is looked for: no line before it can be too long.
- */
+/** The offset of the first line over `limit` bytes, or -1. Only the last end in each window of that size is needed. */
 export function startOfLongLine(bytes: Uint8Array, limit: number, ends: LineEnds): number {
   let start = 0;
   while (bytes.length - start > limit) {
@@ -113,10 +109,7 @@ const SMALLEST = 256;
 /** The most bytes that are kept for the next line: one long line does not hold its memory for ever. */
 const KEPT = 64 * 1024;
 
-/**
- * The bytes of a line whose end has not come, copied into one buffer that doubles when it is full: a chunk may be
- * overwritten once it was taken, and an array for each would take more memory than small chunks themselves.
- */
+/** The bytes of a line so far, copied to a buffer that doubles: chunks may be reused, and arrays take more memory. */
 export class UnfinishedLine {
   length = 0;
   #buffer = new Uint8Array(0);

@@ -75,11 +75,7 @@ export function viewKind(typeName: string | undefined): ViewKind {
   return { constructor, elementSize: constructor.BYTES_PER_ELEMENT ?? 1 };
 }
 
-/**
- * Converts an argument to an ArrayBufferView, and takes its slots.
- *
- * @throws {TypeError} if it is not a view, or is over a SharedArrayBuffer or a resizable ArrayBuffer.
- */
+/** Takes the slots of a view; throws a TypeError for other values, and over shared or resizable buffers. */
 export function toArrayBufferView(value: unknown, name: string): ViewSlots {
   if (!isView(value)) throw mustBe(name, "an ArrayBufferView");
   const typeName: string | undefined = typedArrayName.call(value);
@@ -155,11 +151,7 @@ export function joinBytes(pieces: readonly Uint8Array[], length: number): Uint8A
   return whole;
 }
 
-/**
- * Returns the bytes of a view or a buffer of any realm, shared or not, without a copy; undefined for any other value.
- *
- * @throws {TypeError} if the buffer is detached: what it held went with it.
- */
+/** The bytes of a view or buffer of any realm, not copied; undefined for others. Throws a TypeError for detached ones. */
 export function bytesOf(value: unknown): Uint8Array | undefined {
   if (isView(value)) {
     if (!(value instanceof Uint8Array && value.length > 0)) requireAttached(value.buffer);

@@ -10,10 +10,7 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
   return Object.getOwnPropertyDescriptor(prototype, name)!.get!;
 }
 
-/**
- * The classes of streams that the browser has as its own: by what it makes, if a polyfill has put others in the places of
- * the globals. Only a TransformStream does not come about so.
- */
+/** The browser's own classes, by what it makes, if polyfills replaced the globals. A TransformStream is not made so. */
 export function platformClasses(): object {
   if (/native code/.test(Function.prototype.toString.call(ReadableStream))) return globalThis;
   const body = (): object => new Response("0").body!;

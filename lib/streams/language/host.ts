@@ -13,10 +13,7 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
   throw new TypeError(`@millrace/streams needs ${missing}: Node 22.18, Deno 2.4, Bun 1.2.23 or newer`);
 }
 
-/**
- * Whether the runtime's readers have a `readMany()`, as only Bun's do: a sign of costly constructors and of streams
- * that stay in their thread.
- */
+/** Whether readers have `readMany()`, as on Bun only: a sign of costly constructors, and of streams that never transfer. */
 export const hasReadMany: boolean = /* @__PURE__ */ looksForReadMany();
 
 /** A call, which bundlers leave out where nothing asks: to look the class up loads all of Node's streams. */
@@ -41,12 +38,7 @@ export function platformClasses(): typeof globalThis {
   return globalThis;
 }
 
-/**
- * The global function of a name at the time of this call. Deno's getters of timers load Node's modules, which takes as
- * long as this whole package.
- *
- * @returns undefined if there is none.
- */
+/** The global function of a name, if any, at this call: Deno's getters of timers load Node's modules, which is slow. */
 export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): GlobalFunctions[Name] | undefined {
   const { value, get } = Object.getOwnPropertyDescriptor(globalThis, name) ?? {};
   if (get === undefined) return value;

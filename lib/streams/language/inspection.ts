@@ -17,11 +17,7 @@ export function showInNode(shown: Shown, ...members: readonly string[]): void {
   showAsInNode(shown, (object) => Object.fromEntries(members.map((each) => [each, Reflect.get(object, each)])));
 }
 
-/**
- * Has `util.inspect()` show the members that `membersOf` returns for objects of a class.
- *
- * @see {@link https://nodejs.org/api/util.html#utilinspectcustom}
- */
+/** Has {@link https://nodejs.org/api/util.html#utilinspectcustom util.inspect()} show members of a class. */
 export function showAsInNode({ prototype, name }: Shown, membersOf: (object: object) => object): void {
   Object.defineProperty(prototype, Symbol.for("nodejs.util.inspect.custom"), {
     value(this: object, depth: number, options: InspectOptions, inspect: Inspect): unknown {

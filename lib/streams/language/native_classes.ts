@@ -162,10 +162,7 @@ export function restoreGlobal(): void {
   replaced = undefined;
 }
 
-/**
- * The class that pairs of streams extend that are no TransformStream: Bun's `node:stream` takes for a transform stream
- * what the constructor of that has made, of any prototype, and other runtimes whatever has two ends.
- */
+/** The class that pairs extend: to Bun's `node:stream`, only what TransformStream's constructor made is a transform. */
 export const StreamPair: new () => object = hasReadMany ? /* @__PURE__ */ bunStreamPair() : Object;
 
 function bunStreamPair(): new () => object {
@@ -176,10 +173,7 @@ function bunStreamPair(): new () => object {
   return BunStreamPair as never;
 }
 
-/**
- * Makes a pair of a class without a base class an instance of the runtime's TransformStream where {@linkcode
- * hasReadMany}.
- */
+/** Makes a pair without a base class an instance of the runtime's TransformStream where {@linkcode hasReadMany}. */
 export function asStreamPair<Pair extends object>(pair: Pair, constructor: new (...args: never[]) => Pair): Pair {
   return hasReadMany ? Object.assign(Reflect.construct(NativeTransformStream, [], constructor), pair) : pair;
 }

@@ -74,10 +74,7 @@ export function markAsHandled(promise: Promise<unknown>): void {
   then.call(promise, undefined, noop);
 }
 
-/**
- * Runs one of the steps when what an algorithm returned has settled. Anything but an object or a function cannot be
- * a thenable, so no promise is made for it: the reaction takes the very microtask that the promise's would have taken.
- */
+/** Runs a step when a result has settled. One that is no object needs no promise: the step takes the same microtask. */
 export function settle(result: unknown, onFulfilled: () => void, onRejected: (reason: unknown) => void): void {
   if (isThenableLike(result)) then.call(promiseResolvedWith(result), onFulfilled, onRejected);
   else then.call(RESOLVED, onFulfilled);
@@ -117,10 +114,7 @@ export interface EndedPromise {
   reject(reason: unknown): void;
 }
 
-/**
- * A `closed` or `ready` promise that is made when a getter is called. Its rejections are always marked as handled, as
- * the standard wants of these promises.
- */
+/** A `closed` or `ready` promise, made by its getter; its rejections are marked as handled, as the standard wants. */
 export class LazyPromise implements EndedPromise {
   #status = PENDING;
   #reason: unknown;
@@ -186,10 +180,7 @@ export function waitForAll(promises: readonly Promise<unknown>[]): Promise<void>
   return all.promise;
 }
 
-/**
- * The result of an internal algorithm that is not finished, where a user's would return a promise: the algorithm
- * reports its end with a call.
- */
+/** The result of an unfinished internal algorithm, in place of a promise: it reports its end with a call. */
 export const PARKED: unique symbol = Symbol("parked");
 
 const nothing = (): void => {};

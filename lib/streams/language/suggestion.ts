@@ -4,10 +4,7 @@ export function wayOutOf(name: string, known: readonly string[]): string {
   return near === undefined ? `use ${known.join(", ")}` : `did you mean "${near}"?`;
 }
 
-/**
- * Returns the known name that a misspelt one probably stands for: one with a letter in three wrong, missing, added or
- * swapped with its neighbour, or with other capitals; undefined if none is close.
- */
+/** Returns the known name that a misspelt one is close to, with at most one letter in three different; or undefined. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const distances = known.map((each) => editDistance(word.toLowerCase(), each.toLowerCase()));
   const least = Math.min(...distances);

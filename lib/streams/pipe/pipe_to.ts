@@ -92,10 +92,7 @@ export function pipeThrough<T, U>(
   return pair.readable as globalThis.ReadableStream<U>;
 }
 
-/**
- * Two streams of the runtime. Its own pipe sees their states, where ours would have to wait until promises tell: that
- * makes it the fastest there is for them, and the more exact.
- */
+/** Whether both are the runtime's: its own pipe sees their states at once, and is faster and more exact for them. */
 function isNative(source: unknown, destination: unknown): boolean {
   return readableStreamStateOf(source) === undefined && writableStreamStateOf(destination) === undefined &&
     isNativeReadableStream(source) && isNativeWritableStream(destination);

@@ -56,9 +56,6 @@ export interface BatchReader {
   /** Waits for chunks, or for the end of the stream; to be called when {@linkcode take} gave nothing, once at a time. */
   read(request: BatchRequest): void;
   cancel(reason: unknown): Promise<void>;
-  /**
-   * Unlocks the stream, forgets a request that waits, and returns what was gathered for it: later, if a chunk may be on
-   * its way. A call of {@linkcode take} that is under way returns that instead.
-   */
+  /** Unlocks the stream and returns what was gathered, later if a chunk may come, unless a {@linkcode take} does. */
   release(): unknown[] | Promise<unknown[] | undefined> | undefined;
 }

@@ -17,10 +17,7 @@ import {
   type ReadRequest,
 } from "./stream_state.ts";
 
-/**
- * Locks a stream, of this package or native. With `leavesRest` the stream may be read on after `release()`, so chunks
- * are taken only on demand.
- */
+/** Locks a stream, of this package or native. `leavesRest` takes chunks on demand only, so that others can read on. */
 export function acquireBatchReader(stream: unknown, limits: BatchLimits, leavesRest: boolean): BatchReader {
   const state = readableStreamStateOf(stream);
   if (state !== undefined) {
@@ -38,10 +35,7 @@ class BatchReaderState extends DefaultReaderState {
   override released(): void {} // as in PipeReaderState
 }
 
-/**
- * The reader of a stream of this package, and its own only read request. The request is pending as long as the batch
- * has room; once the batch is delivered, chunks are queued.
- */
+/** The reader of a stream of this package, and its own only read request, which is pending while the batch has room. */
 class OwnBatchReader implements BatchReader, ReadRequest {
   readonly #stream: ReadableStreamState;
   readonly #limits: BatchLimits;

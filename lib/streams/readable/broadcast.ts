@@ -32,11 +32,7 @@ interface BroadcastSettings {
   readonly onDrop: ((branch: number, dropped: number) => void) | undefined;
 }
 
-/**
- * Locks a stream, of this package or native, and makes branches of it that get every chunk.
- *
- * @throws {TypeError} if it is no ReadableStream, or locked.
- */
+/** Locks a stream, of this package or native, for branches that get every chunk; TypeError if it cannot. */
 export function broadcastReadableStream(stream: unknown, settings: BroadcastSettings): ReadableStream[] {
   const { branches } = new Broadcast(toSource(stream), settings);
   return branches.map(({ stream }) => construct(ReadableStream, stream));

@@ -50,10 +50,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     });
   }
 
-  /**
-   * A source that closes has to answer for the view that it was lent, which one that never asks for views does not know.
-   * The standard has both branches wait for ever then; here they end.
-   */
+  /** Ends both branches if the source closed without an answer for its view: the standard has them wait for ever. */
   #endRead(reader: DefaultReaderState | ByobReaderState): void {
     // Departure "a byte tee whose source closes and does not answer for a view"
     if (reader !== this.#reader || !(reader instanceof ByobReaderState) || reader.requests.length === 0) return;

@@ -235,10 +235,7 @@ export function queueGoingOn(owner: GoingOn): void {
   queueReaction(onEnded);
 }
 
-/**
- * Calls the source's pull, and reacts to its end a microtask later, as its promise would. The reaction is immediate if
- * the reads cannot be observed and the source returned no promise.
- */
+/** Calls pull, and reacts a microtask later, as its promise would; at once for unobservable reads if it returned none. */
 function callPull(controller: ReadableControllerState): void {
   const result = pullFrom(controller);
   if (result !== undefined) {

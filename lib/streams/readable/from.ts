@@ -160,10 +160,7 @@ export class SyncIteratorSource extends IteratorSource {
     }
   }
 
-  /**
-   * Gives a value that is no thenable as the reactions above would: in the same microtasks but with no results, or at
-   * once where a pipe or an iterator reads.
-   */
+  /** Gives a value that is no thenable in the microtasks of the reactions above, or at once to a pipe or iterator. */
   #giveLater(done: boolean, value: unknown): unknown {
     if (this.controller.stream.reader?.mostPullsAtOnce) {
       this.give(done, value);

@@ -7,10 +7,7 @@ import { atEndOfTurn } from "./end_of_turn.ts";
  * event loop has taken other turns. Nothing of it shows where there are few.
  */
 
-/**
- * The time in ms after which tasks yield. At 10, a server with 100 open responses paused several times in each and sent
- * partial output. That took 1.3 to 1.5 times the CPU time on Bun.
- */
+/** The ms after which tasks yield. At 10, a server of 100 responses took 1.3 to 1.5 times the CPU time on Bun. */
 const LONGEST = 40;
 /** The number of turns that tasks pause: Deno polls its sockets only every 61 turns, and a turn takes microseconds. */
 const TURNS = 8;

@@ -4,10 +4,7 @@ import { enqueueArray } from "../shortcuts/chunk_array_queue.ts";
 import { type TransformStreamDefaultController, transformStreamStateOf } from "./default_controller.ts";
 import type { TransformStreamState } from "./transform_state.ts";
 
-/**
- * Calls `controller.enqueue()` for each chunk, with one check for all of them: a faster way for internal transformers.
- * The array is kept and must not be changed afterwards.
- */
+/** Enqueues all chunks, with one check, for internal transformers. The array is kept and must not be changed. */
 export function enqueueAll<O>(controller: TransformStreamDefaultController<O>, chunks: O[]): void {
   const state = transformStreamStateOf(controller as TransformStreamDefaultController);
   const { readableController } = state;

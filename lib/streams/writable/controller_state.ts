@@ -259,11 +259,7 @@ function processClose(controller: WritableControllerState): void {
   );
 }
 
-/**
- * Returns whether the write is finished.
- *
- * @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-process-write}
- */
+/** @returns whether it is finished. @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-process-write} */
 function processWrite(controller: WritableControllerState, chunk: unknown): boolean {
   const { stream } = controller;
   const request = stream.writeRequests!.shift();

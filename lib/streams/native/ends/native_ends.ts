@@ -36,10 +36,7 @@ import {
   writableStreamUpdateBackpressure,
 } from "../../writable/stream_state.ts";
 
-/**
- * A native readable stream behind a state of this package: the end of a pipe, or the source of `fromNative()`. It reads
- * on demand, one chunk at a time.
- */
+/** A native readable stream behind a state: a pipe's end, or the source of `fromNative()`. Reads on demand. */
 export class NativeReadableEnd implements SourceAlgorithms {
   readonly isNative = true;
   readonly #stream: globalThis.ReadableStream;
@@ -143,10 +140,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
     if (done || this.#hasClosed) this.#close();
   };
 
-  /**
-   * Handles the end as NativeReadableEnd does, and ends a BYOB read: a closed source without BYOB support would leave
-   * it pending for ever.
-   */
+  /** Handles the end, and ends a BYOB read: a closed source without BYOB support would leave it pending for ever. */
   readonly #onClosed = (): void => {
     this.#hasClosed = true;
     this.#endBy(this.#close);
@@ -171,10 +165,7 @@ interface PendingWrites {
   resolve(): void;
 }
 
-/**
- * A native writable stream behind a state without a queue: each chunk is written at once, and the state's backpressure
- * is the native stream's.
- */
+/** A native writable stream behind a state without a queue, whose backpressure is the native stream's. */
 export class NativeWritableEnd implements SinkAlgorithms {
   readonly isNative = true;
   readonly #stream: globalThis.WritableStream;

@@ -20,10 +20,7 @@ export type NativeController =
   | globalThis.ReadableStreamDefaultController<unknown>
   | globalThis.ReadableByteStreamController;
 
-/**
- * The underlying source of a readable stream's native side: what a native consumer asks of it is read from ours, by the
- * reader that has locked both, or, if there is none, by one of its own.
- */
+/** The source of a readable stream's native side: reads with the reader that has locked both, or one of its own. */
 export class ReadableFeed implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly stream: ReadableStreamState;
@@ -101,10 +98,7 @@ export class ReadableFeed implements ReadRequest {
     return isNativeReadableStreamLocked(this.stream.nativeSide!);
   }
 
-  /**
-   * The byte length of the native side's pending BYOB read. More bytes than that would stay in the native queue, out of
-   * reach of this stream's readers.
-   */
+  /** The bytes of the native side's pending BYOB read. More would stay in the native queue, out of reach of readers. */
   get #roomOfByobRead(): number | undefined {
     return this.type && (this.#controller as globalThis.ReadableByteStreamController).byobRequest?.view?.byteLength;
   }

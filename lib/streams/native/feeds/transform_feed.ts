@@ -16,10 +16,7 @@ import {
 import { FeedReaderState } from "./readable_feed.ts";
 import { FeedWriterState } from "./writable_feed.ts";
 
-/**
- * The transformer of a transform stream's native side, which only transferring uses: everything else takes the ends.
- * Chunks written to it go through ours, whose ends are locked as its own are.
- */
+/** The transformer of a transform stream's native side, used by transfers only: passes chunks through this stream. */
 export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest {
   readonly #transform: TransformStreamState;
   #ended: Deferred<void> | undefined;

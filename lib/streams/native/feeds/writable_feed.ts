@@ -19,10 +19,7 @@ import { releaseIdleLock } from "../native_locks.ts";
 
 const { addEventListener } = EventTarget.prototype;
 
-/**
- * The underlying sink of a writable stream's native side: what a native producer writes is written to ours, which
- * holds it back while it is full. The writer that has locked both does so, or, if there is none, one of its own.
- */
+/** The sink of a writable stream's native side: writes with the writer that has locked both, or one of its own. */
 export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
   readonly stream: WritableStreamState;
   #controller: globalThis.WritableStreamDefaultController | undefined;

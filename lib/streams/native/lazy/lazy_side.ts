@@ -26,10 +26,7 @@ export function setTransformStateOf({ prototype }: { readonly prototype: object 
   stateOf = given;
 }
 
-/**
- * Makes an end for `pair.writable` of a TransformStream whose getter is the class's own. Until the getter is called,
- * that stream needs no object, and on Bun no native side.
- */
+/** Makes the writable end of a TransformStream for the class's getter: until that is called, no object is needed. */
 export function unseenWritableEnd<End>(
   pair: unknown,
   End: new (state: WritableStreamState) => End,
@@ -76,10 +73,7 @@ export function makeNativeSideLazily(
   return putInPlace(native, sample, sideOf, makeStandIn, gettersOf(native.prototype));
 }
 
-/**
- * Replaces the ends of a transform stream's native side by those of this package, so that the runtime transfers and
- * locks the latter.
- */
+/** Puts this package's ends in a native transform stream, so that the runtime transfers and locks these. */
 export function withEndsOf(pair: ReadableWritablePair, side: ReadableWritablePair & object): object {
   const { readable, writable } = side;
   const record = Reflect.ownKeys(side).map((key) => Reflect.get(side, key)).find((value) =>
@@ -112,12 +106,7 @@ export function findStates(State: object, stateOf: StateOf): void {
   lockStates.set(State, stateOf);
 }
 
-/**
- * Postpones the native side of readers or writers, as {@linkcode makeNativeSideLazily} does for streams. A stream
- * without a native side needs no native lock.
- *
- * @returns whether that is possible.
- */
+/** Postpones the native side of readers or writers, as {@linkcode makeNativeSideLazily}; returns whether it can. */
 export function makeLockLazily(natives: Native, State: object): boolean {
   const { native, makeStream, look } = natives;
   const { releaseLock } = native.prototype;

@@ -111,10 +111,7 @@ export interface StandIn {
   readonly prototype: object;
 }
 
-/**
- * The native side of a stream, a reader or a writer: an object of the runtime's own class that stands for it, made at the
- * first call; `undefined` for what is of another class.
- */
+/** Makes the native side of a stream, reader or writer at the first call; `undefined` for another class. */
 export type NativeSideOf = (object: object) => object | undefined;
 
 type Class = StandIn & (new (...args: never[]) => object);

@@ -170,10 +170,7 @@ function isLikeNative(template: Template): boolean {
   }
 }
 
-/**
- * The underlying source of a native side that is made when the runtime looks for it: that shows at all times what our
- * stream is.
- */
+/** The source of a native side that is made at first use: it shows at all times what the stream is. */
 export class WatchedReadableFeed extends ReadableFeed {
   start(controller: NativeController): void {
     this.watch(controller);
@@ -182,10 +179,7 @@ export class WatchedReadableFeed extends ReadableFeed {
 
 type Writer = globalThis.WritableStreamDefaultWriter;
 
-/**
- * The underlying sink of a native side that is made when the runtime looks for it: that closes as soon as our stream
- * does, so that the runtime's own pipe refuses it at once rather than with the first chunk.
- */
+/** The sink of a native side made at first use: closes with the stream, so that native pipes refuse it at once. */
 export class WatchedWritableFeed extends WritableFeed {
   #isClosing = false;
 
@@ -255,10 +249,7 @@ class LendingFeed extends ReadableFeed {
     return super.lockStream();
   }
 
-  /**
-   * Lends what the native side would ask for next, as far as nothing comes of it that the source sees: the chunks that are
-   * buffered above the mark, of a source that has closed all but the last, with which the stream closes.
-   */
+  /** Lends the chunks above the mark, and of a closed source all but the last, as far as the source cannot see it. */
   #lend(side: NativeController): void {
     const { controller, reader } = this.stream;
     if (!(reader instanceof LendingReaderState && controller instanceof DefaultControllerState)) return;

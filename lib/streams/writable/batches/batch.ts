@@ -6,19 +6,13 @@ import { acquireArray, ARRAY_LENGTH } from "../../shortcuts/chunk_array_queue.ts
 import { currentPause } from "../../shortcuts/task.ts";
 import type { WriteRequest } from "../stream_state.ts";
 
-/**
- * The queue's side of a sink that takes batches. A batch is one chunk and one write request, which grows until the sink
- * gets it. Queue, close, abort and errors need not know of batches.
- */
+/** The queue's side of a sink of batches. A batch is one growing chunk and one request to the queue. */
 export interface Batching {
   /** Adds a chunk that a writer wrote; returns the promise of its batch. A size that is none errors the stream. */
   enqueue(chunk: unknown, size: number): Promise<void>;
   /** Adds a chunk that a pipe wrote. */
   enqueueForPipe(chunk: unknown, size: number, request: WriteRequest): void;
-  /**
-   * Moves what is buffered for a pipe, or else what its source can give at once, as far as there is room for chunks of
-   * size 1; returns whether there was anything.
-   */
+  /** Moves chunks of size 1 from a source for a pipe while there is room; returns whether there were any. */
   moveForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean;
   /** Takes all chunks out of the batches that wait, in order; what waits for these goes on to wait. */
   drain(): unknown[];
@@ -198,10 +192,7 @@ export class BatchDelay {
 /** The share of the queue that a long pipe has to add from one pause to the next, if its batch is to wait for it. */
 const SHARE = 1 / 8;
 
-/**
- * A producer that filled the queue before the last batch was written: the next batch starts when the queue is full again,
- * or a turn of the event loop has added nothing to it.
- */
+/** A producer faster than the sink: the next batch starts when the queue is full, or a turn has added nothing. */
 export class OutrunningProducer {
   /** Whether the queue was full before the last batch was done with, and each turn since then has added to it. */
   #isFilling = false;

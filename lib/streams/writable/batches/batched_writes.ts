@@ -253,10 +253,7 @@ export function giveBatchedState(underlyingSink: unknown, strategy: unknown, hig
   giveState(state);
 }
 
-/**
- * Queues an internal chunk behind all writes so far, despite any lock, and has all of that written now. It has no size
- * in the queue; the promise is that of its batch.
- */
+/** Queues an internal chunk of size 0 past any lock, and has all writes so far written now; settles with its batch. */
 export function writePastLock(stream: object, chunk: unknown): Promise<void> {
   const state = writableStreamStateOf(stream)!;
   if (state.state === "erroring" || state.state === "errored") return promiseRejectedWith(state.storedError);
@@ -269,10 +266,7 @@ export function writePastLock(stream: object, chunk: unknown): Promise<void> {
   return written;
 }
 
-/**
- * Takes all chunks that wait out of a stream of batches, in order, for a sink that writes them at once. The promises of
- * their writes settle as if they had been written in their turn.
- */
+/** Takes all queued chunks, in order, for a sink that writes them now. The writes' promises settle in their turn. */
 export function drainBatches(stream: object): unknown[] {
   const { state, controller } = writableStreamStateOf(stream)!;
   if (state !== "writable" || controller.batching === undefined) return [];
