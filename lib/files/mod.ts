@@ -16,7 +16,7 @@ export { isAbandonedTemporary, isTemporaryName, removeAbandonedTemporaries, temp
 export { type FileWritable, openFileWritable, type OpenFileWritableOptions } from "./file_writable.ts";
 export { openFileReadable } from "./open_file_readable.ts";
 export { type FollowedReadable, followFile, type FollowFileOptions } from "./follow/follow_file.ts";
-export type { FollowPosition } from "./follow/follow_position.ts";
+export type { FollowPosition } from "./follow/line_place.ts";
 export { RotatingFileWritable } from "./series/rotating_file_writable.ts";
 export type { RotationOptions } from "./series/rotation_options.ts";
 export type { SeriesFormat } from "./series/file_series.ts";

@@ -27,7 +27,7 @@ export {
   useAsDictionary,
   useAsDictionaryBelow,
 } from "./compression_dictionary.ts";
-export { ALGORITHMS, type DigestAlgorithm, formatDigest, parseDigests } from "./digests.ts";
+export { ALGORITHMS, type DigestAlgorithm, formatDigest, parseDigests } from "./structured_fields.ts";
 export {
   ifMatchHolds,
   ifModifiedSinceHolds,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
-import { formatDigest } from "../../lib/semantics/digests.ts";
+import { formatDigest } from "../../lib/semantics/structured_fields.ts";
 import { parseDigestField } from "../../lib/upload/body/announced.ts";
 
 const sha256 = createHash("sha256").update("water").digest("base64");

@@ -4,7 +4,7 @@ import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
 import { filePath } from "../place.ts";
 import { FollowSource, type Trail } from "./follow_source.ts";
 import { FollowedSeries } from "./followed_series.ts";
-import { type FollowPosition, positionMember } from "./follow_position.ts";
+import { type FollowPosition, positionMember } from "./line_place.ts";
 import { NamedFile } from "./named_file.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { ReadableByteStreamController } from "../../streams/mod.ts";
 import { Pause } from "../../timers/mod.ts";
 import { fileFailure, warn } from "../failure.ts";
-import type { FollowPosition } from "./follow_position.ts";
+import type { FollowPosition } from "./line_place.ts";
 import { LinePlace, type Mark, proofOf } from "./line_place.ts";
 
 export interface FollowedFile {

@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { FileSeries, packedFormats } from "../series/file_series.ts";
 import type { FollowedFile, Trail } from "./follow_source.ts";
-import type { FollowPosition } from "./follow_position.ts";
+import type { FollowPosition } from "./line_place.ts";
 import { GrowingFile, openAny, openAt, unlessMissing } from "./growing_file.ts";
 
 /** The files of a series, in the order of their numbers, be they compressed or not. */

@@ -7,7 +7,7 @@ import { openFileReadable } from "../open_file_readable.ts";
 import { OpenFile } from "../open_file.ts";
 import { packedFormats } from "../series/file_series.ts";
 import type { FollowedFile } from "./follow_source.ts";
-import type { FollowPosition } from "./follow_position.ts";
+import type { FollowPosition } from "./line_place.ts";
 import { LinePlace, PROOF_SIZE, proofOf } from "./line_place.ts";
 
 /** Resolves to what a call on a file does; to undefined if there is no such file. */

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
+import { type Member, member } from "../../streams/internal.ts";
 
 /** Bytes at the beginning of a file, and before a place in it, that are compared: others mean that it was written anew. */
 export const PROOF_SIZE = 64;
@@ -64,4 +65,45 @@ function last(before: Uint8Array, bytes: Uint8Array = NOTHING): Uint8Array {
 
 export function proofOf({ offset, head, tail }: Mark): string {
   return createHash("sha256").update(head.subarray(0, offset)).update(tail).digest("base64url");
+}
+
+/**
+ * A place in a file that {@linkcode followFile} reads: behind the last whole line that was given to the reader. It is a
+ * plain object, to be kept as JSON.
+ *
+ * @example Going on after a restart
+ * ```ts
+ * import { followFile, type FollowPosition } from "@millrace/streams/files";
+ * import { readFile, writeFile } from "node:fs/promises";
+ *
+ * await writeFile("app.log", "started\n");
+ * const kept = await readFile("app.position", "utf8").catch(() => undefined);
+ * const start: FollowPosition | "beginning" = kept === undefined ? "beginning" : JSON.parse(kept);
+ * const bytes = await followFile("app.log", { start });
+ * for await (const chunk of bytes) {
+ *   console.log(new TextDecoder().decode(chunk)); // started
+ *   await writeFile("app.position", JSON.stringify(bytes.position)); // once the chunk is done with
+ *   break;
+ * }
+ * ```
+ */
+export interface FollowPosition {
+  /** The device and the inode of the file, or the path of a compressed one; `""` if there was none yet. */
+  readonly file: string;
+  /** The number of the file, of a series. */
+  readonly number?: number | undefined;
+  /** The bytes of the file before the place, uncompressed. */
+  readonly offset: number;
+  /** A digest of the first 64 bytes of the file, and of the 64 before the place. */
+  readonly proof: string;
+  /** The time of their reading, in ms since 1970. */
+  readonly time: number;
+}
+
+export function positionMember(): Member<FollowPosition> {
+  return member("a position of followFile()", (value) => {
+    const { file, number = 1, offset, proof, time } = Object(value) as Partial<FollowPosition>;
+    return typeof file === "string" && typeof proof === "string" && Number.isFinite(time) &&
+      [number, offset].every((each) => Number.isSafeInteger(each) && each! >= 0);
+  });
 }

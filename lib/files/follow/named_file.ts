@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { packedFormats } from "../series/file_series.ts";
-import type { FollowPosition } from "./follow_position.ts";
+import type { FollowPosition } from "./line_place.ts";
 import type { FollowedFile, Trail } from "./follow_source.ts";
 import { GrowingFile, idOf, openAny, openAt, unlessMissing } from "./growing_file.ts";
 
