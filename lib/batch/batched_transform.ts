@@ -24,9 +24,8 @@ export interface BatchedTransform<I, O> {
 }
 
 /**
- * Makes a transform stream whose transformer takes batches. A batch is transformed, and its writes acknowledged, when
- * the readable end has room for a chunk or a pending read. The strategy's `size()` must not throw: the readable end
- * would not get the error.
+ * Makes a transform stream of batches, each taken and acknowledged when the readable end has room or a pending read.
+ * The strategy's `size()` must not throw: the readable end would not get the error.
  */
 export function batchedTransform<I, O>(
   transform: TransformBatch<I, O>,

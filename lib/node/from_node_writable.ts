@@ -42,12 +42,8 @@ const DROPPED: readonly unknown[] = [
 ];
 
 /**
- * Writes batches to a writable, one at a time: the next one when the writable has called back that the last one is
- * written. That keeps to its backpressure, whatever its own high-water mark, and what is not written is never
- * acknowledged. Writables do not write several chunks at once either, but as one batch.
- *
- * It destroys the writable if it is aborted or a write or end of its own fails, and for nothing else: the writable is
- * others' too, who may end it.
+ * Writes batches to a writable, each when it has called back for the last: what is not written is never acknowledged.
+ * Destroys the writable only on an abort or a failed write or end of its own: others may share and end it.
  */
 class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
   /** The stream whose sink it is. */

@@ -13,7 +13,7 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
   throw new TypeError(`@millrace/streams needs ${missing}: Node 22.18, Deno 2.4, Bun 1.2.23 or newer`);
 }
 
-/** Whether readers have `readMany()`, as on Bun only: a sign of costly constructors, and of streams that never transfer. */
+/** Whether readers have `readMany()`, as on Bun only: a sign of costly constructors, and of no transfers. */
 export const hasReadMany: boolean = /* @__PURE__ */ looksForReadMany();
 
 /** A call, which bundlers leave out where nothing asks: to look the class up loads all of Node's streams. */

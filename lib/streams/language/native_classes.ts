@@ -143,11 +143,9 @@ export function inheritNothing({ prototype }: { prototype: object }): void {
 let replaced: { readonly name: string; readonly before: PropertyDescriptor | undefined } | undefined;
 
 /**
- * Puts a class in the place of a global, until {@linkcode restoreGlobal}, so that a class that is made meanwhile and
- * extends the global extends it: what a class of the public API extends has to be public. (To set the prototypes of a
- * class later keeps V8 from compiling its constructor: a new ReadableStream took 1.6 times as long.)
- *
- * @returns whether it is there.
+ * Puts a class in place of a global until {@linkcode restoreGlobal}: public classes extend public names only.
+ * Returns whether it is there.
+ * (To set their prototypes later keeps V8 from compiling constructors: a ReadableStream took 1.6 times as long.)
  */
 export function replaceGlobal(name: string, value: object): boolean {
   replaced ??= { name, before: Object.getOwnPropertyDescriptor(globalThis, name) };

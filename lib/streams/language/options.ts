@@ -27,19 +27,11 @@ export interface Member<T, D extends T | undefined = T | undefined> {
   readonly fallback: D;
   /** The values that it takes, in words, for messages and the tables of pages: `true or false`. */
   readonly expected: string;
-  /**
-   * Returns the value to use.
-   *
-   * @throws {TypeError | RangeError} if the value is of another type, or out of range.
-   */
+  /** Returns the value to use; throws a TypeError for another type, a RangeError for one out of range. */
   readonly check: (value: unknown, name: string) => T;
 }
 
-/**
- * The schema of a public interface of options: an option without a check does not compile.
- *
- * @typeParam D The names of the options that have a default in their schema.
- */
+/** The schema of a public interface; each option needs a check. `D`: the names of options with a default in it. */
 export type SchemaOf<O, D extends keyof O = never> = Schema<
   {
     readonly [K in keyof O]-?: Member<
@@ -68,11 +60,7 @@ export interface Schema<M> {
    * @throws {RangeError} if a number is out of range.
    */
   (given?: object, path?: string): Checked<M>;
-  /**
-   * Checks an options object as the schema itself does, for calls that compute their defaults.
-   *
-   * @returns the options that are given, each read once.
-   */
+  /** Checks options as the schema does, for calls that compute defaults; returns those given, each read once. */
   check<O extends object>(given: O | undefined): O;
   /** The public function or class, as in `compress()`. */
   readonly owner: string;
@@ -136,11 +124,7 @@ function isBuiltIn(value: object): boolean {
     /^(?:(?:Shared)?ArrayBuffer|Boolean|Date|Error|Number|RegExp|Weak\w+)$/.test(name);
 }
 
-/**
- * Returns the value of an option that has no default and must be given.
- *
- * @throws {TypeError} if it is not given.
- */
+/** Returns the value of an option without a default; throws a TypeError if it is not given. */
 export function requireOption<M extends AnyMembers, Name extends keyof M & string>(
   { owner, members }: Schema<M>,
   checked: Checked<M>,
@@ -169,11 +153,7 @@ export function wrongType(name: string, expected: string, value: unknown): TypeE
   return new TypeError(`${name} must be ${expected}, not ${described(value)}`);
 }
 
-/**
- * An option of any type, by the test that its values pass.
- *
- * @param isNumber Whether numbers that do not pass are out of range, rather than of another type.
- */
+/** An option by the test of its values; `isNumber`: failing numbers are out of range, not of another type. */
 export function member<T, D extends T | undefined = undefined>(
   expected: string,
   accepts: (value: unknown) => boolean,
@@ -259,11 +239,7 @@ export function signal(): Member<AbortSignal, undefined> {
   });
 }
 
-/**
- * An option that is a number, whole or not, from `min` to `max`.
- *
- * @param kind The kind of number, for messages: `a number of ms from`.
- */
+/** An option that is a number from `min` to `max`; `kind` is for messages: `a number of ms from`. */
 export function number<D extends number | undefined = undefined>(
   min: number,
   max: number,

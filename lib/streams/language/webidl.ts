@@ -54,10 +54,8 @@ export function toUnsignedLongLong(value: unknown, name: string): number {
 }
 
 /**
- * Makes the members that a class has so far enumerable, as Web IDL has them, and names the class, whatever a bundler has
- * made of its name.
- *
- * The class itself is left alone if it can be: V8 inlines `super()` only where no property of the class was redefined.
+ * Makes a class's members enumerable, as Web IDL has them, and names it, whatever a bundler has called it.
+ * The class itself stays as it is if possible: V8 inlines `super()` only where no property of it was redefined.
  */
 export function defineInterface(constructor: { name: string; prototype: object }, name: string): void {
   const { prototype } = constructor;

@@ -46,10 +46,7 @@ export function lockSide(state: LockState): void {
   state.nativeSide = state.lockNative(stream.nativeSide);
 }
 
-/**
- * Releases the lock of a stream's native side, but for that of users, whose object does. Where to release it and to read
- * once take longer than to make a stream, one that has closed keeps it.
- */
+/** Releases the lock of a native side, but for users' own. Kept if the stream has closed and to release it is slow. */
 export function releaseSide(state: LockState, stream: LockedStream, mayKeep: boolean): void {
   const { isPublic, nativeSide, transferLock } = state;
   transferLock?.releaseLock();

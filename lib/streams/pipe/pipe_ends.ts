@@ -88,11 +88,7 @@ function noStream(value: unknown, name: string, kind: "Readable" | "Writable"): 
   return mustBe(name, `a ${kind}Stream${on ? `: use fromNode${kind}() of @millrace/streams/node` : ""}`);
 }
 
-/**
- * Converts a ReadableWritablePair, reading its members in the order of their names.
- *
- * @throws {TypeError} if it is no object with a `readable` and a `writable` stream.
- */
+/** Converts a ReadableWritablePair in the order of its members' names; throws a TypeError if that is impossible. */
 export function toPipeTransform(
   value: unknown,
 ): { readable: object; writable: object | undefined; writableEnd: WritableEnd } {

@@ -47,8 +47,6 @@ export interface PipeOptions {
 }
 
 /**
- * Converts a StreamPipeOptions dictionary, reading its members in the order of their names.
- *
  * @throws {TypeError} if it is no object, or its `signal` no AbortSignal.
  * @see {@link https://streams.spec.whatwg.org/#dictdef-streampipeoptions}
  */

@@ -62,7 +62,6 @@ export abstract class TeeBranch implements SourceAlgorithms {
 
 /**
  * A reader for two branches; it is its own read request, as only one read is ever under way.
- *
  * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablestreamdefaulttee}
  */
 export class DefaultTee extends Tee implements ReadRequest {

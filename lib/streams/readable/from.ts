@@ -27,8 +27,6 @@ function getMethod(object: unknown, name: PropertyKey): Method | undefined {
 }
 
 /**
- * Makes a stream of an `async_sequence`: an object that is iterable, so no string.
- *
  * @throws {TypeError} if the object is not iterable.
  * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablestreamfromiterable}
  */

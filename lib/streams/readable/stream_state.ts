@@ -142,11 +142,7 @@ export async function servedRead(value: unknown): Promise<Result> {
   return { done: false, value };
 }
 
-/**
- * The internal slots that both readers share.
- *
- * @see {@link https://streams.spec.whatwg.org/#readable-stream-generic-reader-mixin-internal-slots}
- */
+/** The {@link https://streams.spec.whatwg.org/#readable-stream-generic-reader-mixin-internal-slots slots} of a reader. */
 abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> implements LockState {
   stream: ReadableStreamState | undefined;
   protected closedPromise: LazyPromise | undefined;

@@ -269,7 +269,6 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
 
   /**
    * Calls the transformer; for a pipe, one that returns no promise has finished.
-   *
    * @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-perform-transform}
    */
   #performTransform(chunk: unknown): Promise<void> | undefined {

@@ -54,11 +54,7 @@ export class UserTransformerAlgorithms implements TransformerAlgorithms {
   #start: Callback | undefined;
   #transform: Callback | undefined;
 
-  /**
-   * Reads the dictionary's members in the order of their names.
-   *
-   * @throws {RangeError} if it has a `readableType` or `writableType`: there are none yet.
-   */
+  /** Reads the members in the order of names; throws a RangeError for a `readableType` or `writableType`. */
   constructor(state: TransformStreamState, value: unknown) {
     this.#state = state;
     this.#transformer = value;

@@ -36,8 +36,7 @@ export interface SinkAlgorithms {
 }
 
 /**
- * The internal slots of a WritableStreamDefaultController. The close sentinel of its queue is `stream.closeRequest`.
- *
+ * The internal slots of a controller. The close sentinel of its queue is `stream.closeRequest`.
  * @see {@link https://streams.spec.whatwg.org/#ws-default-controller-internal-slots}
  */
 export class WritableControllerState {

@@ -49,11 +49,7 @@ export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
   #start: Callback | undefined;
   #write: Callback | undefined;
 
-  /**
-   * Reads the dictionary's members in the order of their names.
-   *
-   * @throws {RangeError} if it has a `type`: there are no types of sinks yet.
-   */
+  /** Reads the members in the order of their names; throws a RangeError for a `type`. */
   constructor(value: unknown) {
     this.#sink = value;
     const sink = toDictionary(value, "the underlying sink");

@@ -120,10 +120,8 @@ export function writableStreamDefaultWriterWrite(writer: WriterState, chunk: unk
 }
 
 /**
- * WritableStreamDefaultControllerWrite where the sink is idle: the chunk passes the queue.
- *
- * If the sink returns no promise, the write's promise needs no resolver. It is the reaction to a resolved promise,
- * followed by the reaction that ends the write.
+ * WritableStreamDefaultControllerWrite past the queue of an idle sink. If it returns no promise, the write's promise is
+ * the reaction to a resolved one, without a resolver, followed by the reaction that ends the write.
  */
 function writeAtOnce(stream: WritableStreamState, chunk: unknown): Promise<void> {
   const { controller } = stream;

@@ -33,10 +33,7 @@ interface NodeProcess {
 /** Whether a stream passes for an AbortSignal, as it must where Node marks that. */
 let isMarking = false;
 
-/**
- * Node's mark is a property out of the reach of programs, which its stream classes' constructors set, and which
- * `util.transferableAbortSignal()` sets to the same on whatever has the property by which Node tells an AbortSignal.
- */
+/** Finds Node's private mark, which constructors set, and `util.transferableAbortSignal()` on what seems a signal. */
 function nodeTransferMark(prototype: object): TransferMark | undefined {
   const { process } = globalThis as { process?: NodeProcess };
   const transferable = process?.getBuiltinModule?.("node:util")?.transferableAbortSignal;
@@ -188,10 +185,7 @@ export function putInPlace(
   return isLike && replaceGlobal(native.name, makeStandIn(sideOf)!);
 }
 
-/**
- * Whether a new stream class makes no native side. `sampleOf()` marks a stream for this check; if the serializer does
- * not refuse to clone it, the class extends the native one after all.
- */
+/** Whether a class makes no native side: the serializer must refuse to clone a stream that `sampleOf()` marks. */
 export function staysLazy(ours: Class): boolean {
   const StandIn = Object.getPrototypeOf(ours) as Class;
   if (isMarked(StandIn, ours)) return true;
