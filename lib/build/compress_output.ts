@@ -41,10 +41,7 @@ export function known<P extends object>(plugin: P, { out = "" }: PrecompressPlug
   return plugin;
 }
 
-/**
- * @param root The folder that relative paths are below.
- * @throws {TypeError} if two plugins of a build compress to one folder: each would remove the variants of the other.
- */
+/** Throws a TypeError if two plugins below `root` compress to one folder: each would remove the variants of the other. */
 export function requireOnePlugin(plugins: unknown, root: string): void {
   const outs = [plugins].flat(9).flatMap((plugin) => places.get(plugin as object) ?? []);
   const taken = outs.map((out) => out === "" ? "" : realOf(out, root));
@@ -57,10 +54,7 @@ export function requireOnePlugin(plugins: unknown, root: string): void {
 /** The length of a hash where a pattern does not say. */
 const DEFAULT_LENGTH = 8;
 
-/**
- * Whether a build tool put a hash into a file's name, by its pattern for such names, such as
- * `assets/[name]-[hash][extname]`. `character` is a regular expression.
- */
+/** Whether a name has a hash by a build tool's pattern, as `[name]-[hash][extname]`; `character` is a regular expression. */
 export function hasHash(path: string, pattern: string, character: string): boolean {
   if (!/\[hash(?::\d+)?\]/.test(pattern)) return false;
   const source = pattern.replace(/^(?:\.?\/)+/, "").split(/(\[\w+(?::\d+)?\])/).map((part) => {

@@ -20,10 +20,7 @@ The word precompress may be left out.
 
 `;
 
-/**
- * Runs the command of `words`, the command line without the program's name. Returns the exit status: 0 done, 1
- * something failed, 2 wrong usage, above 128 interrupted. It never rejects: errors are printed to stderr.
- */
+/** Runs the command of `words`; never rejects. The exit status: 0 done, 1 failed, 2 wrong usage, above 128 interrupted. */
 export async function main(words: readonly string[]): Promise<number> {
   const [first] = words;
   const name = first !== undefined && commands.has(first) ? first : undefined;

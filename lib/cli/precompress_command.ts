@@ -64,10 +64,7 @@ function sum(numbers: readonly number[]): number {
 /** Folders that build tools write to, the most common first. */
 const BUILDS = ["dist", "build", "out", "public"];
 
-/**
- * Returns the sign that `directory` is a project's own folder, whose sources and packages are hardly deployed;
- * undefined without one. A `package.json` alone is no sign: builds for servers have one.
- */
+/** Returns the sign that `directory` is a project's own folder, if any. Builds for servers have a `package.json`, too. */
 export function projectSign(directory: string): string | undefined {
   const folder = lastingPath(directory);
   if (isFolder(join(folder, "node_modules"))) return "it has node_modules in it";

@@ -41,10 +41,7 @@ export class Interruption {
   }
 }
 
-/**
- * Calls `reload` on SIGHUP, the signal by which servers reload. A closed terminal sends it too: that ends the command
- * like SIGTERM, as no user could end it any more.
- */
+/** Calls `reload` on SIGHUP, as servers do; one from a closed terminal ends the command, as no user could any more. */
 export function onHangUp(reload: () => unknown): void {
   if (process.platform === "win32") return; // there it means the latter only
   const hadTerminal = hasTerminal();

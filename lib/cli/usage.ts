@@ -20,11 +20,7 @@ export const endingSignals: readonly EndingSignal[] = ["SIGINT", "SIGTERM"];
 export interface Command {
   /** Returns the text that `--help` prints. */
   readonly help: () => string;
-  /**
-   * Runs the command. Returns the exit status, or which text to print.
-   *
-   * @throws {UsageError} if the words are off; other errors are failures.
-   */
+  /** Runs the command; returns the exit status or the text to print. A UsageError means wrong words, others failures. */
   readonly run: (words: readonly string[]) => Promise<number | "help" | "version">;
 }
 

@@ -1,10 +1,7 @@
 export const STATIC_HANDLER = 'await createStaticHandler("dist")';
 export const COMPRESSION = "createCompression()";
 
-/**
- * Returns the error for an argument that was not made by the function that it has to come from, undefined if it was:
- * one that was not awaited, or options in its place, would fail at each request.
- */
+/** Returns the error for an argument that is not its maker's: a promise or options would fail at each request. */
 export function faultOf(
   value: unknown,
   method: string,

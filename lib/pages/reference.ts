@@ -94,10 +94,7 @@ const preloaded: ReadonlyMap<string, ReferenceKind> = new Map([
   ["font", "font"],
 ]);
 
-/**
- * The reference that the attributes of a `<link>` make, or the parameters of a `Link` field; undefined if browsers load
- * nothing for it.
- */
+/** The reference of a `<link>`'s attributes or a `Link` field's parameters; undefined if browsers load nothing for it. */
 export function linkReference(attributes: ReadonlyMap<string, string>): Reference | undefined {
   const words = new Set((attributes.get("rel") ?? "").toLowerCase().split(/\s+/));
   const kind = kindOf(words, attributes);
@@ -118,10 +115,7 @@ function kindOf(words: ReadonlySet<string>, attributes: ReadonlyMap<string, stri
 const LINK = /<([^<>]*)>/y;
 const PARAMETER = /[\t ]*;[\t ]*([^\s;,="<>]*)[\t ]*(?:=[\t ]*(?:"((?:[^"\\]|\\[^])*)"?|([^\s;,"<>]*)))?/y;
 
-/**
- * Lists what the `Link` fields of a page (RFC 8288) have a browser load before it has read the page: `rel=preload` and
- * `modulepreload`.
- */
+/** Lists what `Link` fields (RFC 8288) load before a page is read: `rel=preload` and `modulepreload`. */
 export function headerReferences(field: string): Reference[] {
   const references: Reference[] = [];
   const cursor = new TextCursor(field);

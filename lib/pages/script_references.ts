@@ -1,9 +1,6 @@
 import { type Reference, type ReferenceKind, TextCursor } from "./reference.ts";
 
-/**
- * Lists the modules that a script imports by name, those of `import()` as ones that may load later. Names of packages
- * are left out, as import maps are not read. It takes time in proportion to the text, whatever that is.
- */
+/** Lists the modules that a script imports by path, `import()` as later ones, in linear time. Import maps are not read. */
 export function scriptReferences(script: string): Reference[] {
   return new ScriptReader(script).read();
 }

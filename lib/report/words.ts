@@ -26,10 +26,7 @@ export const LINE = {
 /** The round trips of a connection before the first request: the name, TCP and TLS. */
 const SET_UP = 3;
 
-/**
- * Returns the times in ms of a visit: first of the connection, then of each stage of files that are found and requested
- * together. Servers and scripts take no time here.
- */
+/** Returns the times in ms of a connection and of each stage of files found together, without servers and scripts. */
 export function timesOf(stages: readonly (number | undefined)[]): number[] {
   const times = stages.filter((bytes) => bytes !== undefined).map((bytes) => {
     return LINE.roundTrip + (bytes * 8) / (LINE.megabits * 1000);
@@ -118,9 +115,7 @@ function textOf(value: Value): string {
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/**
- * The name of a file, with characters spelt out that control a line or the direction of text: none passes for another.
- */
+/** The name of a file, with control and direction characters spelt out: none passes for another. */
 export function visibleName(name: string): string {
   return name.replace(HIDDEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -11,10 +11,7 @@ export interface Rectangle {
   readonly height: number;
 }
 
-/**
- * Divides an area into rectangles of the given weights that are about as wide as high (Bruls, Huizing and van Wijk:
- * Squarified Treemaps). `weights`: in falling order, each above 0.
- */
+/** Divides an area by weights, falling and above 0, into near squares (Bruls, Huizing, van Wijk: Squarified Treemaps). */
 export function squarify(weights: readonly number[], area: Rectangle): Rectangle[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const scale = (area.width * area.height) / (total || 1);

@@ -33,11 +33,7 @@ export function evaluate(request: RequestFields, chosen: Variant): Verdict {
   return ifModifiedSinceHolds(since, lastModified) ? "go on" : chosen;
 }
 
-/**
- * Whether a `Range` field counts, by the `If-Range` beside it (RFC 9110, section 13.1.5). A date stands for the bytes
- * of no particular variant, nor does one that a file of the same second may share: neither is a strong validator (RFC
- * 9110 section 8.8.2.2).
- */
+/** Whether `If-Range` lets `Range` count (RFC 9110, 13.1.5). A date of many variants or of just now is weak (8.8.2.2). */
 export function ifRangeHolds(request: RequestFields, { resource, tag }: Variant): boolean {
   const field = request.get("if-range");
   if (!isThere(field)) return true;
@@ -59,12 +55,7 @@ function isThere(field: string | null | undefined): field is string {
   return field !== null && field !== undefined;
 }
 
-/**
- * The ranges of `variant` that `field` asks for, or that it has none of them.
- *
- * @returns `"ignored"` if the field is to be ignored; undefined if the file is not what was scanned any more.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-14}
- */
+/** The ranges of `variant` for `field`, or a 416 (RFC 9110, 14); `"ignored"` if that is due; undefined if the file changed. */
 export function answerRange(field: string, variant: Variant): Answer | "ignored" | undefined {
   const { size } = variant.representation;
   const ranges = parseRange(field, size);

@@ -8,10 +8,7 @@ import type { Representation, TreeFile } from "../scan/representation.ts";
 import type { TreeSettings } from "./settings.ts";
 import { Variant } from "./variant.ts";
 
-/**
- * Files from before the Web have a time that a build has set for all of its files, such as 0, 1980 or npm's 1985: content
- * that changes keeps it.
- */
+/** The end of times that a build sets for all of its files (0, 1980, npm's 1985): content that changes keeps them. */
 const FIRST_TIME = Date.UTC(1990);
 
 /** A file of the tree with its variants, as it is answered. */

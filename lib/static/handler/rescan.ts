@@ -85,10 +85,7 @@ export interface Served {
   keep(loss: string): void;
 }
 
-/**
- * The time between a file that has turned out not to be what was scanned, and the table that knows of it: looks at the
- * folder until it is at rest and lacks nothing that is needed. What was served is served until then.
- */
+/** The scans after a served file has changed, until the folder is at rest and whole. The old table serves until then. */
 export class Succession {
   readonly #served: Served;
   #running: Promise<void> | undefined;

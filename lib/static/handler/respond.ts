@@ -12,9 +12,7 @@ export interface Asked {
   /** The request target, or the URL. */
   readonly target: string;
   readonly fields: RequestFields;
-  /**
-   * The last part of a mount's path without a slash: a redirect to the slash follows, as relative links would break.
-   */
+  /** The last part of a mount's path without a slash, from which the redirect is to one: relative links would break. */
   readonly unslashed: string | undefined;
 }
 

@@ -104,10 +104,7 @@ function toFolder(path: string, settings: PathSettings, has: Has): Redirect | un
   return index === undefined ? undefined : redirect(301, "./", `${lastPart(path)}/`, index);
 }
 
-/**
- * Redirects from a page's name with a slash after it, and from an index's name without its extension: a page has one
- * URL.
- */
+/** Redirects from a page's name with a slash, and an index's name without extension: a page has one URL. */
 function toPage(path: string, settings: PathSettings, has: Has): Redirect | undefined {
   if (!settings.cleanUrls) return undefined;
   const hasSlash = path.endsWith("/");

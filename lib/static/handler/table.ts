@@ -55,9 +55,7 @@ export class Fallback {
     this.#warn = warnOnce(warn);
   }
 
-  /**
-   * The page for a decoded path. A path with an extension has none; `"failed"` if the function that chooses it threw.
-   */
+  /** The page for a decoded path without an extension; `"failed"` if the function that chooses it threw. */
   at(path: string): Resource | "failed" | undefined {
     if (path.includes(".", path.lastIndexOf("/")) || !path.startsWith(this.#basePath)) return undefined;
     const below = path.slice(this.#basePath.length);
@@ -155,10 +153,7 @@ export class Table {
     return this.#settings.isImmutable(path);
   }
 
-  /**
-   * The tables that stay answerable when one of the deploy with that number stands for this: those of it and of the
-   * one before, but few, as each holds its memory.
-   */
+  /** The tables of that deploy and the one before, which answer on after this one. Few, as each holds its memory. */
   formersFor(deploy: number): Table[] {
     return [this, ...this.#formers].filter((table) => table.deploy >= deploy - 1).slice(0, MOST_FORMERS);
   }

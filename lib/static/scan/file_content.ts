@@ -24,10 +24,7 @@ export const PIECE: number = 256 * 1024;
 /** Memory to read into; what it holds is valid until something is awaited. */
 export const piece: Uint8Array<ArrayBuffer> = new Uint8Array(PIECE);
 
-/**
- * Opens a file to read it, though another may have its place since the scan. Links in the last place are not followed,
- * and pipes without a writer do not block. Windows has neither flag.
- */
+/** Opens a file that may be replaced: no link in the last place is followed, no pipe blocks. Windows has neither flag. */
 export function openToRead(path: string): number {
   const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -49,10 +46,7 @@ export function sha256(bytes: Uint8Array): string {
   return crypto.createHash("sha256").update(bytes).digest("base64");
 }
 
-/**
- * The bytes of a representation, read at once; undefined if they are not, or not any more, what the scan found: all of
- * the file must have that hash, whatever its time says. They are valid until the next file is read.
- */
+/** The bytes of a representation if the file still has the hash of the scan; valid until the next file is read. */
 export function readVerified({ file, size, sha256: expected }: Representation): Uint8Array<ArrayBuffer> | undefined {
   let descriptor: number | undefined;
   try {
@@ -91,11 +85,7 @@ const TAIL_LENGTH = 4;
 /** The attempts to read a file that changes meanwhile. */
 const TRIES = 3;
 
-/**
- * Reads a file in constant memory; the answer is there at once unless the file is large.
- *
- * @throws if it cannot be read, is not a regular file, or changes all the time.
- */
+/** Reads a file in constant memory, at once unless it is large. Throws if it is unreadable, irregular or always changing. */
 export function readContent(path: string, turns: TurnSlicer): FileContent | Promise<FileContent> {
   return readSmall(path) ?? readLarge(path, turns);
 }

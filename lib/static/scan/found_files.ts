@@ -32,10 +32,7 @@ const HASH = 32;
 /** The size of what is not known. */
 const UNKNOWN = -1;
 
-/**
- * The sizes and hashes of many files, each by a number. As objects those of 40,000 files would take 10 MB, and 30 MB more
- * of V8's heap for what is young, which grows with what survives in it.
- */
+/** The sizes and hashes of files by number. As objects those of 40,000 would take 10 MB, and 30 MB of V8's young heap. */
 export class ContentColumns {
   readonly #sizes = new NumberColumn();
   #hashes: Buffer<ArrayBuffer> = Buffer.alloc(512 * HASH);
@@ -89,10 +86,7 @@ const FREE = -1;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // what looks like one belongs to the path
 
-/**
- * Many paths, each with a number, found by their text. They are kept as bytes: as strings in a `Map` each would take
- * some 100 bytes of the heap, and survive in what V8 keeps for the young, which grows with that.
- */
+/** Paths with a number each, found by their text. Kept as bytes: strings in a `Map` take some 100 bytes each of V8's heap. */
 export class PathIndex {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(4096);
   /** The offset of each path in `#bytes`, and of the end of the last. */

@@ -118,11 +118,7 @@ function withSeparator(path: string): string {
   return path.endsWith(sep) ? path : path + sep;
 }
 
-/**
- * Lists the files below `root`, a real path, with the variants that stand beside them.
- *
- * @throws if the root cannot be read.
- */
+/** Lists the files below `root`, a real path, with the variants beside them. Throws if the root cannot be read. */
 export async function listTree(root: string, dotfiles: boolean, warn: Warn, turns: TurnSlicer): Promise<FoundFiles> {
   const found = new FoundFiles();
   const first: Folder = { path: "", real: withSeparator(root), above: undefined };

@@ -10,10 +10,7 @@ import type { VariantKind, Warn } from "./representation.ts";
 
 /** The size of a read in bytes. The buffer survives the collector: with 256 KB the heap grows by 8 MB. */
 const AT_ONCE = 32 * 1024;
-/**
- * Reads the file of a manifest line by line, as precompress writes it. False if it has another form: what `add` was
- * given is then worth nothing.
- */
+/** Reads a manifest line by line, as precompress writes it. False if its form is another: what `add` got is then worthless. */
 export async function readManifestLines(
   path: string,
   add: (path: string, record: unknown) => void,
@@ -109,10 +106,7 @@ export class ManifestTime {
   }
 }
 
-/**
- * Sets the contents of `found` to what the manifest in `root` says of them. It is something read from a file: what
- * makes no sense in it is as if it were not there.
- */
+/** Sets the contents of `found` to what the manifest in `root` says of them; records that make no sense are skipped. */
 export async function takeRecords(
   root: string,
   found: FoundFiles,

@@ -79,10 +79,7 @@ interface ProofOptions {
   readonly contentOf: (sha256: string) => Uint8Array<ArrayBuffer> | undefined;
 }
 
-/**
- * Proves variants no manifest vouches for: decodes them before they are sent. If one is wrong, those beside it stay
- * too.
- */
+/** Proofs of variants without a manifest: each is decoded before it is sent. A wrong one drops those beside it. */
 export class Proofs {
   readonly #tree: Tree;
   readonly #options: ProofOptions;

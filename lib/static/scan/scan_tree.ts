@@ -78,10 +78,7 @@ export interface ScanOptions {
   readonly doubted?: ReadonlySet<string>;
 }
 
-/**
- * Finds what there is to serve below a folder: regular files, with their variants beside them. Links are followed as
- * long as they stay below the folder's real path. What the manifest of precompress knows is not read.
- */
+/** Finds the regular files below a folder, with variants. It follows links within it, and trusts precompress' manifest. */
 export async function scanTree(directory: string, warn: Warn, { dotfiles, doubted }: ScanOptions): Promise<Tree> {
   const root = treeRoot(directory);
   const turns = new TurnSlicer();
