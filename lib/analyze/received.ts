@@ -3,10 +3,7 @@ import type { ReferenceKind } from "../pages/mod.ts";
 import { formatBytes } from "../quantities/mod.ts";
 import { contentCodings, undoableFormats } from "../semantics/mod.ts";
 
-/**
- * Reads the fields of a response that say how long it is kept (RFC 9111, section 4.2.1): `fresh` in seconds without
- * asking again, 0 if clients ask each time; `hasValidator` if they can.
- */
+/** Reads how long a response is kept (RFC 9111, 4.2.1): `fresh` in seconds, 0 if clients ask each time. */
 export function lifetimeOf(headers: Headers): { isStored: boolean; fresh: number; hasValidator: boolean } {
   const directives = directivesOf(headers.get("cache-control") ?? "");
   const hasValidator = headers.has("etag") || headers.has("last-modified");

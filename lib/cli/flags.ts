@@ -6,18 +6,13 @@ import { byteCount, duration, percent, seconds, suggestionFor, UsageError, whole
 export interface Flag {
   /** The option that it sets, as in `levels.brotli`; undefined if the flag is the command's own. */
   readonly option?: string;
-  /**
-   * The name, without dashes.
-   *
-   * @default that of the option, in kebab case
-   */
+  /** The name, without dashes. Default: that of the option, in kebab case. */
   readonly name?: string;
   /** The letter that stands for the name. */
   readonly short?: string;
   /**
    * The word for its value: BYTES, LIST, N, PERCENT, SECONDS and TIME say how it is read, others stand for text.
-   *
-   * @default none: it is a switch, which turns an option off if its name begins with `no-`
+   * Default: none, a switch, which turns an option off if its name begins with `no-`.
    */
   readonly value?: string;
   /** The sentence of the help, without the default; undefined: the help leaves the flag out. `{range}` is that of the option. */

@@ -43,11 +43,7 @@ export function oneFolder(folders: readonly string[], purpose: string): string {
   return folders[0]!;
 }
 
-/**
- * Requires that something is there which the command line names. Whether it can be read is found when it is.
- *
- * @param named The path, for messages. Default: `path`.
- */
+/** Requires a folder or file that the command line names; `named` is its path in messages. Reading it comes later. */
 export function requireThere(path: string, kind: "folder" | "file", before: string, named: string = path): void {
   let isFolder: boolean;
   try {

@@ -14,9 +14,8 @@ export interface PageReferences {
 const SCRIPT = /^(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma|live)script(?:1\.[0-5])?)$/i;
 
 /**
- * Lists what a browser with scripts loads for an HTML page, as far as the page itself says it: of what scripts load,
- * what they import by name. Nothing is evaluated: of a `srcset` it is the candidate for a common screen, of a `<picture>` the first source
- * of a known type.
+ * Lists what a page itself has a browser load, with what its scripts import by name. Nothing is evaluated: a `srcset`
+ * gives the candidate for a common screen, a `<picture>` the first source of a known type.
  */
 export function pageReferences(html: string): PageReferences {
   const found = new Found();

@@ -8,9 +8,8 @@ import {
 } from "./reference.ts";
 
 /**
- * Lists what a style sheet, or the value of a `style` attribute, may load: imported sheets, images, and of each font the
- * first file, if it has Latin letters. A browser loads images and fonts only where they are used, which nothing here
- * knows. It takes time in proportion to the text, whatever that is.
+ * Lists what a style sheet or `style` value may load, if used: imports, images, each font's first file with Latin
+ * letters. It takes linear time.
  */
 export function styleReferences(css: string): Reference[] {
   return new StyleReader(css).read();

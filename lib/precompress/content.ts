@@ -21,12 +21,7 @@ const MIN_SAMPLE = 4096;
 const SAMPLE_SIZE = 4096;
 const STRETCH = 64 * 1024;
 
-/**
- * Tells whether data looks compressed or encrypted, by the Shannon entropy of samples spread over it.
- *
- * Repetitions at a distance escape such a probe, so a file that it takes for dense would rarely be worth a variant, and
- * one that it lets through costs only time.
- */
+/** A probe of whether data looks compressed or encrypted, by the entropy of samples. Repetitions at a distance escape it. */
 export class DensityProbe {
   #counts = new Uint32Array(256);
   #total = 0;

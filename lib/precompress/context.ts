@@ -41,10 +41,7 @@ export interface Context {
   trialIn: string | undefined;
 }
 
-/**
- * The reason why a file gets no variants. It is smaller than `minSize`, excluded by a pattern, compressed (by its
- * extension or entropy), or a compressed form beside its original.
- */
+/** The reason why a file gets no variants. `dense`: by its entropy; `beside`: it is a compressed form beside its original. */
 export type LeftAlone = "small" | "unwanted" | "compressedByName" | "dense" | "beside";
 
 /** An account of what a run found and did. */

@@ -124,10 +124,7 @@ export class FormerRuns {
     return place === undefined || place.isOtherCase ? join(this.folder, path) : place.path;
   }
 
-  /**
-   * Looks at a place. What a run wrote under a name in another case is not there: the file system may find it, but
-   * servers elsewhere would not, and it is about to go by its own name.
-   */
+  /** Looks at a place. A name in another case is not there: the file system may find it, servers elsewhere would not. */
   async lookAnew(path: string): Promise<Occupant> {
     const place = await this.places.of(path);
     return place && await this.#isOtherCase(place) ? { kind: "nothing" } : await this.occupantOf(place);

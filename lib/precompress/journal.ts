@@ -80,10 +80,7 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
   return { entries, copied, length: text.length, isHeld };
 }
 
-/**
- * The record, line by line and before it happens, of which bytes a run puts where: after a kill the next run knows them for
- * its own, and need not make them again. A run holds the lock of the folder as long as it has the journal.
- */
+/** The record, ahead of time, of which bytes are put where: known after a kill. Its run has the lock of the folder. */
 export class Journal {
   readonly #path: string;
   readonly #lock: ProcessLock;

@@ -158,10 +158,8 @@ export class Pool {
   }
 
   /**
-   * Ends all workers at once and removes what they were writing; jobs not done yet reject with `reason`.
-   *
-   * On Deno a thread may go on for a moment after terminate() has resolved. It finds its temporary file gone then, and
-   * cannot make it anew.
+   * Ends all workers, removes what they were writing, rejects the other jobs with `reason`. A thread of Deno may live on
+   * for a moment: without its temporary file, which it cannot make anew.
    */
   async stop(reason: unknown): Promise<void> {
     this.#stopped ??= { reason };

@@ -65,10 +65,8 @@ export class Target {
   }
 
   /**
-   * Gives a finished file the name `path`.
-   *
-   * @returns false if the same bytes are there already; the temporary file is left then.
-   * @throws {Error} if anything else is there that no run wrote; it stays.
+   * Gives a finished file the name `path`; false if the same bytes are there, and then the temporary file is left.
+   * Throws an Error if anything else is there that no run wrote; it stays.
    */
   async put(path: string, { temporary, sha256, entry, replacesAny }: Finished): Promise<boolean> {
     this.#former.forget(path);

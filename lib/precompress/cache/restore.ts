@@ -10,14 +10,9 @@ import { keyOf, largestVariant, type Trailer, TRAILER_SIZE, trailerIn } from "./
 const PIECE = 256 * 1024;
 
 /**
- * Writes the variant that `job` is about from its entry in the cache, in constant memory: the entry is read twice, to be
- * verified and to be copied.
- *
- * An entry is used only if it is whole, is that of the job's key, has the hash that its trailer says, and decodes to
- * the very content. The cache is not trusted.
- *
- * @returns undefined if the entry fails one of these checks.
- * @throws {Error} if the variant cannot be written, or its dictionary is not what it was.
+ * Writes the variant of `job` from its entry in the cache, in constant memory: it is read twice, to be verified and copied.
+ * The cache is not trusted: the entry must be whole, of the job's key and its own hash, and decode to the content.
+ * Returns undefined if it fails a check; throws if the variant cannot be written, or its dictionary has changed.
  */
 export async function restore(job: Job, path: string): Promise<Result | undefined> {
   const dictionary = job.dictionary === undefined ? undefined : await readDictionary(job);

@@ -23,12 +23,9 @@ export type Ranking = "value" | "density";
 export type Pause = () => Promise<void>;
 
 /**
- * Chooses pieces of pages that, put together, hold as much as can be of the text that many of them share: the most
- * valuable first, up to `most` bytes. The same pieces for the same pages, everywhere.
- *
- * Greedy, as COVER does it: each gram of a block counts as often as other pages have it, unless a piece before holds it.
- *
- * @see {@link https://doi.org/10.1145/2882903.2915229} for covers by counted grams
+ * Chooses pieces of pages that hold as much text shared by many as can be, the best first, up to `most` bytes, the same
+ * everywhere. Greedy, as COVER: a gram counts as often as other pages have it, unless a piece before holds it.
+ * See https://doi.org/10.1145/2882903.2915229.
  */
 export async function coverOf(
   pages: readonly Uint8Array[],

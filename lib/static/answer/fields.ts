@@ -61,10 +61,7 @@ function cacheControlOf(path: string, settings: TreeSettings): string {
   return own;
 }
 
-/**
- * The field that asks browsers to keep a file as a dictionary for its next version. Empty if they cannot: it is no text,
- * or they may not use it again without a question, or nothing of its name stays when its content changes.
- */
+/** The field by which browsers keep a file as a dictionary; empty without variants, a lifetime or a name beside a hash. */
 function dictionaryFieldOf({ file, path, settings }: Resource, cacheControl: string): string {
   if (!settings.dictionaries || !isFresh(cacheControl)) return "";
   if (file.path === settings.siteDictionary?.path) return siteDictionaryField(settings.basePath);

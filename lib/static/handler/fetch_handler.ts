@@ -10,11 +10,8 @@ import type { Site } from "./site.ts";
 const UNREAD = 500;
 
 /**
- * Makes the body of a Response from parts of a file. If the body is neither read nor canceled, as where a framework
- * answers HEAD from GET, its file is closed after a while. A later read opens the file again and compares it with the
- * scan.
- *
- * A default stream: on all runtimes one of type "bytes" is slower, on Node by a third.
+ * Makes a body from parts of a file. An unread one, as where a framework answers HEAD from GET, closes its file after
+ * a while; a later read opens it again and compares it with the scan. A stream of type "bytes" is slower, on Node by a third.
  */
 export function fileBody(
   file: FileParts,

@@ -54,11 +54,8 @@ function mountAt(path: string, target: string, lacksSlash: boolean): Mount | und
 const INTERNAL_ERROR = 2; // RFC 9113 section 7
 
 /**
- * Sends what `reader` reads as the body of `res`, of which the head is written, and ends it; one that cannot be sent whole is
- * cut. Fulfilled when the file is closed, whatever became of the visitor.
- *
- * Reads one piece while another is being sent, into buffers that are free again once `write()` calls back. Middleware
- * that wraps `write()` may never do that (compression does not): each piece gets a new one then.
+ * Sends what `reader` reads as the body of `res` and ends it, or cuts it; fulfilled when the file is closed.
+ * Buffers are free again once `write()` calls back; middleware that wraps it may never do so: each piece gets a new one then.
  */
 export async function sendFile(req: IncomingMessage, res: ServerResponse, reader: FileReader): Promise<void> {
   const free: Uint8Array[] = [];

@@ -82,10 +82,7 @@ export class Fallback {
 /** The limit of retired tables; more than one exists only if files changed in the midst of a deploy. */
 const MOST_FORMERS = 3;
 
-/**
- * The responses by path. It is replaced as a whole, so that no response mixes two deploys. A path's response is made
- * when it is first requested: ready responses for 10,000 files would take 40 MB of the heap.
- */
+/** The responses by path, replaced as a whole: none mixes two deploys. Made on request: 10,000 would take 40 MB of heap. */
 export class Table {
   readonly tree: Tree;
   readonly memory: TreeMemory;

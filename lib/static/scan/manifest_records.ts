@@ -97,9 +97,8 @@ export class ManifestTime {
   }
 
   /**
-   * Whether a file was as it is when the manifest was put there. A copy keeps the time of its content's last change
-   * (mtime) or has a new one; the ctime cannot be set. A tick of the clock (on Deno, a second) counts as later. A file
-   * that is younger by either time is in doubt, not wrong: in a copied folder, the files copied last.
+   * Whether a file was as it is when the manifest was put there: a copy keeps its mtime or has a new one, the ctime cannot
+   * be set. A file that is younger by either is in doubt, not wrong. A tick (on Deno, a second) counts as later.
    */
   vouchesFor(file: FileStatus): boolean {
     return file.isFile && file.mtimeMs <= this.#mtimeMs && file.ctimeMs < this.#ctimeMs;
