@@ -16,7 +16,6 @@ export async function folderFiles(folder: string): Promise<string[]> {
 /** The path that a folder was built to be served at, as the first reference to a file of it by a whole path shows. */
 export class BasePath {
   readonly #files: ReadonlySet<string>;
-  /** The length of the longest of their paths. */
   #longest = 0;
   /** The path, with a slash at its end, without one at its start; undefined before the first such reference. */
   #path: string | undefined;
@@ -60,7 +59,6 @@ export function decoded(pathname: string): string | undefined {
   }
 }
 
-/** The options of {@linkcode analyze}. */
 export interface AnalyzeOptions {
   /** Origins whose files are looked at besides the page's own. */
   readonly origins: readonly string[];
@@ -111,7 +109,6 @@ export async function analyze(target: string, options: AnalyzeOptions): Promise<
 interface Task {
   readonly target: string;
   readonly isPage: boolean;
-  /** The paths of a folder's files. */
   readonly paths: readonly string[];
   readonly time: TimeLimit;
 }

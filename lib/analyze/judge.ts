@@ -19,10 +19,8 @@ export type FindingKind =
   | "asked-again"
   | "whole-updates";
 
-/** A fault of a response. */
 export interface Finding {
   readonly kind: FindingKind;
-  /** The message for people. */
   readonly message: string;
 }
 
@@ -45,7 +43,6 @@ export interface AnalyzedFile {
   readonly findings: readonly Finding[];
 }
 
-/** The results of an analysis. */
 export interface Analysis {
   readonly target: string;
   readonly files: readonly AnalyzedFile[];
@@ -53,7 +50,6 @@ export interface Analysis {
   readonly elsewhere: number;
   /** The reasons why some files were not analyzed; empty if all were. */
   readonly limits: readonly string[];
-  /** The bytes of all files. */
   readonly sent: number;
   readonly best: number;
 }

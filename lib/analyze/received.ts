@@ -62,7 +62,6 @@ function decoderFor(encoding = "utf-8"): TextDecoder {
   }
 }
 
-/** A file that came. */
 export interface Received {
   readonly url: string;
   readonly kind: ReferenceKind | "page";
@@ -82,7 +81,6 @@ export type Content = Uint8Array<ArrayBuffer> | { readonly fault: string };
 /** Files that unfold to more are not looked into, in bytes. */
 const MOST_CONTENT = 64 << 20;
 
-/** Undoes the content coding of a body. */
 export async function contentOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Promise<Content> {
   let content = bytes;
   for (const coding of contentCodings(headers.get("content-encoding") ?? "").reverse()) {

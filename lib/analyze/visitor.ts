@@ -15,7 +15,6 @@ export type Ask = (url: string, headers: Fields) => Promise<Pick<Response, "stat
 /** Says where a reference leads to, as it was resolved; `isWhole` if that is not relative to the place of its file. */
 export type Locate = (url: URL, isWhole: boolean) => string;
 
-/** A response, and the URL that gave it. */
 interface Answer {
   readonly url: string;
   readonly response: Awaited<ReturnType<Ask>>;
@@ -27,7 +26,6 @@ export interface Limits {
   readonly signal: AbortSignal;
 }
 
-/** A file to ask for. */
 interface Wanted {
   readonly url: string;
   readonly kind: ReferenceKind | "page";

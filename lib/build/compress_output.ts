@@ -90,13 +90,11 @@ export class Output {
   /** By absolute path: whether the name holds a hash. */
   readonly #hashed = new Map<string, boolean>();
 
-  /** Takes note of a file below an output folder. */
   add(folder: string, path: string, isHashed: boolean): void {
     this.addFolder(folder);
     this.#hashed.set(resolve(folder, path), isHashed);
   }
 
-  /** Takes note of a folder that the build wrote to. */
   addFolder(folder: string): void {
     this.#folders.add(resolve(folder));
   }

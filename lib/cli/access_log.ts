@@ -70,7 +70,6 @@ export class AccessLog {
     this.#output.write(`${line}\n`);
   }
 
-  /** Writes the gathered lines. */
   flush(): void {
     if (this.#lines === "") return;
     if (this.#output.writableLength > MOST_WAITING) {

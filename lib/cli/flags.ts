@@ -62,7 +62,6 @@ export function optionsByPath(schema: Schema<Members>, inner: Readonly<Record<st
 }
 
 export class Flags {
-  /** The rows of the table, and those of all commands. */
   readonly rows: readonly Flag[];
   readonly #members: () => Members;
 

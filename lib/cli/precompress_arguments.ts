@@ -86,13 +86,11 @@ exit status: 0 done, 1 something failed (each named), 2 wrong usage, 130 or 143 
 `;
 }
 
-/** The parsed command line of `millrace precompress`. */
 export interface PrecompressArguments {
   readonly directory: string;
   readonly action: "precompress" | "check" | "dry-run" | "clean";
   readonly json: boolean;
   readonly quiet: boolean;
-  /** Paths of the reports to write. */
   readonly reports: readonly string[];
   readonly options: PrecompressOptions;
 }

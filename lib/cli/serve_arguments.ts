@@ -110,7 +110,6 @@ export const serveFlags: Flags = new Flags(() => optionsByPath(staticHandlerOpti
   { name: "quiet", help: "print warnings and errors only, no line for each request" },
 ]);
 
-/** Returns the text that `millrace serve --help` prints. */
 export function serveHelp(): string {
   return `Serves a folder over HTTP, from memory where files are small: precompressed variants, caching, ranges, and deltas for
 returning visitors. Run millrace precompress first.
@@ -126,14 +125,12 @@ exit status: 0 stopped, 1 something failed, 2 wrong usage, 130 or 143 ended by a
 `;
 }
 
-/** The parsed command line of `millrace serve`. */
 export interface ServeArguments {
   readonly directory: string;
   readonly hostname: string;
   readonly port: number;
   /** The number of ports to try from that on, as long as they are in use. */
   readonly portsToTry: number;
-  /** The paths of a certificate and its key. */
   readonly certificate: { readonly cert: string; readonly key: string } | undefined;
   readonly quiet: boolean;
   readonly options: StaticHandlerOptions;

@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { nearest } from "../streams/internal.ts";
 
-/** Done as asked. */
 export const DONE = 0;
 /** Something failed; each failure is named on stderr. */
 export const FAILED = 1;
@@ -14,11 +13,9 @@ export const interrupted = { SIGINT: 130, SIGTERM: 143 } as const;
 /** A signal that asks a command to end. */
 export type EndingSignal = keyof typeof interrupted;
 
-/** Every {@linkcode EndingSignal}. */
 export const endingSignals: readonly EndingSignal[] = ["SIGINT", "SIGTERM"];
 
 export interface Command {
-  /** Returns the text that `--help` prints. */
   readonly help: () => string;
   /** Runs the command; returns the exit status or the text to print. A UsageError means wrong words, others failures. */
   readonly run: (words: readonly string[]) => Promise<number | "help" | "version">;

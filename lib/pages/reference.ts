@@ -1,4 +1,3 @@
-/** The kind of file that a page loads. */
 export type ReferenceKind = "script" | "style" | "image" | "font" | "other";
 
 /** A file that a page or a style sheet refers to. */

@@ -177,7 +177,6 @@ class ScriptReader extends TextCursor {
     return end === -1 ? this.text.length : end;
   }
 
-  /** Reads space, line ends and comments. */
   #blank(): void {
     for (this.take(SPACE); this.text[this.at] === "/"; this.take(SPACE)) {
       const next = this.text[this.at + 1];

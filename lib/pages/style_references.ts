@@ -20,7 +20,6 @@ const WORD = /[-\w\u0080-\uffff]*/y;
 /** Dots per point of each unit. */
 const units: Readonly<Record<string, number>> = { x: 1, dppx: 1, dpi: 1 / 96, dpcm: 2.54 / 96 };
 
-/** An option of an `image-set()`. */
 interface Option extends Size {
   readonly references: readonly Reference[];
   /** Whether all current browsers take it. */

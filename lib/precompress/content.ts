@@ -60,7 +60,6 @@ export interface Content {
   readonly sha256: string;
   /** In bytes, as read. */
   readonly size: number;
-  /** Whether it looks compressed or encrypted. */
   readonly isDense: boolean;
 }
 

@@ -24,7 +24,6 @@ export interface Context {
   readonly places: Places;
   readonly settings: Settings;
   readonly selection: Selection;
-  /** The earlier runs into the source folder. */
   readonly origin: FormerRuns;
   /** The earlier runs into the target; the same as `origin` unless files are copied. */
   readonly former: FormerRuns;
@@ -51,7 +50,6 @@ export class Ledger {
   /** Files with new variants; in a dry run, those that lack some. */
   readonly compressed: Set<string> = new Set();
   readonly removed: string[] = [];
-  /** Files copied to `out`. */
   readonly copied: string[] = [];
   /** Compressed files of others that are used as they are. */
   readonly found: string[] = [];
@@ -68,7 +66,6 @@ export class Ledger {
   readonly times: Map<string, number> = new Map();
   /** The dictionary of the site, if there is one: its path, its size in bytes, and a hash of what it was made of. */
   siteDictionary: { readonly path: string; readonly size: number; readonly madeOf: string } | undefined;
-  /** The number of files found. */
   files = 0;
   /** The number of skipped names that begin with a dot. */
   dotfiles = 0;

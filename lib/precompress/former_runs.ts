@@ -6,7 +6,6 @@ import { manifestName, parseManifest, readManifestText } from "./manifest.ts";
 import { isSameButForCase, obstacle, type Occupant, occupantAt, type RealPlace, RealPlaces } from "./occupant.ts";
 import type { FileRecord, Manifest } from "./records.ts";
 
-/** The options of writing to a folder. */
 export interface WritingOptions {
   /** Whether the files themselves are copied there. */
   readonly isCopy: boolean;

@@ -38,7 +38,6 @@ export interface Advance {
 /** The result of a {@linkcode Job}, and how long it took in ms. */
 export type Outcome = Result & {
   readonly elapsedMs: number;
-  /** Whether it comes from the cache. */
   readonly isCached: boolean;
 };
 

@@ -37,7 +37,6 @@ interface Owner {
 
 export interface FoundJournal {
   readonly entries: readonly JournalEntry[];
-  /** Whether the run copied the files themselves. */
   readonly copied: boolean;
   /** The length of the file in bytes, by which a change is seen. */
   readonly length: number;

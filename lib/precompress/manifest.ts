@@ -76,7 +76,6 @@ export class ManifestLines {
     this.#add = add;
   }
 
-  /** Whether the whole of a manifest was read. */
   get isComplete(): boolean {
     return this.#expected === "nothing" && this.#begun === "";
   }

@@ -43,7 +43,6 @@ export class RealPlaces {
     };
   }
 
-  /** Whether a part of the path of a folder is a link. */
   async #hasLink(folder: string): Promise<boolean> {
     for (let path = folder; path !== "."; path = dirname(path)) {
       if ((await lstat(join(this.#root, path))).isSymbolicLink()) return true;
@@ -97,9 +96,7 @@ export type Occupant =
   | { readonly kind: "obstacle"; readonly message: string; readonly isFolder: boolean };
 
 const NOTHING: Occupant = { kind: "nothing" };
-/** An obstacle that is no folder. */
 export const obstacle = (message: string): Occupant => ({ kind: "obstacle", message, isFolder: false });
-/** The problem of a folder where a file belongs. */
 export const FOLDER_IN_THE_WAY = "a folder is in the way: remove it and run again";
 const LINK_TO_FOLDER = "a symbolic link to a folder is in the way: remove it";
 const FOLDER: Occupant = { kind: "obstacle", message: FOLDER_IN_THE_WAY, isFolder: true };

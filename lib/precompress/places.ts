@@ -8,7 +8,6 @@ import { explain } from "./problem.ts";
 
 /** The folders of a run; real paths. */
 export interface Places {
-  /** The folder whose files are compressed. */
   readonly source: string;
   /** The folder that the variants go to: `source`, or that of `out`. */
   readonly target: string;
@@ -18,7 +17,6 @@ export interface Places {
   readonly cache: string | undefined;
 }
 
-/** The folders of a run over `directory`. */
 export async function placesOf(directory: string, options: PrecompressOptions): Promise<Places> {
   const source = await folder(directory);
   const target = options.out === undefined ? source : realOf(options.out);

@@ -2,7 +2,6 @@ import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, VariantRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
 
-/** A variant that a file should have. */
 export interface PlannedVariant {
   readonly format: VariantFormat | DeltaFormat;
   /** The settings to make it with, as the manifest records them. */
@@ -27,7 +26,6 @@ export interface Work extends Copy {
   readonly variants: readonly PlannedVariant[];
 }
 
-/** A copy to make of a file. */
 export interface Copy {
   readonly file: FoundFile;
   /** The SHA-256 of the file, in hexadecimal. */

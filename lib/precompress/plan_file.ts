@@ -44,7 +44,6 @@ export function dictionaryOf(
   return { file: join(places.previous!, dictionary!.path), sha256: dictionary!.sha256 };
 }
 
-/** A file that variants are planned of. */
 interface Original {
   readonly file: FoundFile;
   readonly content: Content;
@@ -147,7 +146,6 @@ function areSame(a: VariantRecord | undefined, b: VariantRecord | undefined): bo
   return a?.state === b?.state && a?.size === b?.size;
 }
 
-/** The problem of a file that has the place of a variant. */
 function inTheWay(path: string): Error {
   return new Error(`it is in the way and not made from ${basename(path)}: remove it, exclude that, or use --force`);
 }

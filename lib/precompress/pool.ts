@@ -131,7 +131,6 @@ export class Pool {
   #memory = 0;
   /** The memory that running jobs may need together. */
   readonly #budget: number;
-  /** The number of slots in use. */
   #open = 1;
   #stopped: { reason: unknown } | undefined;
 

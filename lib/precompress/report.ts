@@ -103,7 +103,6 @@ export function typeOf(path: string): string {
   return kindOf.get(name.slice(dot + 1).toLowerCase()) ?? "other";
 }
 
-/** Tells what a run found and did. */
 export function report(written: Written, { former, ledger, places, settings, started }: Context): RunDetails {
   return {
     report: summarize(ledger, written, performance.now() - started),

@@ -48,7 +48,6 @@ export class PreviousFiles {
 }
 
 export interface TreeFiles {
-  /** The files to compress, unless they are not worth it. */
   readonly files: readonly FoundFile[];
   /** The paths of folders that any of them is in. */
   readonly folders: ReadonlySet<string>;

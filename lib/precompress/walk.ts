@@ -15,7 +15,6 @@ export interface FoundFile {
   readonly mode: number;
 }
 
-/** The files below a folder. */
 export interface Tree {
   /** Sorted by path. */
   readonly files: FoundFile[];
@@ -26,7 +25,6 @@ export interface Tree {
   readonly problems: Problem[];
 }
 
-/** The options of {@linkcode walk}. */
 export interface WalkOptions {
   /** Whether names that begin with a dot are in; `.well-known` always is. */
   readonly dotfiles: boolean;

@@ -10,9 +10,7 @@ import { requireMatch } from "./selection.ts";
 import { type TreeFiles, treeFilesOf } from "./tree_files.ts";
 import { type Tree, walk } from "./walk.ts";
 
-/** All that a run found. */
 export interface Found extends TreeFiles {
-  /** Paths in the source that could not be read. */
   readonly unreadable: readonly string[];
   /** Paths of temporary files that killed runs left below the target. */
   readonly temporaries: string[];

@@ -11,7 +11,6 @@ export type Change = "same" | "changed" | "new";
 /** A file as a report shows it. */
 export interface SiteFile {
   readonly path: string;
-  /** The kind of file, as in `JavaScript`. */
   readonly type: string;
   /** In bytes. */
   readonly size: number;
@@ -36,14 +35,12 @@ export function updateSize(file: Sizes): number {
   return Math.min(sentSize(file), file.sizes.dcb ?? Infinity, file.sizes.dcz ?? Infinity);
 }
 
-/** Adds up numbers. */
 export function sum(numbers: Iterable<number>): number {
   let total = 0;
   for (const number of numbers) total += number;
   return total;
 }
 
-/** The files before a run. */
 export interface Former {
   /** Whether they were deployed, so that visitors have them; if not, a run found them. */
   readonly isDeploy: boolean;

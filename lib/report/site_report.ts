@@ -5,9 +5,7 @@ import { type DeltaFormat, extensions, type FileRecord, type VariantFormat } fro
 import { type Changes, changesOf, type FileState, type Former, type SiteFile } from "./changes.ts";
 import { type Visit, visitsOf } from "./visits.ts";
 
-/** All that a report of a run says. */
 export interface SiteReport {
-  /** The name of the folder. */
   readonly name: string;
   readonly run: RunDetails;
   /** Sorted by path. */
@@ -19,7 +17,6 @@ export interface SiteReport {
   readonly visits: readonly Visit[];
 }
 
-/** Gathers what a report says of a run. */
 export async function siteReportOf(run: RunDetails, former: Former | undefined): Promise<SiteReport> {
   const changes = former && changesOf(run.records, former);
   const stateOf = statesOf(run);

@@ -66,14 +66,12 @@ export class Cache {
     await this.#attempt("write", () => this.#store.put(key, job.temporary, trailerBytes({ key, sha256, size })));
   }
 
-  /** Ends the run, and sums it up. */
   async end(): Promise<CacheReport> {
     this.#removed = await this.#attempt("clear", () => this.#store.end()) ?? 0;
     const [taken, made, refused, removed] = [this.#taken, this.#made, this.#refused, this.#removed];
     return { taken, made, refused, removed, ...(this.#problem !== undefined && { problem: this.#problem }) };
   }
 
-  /** Releases the store. */
   async close(): Promise<void> {
     await this.#store.close().catch(() => {}); // nothing depends on it
   }

@@ -1,4 +1,3 @@
-/** Limits of a folder of entries. */
 export interface CacheLimits {
   /** In bytes, of all entries together. Default: none. */
   readonly maxSize: number | undefined;

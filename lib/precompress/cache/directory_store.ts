@@ -15,7 +15,6 @@ import { explainPlace } from "../problem.ts";
 import { type CacheLimits, type CacheStore, entryPath, type StoredEntry } from "./cache_store.ts";
 import { TRAILER_SIZE, trailerIn } from "./entry.ts";
 
-/** An entry that might go. */
 interface Candidate {
   readonly path: string;
   readonly key: string;

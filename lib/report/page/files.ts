@@ -54,7 +54,6 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A file as the page shows it. */
 export interface ShownFile {
   readonly path: string;
   readonly type: number;

@@ -50,7 +50,6 @@ function saved({ size, sent }: ShownFile): number {
 const ROW = 34;
 /** Rows that are made above and below those in view. */
 const SPARE = 12;
-/** The most rows on paper. */
 const PRINTED = 300;
 
 /** A table of which only the rows in view exist, sorted by any column. */

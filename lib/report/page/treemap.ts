@@ -3,7 +3,6 @@ import type { PageWords } from "./files.ts";
 import { saving } from "../words.ts";
 import { element, type ShownFile } from "./files.ts";
 
-/** A part of an area. */
 export interface Rectangle {
   readonly x: number;
   readonly y: number;

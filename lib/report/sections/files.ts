@@ -83,7 +83,6 @@ ${
 </section>`;
 }
 
-/** Files that could not be handled. */
 export function problemsSection({ run }: SiteReport): Markup | undefined {
   const { problems } = run.report;
   if (problems.length === 0) return undefined;

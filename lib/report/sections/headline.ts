@@ -4,7 +4,6 @@ import { sentSize, type SiteFile, sum, updateSize } from "../changes.ts";
 import { grouped, html, isLoaded, type Markup, percent, saving, visibleName } from "../words.ts";
 import type { SiteReport } from "../site_report.ts";
 
-/** A bar of a chart. */
 export interface Bar {
   readonly label: string;
   readonly bytes: number;

@@ -10,19 +10,16 @@ export interface RequestFields {
 /** Names and values of header fields in turn, as `writeHead()` of `node:http` takes them. */
 export type Fields = readonly string[];
 
-/** The value of the field `name`, if it is among `fields`. */
 export function valueOf(fields: Fields, name: string): string | undefined {
   const at = fields.findIndex((each, i) => i % 2 === 0 && each.toLowerCase() === name.toLowerCase());
   return at === -1 ? undefined : fields[at + 1];
 }
 
-/** The field `name` alone, if it is among `fields`. */
 export function only(fields: Fields, name: string): Fields {
   const value = valueOf(fields, name);
   return value === undefined ? [] : [name, value];
 }
 
-/** `fields` without those of these names, in lower case. */
 export function without(fields: Fields, names: readonly string[]): string[] {
   return fields.filter((_, i) => !names.includes(fields[i - i % 2].toLowerCase()));
 }

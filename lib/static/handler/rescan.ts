@@ -95,7 +95,6 @@ export class Succession {
   /** The digest of the state that is served, and of the one that was seen last. */
   #adopted = "";
   #last = "";
-  /** The time of the last change seen. */
   #since = 0;
   #pauseMs = SHORT_PAUSE;
   #loss: string | undefined;

@@ -18,7 +18,6 @@ export interface Asked {
 
 const ALLOW = ["Allow", "GET, HEAD, OPTIONS"];
 
-/** Answers a request from `table`. */
 export function respond(table: Table, asked: Asked, onFault: OnFault): Answer {
   const { folder, fallback } = table;
   const path = decodeTarget(asked.target);
@@ -50,7 +49,6 @@ export function respondInChain(table: Table, asked: Asked, onFault: OnFault): An
   return page && respondWithPage(page, table, asked, onFault);
 }
 
-/** The response to every request once the handler is closed. */
 export function respondClosed({ general, closed }: FolderAnswers, { fields }: Asked): Answer {
   return general.permit(closed, fields);
 }

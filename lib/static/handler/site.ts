@@ -81,7 +81,6 @@ export class Site {
     return site;
   }
 
-  /** The response to a request. */
   respond(asked: Asked): Answer {
     return this.#table ? respond(this.#table, asked, this.fault) : respondClosed(this.#closed!, asked);
   }
@@ -92,7 +91,6 @@ export class Site {
     return asked.method === "GET" || asked.method === "HEAD" ? respondClosed(this.#closed!, asked) : undefined;
   }
 
-  /** The path that the folder is served at. */
   get basePath(): string {
     return this.#settings.basePath;
   }

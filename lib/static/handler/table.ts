@@ -140,7 +140,6 @@ export class Table {
     return found;
   }
 
-  /** The file at a path below the folder. */
   resourceNamed(path: string): Resource | undefined {
     return this.#resourceOf(this.tree.find(path));
   }

@@ -1,6 +1,5 @@
 import { type VariantKind, variantKinds } from "./representation.ts";
 
-/** The factor by which a full column grows. */
 export const GROWTH = 1.5;
 
 /** A list of numbers that grows in place: an array leaves its former, smaller self behind whenever it grows. */
@@ -55,12 +54,10 @@ export class ContentColumns {
     this.#sizes.set(index, isHash ? size : UNKNOWN);
   }
 
-  /** Resets a content to unknown. */
   clear(index: number): void {
     this.#sizes.set(index, UNKNOWN);
   }
 
-  /** Whether a content is known. */
   has(index: number): boolean {
     return this.#sizes.at(index) !== UNKNOWN;
   }
@@ -116,7 +113,6 @@ export class PathIndex {
     else this.#slots[this.#slotOf(wanted)] = this.length - 1;
   }
 
-  /** The number of a path, if it is there. */
   find(path: string): number | undefined {
     const found = this.#slots[this.#slotOf(this.#encode(path))];
     return found === FREE ? undefined : found;
@@ -173,7 +169,6 @@ const FIRST_VARIANT = 1;
 
 /** The files of a tree and their representations by number: those of one file follow each other, itself first. */
 export class FoundFiles {
-  /** The path of each file, below the folder. */
   readonly paths: PathIndex = new PathIndex();
   /** The content of each representation, unknown at first. */
   readonly contents: ContentColumns = new ContentColumns();
@@ -193,7 +188,6 @@ export class FoundFiles {
   siteDictionary: number | undefined;
   /** Real paths of folders, with a separator at the end. */
   readonly folders: string[] = [];
-  /** The number of each file's folder. */
   readonly #folderOf = new NumberColumn();
   readonly #firsts = new NumberColumn();
   readonly #kinds = new NumberColumn();

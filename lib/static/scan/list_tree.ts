@@ -31,7 +31,6 @@ export interface Folder {
   readonly path: string;
   /** Its real path, with a separator at its end. */
   readonly real: string;
-  /** The folder that it was found in. */
   readonly above: Folder | undefined;
 }
 

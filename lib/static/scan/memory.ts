@@ -49,12 +49,10 @@ export class TreeMemory {
     }
   }
 
-  /** The bytes in memory so far. */
   get size(): number {
     return this.#size + this.#copies;
   }
 
-  /** Whether the bytes of a representation are kept. */
   readonly keeps = (representation: number): boolean => this.#places[representation] !== NOWHERE;
 
   /** Whether a second copy of `size` bytes fits beside all that is to be kept; if so, it counts from now on. */

@@ -72,7 +72,6 @@ async function isProvenInTurns(
 /** Files up to this many bytes are decoded when they are first asked for: it takes some 2 ms. */
 const SMALL = 256 * 1024;
 
-/** The surroundings that {@linkcode Proofs} need. */
 interface ProofOptions {
   readonly warn: Warn;
   /** The content with that SHA-256 in base64, if it is at hand. */

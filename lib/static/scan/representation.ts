@@ -3,7 +3,6 @@ import { type StoredCoding, storedCodings } from "../../semantics/mod.ts";
 
 /** A form in which a file can be sent: as it is, compressed, or as a delta against a former version. */
 export interface Representation {
-  /** Its number in the tree. */
   readonly index: number;
   /** The absolute path to open; no part of it was a symbolic link when it was found. */
   readonly file: string;
@@ -47,7 +46,6 @@ export type Warn = (path: string, message: string) => void;
 
 /** A kind of file that stands beside others and holds a form of them. */
 export interface VariantKind {
-  /** Its place among {@linkcode variantKinds}. */
   readonly index: number;
   readonly coding: StoredCoding;
   /** The manifest's name of it. */

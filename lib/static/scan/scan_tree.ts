@@ -31,7 +31,6 @@ export class TreeState {
     return this.#found.length;
   }
 
-  /** Whether there is a file at a path below the folder. */
   has(path: string): boolean {
     return this.#found.paths.find(path) !== undefined;
   }

@@ -14,7 +14,6 @@ export class Tree implements Iterable<TreeFile> {
     return this.#found.length;
   }
 
-  /** The number of representations of all files. */
   get representations(): number {
     return this.#found.contents.length;
   }
@@ -25,7 +24,6 @@ export class Tree implements Iterable<TreeFile> {
     return count;
   }
 
-  /** The paths of all files, below the folder. */
   *paths(): Generator<string> {
     for (let i = 0; i < this.length; i++) if (this.#has(i)) yield this.#found.paths.at(i);
   }
