@@ -4,10 +4,9 @@ import { sleep } from "../timers/mod.ts";
 import { lifetimeOf, type Received } from "./received.ts";
 
 /**
- * The faults of a response: `broken`, it is an error or not in its coding; `uncompressed`; `compressed-badly`;
- * `uncacheable`, it is loaded whole on each visit; `never-304`, it is sent whole where it did not change;
- * `kept-too-long`, it is kept under a name without a hash; `asked-again`, it has a hash and is requested on each visit;
- * `whole-updates`, each new version is sent whole.
+ * The faults of a response. `broken`: an error, or not in its coding; `uncacheable`: loaded whole on each visit;
+ * `never-304`: sent whole unchanged; `kept-too-long`: kept under a name without a hash; `asked-again`: requested on each
+ * visit despite a hash; `whole-updates`: each new version is sent whole.
  */
 export type FindingKind =
   | "broken"

@@ -23,11 +23,7 @@ export const analyzeFlags: Flags = new Flags(() => optionsByPath(analyzeOptions)
     value: "SECONDS",
     help: "load for no longer, and judge what has come for no longer than that, too",
   },
-  {
-    option: "ca",
-    value: "FILE",
-    help: "trust the certificates in this file, in PEM format, in place of the system's",
-  },
+  { option: "ca", value: "FILE", help: "trust the certificates in this file, in PEM format, in place of the system's" },
   { name: "json", help: "print the analysis as JSON" },
 ]);
 

@@ -92,11 +92,7 @@ export const serveFlags: Flags = new Flags(() => optionsByPath(staticHandlerOpti
     otherwise: "no-cache, kept and revalidated each time",
   },
   { option: "dictionaries", name: "no-dictionaries", help: "no deltas for returning visitors (RFC 9842)" },
-  {
-    option: "memoryLimit",
-    value: "BYTES",
-    help: "of files kept in memory; k, M or G may follow the number",
-  },
+  { option: "memoryLimit", value: "BYTES", help: "of files kept in memory; k, M or G may follow the number" },
   { option: "previous", value: "DIR", help: "the former deploy: its immutable files stay answerable" },
   { option: "watch" }, // what the command does anyway
   {

@@ -92,15 +92,10 @@ export class Journal {
   }
 
   /**
-   * Takes the folder for a run. What a killed one noted stays in the journal.
-   *
-   * @param options.copied Whether the files themselves are copied there.
-   * @param options.toRemove Whether the run only removes, which needs no room on the disk.
-   * @param options.expected How long the journal was when the run was planned; undefined if there was none.
-   * @param options.waits How long other runs are waited for, in ms: before a warning, and in all.
-   * @throws {FolderChangedError} if another run has ended since.
-   * @throws {Error} if another run is under way all the time, or the folder cannot be written to.
-   * @throws {unknown} the reason of `signal` once it is aborted.
+   * Takes the folder for a run; what a killed one noted stays. `expected` is the journal's length when the run was planned,
+   * `waits` the ms of waiting for other runs: before a warning, and in all. `toRemove`: no room on the disk is needed.
+   * Throws the reason of `signal`, a FolderChangedError if another run has ended since, or an Error if one is under way or
+   * the folder cannot be written to.
    */
   static async open(
     folder: string,

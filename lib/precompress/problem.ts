@@ -51,10 +51,7 @@ export function explain(error: unknown): string {
 }
 
 /** Explanations of system errors about what the user named to be written. */
-const ofPlace: Readonly<Record<string, string>> = {
-  ...inTheWay,
-  ENOENT: "it cannot be made there",
-};
+const ofPlace: Readonly<Record<string, string>> = { ...inTheWay, ENOENT: "it cannot be made there" };
 
 /** Nothing that is in the way is ours to remove, nor is it said that the user should. */
 const otherPlace: Readonly<Record<string, string>> = {

@@ -66,9 +66,7 @@ export interface PrecompressReport {
   readonly found: readonly string[];
   /** The number of skipped names that begin with a dot; a folder counts once. */
   readonly dotfiles: number;
-  /**
-   * The dictionary of the site, its size in bytes: with `siteDictionary`, if one saves more than it costs.
-   */
+  /** The dictionary of the site, its size in bytes: with `siteDictionary`, if one saves more than it costs. */
   readonly siteDictionary?: { readonly path: string; readonly size: number };
   /** Variants taken from the cache and added to it: with `cache`, and without `dryRun`. */
   readonly cache?: CacheReport;

@@ -31,11 +31,8 @@ export class Target {
   }
 
   /**
-   * Takes the folder for this run; to be called before anything is changed in it.
-   *
-   * @param options.toRemove Whether the run only removes files, for which a full disk need have no room.
-   * @throws {FolderChangedError} if another run has ended since.
-   * @throws {Error} if another run is under way, or it cannot be written to.
+   * Takes the folder for this run, before any change; `toRemove`: it only removes, for which a full disk need have no room.
+   * Throws a FolderChangedError if another run has ended since, an Error if one is under way or the folder is unwritable.
    */
   async begin(
     { toRemove = false, signal }: { readonly toRemove?: boolean; readonly signal?: AbortSignal | undefined } = {},

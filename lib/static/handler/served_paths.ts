@@ -13,12 +13,9 @@ const QUERY_OR_FRAGMENT = /[?#]/;
 const ENCODED_SEPARATOR = /%(2f|5c)/gi;
 
 /**
- * The path of a request target, decoded, without its query: of `/a%20b?c` and of `http://host/a%20b?c` it is `/a b`.
- * Slashes that were encoded, and all backslashes, are `%2F` and `%5C` in it, and so never taken for separators.
- *
- * @param target In origin-form or absolute-form; a fragment, which no client should send, is dropped.
- * @returns `undefined` if it is in another form or malformed: not percent-encoded UTF-8, or with a NUL.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-7.1}
+ * The path of a request target in origin-form or absolute-form (RFC 9110, section 7.1), decoded, without query and fragment.
+ * Encoded slashes and all backslashes stay `%2F` and `%5C`, and so never pass for separators. Undefined if it is in
+ * another form or malformed: not percent-encoded UTF-8, or with a NUL.
  */
 export function decodeTarget(target: string): string | undefined {
   const start = pathStart(target);
