@@ -209,7 +209,6 @@ interface BundleOptions {
 /** Characters of hashes in base64url, base 36 and hexadecimal. */
 const HASH_CHARACTER = "[\\w-]";
 
-/** Whether the tool put a hash into a file's name. */
 function isNamedByHash(file: BundledFile, { assetFileNames }: BundleOptions): boolean {
   const { type, fileName, preliminaryFileName, names = [] } = file;
   if (type === "chunk") return preliminaryFileName !== undefined && preliminaryFileName !== fileName;

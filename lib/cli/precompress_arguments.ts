@@ -75,7 +75,6 @@ export const precompressFlags: Flags = new Flags(
   ],
 );
 
-/** Returns the text that `millrace precompress --help` prints. */
 export function precompressHelp(): string {
   return `Compresses the files of a folder ahead of serving: app.js gets app.js.br, app.js.zst and app.js.gz.
 

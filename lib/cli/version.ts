@@ -1,7 +1,6 @@
 /** The package's version; a test holds it against the manifests. */
 export const version = "0.2.0";
 
-/** Whether a command line asks for the version alone. */
 export function asksForVersion([first, ...more]: readonly string[]): boolean {
   return first === "version" || (more.length === 0 && (first === "--version" || first === "-v"));
 }

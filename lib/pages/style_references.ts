@@ -22,7 +22,6 @@ const units: Readonly<Record<string, number>> = { x: 1, dppx: 1, dpi: 1 / 96, dp
 
 interface Option extends Size {
   readonly references: readonly Reference[];
-  /** Whether all current browsers take it. */
   readonly isKnown: boolean;
 }
 

@@ -86,7 +86,6 @@ export function isDelta(format: VariantFormat | DeltaFormat): format is DeltaFor
   return format.endsWith("dcb") || format.endsWith("dcz");
 }
 
-/** Whether a format is that of a delta against the dictionary of the site. */
 export function isSiteDelta(format: VariantFormat | DeltaFormat): format is SiteDeltaFormat {
   return format.startsWith("site-");
 }

@@ -7,7 +7,6 @@ import { isSameButForCase, obstacle, type Occupant, occupantAt, type RealPlace, 
 import type { FileRecord, Manifest } from "./records.ts";
 
 export interface WritingOptions {
-  /** Whether the files themselves are copied there. */
   readonly isCopy: boolean;
   /** Whether it is written to where links lead that leave the folder. */
   readonly followLinks: boolean;

@@ -76,7 +76,6 @@ export class Plan {
   }
 }
 
-/** Whether no variant of a file is to be made. */
 export function isSettled({ variants }: Work): boolean {
   return variants.every(({ record }) => record !== undefined);
 }

@@ -6,7 +6,6 @@ import type { FoundFile } from "./walk.ts";
 
 /** The paths that `include` and `exclude` pick. */
 export interface Selection {
-  /** Whether the file at a path is to be compressed. */
   readonly isWanted: (path: string) => boolean;
   readonly isExcluded: (path: string) => boolean;
 }

@@ -47,7 +47,6 @@ export class Target {
     throw new FolderChangedError(folder);
   }
 
-  /** Makes the folder that `path` is in, and those above it. */
   async makeFolderOf(path: string): Promise<void> {
     const folder = dirname(path);
     const place = await this.#former.places.of(path);

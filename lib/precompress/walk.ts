@@ -28,7 +28,6 @@ export interface Tree {
 export interface WalkOptions {
   /** Whether names that begin with a dot are in; `.well-known` always is. */
   readonly dotfiles: boolean;
-  /** Whether symbolic links that lead out of the folder are followed. */
   readonly followLinks: boolean;
   /** Whether only one of a folder's paths is visited, its own if in the tree, so that no place is written to twice. */
   readonly once: boolean;

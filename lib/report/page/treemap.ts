@@ -45,7 +45,6 @@ export function squarify(weights: readonly number[], area: Rectangle): Rectangle
   return made;
 }
 
-/** Returns the worst ratio of the sides of a row's parts. */
 function worstRatio(largest: number, smallest: number, sum: number, side: number): number {
   return Math.max((side * side * largest) / (sum * sum), (sum * sum) / (side * side * smallest));
 }

@@ -9,7 +9,6 @@ export interface Bar {
   readonly bytes: number;
   /** The words behind its size; by default what it saves of the first. */
   readonly note?: string;
-  /** Whether it is the one to look at. */
   readonly isChosen?: boolean;
 }
 

@@ -60,7 +60,6 @@ export interface Redirect {
 }
 
 type PathSettings = Pick<Settings, "basePath" | "index" | "cleanUrls">;
-/** Whether there is a file at a path below the folder. */
 type Has = (file: string) => boolean;
 
 const HTML = ".html";

@@ -55,7 +55,6 @@ export class Site {
   #closed: FolderAnswers | undefined;
   #scanning: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
-  /** Whether there was a deploy since the last scan. */
   #isDeployed = false;
   /** Paths of files that were not what a scan said: whatever vouches for one of them, it is read. */
   readonly #doubted = new Set<string>();
@@ -95,7 +94,6 @@ export class Site {
     return this.#settings.basePath;
   }
 
-  /** Returns the number of files served now, and their bytes in memory. */
   stats(): StaticStats {
     return { files: this.#table?.tree.count() ?? 0, bytesInMemory: this.#table?.memory.size ?? 0 };
   }

@@ -128,7 +128,6 @@ function isVouchedFor(path: string, index: number, { found, manifest }: Scan): b
   return true;
 }
 
-/** Returns the reason why a variant cannot be served, if any. */
 function faultOf(content: FileContent, variant: VariantToExamine, { found }: Scan): string | undefined {
   const { file, index, isAsRecorded } = variant;
   const isRecorded = found.contents.has(index);

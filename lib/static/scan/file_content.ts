@@ -18,7 +18,6 @@ export function reasonOf(error: unknown): string {
   return systemReasonOf(error, ofFoundFile, wayOut);
 }
 
-/** The size in bytes of {@linkcode piece}. */
 export const PIECE: number = 256 * 1024;
 
 /** Memory to read into; what it holds is valid until something is awaited. */

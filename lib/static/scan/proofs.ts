@@ -110,7 +110,6 @@ export class Proofs {
     return this.#tree.sizeOf(index) !== undefined;
   }
 
-  /** Whether any variant of a file is still to be decided about. */
   areOpen(file: TreeFile): boolean {
     return this.#tree.unproven > 0 && this.#openOf(file).length > 0;
   }
