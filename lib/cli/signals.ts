@@ -26,10 +26,12 @@ export class Interruption {
     this.#controller.abort(new Error(`stopped by ${signal}`));
   };
 
+  /** Begins to listen. */
   constructor() {
     for (const signal of endingSignals) process.once(signal, this.#stop);
   }
 
+  /** Aborted when a signal comes. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
