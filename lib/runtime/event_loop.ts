@@ -44,8 +44,7 @@ const kept: unknown[] = [undefined];
 
 /**
  * Has V8 free the memory of large chunks in time: readers of them make few young objects, and V8 would mark its whole
- * heap. Arrays for nothing bring the cheap collection: 0.6 s of CPU a GB instead of 1.1 on Node, 120 MB of memory
- * instead of 160.
+ * heap. Arrays for nothing bring the cheap collection: 0.6 s of CPU a GB instead of 1.1 on Node, 120 MB instead of 160.
  */
 export const makeYoungObjects: (bytes: number) => void = "Bun" in globalThis ? () => {} : (bytes) => {
   if (bytes >= LARGE) kept[0] = new Array(Math.min(bytes, MOST) >> 5);

@@ -83,8 +83,7 @@ export const copiesVectors: boolean = "Deno" in globalThis;
 
 /**
  * Writes all of the body of a request of the runtime's own server to an open file, which must stay open until the
- * promise settles, to the number of bytes; undefined where there is no such way. Before Bun 1.4.1 it would wait for
- * ever.
+ * promise settles, to the number of bytes; undefined elsewhere. Before Bun 1.4.1 it would wait for ever.
  */
 export const writeStream: ((descriptor: number, stream: ReadableStream<Uint8Array>) => Promise<number>) | undefined =
   bun && isSince(bun.version, [1, 4, 1])

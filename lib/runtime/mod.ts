@@ -1,8 +1,4 @@
-/**
- * The differences between runtimes, each behind one function.
- *
- * @module
- */
+/** The differences between runtimes, each behind one function. @module */
 export {
   copiesVectors,
   fileSlice,

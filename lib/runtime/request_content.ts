@@ -10,8 +10,7 @@ export type ContentTaker = () => Promise<Content | undefined>;
 /**
  * Finds out if a Request was made of a stream. If not, all of the content is there, and of a known length. Must be
  * called before `body` is read, and the returned function while the body is neither locked nor used.
- * - Node: no Request of mode `no-cors` is made of one with a stream (https://fetch.spec.whatwg.org/#dom-request, step
- * 39).
+ * - Node: no `no-cors` Request is made of one with a stream (https://fetch.spec.whatwg.org/#dom-request, step 39).
  * - Deno keeps what a Request was made of in a property that is named by a symbol.
  * - Bun shows the size of what is there, or none of a part of a file; and of a stream `0 KB`, as after `body` was read.
  */
@@ -55,7 +54,7 @@ export function cookiesOf(headers: object): string | undefined {
   return list && Array.from(list).filter(([name]) => /^cookie$/i.test(name)).map(([, value]) => value).join("; ");
 }
 
-/** Reads a Blob of size 0. Bun reads nothing of a system file without a size after its status, so that is opened anew. */
+/** Reads a Blob of size 0. Bun reads nothing of a system file without a size after its status, so it is opened anew. */
 export async function readUnsized(blob: Blob): Promise<Uint8Array<ArrayBuffer>> {
   const { name } = blob as Partial<File>;
   const status = "Bun" in globalThis && typeof name === "string" ? await (blob as BunFile).stat() : undefined;

@@ -29,11 +29,9 @@ const loadResponse: () => typeof Response = globalClass("Response");
 export type ResponseShellClass = abstract new (parts: () => ResponseShellParts) => Response;
 
 /**
- * Makes a base class of cheap Responses for the runtime's server. A class that extends it overrides all that Response
- * has.
+ * Makes a base class of cheap Responses for the runtime's server. Heirs override all that Response has.
  * - Node's own code takes nothing of a Response but by its getters and methods: the constructor is left out (0.3 µs).
- * - Deno keeps what its server reads in properties named by symbols, which lead to a Response made then (5 µs for a
- * stream).
+ * - Deno keeps what its server reads in properties named by symbols, which lead to a Response made then (5 µs).
  * - Bun's server reads internal slots, which only the constructor fills. An async iterable is the cheapest body (0.35
  * µs; a stream of bytes 0.7 and more), and the server pulls no more than it can send.
  */
