@@ -3,8 +3,7 @@ import { trimmed } from "./fields.ts";
 
 /**
  * The weight of each stored content coding, from 0, not acceptable, to 1000: the `q` of RFC 9110, section 12.4.2, times
- * 1000. `identity` is 0.5 unless named: acceptable, after all named codings. A coding with a dictionary is 0 unless
- * named.
+ * 1000. Unless named, `identity` is 0.5, acceptable after all named codings, and a coding with a dictionary 0.
  */
 export type AcceptedCodings = Readonly<Record<StoredCoding | "identity", number>>;
 

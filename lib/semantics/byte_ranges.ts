@@ -18,11 +18,9 @@ const SPEC = /^([0-9]*)-([0-9]*)$/;
 const LONGEST_SPEC = 256;
 
 /**
- * Returns the parts of a representation of `size` bytes that a `Range` field requests, in its order, merged where they
- * touch.
+ * Returns the parts of a representation of `size` bytes that a `Range` field requests, merged where they touch.
  * @returns `"unsatisfiable"` if no range has a byte of it; `undefined` if the field is to be ignored: malformed, in
- * another unit, of more than 100 ranges, or for the end of an empty representation, which no `Content-Range` can
- * express.
+ * another unit, of more than 100 ranges, or for the end of an empty one, which no `Content-Range` expresses.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-14.1.2}
  */
 export function parseRange(field: string, size: number): readonly ByteRange[] | "unsatisfiable" | undefined {

@@ -1,8 +1,4 @@
-/**
- * HTTP semantics (RFC 9110 and its family) that several folders share.
- *
- * @module
- */
+/** HTTP semantics (RFC 9110 and its family) that several folders share. @module */
 export { type AcceptedCodings, acceptedCodings } from "./accept_encoding.ts";
 export { type ByteRange, type Multipart, multipartByteRanges, parseRange } from "./byte_ranges.ts";
 export {

@@ -5,10 +5,8 @@ const QUOTE = 34;
 const COMMA = 44;
 
 /**
- * Whether `If-Match` holds for a representation: its value is `*` or lists the tag, and both are strong.
- *
- * @param field The field's value, several lines joined with commas. It is not read beyond a malformed member.
- * @param tag The representation's entity tag, with its quotes; undefined if it has none.
+ * Whether `If-Match` holds for a representation: its value is `*` or lists the quoted tag, and both are strong.
+ * Its lines are joined with commas, and not read beyond a malformed member.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.1}
  */
 export function ifMatchHolds(field: string, tag: string | undefined): boolean {
@@ -17,11 +15,8 @@ export function ifMatchHolds(field: string, tag: string | undefined): boolean {
 }
 
 /**
- * Whether `If-None-Match` names a representation, so that its condition is false: its value is `*` or lists the tag,
- * be it weak or strong.
- *
- * @param field The field's value, several lines joined with commas. It is not read beyond a malformed member.
- * @param tag The representation's entity tag, with its quotes; undefined if it has none.
+ * Whether `If-None-Match`, read as above, is `*` or lists the quoted tag, weak or strong, so that its condition is
+ * false.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2}
  */
 export function ifNoneMatchLists(field: string, tag: string | undefined): boolean {
@@ -68,9 +63,7 @@ function isSeparator(code: number): boolean {
 }
 
 /**
- * Whether `If-Unmodified-Since` holds, or does not count as it is no date.
- *
- * @param lastModified In ms since 1970.
+ * Whether `If-Unmodified-Since` holds for ms since 1970, or does not count as it is no date.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.4}
  */
 export function ifUnmodifiedSinceHolds(field: string, lastModified: number): boolean {
@@ -78,9 +71,7 @@ export function ifUnmodifiedSinceHolds(field: string, lastModified: number): boo
 }
 
 /**
- * Whether `If-Modified-Since` holds, or does not count as it is no date.
- *
- * @param lastModified In ms since 1970.
+ * Whether `If-Modified-Since` holds for ms since 1970, or does not count as it is no date.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.3}
  */
 export function ifModifiedSinceHolds(field: string, lastModified: number): boolean {
@@ -88,10 +79,8 @@ export function ifModifiedSinceHolds(field: string, lastModified: number): boole
 }
 
 /**
- * Whether `If-Range` names the representation: by its strong tag, or by a time of change that is one.
- *
- * @param tag The representation's strong entity tag, with its quotes.
- * @param lastModified In ms since 1970; undefined if a time stands for no particular bytes.
+ * Whether `If-Range` names the representation: by its strong, quoted tag, or by a time of change that is one.
+ * `lastModified` is in ms since 1970, undefined if a time stands for no particular bytes.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5}
  */
 export function ifRangeNames(field: string, tag: string, lastModified: number | undefined): boolean {

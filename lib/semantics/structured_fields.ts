@@ -18,12 +18,9 @@ const SPACES = / */y;
 const OPTIONAL_WHITESPACE = /[ \t]*/y;
 
 /**
- * Parses a Structured Fields dictionary whose members of interest are byte sequences. The whole of it must be right,
- * also values of other types and parameters, which are passed over. The last of several members of one key counts.
- *
- * Base64 may lack its padding and may have pad bits that are not zero, as the standard would have it.
- *
- * @throws {SyntaxError} that tells what is wrong and where.
+ * Parses a Structured Fields dictionary whose members of interest are byte sequences, the last of a key; all must be
+ * right. Base64 may lack its padding and may have pad bits that are not zero, as the standard would have it.
+ * @throws {SyntaxError} with what is wrong and where.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-4.2.2}
  */
 export function parseDictionary(text: string): Map<string, DictionaryValue> {
@@ -32,8 +29,6 @@ export function parseDictionary(text: string): Map<string, DictionaryValue> {
 
 /**
  * Parses a Structured Fields item that is to be a byte sequence, as {@linkcode parseDictionary} does its members.
- *
- * @throws {SyntaxError} that tells what is wrong and where.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-4.2}
  */
 export function parseItem(text: string): DictionaryValue {
@@ -147,9 +142,8 @@ class Parser {
 }
 
 /**
- * Parses a Structured Fields item that is to be a boolean; its parameters are passed over.
- *
- * @returns undefined if the field is missing, malformed or something else: it does not count then.
+ * Parses a Structured Fields item that is to be a boolean, with any parameters; undefined if it is missing or
+ * malformed.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-3.3.6}
  */
 export function parseBoolean(field: string | undefined): boolean | undefined {
@@ -158,9 +152,7 @@ export function parseBoolean(field: string | undefined): boolean | undefined {
 }
 
 /**
- * Parses a Structured Fields item that is to be an integer from 0 on; its parameters are passed over.
- *
- * @returns undefined if the field is missing, malformed or something else: it does not count then.
+ * Parses a Structured Fields item that is to be an integer from 0 on, with any parameters; undefined for anything else.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-3.3.1}
  */
 export function parseNaturalNumber(field: string | undefined): number | undefined {
