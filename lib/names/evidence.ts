@@ -212,7 +212,7 @@ export class FolderEvidence {
 
   /**
    * Whether the scripts and styles of this folder show that a build tool made `tail`, of a file in the folder of `own`.
-   * An asset's must be such as the other assets' there, too: so a folder of ids beside a build is none.
+   * The other assets there must fit an asset's, too: a folder of ids beside a build does not.
    */
   vouchesFor(tail: Tail, isCode: boolean, own: FolderEvidence | undefined): boolean {
     if (this.code.clear * LEAST_SHARE < this.code.seen) return false;
@@ -245,10 +245,7 @@ export class FolderEvidence {
   }
 }
 
-/**
- * Whether scripts whose tails have the shape `key` tell about `tail`: those of the same shape. webpack takes hexadecimal
- * digits of other lengths for assets than for scripts, or makes them all of the name.
- */
+/** Whether scripts whose tails have the shape `key` vouch for `tail`: the same, or other lengths for webpack's. */
 function isComparable(key: string, tail: Tail, isCode: boolean): boolean {
   const shape = keyOf(tail);
   if (key === shape) return true;

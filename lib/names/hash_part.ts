@@ -16,8 +16,8 @@ import {
 export type FileKind = "script" | "style" | "asset";
 
 /**
- * By extension. Not among them: documents, which people keep links to (HTML must be revalidated in any case); data, which
- * is as often made by others; source maps, which change with a comment in a source while the script and its name do not.
+ * By extension. Documents are left out, as links to them stay; data, often made by others; and source maps, which
+ * change while the script and its name do not.
  */
 const kinds: ReadonlyMap<string, FileKind> = new Map([
   ...["js", "mjs"].map((each) => [each, "script"] as const),
@@ -66,10 +66,7 @@ export interface HashedPart {
   readonly end: number;
 }
 
-/**
- * The digits that a hash is written in: hexadecimal; capitals as in base32 or hexadecimal; small letters and digits as in
- * base36; capitals and small letters as in base64url; or another mixture of what base64url has.
- */
+/** Digits of hashes: hexadecimal; capitals (base32); small letters and digits (base36); both (base64url); others. */
 export type Family = "hex" | "upper" | "lower" | "mixed" | "other";
 
 /** The last part of a name, as far as it has the shape of a hash. */
@@ -101,9 +98,7 @@ const WHOLE_NAMES = [16, 20];
 const SHORTEST = 8;
 const LONGEST_HEX = 64;
 
-/**
- * The tails of the name from `name` to `end`: several if a part before one has a length that, with it, a hash may have.
- */
+/** The tails of the name from `name` to `end`: several if a part before one has, with it, the length of a hash. */
 export function tailsOf(path: string, name: number, end: number): Tail[] {
   const hexadecimal = hexadecimalTail(path, name, end);
   if (hexadecimal) return [hexadecimal];

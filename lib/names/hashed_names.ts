@@ -58,9 +58,7 @@ const ASSETS_WITHIN = /(?:^|\/)assets\/$/;
 /** Angular's, whose assets have hashes in base32, whatever its scripts have. */
 const ASSETS_OF_ANGULAR = /(?:^|\/)media\/$/;
 
-/**
- * Other folders for scripts of a build that put a file into `folder`: none if build tools make no folder of that name.
- */
+/** Other folders for scripts of a build that put a file into `folder`; none if no build tool makes such a folder. */
 export function codeFoldersNear(folder: string, isCode: boolean, family: Family): string[] {
   const parent = folder === "" ? undefined : parentOf(folder);
   const near: string[] = [];
@@ -83,8 +81,8 @@ export function parentOf(folder: string): string {
 }
 
 /**
- * The part of `path` that has the shape of a hash, as names of build tools have it, be it one or a word: for where a
- * wrong guess does no harm. Names that are nothing but a hash have none, as nothing would be left of them.
+ * The part of `path` shaped like a hash, be it one or a word, where a wrong guess is harmless. Names that are nothing
+ * but a hash have none: no name would be left.
  */
 export function likelyHash(whole: string): HashedPart | undefined {
   const path = whole.replace(/\.map$/, ""); // that of a script has the hash before both
@@ -99,12 +97,9 @@ export function likelyHash(whole: string): HashedPart | undefined {
 }
 
 /**
- * Finds the files of a tree whose names hold a hash of their content, so that they never change.
- *
- * It goes by what build tools write: the folders of frameworks; else, one name by itself only for scripts and styles
- * where nothing that people write looks like it; others by the company they keep. Names that are words, dates, versions
- * or ids, documents, source maps and service workers are never among them: see {@linkcode fileNameOf}. `paths` are read
- * at the first question.
+ * Finds the files of a tree whose names hold a hash of their content, by what build tools write: the folders of
+ * frameworks, names of scripts and styles that only tools write, and the names beside others. `paths` are read at the
+ * first call.
  */
 export function hashedNames(paths: Iterable<string>): (path: string) => HashedPart | undefined {
   let tree: TreeEvidence | undefined;

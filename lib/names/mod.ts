@@ -1,7 +1,3 @@
-/**
- * Which files' names hold a hash of their content, as build tools name them.
- *
- * @module
- */
+/** Detection of content hashes in file names, as build tools write them. @module */
 export { hashedNames, likelyHash } from "./hashed_names.ts";
 export type { HashedPart } from "./hash_part.ts";

@@ -75,9 +75,8 @@ const A = "a".charCodeAt(0);
 const CASE = 0x20;
 
 /**
- * Returns how much the characters of `text` from `start` to `end`, all of base64url, look like words and numbers rather
- * than random ones. Of hashes of 8 characters in base64url, base32 or base36, 0.5% come out above 3; of words that
- * long, 90% do. The figures above distinguish names given by hand best from hashes (a logistic regression over both).
+ * Scores how much base64url text looks like words and numbers rather than random, by a logistic regression over names
+ * and hashes. Of hashes of 8 characters 0.5% are above 3; of words of that length 90%.
  */
 export function naturalness(text: string, start: number, end: number): number {
   let bits = 0;
