@@ -11,8 +11,8 @@ export interface Timed {
 }
 
 /**
- * Deadlines of one length. They expire in the order in which they were set, so that a list replaces a timer for each:
- * to set and to clear one costs two links. One timer, which does not keep the process alive, is set for the first.
+ * Deadlines of one length, which expire in the order in which they were set: one timer, which does not keep the process
+ * alive, serves all, and to set or clear a deadline costs two links.
  */
 export class DeadlineList {
   readonly #ms: number;
@@ -22,11 +22,7 @@ export class DeadlineList {
   /** The time that the timer is set to. */
   #due = 0;
 
-  /**
-   * Creates an empty list.
-   *
-   * @param ms The time from `start()` to the deadline; any length, Infinity for none.
-   */
+  /** Creates an empty list; `ms` is the time from `start()` to the deadline, of any length, Infinity for none. */
   constructor(ms: number) {
     this.#ms = ms;
   }

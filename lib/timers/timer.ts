@@ -17,11 +17,8 @@ export interface TimerOptions {
 }
 
 /**
- * A timer that is set again and again. It never fires early, and waits of any length are whole: longer ones than
- * {@linkcode MAX_TIMER_DELAY} are made of several.
- *
- * A later due time than the one before costs two comparisons: the runtime's timer stays as it is, and is set anew when it
- * fires too early. So a timer that each use of a connection puts off sets no timer of the runtime a use.
+ * A reusable timer that never fires early; waits longer than {@linkcode MAX_TIMER_DELAY} are made of several. A later
+ * due time costs two comparisons: the runtime's timer stays, and is set anew when it fires too early.
  */
 export class Timer {
   readonly #onDue: (lateMs: number) => void;
@@ -36,10 +33,8 @@ export class Timer {
   #due = Infinity;
 
   /**
-   * Creates a timer that is not set.
-   *
-   * @param onDue Called once each time it was set and not stopped, never within `setDue()` or `start()`. It is passed how
-   * many ms after the due time that is: many if the event loop was blocked.
+   * Creates a timer that is not set. `onDue` is called once each time it was set and not stopped, with the ms after the
+   * due time (many if the event loop was blocked), and never within `setDue()` or `start()`.
    */
   constructor(onDue: (lateMs: number) => void, { keepsAlive = true }: TimerOptions = {}) {
     this.#onDue = onDue;

@@ -1,11 +1,7 @@
 import timers from "node:timers";
 import { Timer, type TimerOptions } from "./timer.ts";
 
-/**
- * Waits for `ms`.
- *
- * @throws {unknown} the reason of `signal`, once that is aborted; neither a timer nor a listener is left then.
- */
+/** Waits for `ms`; rejects with the reason of `signal` once aborted, and leaves neither a timer nor a listener. */
 export function sleep(ms: number, signal?: AbortSignal, options?: TimerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -49,12 +45,7 @@ export class Pause {
   }
 }
 
-/**
- * Waits for a promise, but for no more than `ms`.
- *
- * @returns whether it was fulfilled in time.
- * @throws {unknown} the reason for which it was rejected, if that was in time.
- */
+/** Waits for a promise for at most `ms`: true if it was fulfilled in time. Rejects if that did, in time. */
 export function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const timer = new Timer(() => resolve(false));
@@ -82,12 +73,7 @@ export class TimeLimit {
   #ms = 0;
   #hasStopped = false;
 
-  /**
-   * Starts the time.
-   *
-   * @param ms Any length; Infinity for no limit but that of `outer`.
-   * @param outer The caller's signal, whose reason becomes that of {@linkcode signal}.
-   */
+  /** Starts the time: `ms` of any length; Infinity for no limit but `outer`, whose reason {@linkcode signal} takes. */
   constructor(ms: number, outer?: AbortSignal) {
     this.#outer = outer;
     if (outer?.aborted) {
@@ -110,11 +96,7 @@ export class TimeLimit {
     this.#timer.start(ms);
   }
 
-  /**
-   * Waits for a promise as long as there is time.
-   *
-   * @throws {unknown} the reason of {@linkcode signal}, once that is aborted.
-   */
+  /** Waits for a promise while there is time, then rejects with the reason of {@linkcode signal}. */
   async within<T>(promise: Promise<T>): Promise<T> {
     const { signal } = this;
     const { promise: ended, reject } = Promise.withResolvers<never>();
