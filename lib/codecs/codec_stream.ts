@@ -130,8 +130,8 @@ export function decode(
 }
 
 /**
- * Makes `pair` a pair of streams with a codec between them, like a TransformStream but with backpressure inside a chunk
- * too: one small chunk may decompress to gigabytes, and only what the reader asked for is produced.
+ * Makes `pair` a pair of streams with a codec between them, with backpressure inside a chunk: one small chunk may
+ * decompress to gigabytes, and only what the reader pulls is produced.
  */
 function codecStream(pair: object, codec: Codec, parameters: SessionParameters, streams: Streams, watch: Watch): void {
   const { ReadableStream, WritableStream } = streams;
@@ -185,9 +185,8 @@ class Pump {
   }
 
   /**
-   * Puts a chunk, or the end, through the codec, and enqueues the output as it is read: each piece when a read waits for it,
-   * so that the write settles when that has all, without another read. At the end a first piece may be queued: no write is to
-   * tell that it was taken.
+   * Puts a chunk, or the end, through the codec. Each piece of output is enqueued when a read waits for it; the write
+   * settles with the last one. At the end a first piece may be queued, as no write reports that it was taken.
    */
   async run(operation: number, chunk: ArrayBufferView | ArrayBufferLike): Promise<void> {
     const isEnd = operation === FINISH;

@@ -153,19 +153,13 @@ export interface Exports {
   fault_length(): number;
 }
 
-/**
- * The memory that the sessions of an instance need together, at most: more of them go to another one, unless a single one
- * needs more. What an instance takes by itself is 1 to 1.5 MiB, and 0.4 ms.
- */
+/** The most memory of an instance's sessions, unless one alone needs more; it takes 1 to 1.5 MiB and 0.4 ms itself. */
 const BUDGET = 64 * 1024 * 1024;
 
 /** The memory of all idle instances of a module that are kept; Node takes its time to collect those that are not. */
 const KEPT_TOGETHER = 256 * 1024 * 1024;
 
-/**
- * The memory from which on an instance takes no new sessions: where sessions overlap all the time, it would never be
- * idle, and none of its memory returned.
- */
+/** The memory from which on an instance takes no new sessions: overlapping sessions would keep it for good. */
 const FULL_MEMORY = 256 * 1024 * 1024;
 
 /** The memory for pieces of input and output of a session, at most. */

@@ -115,11 +115,8 @@ export class Session {
   }
 
   /**
-   * Puts `bytes`, which have to stay as they are, through the codec, a piece of input after the other, and yields the
-   * output of each step, which may be empty. The operation is that of the last piece of input. What comes out before an
-   * error is yielded first.
-   *
-   * @throws {TypeError} as {@linkcode step} does.
+   * Puts `bytes`, which must not change, through the codec piece by piece and yields the output of each step, maybe
+   * empty, also that before an error. `operation` is that of the last piece. Throws as {@linkcode step} does.
    */
   *run(bytes: Uint8Array, operation: number, limits: PieceLimits): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
     const { length: total } = bytes;
@@ -135,9 +132,7 @@ export class Session {
   }
 
   /**
-   * Consumes the `length` bytes of the last {@linkcode write} and returns a copy of up to `limit` bytes of output, and
-   * whether there is more.
-   *
+   * Consumes the `length` bytes of the last {@linkcode write}; returns a copy of up to `limit` bytes of output.
    * @throws {TypeError} if the data is corrupt, ends too early, goes on after its end or needs another dictionary.
    * @throws {RangeError} if the data needs a larger window than is allowed, or memory runs out.
    */
@@ -147,10 +142,7 @@ export class Session {
     return { output: this.#output().slice() as Uint8Array<ArrayBuffer>, more };
   }
 
-  /**
-   * Like {@linkcode step}, with the output in the caller's `target` and as long as it at most. What comes out before an
-   * error is given first, with more to come.
-   */
+  /** Fills the caller's `target`, otherwise as {@linkcode step} does. Output comes before an error, with `more`. */
   stepInto(target: Uint8Array, length: number, operation: number): { length: number; more: boolean } {
     const more = this.#advance(length, operation, target.length);
     const output = this.#output();
@@ -221,8 +213,8 @@ function release({ instance, handle, need }: Held): void {
 }
 
 /**
- * Streams that are dropped half-way without cancel or abort. A session of a whole body is closed by the call that opens it.
- * Workers with a compatibility date before May 2025 have no such registry.
+ * Streams that are dropped half-way without cancel or abort; whole bodies close theirs. Workers with
+ * a compatibility date before May 2025 have no such registry.
  */
 const abandoned = globalThis.FinalizationRegistry && new FinalizationRegistry(release);
 
@@ -276,9 +268,9 @@ export class Turn {
 }
 
 /**
- * The sizes of steps after which a codec can pause: brotli's largest block, and as much output as a decoder makes in some
- * 50 ms, since joining smaller pieces takes a tenth of the time. Other encoders take whole bytes in one step; brotli's
- * fastest levels make a block of each piece.
+ * The sizes of steps after which a codec can pause: brotli's largest block, and the output of a decoder in some 50 ms,
+ * as joining smaller pieces takes a tenth of the time. Other encoders take one step; brotli's fastest levels make a
+ * block of each piece.
  */
 function pausesOf({ family, direction, level }: SessionParameters, maxSize: number): PieceLimits {
   if (direction === "decompress") return { input: Infinity, output: Math.min(maxSize + 1, 2 ** 24) };
