@@ -101,9 +101,7 @@ const KIN: Readonly<Record<Encoding["coding"], CompressionCoding>> = {
 };
 
 /**
- * Opens an encoder for a body that comes in pieces. The codec has to be loaded.
- *
- * @param type The body's `Content-Type`.
+ * Opens an encoder for a body of `Content-Type` `type` in pieces; its codec has to be loaded.
  * @throws {RangeError} if memory runs out.
  */
 export function openBodyEncoder(settings: Settings, encoding: Encoding, type: string | undefined): BodyEncoder {
@@ -174,8 +172,8 @@ function levelOf({ levels, lateness }: Settings, encoding: Encoding, most: numbe
 const HURRIED = 1;
 
 /**
- * Levels that take much memory for each stream take a lower one: brotli 4 has 275 KiB more than 3, for no fewer bytes where
- * it is flushed now and then; zstd 3 has 700 KiB more than 1, and 2 has 180, for 3% fewer.
+ * Lowers levels whose streams take much memory: brotli 4 has 275 KiB more than 3, for no fewer bytes where it is
+ * flushed; zstd 3 has 700 KiB more than 1, and 2 has 180, for 3% fewer.
  */
 function streamLevel(coding: Encoding["coding"], level: number): number {
   if (KIN[coding] === "zstd" && level <= 3) return 1;
@@ -214,9 +212,7 @@ export function unlessItFails<T>({ warn }: Settings, { coding }: Encoding, encod
   }
 }
 
-/**
- * An encoder that is opened when there is something to encode: a stream that has yet to begin takes no memory of a codec.
- */
+/** An encoder that is opened on the first bytes to encode: a stream that has yet to begin takes no memory. */
 export class LazyEncoder implements BodyEncoder {
   readonly #open: () => BodyEncoder;
   #encoder: BodyEncoder | undefined;

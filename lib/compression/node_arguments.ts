@@ -44,7 +44,6 @@ export function argumentsOf(
 
 /**
  * The bytes of a text, a view or a buffer, of which runtimes and protocols take some; undefined for anything else.
- *
  * @throws {TypeError} if a buffer is detached, which Node takes for an empty one.
  */
 export function bytesOf(chunk: unknown, encoding: unknown): Uint8Array | undefined {
@@ -68,9 +67,8 @@ export function refusal(chunk: unknown, encoding: unknown): TypeError {
 const AFTER_HEAD = ["setHeader", "setHeaders", "appendHeader", "removeHeader", "_implicitHeader"] as const;
 
 /**
- * Has a response look as if its head were made, until the returned function is called.
- *
- * @param make Makes it, after that function: it is called before anything that depends on it.
+ * Has a response look as if its head were made, until the returned function is called. `make` makes the
+ * head after that, before anything that depends on it.
  */
 export function holdHead(res: ServerResponse, make: () => void): () => void {
   const names = ["headersSent", ...AFTER_HEAD] as const;

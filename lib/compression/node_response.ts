@@ -91,11 +91,7 @@ class NodeResponse {
     res.once("close", () => this.#closed());
   }
 
-  /**
-   * Chooses the coding, once, when the head is about to be written.
-   *
-   * @param body The body after the head: its first piece, all of it, or unknown yet.
-   */
+  /** Chooses the coding, once, before the head is written. `body` is its first piece, all of it, or unknown yet. */
   #decide(body: "piece" | Uint8Array | undefined): void {
     if (this.#isDecided) return;
     this.#isDecided = true;
@@ -251,8 +247,8 @@ class NodeResponse {
   }
 
   /**
-   * Has the runtime judge what is no bytes. It may write it, as Bun does a `String` object, which is no part of an
-   * encoded body: the head says that the body is sent as it is, or the chunk is refused here.
+   * Has the runtime judge what is no bytes. Bun may write a `String` object, which is no part of an encoded body: so
+   * the body is sent as it is, or the chunk is refused here.
    */
   #asItIs<T>(inPlain: () => T, chunk: unknown, encoding: unknown): T {
     if (this.#isMarked) throw refusal(chunk, encoding);

@@ -38,9 +38,8 @@ export type DictionaryCoding = "dcz" | "dcb";
 const OF_THE_BYTES = namesNotWith("encoded");
 
 /**
- * Chooses the coding of a response, and adds to its `Vary` what it depends on; undefined if it is sent as it is.
- *
- * @param length The body's length in bytes, if it is known and there may be no `Content-Length`.
+ * Chooses the coding of a response and adds to its `Vary`; undefined if it is sent as it is. `length`: in bytes, if
+ * known.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}
  */
 export function chooseCoding(settings: Settings, exchange: Exchange, length?: number): Encoding | undefined {
@@ -134,11 +133,7 @@ export function likedBest<Coding extends CompressionCoding>(
   return best;
 }
 
-/**
- * Gives a 304 the fields that the response had that it confirms.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5}
- */
+/** Gives a 304 the fields of the response that it confirms (RFC 9110, section 15.4.5). */
 function revalidate(settings: Settings, { accepted, url, request, fields }: Exchange): void {
   addToVary(fields, "Accept-Encoding");
   if (settings.dictionaries?.mayUseFor(url)) addToVary(fields, "Available-Dictionary");

@@ -42,8 +42,8 @@ async function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof PAUSED> {
 }
 
 /**
- * Returns the stream of a body's compressed form. Whenever the source pauses, everything it gave can be decompressed by
- * the client; while the client does not read, nothing is read from the source.
+ * Returns the stream of a body's compressed form, which pulls from the source on demand. Whenever the source pauses,
+ * the client can decompress everything it gave.
  */
 export function encodedBody(source: BodySource, encoder: BodyEncoder): ReadableStream<Uint8Array> {
   return new globalThis.ReadableStream<Uint8Array>(new EncodedBody(source, encoder), { highWaterMark: 0 });

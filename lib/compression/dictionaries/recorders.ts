@@ -28,8 +28,8 @@ export class Recorders {
   }
 
   /**
-   * Returns what records a body, once its first chunk comes; nothing is recorded while another body of that name is.
-   * `onEnd`: called with the body in a later turn than it ends in: sessions set their cookies when the head is sent.
+   * Returns a recorder of a body, from its first chunk on, unless another of that name records. `onEnd` is called with
+   * the body in a later turn than it ends in: sessions set their cookies when the head is sent.
    */
   recorder(name: string, onEnd: (body: Uint8Array) => void): BodyRecorder {
     let recorder: Recorder | undefined;

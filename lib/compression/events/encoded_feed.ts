@@ -102,9 +102,8 @@ const traitsOf: Readonly<Record<ChannelCoding, Traits>> = {
 const LAST_BLOCK = Uint8Array.of(3, 0);
 
 /**
- * Events in a coding that a reader can join only where an encoder restarts. A restart costs all readers the references to
- * earlier events. So newcomers share a second encoder, which restarts for each of them, until these restarts have cost as
- * much as one of the main encoder would.
+ * Events in a coding that a reader can join only where an encoder restarts, which costs all readers the references to
+ * earlier events. So newcomers share a second encoder until its restarts have cost as much as one of the main one.
  */
 export class EncodedFeed implements Feed {
   readonly #coding: ChannelCoding;

@@ -8,9 +8,7 @@ export class History {
   #first = 0;
   #length = 0;
 
-  /**
-   * `mostEvents`: the number of events to keep. `mostLength`: the length of their texts together, in UTF-16 code units.
-   */
+  /** Keeps up to `mostEvents` events, whose texts have up to `mostLength` UTF-16 code units together. */
   constructor(mostEvents: number, mostLength: number) {
     this.#mostEvents = mostEvents;
     this.#mostLength = mostLength;
@@ -44,10 +42,7 @@ export class History {
 export interface Subscriber {
   /** The feed's notes about it. */
   readonly place: Place;
-  /**
-   * Sends `bytes`, which are shared with others; returns whether it keeps up. They do not count as waiting if nothing
-   * else does: no client can have read any of a large event yet.
-   */
+  /** Sends shared `bytes`; returns whether the reader keeps up. They do not count while nothing else waits. */
   write(bytes: Uint8Array): boolean;
   /** Sends `bytes` and ends the response. */
   end(bytes: Uint8Array): void;
