@@ -152,9 +152,8 @@ export function objectOf(key: string, answer: StoreAnswer): S3Object {
 const NOT_IMPLEMENTED = 501;
 
 /**
- * Removes an object, if it is there. With `ifMatch`, the request is sent once then: if its answer is lost, the next
- * attempt could remove what another client has stored since. Where a store refuses the condition, the object is looked
- * at.
+ * Removes an object, if it is there. With `ifMatch` the request is sent once: a retry could remove what another client
+ * has stored since. Where a store refuses the condition, the object is looked at.
  */
 export async function deleteObject(
   store: Store,

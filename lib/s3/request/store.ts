@@ -104,8 +104,8 @@ export class Store {
   }
 
   /**
-   * Sends a request until it succeeds, its failure lasts, or it was tried often enough. What is refused while the
-   * store's clock is another than ours is signed once more, by the store's.
+   * Sends a request until it succeeds, fails for good, or was retried often enough. A request refused because the
+   * clocks differ is signed once more, by the store's.
    */
   async send<T>(request: StoreRequest, read: ReadAnswer<T>): Promise<T> {
     const url = this.#urlOf(request);
