@@ -73,7 +73,6 @@ function checkedRange(given: unknown, path: string): S3Range {
   throw new RangeError(`${path}.end ${end} is out of range: use a number above ${path}.start, which is ${start}`);
 }
 
-/** Returns an object as a stream, which is read on demand. */
 export function objectStream(store: Store, key: string, options: S3ReadOptions): ReadableStream<Uint8Array> {
   const reader = new ObjectReader(store, key, options);
   return new ReadableStream<Uint8Array>({

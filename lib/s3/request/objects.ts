@@ -80,11 +80,7 @@ export async function putObject(
       action: "store",
       key,
       body,
-      headers: {
-        ...fieldsOf(options),
-        ...conditions,
-        ...(store.checksums && checksumField(sha256)),
-      },
+      headers: { ...fieldsOf(options), ...conditions, ...(store.checksums && checksumField(sha256)) },
       signal: options.signal,
       onRetry: () => isRepeated = true,
     }, async (answer) => {

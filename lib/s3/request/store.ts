@@ -51,11 +51,9 @@ export interface StoreRequest {
   /** Whether an attempt that was begun is finished, if the signal is aborted meanwhile. */
   readonly isFinished?: boolean;
   readonly onRetry?: () => void;
-  /** The number of retries. Default: that of the bucket. */
   readonly retries?: number;
 }
 
-/** Reads an answer. Its failures are those of the attempt. */
 type ReadAnswer<T> = (answer: StoreAnswer) => Promise<T>;
 
 /** A store and a bucket of it: signs requests, sends them again if that is worth it, and gives every wait an end. */
@@ -68,7 +66,6 @@ export class Store {
   readonly partChecksum: ChecksumKind;
   /** Whether bodies come as the store has them, and can be sent in pieces. */
   readonly isOwn: boolean;
-  /** The bucket's URL. */
   readonly #url: string;
   readonly #region: string;
   readonly #credentials: NonNullable<S3BucketSettings["credentials"]>;

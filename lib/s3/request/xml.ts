@@ -31,7 +31,6 @@ export class Answered {
     throw new Error(`${this.name} has no number as ${name}`);
   }
 
-  /** The children of a name, in order. */
   all(name: string): Answered[] {
     const found: Answered[] = [];
     for (const child of this.#element.children) {

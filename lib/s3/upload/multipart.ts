@@ -113,7 +113,6 @@ export async function copyPart(
 }
 
 export interface StoredParts {
-  /** The parts from the first on, without a gap. */
   readonly parts: readonly StoredPart[];
   /** The kind of checksums that the upload was begun with, where the store tells it. */
   readonly checksum: ChecksumKind | undefined;

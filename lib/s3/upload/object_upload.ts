@@ -103,7 +103,6 @@ export class ObjectUpload {
   readonly #options: S3WritableSettings;
   readonly #controller = new AbortController();
   readonly partSize: number;
-  /** The number of parts before {@linkcode #parts}. */
   readonly #skipped: number;
   readonly #isLeft: boolean;
   readonly #parts: StoredPart[];
