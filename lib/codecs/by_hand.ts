@@ -33,7 +33,6 @@ export class Encoder {
   readonly #session: Session;
   #isOpen = true;
 
-  /** Takes over a session that compresses. */
   constructor(session: Session) {
     this.#session = session;
   }
@@ -96,7 +95,6 @@ export class Decoder {
   /** The bytes of the last {@linkcode Decoder.write} that the session has not got yet. */
   #fresh = 0;
 
-  /** Takes over a session that decompresses. */
   constructor(session: Session) {
     this.#session = session;
   }

@@ -21,11 +21,8 @@ const PIECES: PieceLimits = { input: 64 * 1024, output: 64 * 1024 };
 interface Watch {
   /** Whether each chunk can be read as soon as it is written. */
   readonly flush?: boolean;
-  /** Called with each number of bytes consumed. */
   input?(length: number): void;
-  /** Called with each number of bytes produced. */
   output?(length: number): void;
-  /** Called when the input is complete. */
   end?(): void;
 }
 
@@ -158,7 +155,6 @@ class Pump {
   #writer!: WritableStreamDefaultController;
   /** The reason for which the stream has ended; undefined until then. */
   #ended: { readonly reason: unknown } | undefined;
-  /** Whether a read waits for a chunk. */
   #isWanted = false;
   /** Resumes a write that waits for a read. */
   #resume: (() => void) | undefined;

@@ -36,7 +36,6 @@ export class Codec {
     this.#source = source;
   }
 
-  /** The module, if it is there. */
   get module(): WasmModule | undefined {
     return modules.get(this.#name);
   }
@@ -185,12 +184,10 @@ export class Instance {
     return new Uint8Array(this.exports.memory.buffer, address >>> 0, length);
   }
 
-  /** The message of the fault that the last call reported. */
   fault(): string {
     return new TextDecoder().decode(this.view(this.exports.fault(), this.exports.fault_length()));
   }
 
-  /** The memory that a session needs at most. */
   needOf({ level, window, size, lean, whole, dictionary }: SessionParameters): number {
     const buffers = whole ? 2 * Math.max(size, 0) : BUFFERS;
     return this.exports.estimate(level, window, size, Number(lean)) + buffers + 2 * (dictionary?.length ?? 0);

@@ -13,22 +13,8 @@ import {
   type SessionParameters,
 } from "./options.ts";
 
-/** The reason for which a codec failed. */
-export type CodecFault =
-  /** A parameter is out of range. */
-  | "parameter"
-  /** The data cannot be decoded. */
-  | "corrupt"
-  /** The data ends too early. */
-  | "truncated"
-  /** The data goes on after its end. */
-  | "trailing"
-  /** The data asks for a larger window than the decoder may take. */
-  | "window"
-  /** The data was made with another dictionary. */
-  | "dictionary"
-  /** Memory ran out. */
-  | "memory";
+/** The reason for which a codec failed; `window`: the data requires a larger one than the decoder may take. */
+export type CodecFault = "parameter" | "corrupt" | "truncated" | "trailing" | "window" | "dictionary" | "memory";
 
 /** The numbers of the WASM modules; see `wasm/src/codec.rs`. */
 const faults: Readonly<Record<number, CodecFault>> = {
@@ -171,7 +157,6 @@ export class Session {
     return this.#instance.view(exports.output(this.#handle), exports.output_length(this.#handle));
   }
 
-  /** The error for the fault that the last call reported. */
   #reported(): Error {
     return this.#error(faults[this.#instance.exports.fault_kind()], this.#instance.fault());
   }
@@ -256,7 +241,6 @@ export class Turn {
     return this.#computed > LONGEST;
   }
 
-  /** Waits for the next turn. */
   next(): Promise<void> {
     this.#computed = 0;
     return new Promise<void>(atEndOfTurn);
