@@ -72,7 +72,6 @@ export class WaitingChunk implements Iterable<Uint8Array> {
 export type BodyEncoder = Pick<Encoder, "write" | "flush" | "finish" | "close">;
 
 interface StreamLimits {
-  /** log2 of the window in bytes. */
   readonly windowLog?: number;
   readonly level: number;
 }
@@ -183,7 +182,6 @@ function streamLevel(coding: Encoding["coding"], level: number): number {
 /** 8 MiB: browsers refuse larger ones (RFC 9659). */
 const MOST_WINDOW_LOG = 23;
 
-/** An encoder whose input is taken down. */
 function recorded(encoder: BodyEncoder, recorder: BodyRecorder): BodyEncoder {
   return {
     write(bytes) {

@@ -26,7 +26,6 @@ export class NodeFields implements ResponseFields {
   }
 }
 
-/** A callback of `write()` or `end()`. */
 export type Written = (error?: Error | null) => void;
 
 /** The arguments of `write()` and `end()`, whose overloads leave some out. */

@@ -22,7 +22,6 @@ interface Methods {
   flushHeaders(): void;
 }
 
-/** Bytes that wait to be encoded. */
 interface Queued {
   readonly pieces: Iterable<Uint8Array>;
   readonly written: Written | undefined;
@@ -44,9 +43,7 @@ class NodeResponse {
   /** Ends that `writeHead()` was called and the head waits for the body's first piece, as Node sends both together. */
   #releaseHead: (() => void) | undefined;
   #encoding: Encoding | undefined;
-  /** Whether the head says that the body is encoded. */
   #isMarked = false;
-  /** The encoder of a body that is written in pieces. */
   #encoder: BodyEncoder | undefined;
   /** The body's compressed form, if all of it was given to `end()`. */
   #whole: Uint8Array | undefined;
@@ -344,7 +341,6 @@ class NodeResponse {
     }
   }
 
-  /** Returns one callback for all that wait. */
   #takeWaiting(): Written | undefined {
     if (this.#waiting.length === 0) return undefined;
     const waiting = this.#waiting.splice(0);

@@ -10,11 +10,9 @@ export interface ResponseFields {
   delete(name: string): void;
 }
 
-/** A request and the head of its response. */
 export interface Exchange {
   readonly method: string;
   readonly url: string;
-  /** The request's `Accept-Encoding`. */
   readonly accepted: string | null | undefined;
   readonly status: number;
   /** Returns a field of the request; names are in lower case. */

@@ -39,7 +39,6 @@ class FormerVersions {
     this.#most = most;
   }
 
-  /** Keeps a version, unless it is the newest. */
   add(resource: string, bytes: Uint8Array): void {
     const versions = this.#take(resource);
     const newest = versions.at(-1)?.bytes;
@@ -57,7 +56,6 @@ class FormerVersions {
     }
   }
 
-  /** Returns a resource's version with that hash. */
   find(resource: string, hash: string): Dictionary | undefined {
     const versions = this.#take(resource);
     if (versions.length > 0) this.#versions.set(resource, versions);
@@ -144,7 +142,6 @@ export class Dictionaries {
   readonly #former: FormerVersions;
   readonly #recorders = new Recorders();
 
-  /** @param options Checked ones. */
   constructor(options: Required<DictionaryOptions>) {
     this.#options = options;
     this.#routes = options.routes.map((route) => new Route(route));
@@ -241,7 +238,6 @@ function hashIn({ request, fields }: Exchange): string | undefined {
   return mayUse ? availableDictionary(field) : undefined;
 }
 
-/** The path of a URL, or of a request's target. */
 function pathOf(url: string): string {
   if (!url.startsWith("/")) return URL.canParse(url) ? new URL(url).pathname : "";
   const end = url.search(/[?#]/);

@@ -20,7 +20,6 @@ export class Recorders {
   /** Under way, by name; the oldest is first. */
   readonly #open = new Map<string, Recorder>();
   readonly #now: () => number;
-  /** The bytes that bodies under way hold. */
   held = 0;
 
   constructor(now: () => number = () => performance.now()) {
@@ -103,7 +102,6 @@ export class TemplateMaker {
   /** Texts, one character a byte. */
   readonly #samples = new Set<string>();
   #tries = 0;
-  /** Whether it takes no more responses. */
   isDone = false;
 
   /** Takes a response's body, and returns the template once there are enough. */

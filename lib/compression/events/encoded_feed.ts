@@ -85,7 +85,6 @@ class Lane {
 interface Traits {
   readonly level: number;
   readonly windowLog?: number;
-  /** The bytes that begin a response. */
   readonly header: Uint8Array;
   /** The bytes that end an encoder's flushed output before that of another one; none if they go together. */
   readonly partEnd: Uint8Array;
@@ -118,7 +117,6 @@ export class EncodedFeed implements Feed {
   #length = 0;
   readonly #warn: (reason: string) => void;
 
-  /** The codec has to be loaded. */
   constructor(coding: ChannelCoding, warn: (reason: string) => void) {
     this.#coding = coding;
     this.#traits = traitsOf[coding];
@@ -179,7 +177,6 @@ export class EncodedFeed implements Feed {
     return slow;
   }
 
-  /** Assigns newcomers to a lane. */
   #seat(): void {
     if (this.#joining.size === 0) return;
     this.#missed += this.#newcomers.members.size + this.#joining.size;

@@ -32,19 +32,16 @@ export class History {
     return start;
   }
 
-  /** Returns the events from there on. */
   textFrom(start: number): string {
     return this.#events.slice(start).map(({ text }) => text).join("");
   }
 }
 
-/** A client of a channel. */
 export interface Subscriber {
   /** The feed's notes about it. */
   readonly place: Place;
   /** Sends shared `bytes`; returns whether the reader keeps up. They do not count while nothing else waits. */
   write(bytes: Uint8Array): boolean;
-  /** Sends `bytes` and ends the response. */
   end(bytes: Uint8Array): void;
   /** Cuts the response off. */
   drop(reason: string): void;
@@ -64,7 +61,6 @@ export interface Place {
 /** The first thing that a subscriber is sent: text of its own, encoded. */
 export interface Opening {
   readonly bytes: Uint8Array;
-  /** The checksum of the text. */
   readonly crc: number;
   /** The length of the text in bytes. */
   readonly length: number;
@@ -82,7 +78,6 @@ export interface Feed {
   send(text: Uint8Array): Subscriber[];
   /** Returns the bytes that complete a subscriber's response. */
   ending(subscriber: Subscriber): Uint8Array;
-  /** Frees the codec. */
   close(): void;
 }
 
@@ -93,7 +88,6 @@ export function newPlace(): Place {
 
 const NOTHING = new Uint8Array(0);
 
-/** Events as they are. */
 export class PlainFeed implements Feed {
   readonly #subscribers = new Set<Subscriber>();
 
