@@ -96,7 +96,6 @@ export type WorkerJob<Job, Message> = (job: Job, post: (message: Message) => voi
 /** The functions of a worker's owner that are called with what it posts, and with what ends it. */
 export interface WorkerEvents<Message> {
   message(message: Message): void;
-  /** The worker has stopped. */
   error(error: Error): void;
 }
 

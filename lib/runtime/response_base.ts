@@ -14,7 +14,6 @@ export interface NativeSide {
   makeNativeSide(): Response;
 }
 
-/** A global class of the Fetch Standard. */
 type FetchClass = "Headers" | "Response";
 
 /** Takes a global class as it is now, even if replaced; on Node, which loads it in 15 ms, as at the first use. */

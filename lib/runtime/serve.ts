@@ -166,7 +166,6 @@ async function serverOf(node: ListenOptions["node"], tls: ListenOptions["tls"]):
 
 const MOST_PORT = 65_535;
 
-/** A server that listens. */
 export interface RunningServer {
   /** The URL of the server, as in `http://127.0.0.1:8080/`. */
   readonly url: string;
