@@ -74,13 +74,11 @@ function coalesced(ranges: readonly ByteRange[]): readonly ByteRange[] {
 
 /** The parts of a `multipart/byteranges` body besides the bytes of the representation. */
 export interface Multipart {
-  /** The response's `Content-Type`. */
   readonly contentType: string;
   /** The size of the whole body in bytes. */
   readonly length: number;
   /** The boundary and header fields before each range's bytes. */
   readonly parts: readonly { readonly head: Uint8Array<ArrayBuffer>; readonly range: ByteRange }[];
-  /** The closing boundary. */
   readonly tail: Uint8Array<ArrayBuffer>;
 }
 

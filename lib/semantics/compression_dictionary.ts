@@ -98,9 +98,7 @@ function encodedPath(text: string): string {
 export interface CrossOriginFields {
   /** The request's `Sec-Fetch-Site`. */
   readonly site: string | null | undefined;
-  /** The request's `Sec-Fetch-Mode`. */
   readonly mode: string | null | undefined;
-  /** The request's `Origin`. */
   readonly origin: string | null | undefined;
   /** The response's `Access-Control-Allow-Origin`. */
   readonly allowOrigin: string | null | undefined;

@@ -14,7 +14,6 @@ export type ContentCoding = "identity" | UndoableCoding | StoredCoding;
 
 /** The facts about a coding that files are stored in. */
 interface CodingTraits<F extends Format = Format> {
-  /** The codecs' name of its format. */
   readonly format: F;
   /** The extension of files in it, as nginx, Caddy and others expect it. */
   readonly extension: string;

@@ -6,7 +6,6 @@ export const MOST_INPUT: number = 64 * 1024;
 
 /** A stepper that undoes a content coding. Holds WASM memory until it is closed, done or has failed. */
 export class ContentDecoder {
-  /** The coding that it undoes. */
   readonly coding: UndoableCoding;
   /** Whether all output was given: after the end of the input, or of the coding where something follows it. */
   isDone = false;
@@ -63,7 +62,6 @@ export class ContentDecoder {
     }
   }
 
-  /** Frees the codec's memory. Further calls do nothing. */
   close(): void {
     this.#decoder?.close();
     this.#decoder = undefined;

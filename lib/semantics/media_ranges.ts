@@ -39,7 +39,6 @@ function readMember(member: string, weights: Map<string, number>): void {
   if (weight !== undefined) weights.set(range, weight);
 }
 
-/** Undefined if it is malformed. */
 function weightIn(parameters: string): number | undefined {
   for (const [, name, value] of parameters.matchAll(new RegExp(PARAMETER, "g"))) {
     if (name === "q" || name === "Q") return WEIGHT.test(value) ? Number(value) : undefined;
@@ -69,14 +68,12 @@ export class MediaRanges {
     });
   }
 
-  /** Whether files of this type are accepted. */
   accepts(contentType: string): boolean {
     const type = essenceOf(contentType);
     const group = `${type.slice(0, type.indexOf("/"))}/*`;
     return this.#ranges.some((range) => range === type || range === group || range === "*/*");
   }
 
-  /** Returns a value of `Accept`. */
   toString(): string {
     return this.#ranges.join(", ");
   }

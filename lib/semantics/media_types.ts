@@ -3,7 +3,6 @@ import { mediaTypeTable } from "./media_type_table.ts";
 /** The table of media types, by extension and by type. */
 interface MediaTypes {
   readonly types: ReadonlyMap<string, string>;
-  /** The preferred extension by the type. */
   readonly extensions: ReadonlyMap<string, string>;
   /** Types of content in UTF-8, besides `text/*`. */
   readonly inUTF8: ReadonlySet<string>;
