@@ -1,3 +1,4 @@
+/** Limits of a folder of entries. */
 export interface CacheLimits {
   /** In bytes, of all entries together. Default: none. */
   readonly maxSize: number | undefined;
@@ -32,11 +33,25 @@ export function requireCachePlace(cache: string): void {
 
 /** A place that keeps entries by their keys, for the runs of any machine that reach it. */
 export interface CacheStore {
-  /** Opens the entry of `key`, unverified and maybe cut after `most` bytes; undefined without one. Throws if it is unreadable. */
+  /**
+   * Opens the entry of `key`; undefined if there is none. Whatever it holds is verified by the reader.
+   *
+   * @param most The bytes that it may have; of more it need not have all.
+   * @throws {Error} if the place cannot be read.
+   */
   get(key: string, most: number): Promise<StoredEntry | undefined>;
-  /** Makes the file at `path`, then `trailer`, the entry of `key`; readers get an old or new one whole. Throws if it cannot. */
+  /**
+   * Keeps the bytes of the file at `path`, followed by `trailer`, as the entry of `key`, in place of one that is there:
+   * a reader gets all of one or all of the other.
+   *
+   * @throws {Error} if the place cannot be written to.
+   */
   put(key: string, path: string, trailer: Uint8Array): Promise<void>;
-  /** Removes what is beyond the limits of the place, and nothing that the cache did not write; returns how many entries. */
+  /**
+   * Ends the run: removes the entries that are beyond the limits of the place, and nothing that the cache did not write.
+   *
+   * @returns how many were removed.
+   */
   end(): Promise<number>;
   /** Releases the place, whether the run ended or not. */
   close(): Promise<void>;
