@@ -85,7 +85,6 @@ export class Deadline implements Timed {
   readonly onExpired: () => void;
   readonly #list: DeadlineList;
 
-  /** Sets the deadline in a list. */
   constructor(list: DeadlineList, onExpired: () => void) {
     this.#list = list;
     this.onExpired = onExpired;
@@ -97,7 +96,6 @@ export class Deadline implements Timed {
     return this.expiresAt - performance.now();
   }
 
-  /** Clears the deadline. */
   stop(): void {
     this.#list.stop(this);
   }

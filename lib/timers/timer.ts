@@ -41,7 +41,6 @@ export class Timer {
     this.#keepsAlive = keepsAlive;
   }
 
-  /** Whether it is to fire. */
   get isSet(): boolean {
     if (this.#due === Infinity) return false;
     const now = performance.now();
@@ -138,7 +137,6 @@ export class Interval {
     this.#timer.start(ms);
   }
 
-  /** Ends the calls. */
   stop(): void {
     this.#timer.stop();
   }

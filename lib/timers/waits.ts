@@ -36,7 +36,6 @@ export class Pause {
     });
   }
 
-  /** Ends the wait, if there is one. */
   end(): void {
     this.#timer.stop();
     const resolve = this.#resolve;
