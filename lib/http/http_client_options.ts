@@ -209,8 +209,8 @@ export interface HttpClientOptions {
   /**
    * The maximum attempts of a call after the first, over all its redirects. Another follows a lost connection, a
    * refusal or a status of `retryStatuses`. Only of requests that are idempotent, or that the server certainly did not
-   * act on; and only with bodies that can be sent again. One more, on a new connection, is free if the server had
-   * closed the one in use.
+   * act on; and only with bodies that can be sent again. One more is free if the server had closed the used
+   * connection.
    *
    * @default 2
    */

@@ -9,7 +9,7 @@ const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 
 interface StringLiteral {
   readonly text: string;
-  /** The value without white space at its ends. */
+  /** The value without outer white space. */
   readonly trimmed: string;
   /** Whether it is without CR, LF and NUL. */
   readonly clean: boolean;
