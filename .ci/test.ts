@@ -34,10 +34,7 @@ const LANES = 3 * availableParallelism();
 /** The end of the name of a file that has a process of its own; tests/README.md says which have to. */
 const ISOLATED = "_isolated_test.ts";
 
-/**
- * The highest number of files of a part, by whether they share a process: small enough for the lanes to end at about
- * the same time.
- */
+/** The highest number of files of a part, by whether they share a process. It lets the lanes end at about the same time. */
 const MOST_FILES = { shared: 20, own: 5 };
 
 /**

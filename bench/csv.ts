@@ -7,7 +7,7 @@
  * Records have ten fields and about 100 bytes; a third of them have a quoted field. The job `read` counts records,
  * fields and characters; the job `copy` writes the records again, which must be the same bytes. Every round is a
  * process of its own, on the runtime measured; they take turns, in changing order, and each counts with its fastest
- * round; a contestant that takes over a minute plays once. Memory is the peak of the whole process, read from outside.
+ * round. A contestant that takes over a minute plays once. Memory is the peak of the whole process, read from outside.
  * `--quick` takes 50 MB: for a look, not for the record. Only full runs are written to results/.
  */
 import { mkdtemp, readdir, rm } from "node:fs/promises";

@@ -6,7 +6,7 @@
  *   npm run bench -- log [--quick] [--rounds 1] [--peers "ours,sonic-boom"] [--without rotating-file-stream]
  *
  * Every round is a process of its own, on the runtime measured. The bytes of all files in order are compared with what
- * was written, by hash; a contestant that lost, doubled or mixed up a line gets no figure. Of each seventh call of
+ * was written, by hash. A contestant that lost, doubled or mixed up a line gets no figure. Of each seventh call of
  * `write()` the time is taken. sonic-boom and `fs.createWriteStream()` do not rotate: here the producer does it for
  * them. `--quick` writes a tenth: for a look, not for the record. rotating-file-stream takes minutes; the table names
  * the contestants that were left out.

@@ -5,7 +5,7 @@
  *   npm run bench -- ndjson [--quick] [--peers "ours,native"] [--rounds 3]
  *
  * Every round is a process of its own, on the runtime measured; they take turns, in changing order, and each counts
- * with its fastest round; a contestant that takes over a minute plays once. Memory is the peak of the whole process,
+ * with its fastest round. A contestant that takes over a minute plays once. Memory is the peak of the whole process,
  * read from outside. What a round wrote is compared with what was read, by hash; a contestant with another result gets
  * no figure. The last row does all of it in a loop without streams, which is about the least that it can take.
  * `--quick` takes 50 MB: for a look, not for the record. Only full runs are written to results/. A checkout of Deno's

@@ -9,7 +9,7 @@
  * with its fastest round, from its first read until its last file is closed. The sieve that generators take their
  * numbers from is made before. "Scaled" is a hundredth of the job, times a hundred, once: that `_write` writes each
  * number to the file. Memory is the peak of the whole process, read from outside. The files of each round are compared,
- * by size and hash, with what they are to be; a contestant with other files gets no figure. 16 MB are 16,000,000 bytes.
+ * by size and hash, with what they are to be. A contestant with other files gets no figure. 16 MB are 16,000,000 bytes.
  * `--quick` takes a million numbers and fewer rounds: for a look, not for the record. Only full runs are written to
  * results/. A checkout of Deno's standard library in DENO_STD_ROOT adds its line stream on Deno.
  */

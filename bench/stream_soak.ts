@@ -1,7 +1,7 @@
 /**
  * Sends very many chunks through three transforms, then makes very many short streams, both once to warm up and once to
- * count, and prints the process's memory at intervals, how fast it grows, and the number of unhandled rejections, which
- * has to be 0.
+ * count, and prints the process's memory at intervals and how fast it grows. The number of unhandled rejections has to
+ * be 0.
  *
  *   npm run bench -- stream_soak [--chunks 10000000] [--streams 1000000] [--native]
  */

@@ -11,16 +11,17 @@ const root = new URL("../../", import.meta.url);
 const STREAMS = ["ReadableStream", "WritableStream", "TransformStream", "pipeTo", "pipeThrough"];
 /**
  * The limit of the streams' code, in bytes. About 150 are for methods that take the runtime's own streams and for
- * browsers that have no byte streams, 300 for errors with the runtimes' codes and a tee whose branches both end,
- * whatever fails one of them, 100 for buffers that are neither transferred nor kept longer than the standard's readers
- * can tell, 240 for what a native producer sees of this package's sinks, and they of it: an abort during a write above
- * all; and 60 for what a new writable stream makes only once it is used; 75 for what a native reader leaves that goes
- * while it reads, 85 for what a native BYOB reader leaves of a chunk, 15 for a question whose order makes batches
- * faster and the ends of transforms that the runtime need not look at; 230 for what the browser sees of a stream that a
- * pipe, an iterator or a reader of this package has locked or read; 180 for globals that a program or another copy of
- * the package has put in the places of the browser's; 120 for what has servers call a transformer in the context of a
- * write that waited; 190 for pages of zone.js, and of polyfills; 65 for a transform stream that is transferred only
- * while its ends are free; and 65 for what an error says of streams of `node:stream`.
+ * browsers that have no byte streams, and 300 for errors with the runtimes' codes and a tee whose branches both end,
+ * whatever fails one of them. 100 are for buffers that are neither transferred nor kept longer than the standard's
+ * readers can tell. 240 are for what a native producer sees of this package's sinks, and they of it: an abort during a
+ * write above all. 60 are for what a new writable stream makes only once it is used. 75 are for what a native reader
+ * leaves that goes while it reads, and 85 for what a native BYOB reader leaves of a chunk. 15 are for a question whose
+ * order makes batches faster, and the ends of transforms that the runtime need not look at. 230 are for what the
+ * browser sees of a stream that a pipe, an iterator or a reader of this package has locked or read. 180 are for globals
+ * that a program or another copy of the package has put in the places of the browser's. 120 are for what has servers
+ * call a transformer in the context of a write that waited. 190 are for pages of zone.js, and of polyfills. 65 are for
+ * a transform stream that is transferred only while its ends are free, and 65 for what an error says of streams of
+ * `node:stream`.
  */
 const STREAMS_BUDGET = 15_670;
 

@@ -221,7 +221,7 @@ async function carryOut(plan: Plan): Promise<void> {
     // Of a native source that fails just before the signal aborts, the pipe learns when it cancels it.
     else assert.ok([`abort ${end}`, `abort ${reason}`].includes(sink.calls.join()), sink.calls.join());
   }
-  // A source that fails drops its queue, and a promised chunk may come to a read that is no longer awaited; otherwise
+  // A source that fails drops its queue, and a promised chunk may come to a read that is no longer awaited. Otherwise
   // all that the pipe did not write is still there.
   if (
     end === reason && preventCancel && !sink.failed && plan.source.ending !== "fails" && plan.source.kind === "ours"

@@ -31,8 +31,8 @@ function queued(ReadableStream: typeof globalThis.ReadableStream, count: number)
 type Pull = () => IteratorResult<number, undefined>;
 
 /**
- * Reads a stream of the numbers below 7 whose source ends the iteration when it is pulled after `at`, and then what is
- * left of the stream. Every call is answered, and no number is lost.
+ * Reads a stream of the numbers below 7 whose source ends the iteration at a pull after `at`, and then the rest of the
+ * stream. Every call is answered, and no number is lost.
  */
 async function endInSource(
   end: string,

@@ -1,7 +1,7 @@
 /**
- * Prints which of the runtime's own modules an import loads, as JSON: the arguments of `process.getBuiltinModule()`,
- * and `process`, `Buffer`, `Response` and the streams where these globals are looked up. Meanwhile nothing may be done
- * that workerd refuses while modules load. Run by `server_build_test.ts` on each runtime.
+ * Prints which of the runtime's own modules an import loads, as JSON. These are the arguments of
+ * `process.getBuiltinModule()`, and the globals `process`, `Buffer`, `Response` and streams that it looks up. Meanwhile
+ * nothing may be done that workerd refuses while modules load. Run by `server_build_test.ts` on each runtime.
  */
 const [module] = (globalThis as { Deno?: { args: string[] } }).Deno?.args ?? globalThis.process.argv.slice(2);
 

@@ -1,6 +1,6 @@
 /**
- * The first hour of a user who adds this package to a Vite application: every step as its documentation has it, with
- * the package as it is published, by the commands of each runtime.
+ * The first hour of a user who adds this package to a Vite application. Every step follows its documentation, with the
+ * package as it is published, by the commands of each runtime.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

@@ -10,8 +10,8 @@ export interface GivenAnswer {
 }
 
 /**
- * Checks that an answer fits itself and what is known of its file, for any request: the right bytes of the right
- * representation, as many as it says, and no body where none may be.
+ * Checks that an answer fits itself and its file, for any request. It has the right bytes of the right representation,
+ * as many as it says, and no body where none is allowed.
  *
  * @throws {AssertionError} if it does not.
  */

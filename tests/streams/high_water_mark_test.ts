@@ -47,8 +47,8 @@ function capacity({ bytes, value }: Mark, chunkSize: number): number {
 }
 
 /**
- * Returns the number of chunks that may be between the source and the end of the sink's write() at once: what each of
- * the queues may hold, and what a burst brings above one chunk. A pipe itself holds none: it reads when there is room
+ * Returns the number of chunks that may be between the source and the end of the sink's write() at once. Each of the
+ * queues may hold some, and a burst brings more than one chunk. A pipe itself holds none: it reads when there is room
  * for what it reads.
  */
 function bound({ source, transforms, sink, chunkSize, burst }: Plan): number {

@@ -18,8 +18,8 @@ function told({ informational, head, body, trailers, error }: Recorder): string 
 }
 
 /**
- * Sends bytes to a connection with three requests under way, twice and with a fourth in between if it is free, and
- * returns their reported events.
+ * Sends bytes to a connection with three requests under way, twice, and with a fourth in between if it is free. Returns
+ * their reported events.
  */
 async function converse(pieces: readonly Uint8Array[]): Promise<string[]> {
   const talk = new Talk({ pipelining: 3, maxHeaderSize: 2000 });

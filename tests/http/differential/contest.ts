@@ -116,8 +116,8 @@ async function findingsOf(each: Case, names: ReadonlySet<string>): Promise<Findi
 }
 
 /**
- * The number of further tries of a case in which one fails and the other does not: a difference that does not show each
- * time depends on timing.
+ * The number of further tries of a case in which one fails and the other does not. A difference that comes and goes
+ * depends on timing.
  */
 const AGAIN = 2;
 const MAY_BE_TIMING = /refused|no choice|hangs/;

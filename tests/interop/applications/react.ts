@@ -72,8 +72,8 @@ function webScenarios(name: string, { renderToReadableStream }: typeof edge): Ap
     },
     "through transforms": async (page) => {
       const stream = await render(page);
-      // Not at once: a pipe of this package into a native transform pulls the first chunk a microtask after the
-      // runtime's, and what React sends with the shell depends on microtasks.
+      // Not at once: what React sends with the shell depends on microtasks. A pipe of this package into a native
+      // transform pulls the first chunk a microtask after the runtime's.
       setTimeout(page.release, 5);
       const upper = new TransformStream<string, string>({
         transform: (text, controller) => controller.enqueue(text.toUpperCase()),

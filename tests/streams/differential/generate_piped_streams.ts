@@ -4,7 +4,7 @@ import type { Random } from "./random.ts";
 
 /**
  * The pace of a piped program's chunks. In a burst many are under way at once, and nothing may fail in the middle of
- * it: the standard leaves the microtask of a pipe's read to the implementation. Paced, each has a turn of the event
+ * it. The standard leaves the microtask of a pipe's read to the implementation. Paced, each has a turn of the event
  * loop to itself, and what fails may do so at any point of its way.
  */
 export type Pace = "burst" | "paced";

@@ -94,7 +94,7 @@ export class World {
 
   /**
    * Goes on when nothing more happens by itself. Then callbacks that wait for a macrotask are released one at a time,
-   * in the order of their names: which one started to wait first may depend on microtasks.
+   * in the order of their names. Which one started to wait first may depend on microtasks.
    */
   async turn(): Promise<void> {
     await macrotask();
