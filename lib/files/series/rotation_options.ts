@@ -108,8 +108,8 @@ export interface RotationOptions {
    */
   retry?: RetryOptions;
   /**
-   * Called when a file could not be compressed or removed, which is tried again with the next file, and when a write is
-   * tried again. What this throws is a warning of the process.
+   * Called once for a file that could not be compressed or removed, which is tried again with the next file, and when a
+   * write is tried again. What this throws is a warning of the process.
    *
    * @default `process.emitWarning()`
    */

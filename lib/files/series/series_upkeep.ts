@@ -78,6 +78,10 @@ export class SeriesUpkeep {
   #isStopped = false;
   /** Whether what killed processes left was removed, as far as they noted it nowhere. */
   #isSwept = false;
+  /** Steps for files that have failed, of which each is warned of once. */
+  readonly #failed = new Set<string>();
+  /** The first failure of a look that is not one of those. */
+  #failure: unknown = undefined;
   /** The time after which the compression of another file does not begin any more, in ms since the process began. */
   #lastBegin = Infinity;
 
@@ -101,16 +105,14 @@ export class SeriesUpkeep {
     this.#isDue = true;
     this.#underWay = this.#underWay.then(async () => {
       this.#isDue = false;
-      try {
-        await this.#removePastLimits();
-        await this.#compressAll();
-        await this.#removePastLimits();
-        if (this.#isSwept) return;
-        this.#isSwept = true;
-        await removeAbandonedTemporaries(this.#series.directory);
-      } catch (error) {
-        if (!this.#isOver) warn(this.#options.onWarning, error as Error);
-      }
+      await this.#removePastLimits();
+      await this.#compressAll();
+      await this.#removePastLimits();
+      if (!this.#isSwept) await this.#attempt("sweep", () => removeAbandonedTemporaries(this.#series.directory));
+      this.#isSwept = true;
+      const failure = this.#failure;
+      this.#failure = undefined;
+      if (failure !== undefined && !this.#isOver) warn(this.#options.onWarning, failure as Error);
     });
   }
 
@@ -132,7 +134,19 @@ export class SeriesUpkeep {
     await this.#underWay;
   }
 
-  /** Removes the oldest files as far as they pass the limits. */
+  /** Takes a step. One that fails is taken again at the next look, and keeps no other from being taken. */
+  async #attempt(step: string, take: () => Promise<unknown>): Promise<void> {
+    try {
+      await take();
+      this.#failed.delete(step);
+    } catch (error) {
+      if (this.#failure !== undefined || this.#failed.has(step)) return;
+      this.#failed.add(step);
+      this.#failure = error;
+    }
+  }
+
+  /** Removes the oldest files as far as they pass the limits, in which one that cannot be removed has no part. */
   async #removePastLimits(): Promise<void> {
     const { maxFiles, maxTotalSize, maxAge } = this.#options;
     if (maxFiles === Infinity && maxTotalSize === Infinity && maxAge === Infinity) return;
@@ -143,26 +157,33 @@ export class SeriesUpkeep {
     for (const entry of complete) {
       const age = Date.now() - entry.file.mtime!;
       if (files <= maxFiles && size <= maxTotalSize && age <= maxAge) return;
-      const { number, file, packed, temporary } = entry;
-      if (temporary !== undefined) await requireRemoved(this.#pathOfTemporary(temporary)); // of a process that was killed
-      const plain = this.#series.pathOf(number);
-      if (packed !== undefined) await removeProven(`${plain}.${packed.extension}`, packed);
-      await removeProven(plain, file);
-      this.#record.forget(number);
+      await this.#attempt(`remove ${entry.number}`, () => this.#remove(entry));
       files--;
       size -= sizeOf(entry);
     }
   }
 
+  async #remove({ number, file, packed, temporary }: SeriesEntry): Promise<void> {
+    if (temporary !== undefined) await requireRemoved(this.#pathOfTemporary(temporary)); // of a process that was killed
+    const plain = this.#series.pathOf(number);
+    if (packed !== undefined) await removeProven(`${plain}.${packed.extension}`, packed);
+    await removeProven(plain, file);
+    this.#record.forget(number);
+  }
+
   /** Compresses all files that are complete and are not yet; without a format, brings to its end what others began. */
   async #compressAll(): Promise<void> {
-    const format = this.#options.compress;
     for (const entry of this.complete) {
       if (this.#isStopped || performance.now() > this.#lastBegin) return;
-      if (entry.isPacked || entry.packed !== undefined && await this.#complete(entry, entry.packed)) continue;
-      if (entry.temporary !== undefined) await requireRemoved(this.#pathOfTemporary(entry.temporary));
-      if (format !== undefined && !entry.isRaw) await this.#compress(entry, format);
+      await this.#attempt(`compress ${entry.number}`, () => this.#compressIfDue(entry));
     }
+  }
+
+  async #compressIfDue(entry: SeriesEntry): Promise<void> {
+    const format = this.#options.compress;
+    if (entry.isPacked || entry.packed !== undefined && await this.#complete(entry, entry.packed)) return;
+    if (entry.temporary !== undefined) await requireRemoved(this.#pathOfTemporary(entry.temporary));
+    if (format !== undefined && !entry.isRaw) await this.#compress(entry, format);
   }
 
   async #compress(entry: SeriesEntry, format: SeriesFormat): Promise<void> {

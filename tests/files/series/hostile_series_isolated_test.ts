@@ -7,6 +7,7 @@ import { basename, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import {
   AtomicFile,
   NumberFileWriter,
@@ -15,7 +16,7 @@ import {
   temporaryPath,
 } from "../../../lib/files/mod.ts";
 import { inFolder } from "../../support/folders.ts";
-import { LIMIT, until, within } from "../../support/waits.ts";
+import { atLast, LIMIT, until, within } from "../../support/waits.ts";
 import { cannotMount, onDiskOfFewFiles, openFilesIn } from "../written.ts";
 import { shown, textsOf } from "./written_series.ts";
 import { needs } from "../../support/needs.ts";
@@ -257,6 +258,38 @@ test("an onWarning that throws ends neither the removal of files nor the stream"
       process.off("warning", onProcessWarning);
     }
     assert.deepEqual([...(await textsOf(directory)).values()], ["three678\n", "four5678\n"]);
+  }));
+
+test("a file that cannot be removed or compressed keeps no other file waiting, and is warned of once", () =>
+  inFolder(async (folder) => {
+    for (const options of [{ maxFiles: 3 }, { maxFiles: 5, compress: "gzip" }] as const) {
+      for (const stuck of [[1], [2, 5]]) {
+        const directory = join(folder, `${JSON.stringify(options).replace(/\W/g, "")}-${stuck}`);
+        await mkdir(directory);
+        await written(directory, Array.from({ length: 6 }, (_, i) => `${i + 1}2345678\n`));
+        for (const number of stuck) {
+          const temporary = basename(temporaryPath(join(directory, "app.log")));
+          await appendFile(join(directory, RECORD), `${JSON.stringify({ number, temporary })}\n`);
+          await mkdir(join(directory, temporary, "inside"), { recursive: true }); // which cannot be removed as a file is
+        }
+        const warnings: string[] = [];
+        const writer = open(directory, { ...options, onWarning: ({ message }) => void warnings.push(message) })
+          .getWriter();
+        const { maxFiles, compress } = { compress: undefined, ...options };
+        for (let last = 7; last <= 8; last++) {
+          await writer.write(`${last}2345678\n`);
+          const left = Array.from({ length: last }, (_, i) => i + 1)
+            .filter((number) => number > last - maxFiles || stuck.includes(number))
+            .map((number) =>
+              `app-0000${number}.log${compress && number < last && !stuck.includes(number) ? ".gz" : ""}`
+            );
+          await atLast(() => isDeepStrictEqual(shown(directory), left));
+          assert.deepEqual(shown(directory), left, `${directory}: ${warnings}`);
+        }
+        await writer.close();
+        assert.ok(warnings.length > 0 && warnings.length <= 2 * stuck.length, String(warnings)); // one of each step
+      }
+    }
   }));
 
 test("a series and an atomic file stay in their folder when the process goes elsewhere, and leave nothing beside", () =>
