@@ -196,11 +196,17 @@ export class SeriesUpkeep {
     record.note(number, { temporary: basename(temporary) });
     const { extension, level } = packedFormats.find((each) => each.format === format)!;
     try {
-      const file = OpenFile.openNow(temporary, "wx", 0o600); // which the worker opens again
-      await keepAttributes(file, lstatSync(source)).finally(() => file.close());
+      await OpenFile.openNow(temporary, "wx", 0o600).close(); // which the worker opens again
       const mtimeMs = Number(status.mtimeNs) / 1e6;
       const outcome = await this.#thread.run({ source, temporary, format, level, mtimeMs });
       if (outcome.message !== undefined) throw Object.assign(new Error(outcome.message), outcome);
+      const file = OpenFile.openNow(temporary, "r+");
+      try {
+        await keepAttributes(file, lstatSync(source)); // may take the right to write to it
+        await file.sync();
+      } finally {
+        await file.close();
+      }
       const packed = { ...proofOfComplete(lstatSync(temporary, { bigint: true })), extension };
       record.note(number, { packed });
       await this.#complete({ ...entry, temporary: basename(temporary) }, packed);

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   lstatSync,
   readdirSync,
   readFileSync,
@@ -40,6 +41,9 @@ const OLD_LOCK = /^(?:lock\.\d+(?:\.free)?|wanted)$/;
 /** Files that are stored together once the data is whole. */
 const PART = /^part\.\d+$/;
 const PIECE = 256 * 1024;
+
+/** The permission bits that this process needs of its files until they get their names. */
+export const WRITABLE = 0o600;
 
 export interface DiskOptions {
   readonly mode?: number | undefined;
@@ -186,6 +190,8 @@ export class DiskHold implements SessionHold {
     const { mode, flush = false } = this.#options;
     this.#lock.requireHeld();
     try {
+      const bits = Number(data.mode) & 0o777;
+      if ((bits & WRITABLE) !== WRITABLE) chmodSync(source, bits | WRITABLE); // after an attempt that gave it others
       const file = await OpenFile.open(source, "r+");
       try {
         if (overwrite && place?.isFile()) await keepAttributes(file, place);

@@ -16,6 +16,7 @@ import {
   removeSession,
   statusOf,
   touchedAt,
+  WRITABLE,
 } from "./disk_session.ts";
 import {
   type HoldOptions,
@@ -53,7 +54,8 @@ export class DiskSessions implements SessionStorage {
       await lock.take();
       const hold = new DiskHold(id, this.#directory, this.#options, lock, record);
       await hold.save(record);
-      writeFileSync(join(folder, DATA), "", { flag: "a", mode: this.#options.mode });
+      const { mode } = this.#options;
+      writeFileSync(join(folder, DATA), "", { flag: "a", mode: mode === undefined ? mode : mode | WRITABLE });
       return hold;
     } catch (error) {
       lock.release();
