@@ -14,12 +14,11 @@ import { basename, relative, resolve } from "node:path";
 import process from "node:process";
 import {
   compressOutput,
-  known,
+  moment,
   Output,
   pluginOptions,
   type PrecompressPlugin,
   type PrecompressPluginOptions,
-  requireOnePlugin,
   type Tool,
 } from "./compress_output.ts";
 
@@ -28,7 +27,7 @@ export type { PrecompressPlugin } from "./compress_output.ts";
 
 /** The part of Bun's `PluginBuilder` that is used. */
 interface Build {
-  readonly config: { readonly outdir?: string; readonly root?: string; readonly plugins?: readonly object[] };
+  readonly config: { readonly outdir?: string; readonly root?: string };
   onEnd(callback: (result: Result) => Promise<void>): void;
 }
 
@@ -60,19 +59,18 @@ interface Artifact {
  */
 export function precompress(options: PrecompressPluginOptions = {}): PrecompressPlugin {
   const checked = pluginOptions(options);
-  return known({
+  return {
     name: "millrace:precompress",
     setup(build) {
       const { config } = build as Build;
-      requireOnePlugin(config.plugins, process.cwd());
       if (config.outdir === undefined) return; // nothing is written
-      const tool: Tool = { root: process.cwd(), option: "outdir", print: (text) => console.log(text) };
+      const tool: Tool = { root: process.cwd(), since: moment(), option: "outdir", print: (text) => console.log(text) };
       const folder = resolve(config.outdir);
       (build as Build).onEnd(async ({ success, outputs }) => {
         if (success) await compressOutput(outputOf(folder, outputs), checked, tool);
       });
     },
-  }, checked);
+  };
 }
 
 function outputOf(folder: string, artifacts: readonly Artifact[]): Output {

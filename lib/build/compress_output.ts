@@ -32,23 +32,27 @@ export const pluginOptions: SchemaOf<PrecompressPluginOptions> = /* @__PURE__ */
   return members;
 });
 
-/** By plugin: the `out` of its options, "" if it compresses in place. */
-const places = new WeakMap<object, string>();
+let moments = 0;
 
-/** Returns the plugin, which {@linkcode requireOnePlugin} knows from now on. */
-export function known<P extends object>(plugin: P, { out = "" }: PrecompressPluginOptions): P {
-  places.set(plugin, out);
-  return plugin;
+/** Returns a number that is larger than all before. */
+export function moment(): number {
+  return ++moments;
 }
 
-/** Throws a TypeError if two plugins below `root` compress to one folder: each would remove the variants of the other. */
-export function requireOnePlugin(plugins: unknown, root: string): void {
-  const outs = [plugins].flat(9).flatMap((plugin) => places.get(plugin as object) ?? []);
-  const taken = outs.map((out) => out === "" ? "" : realOf(out, root));
-  if (new Set(taken).size === taken.length) return;
-  throw new TypeError(
-    'two precompress() compress to one folder: use one, with all formats, as formats: ["gzip", "brotli"]',
-  );
+/** By the real folder that is written to: the last run of a plugin, with its settings in JSON. */
+const runs = new Map<string, { readonly at: number; readonly settings: string }>();
+
+/** @throws {TypeError} if another plugin compressed to the folder since the build began: each removes the other's variants. */
+function requireOnePlugin(folder: string, { out, ...others }: PrecompressPluginOptions, { root, since }: Tool): void {
+  const target = realOf(out ?? folder, root);
+  const settings = JSON.stringify(others);
+  const last = runs.get(target);
+  if (last !== undefined && last.at > since && last.settings !== settings) {
+    throw new TypeError(
+      'two precompress() compress to one folder: use one, with all formats, as formats: ["gzip", "brotli"]',
+    );
+  }
+  runs.set(target, { at: moment(), settings });
 }
 
 /** The length of a hash where a pattern does not say. */
@@ -146,6 +150,8 @@ function kilobytes(bytes: number): string {
 export interface Tool {
   /** The project's folder, which relative paths are below. */
   readonly root: string;
+  /** The {@linkcode moment} at which its build began. */
+  readonly since: number;
   /** The option that names the folder of the output, for messages. */
   readonly option: string;
   /** Prints lines in the tool's own way; undefined: it is silent. */
@@ -160,6 +166,7 @@ export async function compressOutput(output: Output, options: PrecompressPluginO
         `cannot compress ${folder}: it holds the whole project. Set ${tool.option} to a folder of its own`,
       );
     }
+    requireOnePlugin(folder, options, tool);
     await compressFolder(folder, output, options, tool);
   }
 }

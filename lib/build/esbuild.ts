@@ -21,12 +21,11 @@ import process from "node:process";
 import {
   compressOutput,
   hasHash,
-  known,
+  moment,
   Output,
   pluginOptions,
   type PrecompressPlugin,
   type PrecompressPluginOptions,
-  requireOnePlugin,
   type Tool,
 } from "./compress_output.ts";
 
@@ -49,7 +48,6 @@ interface BuildOptions {
   readonly chunkNames?: string;
   readonly assetNames?: string;
   readonly outExtension?: Readonly<Record<string, string>>;
-  readonly plugins?: readonly object[];
   metafile?: boolean;
 }
 
@@ -93,17 +91,16 @@ const TALKATIVE: readonly unknown[] = ["info", "debug", "verbose"];
  */
 export function precompress(options: PrecompressPluginOptions = {}): PrecompressPlugin {
   const checked = pluginOptions(options);
-  return known({
+  return {
     name: "millrace:precompress",
     setup(build) {
       const { initialOptions } = build as Build;
       const { outdir, outfile, write, logLevel, absWorkingDir: root = process.cwd() } = initialOptions;
-      requireOnePlugin(initialOptions.plugins, root);
       const folder = outdir ?? (outfile === undefined ? undefined : dirname(outfile));
       if (folder === undefined || write === false) return; // nothing is written
       initialOptions.metafile = true;
       const print = TALKATIVE.includes(logLevel) ? (text: string) => console.error(`\n${text}\n`) : undefined;
-      const tool: Tool = { root, option: "outdir", print };
+      const tool: Tool = { root, since: moment(), option: "outdir", print };
       (build as Build).onEnd(async ({ errors, metafile }) => {
         if (errors.length > 0) return;
         const output = outputOf(resolve(root, folder), metafile!.outputs, initialOptions, root);
@@ -112,7 +109,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
         }));
       });
     },
-  }, checked);
+  };
 }
 
 function outputOf(

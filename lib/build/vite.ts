@@ -18,11 +18,10 @@ import { toldBy } from "../precompress/internal.ts";
 import {
   compressOutput,
   hasHash,
-  known,
+  moment,
   Output,
   pluginOptions,
   type PrecompressPluginOptions,
-  requireOnePlugin,
   type Tool,
 } from "./compress_output.ts";
 
@@ -81,7 +80,7 @@ const LATER_PAGES: readonly (readonly [plugins: RegExp, framework: string, wayOu
 /** The hooks of all three. */
 interface Hooks {
   readonly name: string;
-  options?(options: { readonly plugins?: unknown }): void;
+  options?(): void;
   generateBundle?(options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>): void;
   writeBundle?(options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>): void;
   readonly closeBundle?: {
@@ -121,7 +120,8 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
   const output = new Output();
   /** Names of workers' files, which Vite builds on their own and adds to the bundle as they are. */
   const workers = new Map<string, boolean>();
-  let tool: Tool | undefined;
+  let tool: Omit<Tool, "since"> | undefined;
+  let since = moment();
   let isLibrary = false;
   /** Astro's project folder, and the beginning of the paths with a hash in their names. */
   let [root, assets] = ["", ""];
@@ -130,9 +130,10 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     apply: "build",
     applyToEnvironment: ({ config }) => config.consumer === "client",
     config: () => ({ worker: { plugins: () => [workerPlugin(workers)] } }),
-    options: ({ plugins }) => requireOnePlugin(plugins, tool?.root ?? process.cwd()),
+    options() {
+      since = moment();
+    },
     configResolved({ root, logger, build, plugins = [] }) {
-      requireOnePlugin(plugins, root);
       const later = LATER_PAGES.find(([names]) => plugins.some(({ name }) => names.test(name)));
       if (later) {
         const told = `pages that ${later[1]} writes after that are left as they are`;
@@ -158,23 +159,28 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       async handler(error) {
         // What a failed build wrote is no part of the next one.
         if (error !== undefined || isLibrary || this.meta.watchMode) return void output.takeFolders();
-        const ownTool: Tool = { root: process.cwd(), option: "output.dir", print: (text) => this.info(text) };
-        await compressOutput(output, checked, tool ?? ownTool);
+        const ownTool: NonNullable<typeof tool> = {
+          root: process.cwd(),
+          option: "output.dir",
+          print: (text) => this.info(text),
+        };
+        await compressOutput(output, checked, { since, ...tool ?? ownTool });
       },
     },
     hooks: {
       "astro:config:done"({ config }) {
+        since = moment();
         [root, assets] = [fileURLToPath(config.root), `${config.build.assets}/`];
       },
       async "astro:build:done"({ dir, logger }) {
         const told = await toldBy(checked.immutable);
         output.addFolder(fileURLToPath(dir));
         const options = { ...checked, immutable: (path: string) => path.startsWith(assets) || told(path) };
-        await compressOutput(output, options, { root, option: "outDir", print: (text) => logger.info(text) });
+        await compressOutput(output, options, { root, since, option: "outDir", print: (text) => logger.info(text) });
       },
     },
   };
-  return known(plugin, checked);
+  return plugin;
 }
 
 function workerPlugin(names: Map<string, boolean>): Hooks {

@@ -32,7 +32,7 @@ function optionsFor(root: string, options: BuildOptions = {}): BuildOptions {
 
 test("a second precompress() for one folder of esbuild is refused", () =>
   inProject(async (root) => {
-    const plugins = [precompress(namesOnly), precompress(namesOnly)] as Plugin[];
+    const plugins = [precompress(namesOnly), { ...precompress({ ...namesOnly, formats: ["gzip"] }) }] as Plugin[];
     const options: BuildOptions = { absWorkingDir: root, entryPoints: ["src/lazy.js"], outdir: "dist", plugins };
     await assert.rejects(build({ ...options, logLevel: "silent" }), /two precompress\(\) compress to one folder/);
   }));
@@ -45,7 +45,7 @@ test("a second precompress() for one folder is refused however its path is spell
     await symlink("real/inner", join(root, "link"));
     const spellings = ["real/new", "./real//new/", "link/../new", join(root, "real/inner/../new")];
     for (const [i, out] of spellings.entries()) {
-      const plugins = [spellings[0], out].map((out) => precompress({ ...namesOnly, out })) as Plugin[];
+      const plugins = [precompress({ ...namesOnly, out: spellings[0] }), precompress({ ...quick, out })] as Plugin[];
       const options: BuildOptions = { absWorkingDir: root, entryPoints: ["src/lazy.js"], outdir: "dist", plugins };
       await assert.rejects(build({ ...options, logLevel: "silent" }), /two precompress\(\)/, spellings[i]);
     }

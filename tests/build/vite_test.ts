@@ -47,20 +47,45 @@ test("after a build with Vite the folder is compressed, and the manifest says wh
     assert.match(printed, /^✓ \d+ files precompressed in \d/m);
   }));
 
-test("a second precompress() for one folder is refused, and one for another is not", () =>
+test("a second precompress() for one folder is refused wherever it is named, and one for another folder is not", () =>
   inProject(async (root) => {
-    const twice = (
-      options: PrecompressPluginOptions,
-    ) => [precompress(namesOnly), precompress({ ...namesOnly, ...options })];
     const message = /two precompress\(\) compress to one folder: use one, with all formats/;
-    await assert.rejects(build(root, { plugins: twice({ formats: ["gzip"] }) }), message);
-    await build(root, { plugins: twice({ out: "other" }) });
-    const plugins = twice({}) as RollupPlugin[];
-    await assert.rejects(rollup({ input: join(root, "src/lazy.js"), plugins }), message);
+    const one = (options = {}): VitePlugin => precompress({ ...namesOnly, ...options }) as VitePlugin;
+    const other = (options = {}): VitePlugin => one({ formats: ["gzip"], ...options });
+    const configs: InlineConfig[] = [
+      { plugins: [one(), other()] },
+      { plugins: [{ ...one(), enforce: "post" }, { ...other(), enforce: "post" }] },
+      { plugins: [Promise.resolve(one()), [other()]] },
+      { plugins: [one()], build: { rollupOptions: { plugins: [other() as RolldownPlugin] } } },
+      { plugins: [one({ out: "site" }), other({ out: "./site/" })] },
+    ];
+    for (const [i, config] of configs.entries()) await assert.rejects(build(root, config), message, String(i));
+    await build(root, { plugins: [one(), other({ out: "other" })] });
+    for (const options of [{}, { formats: ["gzip"] }]) await build(root, { plugins: [one(options)] }); // one after the other
     await assert.rejects(async () => {
-      const bundle = await rolldown({ input: join(root, "src/lazy.js"), plugins: twice({}) as RolldownPlugin[] });
+      const plugins = [Promise.resolve(one()), other()] as RollupPlugin[];
+      const bundle = await rollup({ input: join(root, "src/lazy.js"), plugins });
       await bundle.write({ dir: join(root, "dist") }).finally(() => bundle.close());
     }, message);
+    await assert.rejects(async () => {
+      const bundle = await rolldown({
+        input: join(root, "src/lazy.js"),
+        plugins: [one(), other()] as RolldownPlugin[],
+      });
+      await bundle.write({ dir: join(root, "dist") }).finally(() => bundle.close());
+    }, message);
+
+    const integrations = [precompress(namesOnly), precompress({ ...namesOnly, formats: ["gzip"] })];
+    const logger = { info() {} };
+    const buildWithAstro = async (): Promise<void> => {
+      const config = { root: pathToFileURL(`${root}/`), build: { assets: "_astro" } };
+      for (const { hooks } of integrations) hooks["astro:config:done"]({ config });
+      const dir = pathToFileURL(join(root, "dist/"));
+      for (const { hooks } of integrations) await hooks["astro:build:done"]({ dir, logger });
+    };
+    await assert.rejects(buildWithAstro(), message);
+    integrations.pop();
+    for (let i = 0; i < 2; i++) await buildWithAstro();
   }));
 
 test("workers and assets of Vite are known by what it made their names of", () =>
