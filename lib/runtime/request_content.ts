@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { Stats } from "node:fs";
 import type { Readable } from "node:stream";
 
@@ -20,11 +21,33 @@ export function contentTaker(request: Request): ContentTaker {
   return () => isThere ? request.blob() : Promise.resolve(undefined);
 }
 
-/** Reads the names of a form's values that Bun alone knows: those of files appended under another name, and paths. */
+/**
+ * Reads the names of a form's files that Bun alone knows, as it writes them itself: of those appended under another name,
+ * and paths. Its parser drops entries and changes names.
+ */
 export function namesInForm(form: FormData): Promise<(string | undefined)[]> | undefined {
-  const nameOf = (value: unknown): string | undefined => (value as Partial<File>).name;
-  if (!("Bun" in globalThis) || !Array.from(form.values()).some(nameOf)) return undefined;
-  return new Response(form).formData().then((read) => Array.from(read.values(), nameOf));
+  const values = Array.from(form.values());
+  if (!("Bun" in globalThis) || !values.some((value) => (value as Partial<File>).name !== undefined)) return undefined;
+  return new Response(form).arrayBuffer().then((written) => namesIn(Buffer.from(written), values));
+}
+
+function namesIn(written: Buffer, values: readonly FormDataEntryValue[]): (string | undefined)[] {
+  const delimiter = `\r\n${written.toString("latin1", 0, written.indexOf("\r\n"))}\r\n`;
+  let from = delimiter.length - 2;
+  const names = values.map((value) => {
+    const line = written.toString("utf8", from, written.indexOf("\r\n", from));
+    const [, name] = /^Content-Disposition: form-data; name="[^"]*"; filename="([^"]*)"$/.exec(line) ?? [];
+    if (from === -1 || (name === undefined) !== (typeof value === "string")) throw unnamed();
+    const next = written.indexOf(delimiter, from);
+    from = next === -1 ? -1 : next + delimiter.length;
+    return (value as Partial<File>).name === undefined ? undefined : name;
+  });
+  if (from !== -1) throw unnamed();
+  return names;
+}
+
+function unnamed(): TypeError {
+  return new TypeError("the names of the form's files cannot be read as the runtime writes them: send its bytes");
 }
 
 /** The value of a promise, if it is fulfilled and the runtime tells. */

@@ -132,9 +132,8 @@ function formParts(
       continue;
     }
     // On Bun a Blob that was appended without a name has none, where others make it a File of this name.
-    text += `; filename="${escaped(String(names[at] || (value.name ?? "blob")))}"\r\nContent-Type: ${
-      typeOfBlob(value) || "application/octet-stream"
-    }\r\n\r\n`;
+    const written = names[at] ?? escaped(String(value.name ?? "blob"));
+    text += `; filename="${written}"\r\nContent-Type: ${typeOfBlob(value) || "application/octet-stream"}\r\n\r\n`;
     parts.push(encoder.encode(text), value);
     text = "\r\n";
   }

@@ -409,3 +409,42 @@ test("a form's file is sent under the name that it was appended with, and its ow
     assert.ok(text.includes(type!.slice(type!.indexOf("=") + 1)));
   }
 });
+
+test("each entry of a form goes out under its own names, whatever they are, and whatever stands before it", async () => {
+  const words = [
+    "",
+    "a",
+    "\\",
+    'a"',
+    '\\"',
+    ";",
+    "é\u{1F600}",
+    "\0",
+    "\x01",
+    " ",
+    "/",
+    "..",
+    "--",
+    "filename=",
+    "\r\n",
+    "%",
+  ];
+  const written = (name: string): string => name.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
+  for (const field of words) {
+    for (const name of [...words, undefined]) {
+      const form = new FormData();
+      if (name === undefined) form.append(field, "text");
+      else form.append(field, new File(["1"], "own"), name);
+      form.append("b", new File(["2"], "own"), "second");
+      form.append(field, new File(["3"], "own"));
+      form.append("c", new File(["4"], ""), "fourth");
+      const { source } = extract(form);
+      const body = (await source.settle?.() ?? source).open();
+      const text = Buffer.from(body.bytes ?? await readAll(body)).toString();
+      const heads = [...text.matchAll(/ name="([^"]*)"(?:; filename="([^"]*)")?\r\n/g)].map(([, ...names]) => names);
+      const first = [written(field), name === undefined ? undefined : written(name)];
+      const told = JSON.stringify([field, name]);
+      assert.deepEqual(heads, [first, ["b", "second"], [written(field), "own"], ["c", "fourth"]], told);
+    }
+  }
+});
