@@ -64,7 +64,7 @@ export class LockLostError extends Error {
 export class ProcessLock {
   readonly #options: ProcessLockOptions;
   readonly #prefix: string;
-  readonly #path: string;
+  #path: string;
   readonly #heartbeat: number;
   readonly #expiry: number;
   readonly #waitFor: number;
@@ -73,6 +73,8 @@ export class ProcessLock {
   /** The time of the last touch of the file, of `performance.now()`, and of `Date.now()`. */
   #beatAt = 0;
   #beatTime = 0;
+  /** When the file has shown last that this holder lives, of `performance.now()`. */
+  #shownAt = 0;
   #isLost = false;
   #isReleased = false;
   #isAsked = false;
@@ -125,6 +127,7 @@ export class ProcessLock {
     this.#beat();
     if (!this.#isLost) return;
     this.#isLost = false;
+    remove(this.#path);
     this.#make();
     const [other] = this.#doubtful();
     if (other !== undefined) this.#refuse(other);
@@ -249,12 +252,14 @@ export class ProcessLock {
   }
 
   #make(): void {
+    const start = performance.now();
     try {
       this.#create();
     } catch (error) {
       if (!FULL.includes(codeOf(error)) || !this.#removeDead()) throw error;
       this.#create(); // in the room of a dead holder's
     }
+    this.#shownAt = start;
     this.#beatAt = performance.now();
     this.#beatTime = Date.now();
     held.add(this.#path);
@@ -290,9 +295,30 @@ export class ProcessLock {
     if (this.#lacksFile) return;
     try {
       utimesSync(this.#path, now, now);
+      this.#shownAt = this.#beatAt;
     } catch {
-      this.#isLost = !existsSync(this.#path); // one that is there may be another user's since this one gave up its rights
+      const isShown = existsSync(this.#path) && this.#replace();
+      const silence = this.#beatAt - this.#shownAt + UNCHECKED * this.#heartbeat; // until the next look
+      this.#isLost = !isShown && (silence >= this.#expiry || !existsSync(this.#path));
     }
+  }
+
+  /** Makes the file anew, for a process that gave up its rights to the former one; returns whether it holds that. */
+  #replace(): boolean {
+    const former = this.#path;
+    this.#path = join(this.#options.directory, newLockName(this.#prefix));
+    try {
+      this.#make();
+      held.delete(former);
+      unlinkSync(former); // no watcher sees the folder without both
+    } catch (error) {
+      if (held.has(this.#path) && codeOf(error) !== "ENOENT") return true; // the former one stays as a dead holder's
+      remove(this.#path);
+      held.delete(this.#path);
+      this.#path = former;
+      return false;
+    }
+    return true;
   }
 
   #lookForRequest(): void {

@@ -90,7 +90,7 @@ test("a lock whose file cannot be touched is lost if and only if the file is gon
         lock.renew();
         assert.equal(lock.isLost, false, code);
         assert.equal((await locksIn(folder)).length, 1);
-        await rm(join(folder, (await locksIn(folder))[0]));
+        for (const name of fs.readdirSync(folder)) fs.rmSync(join(folder, name)); // a beat may make another file later
         await until(() => lock.isLost, "the loss");
         lock.renew();
         assert.equal(lock.isLost, false);
@@ -100,6 +100,45 @@ test("a lock whose file cannot be touched is lost if and only if the file is gon
         syncBuiltinESMExports();
         lock.release();
       }
+    }
+  }));
+
+test("a holder that may not touch its file any more shows that it lives by a new one, or is lost before that expires", (context) =>
+  inFolder(async (folder) => {
+    const { utimesSync: touch, writeFileSync: write } = fs;
+    for (const mayCreate of [true, false]) {
+      const lock = await taken(folder, { heartbeat: 40, expiry: 400 });
+      const [former] = await locksIn(folder);
+      const refuse = (path: string): void => {
+        throw Object.assign(new Error(`EPERM: refused of ${path}`), { code: "EPERM" });
+      };
+      fs.utimesSync = ((path: string, ...times: [number, number]) => {
+        return path.endsWith(former) ? refuse(path) : touch(path, ...times);
+      }) as never;
+      if (!mayCreate) fs.writeFileSync = refuse as never;
+      syncBuiltinESMExports();
+      try {
+        if (utimesSync === touch) return context.skip("imports of this runtime do not follow the module");
+        const touched = () => fs.readdirSync(folder).map((name) => fs.statSync(join(folder, name)).mtimeMs);
+        if (mayCreate) {
+          const start = Math.max(...touched());
+          await until(() => Math.max(...touched()) > start + 400, "beats"); // always of one file at least
+          lock.requireHeld();
+          assert.equal((await locksIn(folder)).length, 1);
+          assert.throws(() => void newLock(folder).take(), { code: "EBUSY" });
+        } else {
+          const [start] = touched();
+          // Times of files are those of the last tick of the system's clock.
+          await until(() => Date.now() - start >= 410 || lock.isLost, "the loss");
+          assert.ok(lock.isLost);
+        }
+      } finally {
+        fs.utimesSync = touch;
+        fs.writeFileSync = write;
+        syncBuiltinESMExports();
+        lock.release();
+      }
+      assert.deepEqual(await readdir(folder), []);
     }
   }));
 
