@@ -1,8 +1,9 @@
 import { basename, join } from "node:path";
+import { levels as ranges } from "../codecs/mod.ts";
 import { temporaryPath } from "../files/mod.ts";
 import { ReadableStream } from "../streams/mod.ts";
 import type { Context } from "./context.ts";
-import { type DeltaFormat, deltasOf, isDelta, type VariantFormat } from "./formats.ts";
+import { codecOf, type DeltaFormat, deltasOf, isDelta, type VariantFormat } from "./formats.ts";
 import type { Job, Outcome } from "./job.ts";
 import { dictionaryOf } from "./plan_file.ts";
 import { isSettled, type Plan, type PlannedVariant, type Work } from "./plan.ts";
@@ -58,7 +59,8 @@ async function makeVariants(work: Work, tell: (made: MadeVariant) => void, conte
     const make = async (format: VariantFormat | DeltaFormat, limit: number): Promise<VariantRecord | undefined> => {
       const variant = planned.get(format);
       if (variant === undefined || variant.record) return variant?.record;
-      const job = jobFor(format, work, { level: levels[plain], limit }, context);
+      const level = Math.max(levels[plain], ranges[codecOf(format)].min);
+      const job = jobFor(format, work, { level, limit }, context);
       const outcome = await run(job, context);
       return await new Promise((settle) => tell({ work, variant, job, outcome, settle }));
     };

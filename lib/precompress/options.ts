@@ -68,7 +68,7 @@ export interface PrecompressOptions {
    */
   formats?: readonly VariantFormat[];
   /**
-   * The level of each format.
+   * The level of each format; deltas of brotli use 5 at least.
    *
    * @default { brotli: 11, zstd: 19, gzip: 12 }
    */

@@ -57,6 +57,24 @@ test("precompress() with previous writes deltas against the former version, what
     assert.ok(without.removed.includes("app.22222222b.js.dcb"), "without the former deploy its deltas go");
   }));
 
+test("low levels make deltas, too", () =>
+  inFolder(async (folder) => {
+    const former = sourceText(9000, 1);
+    const next = concatenated([former, sourceText(100, 2)]);
+    const [before, after] = [join(folder, "before"), join(folder, "after")];
+    await writeTree(before, { "app.js": former });
+    await writeTree(after, { "app.js": next });
+    for (const level of [0, 4, 5]) {
+      const levels = { brotli: level, zstd: Math.max(level, 1), gzip: 1 };
+      const { problems } = await precompress(after, { previous: before, levels, force: true });
+      assert.deepEqual(problems, [], `level ${level}`);
+      for (const format of ["dcb", "dcz"] as const) {
+        const delta = await readFile(join(after, `app.js.${format}`));
+        assert.deepEqual(await decompress(delta, { format, dictionary: former }), next);
+      }
+    }
+  }));
+
 test("a delta that saves little over the plain variant is not kept", () =>
   inFolder(async (folder) => {
     await writeTree(folder, { "before/a.js": sourceText(30_000, 1), "after/a.js": sourceText(30_000, 2) });
