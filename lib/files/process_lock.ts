@@ -73,7 +73,7 @@ export class ProcessLock {
   /** The time of the last touch of the file, of `performance.now()`, and of `Date.now()`. */
   #beatAt = 0;
   #beatTime = 0;
-  /** When the file has shown last that this holder lives, of `performance.now()`. */
+  /** The time of the last beat that the file took, or of its making, of `performance.now()`. */
   #shownAt = 0;
   #isLost = false;
   #isReleased = false;
