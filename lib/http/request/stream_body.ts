@@ -151,15 +151,20 @@ function pullerOf(chunks: Chunks): Puller {
     throw new HttpError("INVALID_BODY", `The body cannot be sent: it cannot be read: ${reason}`, { cause });
   }
   // A stream of Node has a new iterator for each caller, and one content.
-  const source = "readableDidRead" in chunks ? chunks : iterator;
-  if (taken.has(source)) throw wasRead();
-  taken.add(source);
+  const source = "readableDidRead" in chunks ? chunks as Readable : undefined;
+  if (taken.has(source ?? iterator)) throw wasRead();
+  taken.add(source ?? iterator);
   // Its iterator neither hears of errors nor ends it before the first piece was pulled, nor while one is waited for.
-  if (source !== iterator) (source as Readable).on("error", () => {});
-  // A server's request would take along the connection on which the failure is to be answered.
-  const isEndable = source !== iterator && !("httpVersion" in source);
-  const stop = async (): Promise<unknown> => isEndable ? (source as Readable).destroy() : await iterator.return?.();
+  source?.on("error", () => {});
+  const isSpared = source !== undefined && answersToo(source);
+  if (isSpared && typeof source.iterator === "function") iterator = source.iterator({ destroyOnReturn: false });
+  const stop = async (): Promise<unknown> => source && !isSpared ? source.destroy() : await iterator.return?.();
   return { next: () => nextBytes(iterator), stop };
+}
+
+/** Whether its owner answers on it, or on its connection, also if the call fails: so not what a Transform makes of its input. */
+function answersToo(source: Readable): boolean {
+  return "httpVersion" in source || ("write" in source && !("_transform" in source));
 }
 
 /** A stream of node's with an encoding gives texts. */
