@@ -5,7 +5,7 @@ import { Deadline } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest, HttpRequestInit } from "../http_request.ts";
 import { checkedOption, checkedSignal, type FetchRequest, isRequest, readRequest } from "../request/fetch_request.ts";
-import { RequestContent } from "../request/request_body.ts";
+import { endUntaken, RequestContent } from "../request/request_body.ts";
 import { localTargetOf, shownUrl, targetOf } from "../request/request_target.ts";
 import { type HttpResponse, withTrailers } from "../response/http_response.ts";
 import { ResponseBody } from "../response/response_body.ts";
@@ -62,15 +62,17 @@ export function send(
 ): void {
   const url = isRequest(input) ? input.url : String(input);
   const isLocal = !url.startsWith("http") && /^[\0-\x20]*(?:data|blob):/i.test(url);
-  const request = readRequest(input, init, core.options, isLocal ? localTargetOf(url) : targetOf(url));
+  let request: FetchRequest | undefined;
   try {
+    request = readRequest(input, init, core.options, isLocal ? localTargetOf(url) : targetOf(url));
     if (core.closed && owner === core) throw core.closedError(request.origin);
     if (isLocal) return void fetchLocally(core, request).then(caller.resolve, caller.reject);
     core.requests++;
     new Call(core, request, caller, owner).start();
   } catch (error) {
-    // The body belongs to this call by now, which alone can cancel its source.
-    if (request.body?.replayable === false) request.body.open().cancel(error);
+    // The body belongs to this call, which alone can end it; that of a Request only once it was taken over.
+    if (request === undefined) endUntaken(init?.body, error);
+    else if (request.body?.replayable === false) request.body.open().cancel(error);
     throw error;
   }
 }
@@ -113,6 +115,8 @@ class InterceptedCall implements CallOwner, LiveCall {
   readonly #core: ClientCore;
   readonly #request: HttpRequest;
   readonly #content: RequestContent | undefined;
+  /** The body that it was called with, as long as that was neither sent nor ended. */
+  #body: HttpRequestInit["body"];
   readonly #interceptors: readonly HttpInterceptor[];
   #caller: Caller;
   readonly #calls = new Set<OwnedCall>();
@@ -132,6 +136,7 @@ class InterceptedCall implements CallOwner, LiveCall {
     this.#core = core;
     this.#content = isRequest(input) && (init.body ?? null) === null ? RequestContent.of(input) : undefined;
     this.#request = requestObject(input, init, this.#content?.stream);
+    this.#body = this.#request.body;
     this.#interceptors = interceptors;
     this.#caller = caller;
   }
@@ -195,6 +200,7 @@ class InterceptedCall implements CallOwner, LiveCall {
     }
     // A call that an interceptor makes when its own was answered is a new one.
     if (this.#core.closed && !this.#isLive) throw this.#core.closedError(originOf(request.url));
+    if (request.body === this.#body) this.#body = undefined;
     return new Promise((resolve, reject) => send(this.#core, request.url, request, { resolve, reject }, this));
   }
 
@@ -205,6 +211,7 @@ class InterceptedCall implements CallOwner, LiveCall {
       return;
     }
     this.#isAnswered = true;
+    if (response.body === this.#body) this.#body = undefined; // an echo
     const { resolve } = this.#caller;
     // As in a call: nothing that a connection holds may lead to the response.
     this.#caller = ANSWERED;
@@ -240,6 +247,8 @@ class InterceptedCall implements CallOwner, LiveCall {
     this.#total?.stop();
     this.#total = undefined;
     this.#request.signal?.removeEventListener("abort", this);
+    endUntaken(this.#body, this.#failure?.reason);
+    this.#body = undefined;
     this.#core.onEnd(this);
   }
 }
@@ -258,7 +267,12 @@ export function startCall(
   const { intercept } = core.options;
   if (intercept.length === 0 && !("intercept" in Object(init ?? 0))) return send(core, input, init, caller, core);
   const { intercept: own, ...members } = init ?? {};
-  const interceptors = [...intercept, ...checkedOption("intercept", own) ?? []];
-  if (interceptors.length === 0) return send(core, input, members, caller, core);
-  new InterceptedCall(core, input, members, interceptors, caller).start();
+  try {
+    const interceptors = [...intercept, ...checkedOption("intercept", own) ?? []];
+    if (interceptors.length > 0) return new InterceptedCall(core, input, members, interceptors, caller).start();
+  } catch (error) {
+    endUntaken(members.body, error);
+    throw error;
+  }
+  send(core, input, members, caller, core);
 }

@@ -173,6 +173,16 @@ export function extractBody(body: HttpRequestBody, length: number | undefined): 
   throw notABody(body);
 }
 
+/** Ends the body of a call that never took it over: a stream that is unread, and an iterator. Others are left alone. */
+export function endUntaken(body: unknown, reason: unknown): void {
+  if (typeof body !== "object" || body === null || !StreamBody.isReadable(body)) return;
+  try {
+    new StreamBody(body, undefined).cancel(reason);
+  } catch {
+    // Something else reads it, and ends it.
+  }
+}
+
 /**
  * The body of a Request. It shows a stream whatever it was made of: that of a text, bytes, a form or a Blob is found out before the
  * request is sent, with its length, and again if need be.

@@ -73,12 +73,12 @@ export async function storeBody(
   options: SaveBodyOptions & InnerOptions & Pick<FileOptions, "claim">,
 ): Promise<SavedBody> {
   const { digest: algorithm, signal } = options;
-  signal?.throwIfAborted();
   const announced = announcedOf(source, options);
   const unseen = unseenStream(source, options);
   let received = unseen ? undefined : receiveBody(source, options, announced);
   let sink: BodySink | undefined;
   try {
+    signal?.throwIfAborted();
     sink = await openSink(destination, options);
     if (unseen && takesStreams(sink)) {
       const { bytes, digests } = await transfer(unseen, sink, announced, options);
