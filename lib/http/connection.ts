@@ -16,12 +16,18 @@ export interface Transport {
   readonly remotePort?: number | undefined;
   /** Whether bytes that were written wait: more should wait for onDrain. */
   readonly full: boolean;
+  /** The bytes that were written and that the system has not taken: destroy() loses them. */
+  readonly waiting: number;
   /** Whether all that was written is surely sent, or copied: its memory may be written to again. */
   readonly empty: boolean;
   /** Sets the receiver of events. Called once, in the turn in which the transport was given; nothing is lost before. */
   attach(events: TransportEvents): void;
-  /** Sends bytes, in order. Their memory belongs to the transport until it is `empty`. Does nothing after end or destroy. */
-  write(bytes: Uint8Array): void;
+  /**
+   * Sends bytes, in order. Their memory belongs to the transport until it is `empty`. Does nothing after end or destroy.
+   *
+   * @param tells Whether onDrain is called once they are out, also if the transport was not full; default: no.
+   */
+  write(bytes: Uint8Array, tells?: boolean): void;
   /** No onData until resume (one that is on its way may still come). */
   pause(): void;
   resume(): void;
@@ -29,6 +35,8 @@ export interface Transport {
   gather(gathers: boolean): void;
   /** Sends what was written, then the end; the peer's bytes still come. */
   end(): void;
+  /** Ends the user's stream, which may keep some of what it took, and destroys it, after `ms` at the latest (0: no limit); others at once. */
+  leave(ms: number): void;
   /** Destroys the socket at once. onClose follows, later. */
   destroy(): void;
   /** Whether this connection keeps the process alive. It does at first. */

@@ -47,12 +47,13 @@ export class SlabWriter {
     for (let i = 0; i < line.length; i++) this.slab[this.at++] = line.charCodeAt(i);
   }
 
-  flush(): void {
+  /** @param tells As in {@link Transport.write}. */
+  flush(tells: boolean = false): void {
     if (this.at === this.#start) return;
     const bytes = this.slab.subarray(this.#start, this.at);
     this.written += bytes.length;
     this.#start = this.at;
-    this.#transport.write(bytes);
+    this.#transport.write(bytes, tells);
     this.#rewind();
   }
 

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { clearImmediate, setImmediate } from "node:timers";
 import { holdTlsReads, makeYoungObjects } from "../../runtime/mod.ts";
+import { Timer } from "../../timers/mod.ts";
 import { copyOf } from "../response/byte_queue.ts";
 import type { Transport, TransportEvents } from "../connection.ts";
 import type { TlsAttempt } from "./tls_handshake.ts";
@@ -110,8 +111,12 @@ export class SocketTransport implements Transport {
     return this.#socket.writableNeedDrain;
   }
 
+  get waiting(): number {
+    return this.#socket.writableLength;
+  }
+
   get empty(): boolean {
-    return this.#isForeign || this.#socket.writableLength === 0; // the user's stream has copies
+    return this.#isForeign || this.waiting === 0; // the user's stream has copies
   }
 
   attach(events: TransportEvents): void {
@@ -121,9 +126,7 @@ export class SocketTransport implements Transport {
       queueMicrotask(() => events.onClose(this.#error));
       return;
     }
-    socket.on("drain", () => {
-      if (!this.#destroyed) events.onDrain();
-    });
+    socket.on("drain", this.#onDrain);
     socket.on("end", () => {
       this.#gathered.flush();
       // TLS reports an alert and then the end: onClose has the alert. Bun reports an end after destroy().
@@ -141,10 +144,10 @@ export class SocketTransport implements Transport {
     this.#gathers = gathers;
   }
 
-  write(bytes: Uint8Array): void {
+  write(bytes: Uint8Array, tells: boolean = false): void {
     if (!this.#socket.writable) return;
     try {
-      this.#socket.write(this.#isForeign ? copyOf(bytes) : bytes);
+      this.#socket.write(this.#isForeign ? copyOf(bytes) : bytes, tells ? this.#onDrain : undefined);
     } catch (error) { // a stream of the user's
       this.#socket.destroy(error as Error);
     }
@@ -164,6 +167,14 @@ export class SocketTransport implements Transport {
     if (this.#socket.writable) this.#socket.end();
   }
 
+  leave(ms: number): void {
+    if (this.waiting > 0 || !this.#isForeign) return this.destroy();
+    this.#destroyed = true;
+    const timer = new Timer(() => this.destroy());
+    if (ms > 0) timer.start(ms);
+    this.#socket.once("close", () => timer.stop()).end(() => this.destroy());
+  }
+
   destroy(): void {
     this.#destroyed = true;
     this.#gathered.drop();
@@ -180,6 +191,10 @@ export class SocketTransport implements Transport {
       else layer.unref?.();
     }
   }
+
+  readonly #onDrain = (error?: Error | null): void => {
+    if (!error && !this.#destroyed) this.#events!.onDrain();
+  };
 
   #give(chunk: Uint8Array): void {
     if (this.#destroyed) return;

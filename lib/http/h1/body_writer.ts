@@ -112,7 +112,7 @@ export class BodyWriter {
   #onEnd(): void {
     if (this.#left === undefined) this.#output.putLine(`0\r\n${fieldLines(this.#body.trailers)}\r\n`);
     this.#over = true;
-    this.#output.flush();
+    this.#output.flush(true);
     this.sent = true;
     this.#events.onBodySent(this);
   }

@@ -21,7 +21,7 @@ import type { ParsedHead } from "./response_head.ts";
 import { ResponseReader, type ResponseSink } from "./response_reader.ts";
 import { afterPoll } from "../../runtime/mod.ts";
 
-export interface Http1Options extends Pick<ResolvedOptions, "pipelining" | "maxHeaderSize"> {
+export interface Http1Options extends Pick<ResolvedOptions, "pipelining" | "maxHeaderSize" | "bodyTimeout"> {
   readonly origin: string;
   readonly forwarding?: Forwarding | undefined;
   /** Bytes of a response that may wait for their reader before the connection is no longer read from. */
@@ -116,13 +116,14 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
 
   close(): void {
     this.closing = true;
-    if (this.#exchanges.length === 0) this.#end();
+    if (this.#exchanges.length === 0) this.#end(true);
     else queueMicrotask(() => this.#tellClosing()); // others need not wait for the end of these
   }
 
   destroy(error: HttpError): void {
     this.#error ??= error;
     this.#end();
+    this.#transport.destroy(); // also one that is sending what was written
   }
 
   // What the transport tells.
@@ -207,7 +208,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     const next: Http1Exchange | undefined = this.#exchanges[0];
     if (!exchange.wholeRequestSent) this.#stopBody(exchange);
     // What follows has no request, or the server cannot have read what waits to be sent: it is out of step.
-    if (more && next === undefined || exchange.body !== undefined && this.#transport.full) this.#leave();
+    if (more && next === undefined || exchange.body !== undefined && this.#transport.waiting > 0) this.#leave();
     if (next?.cancelled) this.#leave();
     if (next !== undefined) this.#reader.expect(next.head.method);
     exchange.handler.onEnd(trailers, false);
@@ -215,7 +216,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
   }
 
   #isSending(exchange: Http1Exchange): boolean {
-    return !exchange.wholeRequestSent || exchange.body !== undefined && this.#transport.full;
+    return !exchange.wholeRequestSent || exchange.body !== undefined && this.#transport.waiting > 0;
   }
 
   /** Goes on once the body of an answered request is sent, if it is. */
@@ -334,17 +335,19 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     if (!this.#ended) this.#transport.resume();
   }
 
-  #end(): void {
+  /** @param isClean Whether nothing is under way. */
+  #end(isClean: boolean = false): void {
     if (this.#ended) return;
     this.#leave();
     this.#ended = true;
     this.#look = undefined;
     this.#reader.stop();
-    this.#transport.destroy();
+    if (isClean) this.#transport.leave(this.#options.bodyTimeout);
+    else this.#transport.destroy();
   }
 
   #finish(): void {
-    this.#end();
+    this.#end(true);
     this.#tellClosing();
   }
 

@@ -67,10 +67,10 @@ export class Http1Exchange implements Exchange {
     this.sent = true;
     const { head, body } = this;
     const { bytes, withBody } = writeRequestStart(head, body, forwarding);
-    if (body === undefined || withBody) return transport.write(bytes);
+    if (body === undefined || withBody) return transport.write(bytes, withBody);
     if (body.bytes !== undefined) {
       transport.write(bytes);
-      return transport.write(body.bytes);
+      return transport.write(body.bytes, true);
     }
     this.writer = new BodyWriter(transport, body, this.#host, origin);
     this.writer.start(bytes);

@@ -8,6 +8,11 @@ export class MemoryTransport implements Transport {
   /** Set by tests that play a slow network. */
   full = false;
   empty = true;
+
+  get waiting(): number {
+    return this.full ? 1 : 0;
+  }
+
   /** What was written, a string a write, as latin1. */
   readonly writes: string[] = [];
   paused = false;
@@ -85,6 +90,10 @@ export class MemoryTransport implements Transport {
 
   end(): void {
     this.ended = true;
+  }
+
+  leave(): void {
+    this.destroy();
   }
 
   destroy(): void {

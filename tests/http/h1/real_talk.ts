@@ -24,7 +24,13 @@ export class RealTalk {
       alpn: ["http/1.1"],
       timeout: 60_000,
     });
-    const defaults = { pipelining: 1, highWaterMark: 1024 * 1024, maxHeaderSize: 64 * 1024, idleTimeout: 4000 };
+    const defaults = {
+      pipelining: 1,
+      bodyTimeout: 0,
+      highWaterMark: 1024 * 1024,
+      maxHeaderSize: 64 * 1024,
+      idleTimeout: 4000,
+    };
     talk.#connection = new Http1Connection(transport, { origin, ...defaults, ...options }, talk.owner);
     return talk;
   }

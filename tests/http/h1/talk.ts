@@ -10,6 +10,7 @@ export const ORIGIN = "http://example.org";
 const OPTIONS: Http1Options = {
   origin: ORIGIN,
   pipelining: 1,
+  bodyTimeout: 0,
   highWaterMark: 1024 * 1024,
   maxHeaderSize: 64 * 1024,
   idleTimeout: 4000,

@@ -22,6 +22,7 @@ export class MemoryPeer implements Transport {
   full = false;
   /** What is written is copied at once. */
   readonly empty = true;
+  waiting = 0;
   /** What the client sent, oldest first; tests take from it. */
   readonly frames: Frame[] = [];
   /** The number of writes that the client made. */
@@ -51,6 +52,10 @@ export class MemoryPeer implements Transport {
 
   end(): void {
     this.isEnded = true;
+  }
+
+  leave(): void {
+    this.destroy();
   }
 
   destroy(): void {
