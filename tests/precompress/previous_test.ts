@@ -64,7 +64,7 @@ test("low levels make deltas, too", () =>
     const [before, after] = [join(folder, "before"), join(folder, "after")];
     await writeTree(before, { "app.js": former });
     await writeTree(after, { "app.js": next });
-    for (const level of [0, 4, 5]) {
+    for (const level of [0, 4]) {
       const levels = { brotli: level, zstd: Math.max(level, 1), gzip: 1 };
       const { problems } = await precompress(after, { previous: before, levels, force: true });
       assert.deepEqual(problems, [], `level ${level}`);
