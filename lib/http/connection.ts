@@ -132,6 +132,8 @@ export interface ExchangeHandler {
 }
 
 export interface Exchange {
+  /** Grows whenever the connection gets on with the request's body. */
+  readonly progress: number;
   /** The reader took so many bytes of what onData brought: room for as many more. */
   consumed(bytes: number): void;
   /** Gives the request up: RST_STREAM(CANCEL), or the end of an h1 connection. Does nothing once both bodies have ended. */

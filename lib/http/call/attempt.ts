@@ -55,6 +55,8 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #isOver = false;
   /** Whether the response has ended, and the request's body is being sent on. */
   #sendsLate = false;
+  /** The exchange's progress when it was last looked at. */
+  #progress = 0;
   #holds = false;
   #isWanted = false;
   #discards = false;
@@ -182,6 +184,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #sendOn(): void {
     this.#sendsLate = true;
     this.#discards = this.#isWanted = false;
+    this.#progress = this.#exchange!.progress;
     this.#startDeadline(this.#request.limits.bodyTimeout);
   }
 
@@ -196,6 +199,10 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   }
 
   onExpired(): void {
+    if (this.#sendsLate && this.#exchange!.progress !== this.#progress) {
+      this.#progress = this.#exchange!.progress;
+      return this.#deadlines!.start(this);
+    }
     const { href } = this.#request.url;
     // While the request's body is being sent, the time is counted from its last piece.
     const { headersTimeout, bodyTimeout } = this.#request.limits;

@@ -7,6 +7,9 @@ import { fieldLines } from "./request_head.ts";
 /** Enough for a piece of the size that most sources give, with its chunk's lines. Larger writes cost no less a byte. */
 const LARGEST_SLAB = 64 * 1024 + 256;
 
+/** Bytes of a body in memory from which on it is written in pieces, so that progress shows. */
+export const LARGE: number = 256 * 1024;
+
 const SOON = Promise.resolve();
 
 export interface BodyWriterEvents {
@@ -32,6 +35,8 @@ export class BodyWriter {
   #over = false;
   /** Whether the server has, or will have, all of it. */
   sent = false;
+  /** Bytes of the body that the transport was given, or are about to be. */
+  given = 0;
 
   constructor(transport: Transport, body: RequestBody, events: BodyWriterEvents, origin: string) {
     this.#transport = transport;
@@ -47,7 +52,8 @@ export class BodyWriter {
     if (head.length > FIRST_SLAB / 2) this.#transport.write(head);
     else this.#output.put(head, 0);
     void SOON.then(this.#flushSoon);
-    this.#read();
+    if (this.#body.bytes === undefined) this.#read();
+    else this.#onPiece(this.#body.bytes);
   }
 
   onDrain(): void {
@@ -66,6 +72,7 @@ export class BodyWriter {
   }
 
   #read(): void {
+    if (this.#body.bytes !== undefined) return this.#onEnd();
     this.#body.read().then(this.#onPiece, this.#onFailure);
   }
 
@@ -88,7 +95,10 @@ export class BodyWriter {
   /** Goes on with the piece, and to the next when it is through. */
   #advance(piece: Uint8Array): void {
     while (this.#taken < piece.length) {
-      this.#taken = this.#output.put(piece, this.#taken);
+      const from = this.#taken;
+      if (this.#body.bytes === undefined || piece.length - from <= LARGE) this.#taken = this.#output.put(piece, from);
+      else this.#writeUncopied(piece, this.#taken += LARGE);
+      this.given += this.#taken - from;
       if (this.#taken === piece.length) break;
       this.#output.flush();
       if (this.#transport.full) {
@@ -100,6 +110,11 @@ export class BodyWriter {
     // What has only its end left to be read needs no room.
     if (this.#transport.full && this.#left !== 0) this.#waits = true;
     else this.#read();
+  }
+
+  #writeUncopied(piece: Uint8Array, end: number): void {
+    this.#output.flush();
+    this.#transport.write(piece.subarray(end - LARGE, end));
   }
 
   #endPiece(piece: Uint8Array): void {

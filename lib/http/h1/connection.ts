@@ -89,6 +89,10 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     return this.#exchanges.length;
   }
 
+  get waiting(): number {
+    return this.#transport.waiting;
+  }
+
   get free(): number {
     const { length } = this.#exchanges;
     if (this.closing) return 0;

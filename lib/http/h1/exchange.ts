@@ -1,9 +1,11 @@
 import type { Exchange, ExchangeHandler, RequestBody, RequestHead, Transport } from "../connection.ts";
 import type { HttpError } from "../http_error.ts";
-import { BodyWriter, type BodyWriterEvents } from "./body_writer.ts";
+import { BodyWriter, type BodyWriterEvents, LARGE } from "./body_writer.ts";
 import { type Forwarding, writeRequestStart } from "./request_head.ts";
 
 export interface ExchangeHost extends BodyWriterEvents {
+  /** The bytes that were written and that the system has not taken. */
+  readonly waiting: number;
   onConsumed(exchange: Http1Exchange): void;
   onCancel(exchange: Http1Exchange, reason: unknown): void;
 }
@@ -43,6 +45,10 @@ export class Http1Exchange implements Exchange {
     return this.sent && (this.writer === undefined || this.writer.sent);
   }
 
+  get progress(): number {
+    return (this.writer?.given ?? 0) - this.#host.waiting;
+  }
+
   stopBody(reason: unknown): void {
     if (this.writer !== undefined) this.writer.stop(reason);
     else if (!this.sent) this.body?.cancel(reason);
@@ -68,7 +74,7 @@ export class Http1Exchange implements Exchange {
     const { head, body } = this;
     const { bytes, withBody } = writeRequestStart(head, body, forwarding);
     if (body === undefined || withBody) return transport.write(bytes, withBody);
-    if (body.bytes !== undefined) {
+    if (body.bytes !== undefined && body.bytes.length <= LARGE) {
       transport.write(bytes);
       return transport.write(body.bytes, true);
     }

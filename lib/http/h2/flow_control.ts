@@ -192,6 +192,7 @@ export class BodySender {
     stream.sendWindow -= size;
     this.window -= size;
     stream.pieceAt += size;
+    stream.progress += size;
     const isThrough = stream.pieceAt === piece.length;
     // What is read is whole once it has ended, whatever its length: the stream does not end before.
     const endsStream = isThrough && stream.body!.bytes !== undefined;

@@ -69,6 +69,7 @@ export class Http2Stream implements Exchange {
   /** Whether a read of the body is pending. */
   isReading = false;
   isQueued = false;
+  progress = 0;
   /** Bytes that the server lets us send; negative if its SETTINGS lowered the window. */
   sendWindow = 0;
 

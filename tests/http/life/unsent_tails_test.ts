@@ -22,6 +22,11 @@ class HeldConnection extends Duplex {
     this.#fields = fields;
   }
 
+  /** Takes what waits for it. */
+  takeSome(): void {
+    this.#take?.();
+  }
+
   release(): void {
     this.#isReleased = true;
     this.#take?.();
@@ -93,6 +98,21 @@ test("http/1.1: after an early 2xx a connection has sent all of the body before 
       assert.equal(connection.hasEnded, true, what);
     }
     await closed;
+    client.destroy();
+  }
+});
+
+test("http/1.1: a server that goes on taking a body after an early 2xx gets all of it, however long that takes", async () => {
+  const all = new Uint8Array(3_000_000).fill(1);
+  for (const body of [all, new Blob([all]), streamOf([all])]) {
+    const connection = new HeldConnection("");
+    const client = new HttpClient({ connect: () => connection, bodyTimeout: 100 });
+    const response = await client.fetch("http://test/", { method: "POST", body });
+    assert.equal(await response.text(), "ok");
+    const steps = setInterval(() => connection.takeSome(), 12);
+    await until(() => connection.received === all.length || connection.destroyed, "the end of the body");
+    clearInterval(steps);
+    assert.equal(connection.received, all.length, body.constructor.name);
     client.destroy();
   }
 });

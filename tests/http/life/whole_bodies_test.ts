@@ -190,6 +190,22 @@ for (const kind of Object.keys(KINDS) as Kind[]) {
     }));
 
   if (KINDS[kind].isSecure && !isLong) continue;
+  if (KINDS[kind].isHttp2) {
+    test(`${kind}: a server that goes on taking a body after an early 2xx gets all of it, however long that takes`, () =>
+      serve(kind, { bodyTimeout: 250 }, answerEarly(200), async ({ client, url, requests }) => {
+        const all = new Uint8Array(1_500_000).fill(7);
+        for (const make of [() => all, () => sources.stream([all]).body]) {
+          await (await client.fetch(url, { method: "POST", body: make() })).text();
+          const request = requests.at(-1)!;
+          request.onBytes = () => request.isHolding = true;
+          const steps = setInterval(() => request.isHolding = false, 20);
+          await until(() => request.isWhole || request.isGone, "the end of the body");
+          clearInterval(steps);
+          request.isHolding = false;
+          assert.equal(request.isWhole, true);
+        }
+      }));
+  }
   test(`${kind}: what is left of a body after an early response is given up by status, signal, close() and timeout`, () =>
     serve(kind, { bodyTimeout: 50, closeTimeout: 50 }, (request) => {
       answerEarly(Number(request.path.slice(1)))(request);
