@@ -318,7 +318,7 @@ export class AtomicFile {
     const own: Undoable[] = [];
     const take = async (): Promise<void> => {
       const options = { replace, atOnce, ...naming };
-      if (replace && made === undefined) await takeName(this.#temporary, path, options);
+      if (made === undefined && (replace || !flush)) await takeName(this.#temporary, path, options);
       else await CreatedFile.take(this.#temporary, path, options, made ?? own);
       this.#leave();
       action = "flush the name of the complete";

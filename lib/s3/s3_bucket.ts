@@ -43,10 +43,8 @@ import {
   type UploadContext,
 } from "./upload/object_upload.ts";
 
-type ListOptions = { prefix?: string; startAfter?: string; limit?: number; signal?: AbortSignal };
-type PresignOptions =
-  & { method?: "DELETE" | "GET" | "HEAD" | "PUT"; expiresIn?: number; size?: number }
-  & Pick<S3PutOptions, "contentType" | "cacheControl" | "contentDisposition">;
+type ListOptions = NonNullable<Parameters<S3Bucket["list"]>[0]>;
+type PresignOptions = NonNullable<Parameters<S3Bucket["presign"]>[1]>;
 
 const DAY = 24 * 60 * 60 * 1000;
 /** The longest that a signed URL holds, in seconds: a week. */
@@ -175,7 +173,9 @@ export class S3Bucket {
    * @param options.prefix The beginning of their keys. Default: none.
    * @param options.startAfter The key behind which it begins. `limit` is how many there are at most. Default: all.
    */
-  list(options: ListOptions = {}): AsyncIterableIterator<S3Object> {
+  list(
+    options: { prefix?: string; startAfter?: string; limit?: number; signal?: AbortSignal } = {},
+  ): AsyncIterableIterator<S3Object> {
     return listObjects(this.#store, listOptions(options));
   }
 
@@ -227,7 +227,12 @@ export class S3Bucket {
    * @param options.size How many bytes a PUT must have: its `Content-Length` is signed. Default: any.
    * @throws {TypeError | RangeError} if an option is not what it should be, or has no effect with the method.
    */
-  async presign(key: string, options: PresignOptions = {}): Promise<string> {
+  async presign(
+    key: string,
+    options:
+      & { method?: "DELETE" | "GET" | "HEAD" | "PUT"; expiresIn?: number; size?: number }
+      & Pick<S3PutOptions, "contentType" | "cacheControl" | "contentDisposition"> = {},
+  ): Promise<string> {
     const { method, expiresIn, size, ...others } = presignOptions(options);
     const fields = fieldsOf(others);
     const isWrite = method === "PUT";
