@@ -22,11 +22,7 @@ export interface Transport {
   readonly empty: boolean;
   /** Sets the receiver of events. Called once, in the turn in which the transport was given; nothing is lost before. */
   attach(events: TransportEvents): void;
-  /**
-   * Sends bytes, in order. Their memory belongs to the transport until it is `empty`. Does nothing after end or destroy.
-   *
-   * @param tells Whether onDrain is called once they are out, also if the transport was not full; default: no.
-   */
+  /** Sends bytes, in order; their memory belongs to the transport until it is `empty`. @param tells Whether onDrain is called once they are out, full or not. */
   write(bytes: Uint8Array, tells?: boolean): void;
   /** No onData until resume (one that is on its way may still come). */
   pause(): void;
@@ -69,10 +65,7 @@ export interface RequestHead {
   readonly authority: string;
   /** Path and query, percent-encoded: `:path`, and the request target of HTTP/1.1. */
   readonly path: string;
-  /**
-   * Without `host`, `content-length` and the fields that belong to a connection (`connection`, `transfer-encoding`, `upgrade`, …);
-   * those the connection makes, of the body's length.
-   */
+  /** Without `host`, and without fields that the connection makes: `content-length`, `connection`, `transfer-encoding`, `upgrade` … */
   readonly headers: HeaderList;
   /** Whether the connection, of HTTP/1.1, is to end with the response; default: no. */
   readonly closes?: boolean;
@@ -119,11 +112,7 @@ export interface ExchangeHandler {
   onHead(head: ResponseHead): void;
   /** Bytes of the body: a view into what the connection read, never written to again. @param isOwn As in {@link TransportEvents.onData}. */
   onData(chunk: Uint8Array, isOwn?: boolean): void;
-  /**
-   * The body's end, with trailers if there were some.
-   *
-   * @param isSending Whether the rest of the request's body is sent nevertheless, as the server accepts it: onSentLate or onFail follows.
-   */
+  /** The body's end, and its trailers. @param isSending Whether the request's body is still sent: onSentLate or onFail follows. */
   onEnd(trailers: HeaderList | undefined, isSending: boolean): void;
   /** The request's body has ended, too. */
   onSentLate(): void;

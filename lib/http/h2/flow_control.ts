@@ -5,10 +5,7 @@ import type { Http2Stream } from "./http2_stream.ts";
 import { ConnectionFault, DEFAULT_WINDOW, FLOW_CONTROL_ERROR, FRAME_HEADER, MAX_WINDOW } from "./protocol.ts";
 import type { PeerSettings } from "./settings.ts";
 
-/**
- * The connection's window, in bytes. It is given back as bytes come, so that an unread stream does not hold up the
- * others: its stream's window limits the memory of a response. So large, its updates are few.
- */
+/** The connection's window, in bytes: given back as bytes come, since each stream's window limits the memory of its response. */
 const CONNECTION_WINDOW = 16 * 1024 * 1024;
 
 /** The windows for bytes that the server may send. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2} */

@@ -87,11 +87,7 @@ async function* chunksOfBlob(blob: Blob): AsyncGenerator<Uint8Array> {
 
 const encoder = new TextEncoder();
 
-/**
- * Writes a form as multipart/form-data; its files are read when they are sent.
- *
- * @see {@link https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data}
- */
+/** Writes a form as multipart/form-data; its files are read when they are sent. @see {@link https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data} */
 function formBody(form: FormData): ExtractedBody {
   const boundary = `----millrace${crypto.randomUUID().replaceAll("-", "")}`;
   const entries = Array.from(form);
