@@ -27,7 +27,7 @@ const deno = join(root, "node_modules/.bin/deno");
 export interface DocumentedOption {
   /** The first sentence, without the full stop. */
   readonly sentence: string;
-  /** The text of `@default`; undefined if there is none. */
+  /** The text of `@default`, or undefined. */
   readonly default: string | undefined;
   readonly isOptional: boolean;
 }

@@ -1,12 +1,12 @@
 /** A table of a section. */
 export interface Table {
-  /** The paragraph that announces it and those after it, without its colon; empty if there is none. */
+  /** The paragraph before the table, without its colon; a table that follows another has the same caption. Empty without one. */
   readonly caption: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** What one run of one scenario gave: a file of `bench/results`. */
+/** The results of one run of a scenario, which are a file of `bench/results`. */
 export interface Section {
   /** The scenario, as in `streams`. */
   readonly topic: string;

@@ -93,7 +93,7 @@ export interface CompressibleResponse {
   readonly url: string;
   /** The status code. */
   readonly status: number;
-  /** Returns the value of a header field of the response, in any case; undefined if there is none. */
+  /** Returns the value of a header field of the response, in any case, or undefined. */
   header(name: string): string | undefined;
 }
 

@@ -50,7 +50,7 @@ export interface HttpOriginStats {
   queued: number;
   /** The origin: scheme, host and port. */
   origin: string;
-  /** The proxy that its connections go by: scheme, host and port; undefined if there is none. An origin is listed once for each. */
+  /** The proxy that its connections go by: scheme, host and port, or undefined. An origin is listed once for each. */
   proxy: string | undefined;
   /** The protocol it spoke last; undefined if that is not known yet. */
   protocol: "h2" | "http/1.1" | undefined;
@@ -76,7 +76,7 @@ export type HttpClientEvent =
     type: "connect";
     /** The origin that the connection is for. */
     origin: string;
-    /** The proxy that it goes by: scheme, host and port; undefined if there is none. */
+    /** The proxy that it goes by: scheme, host and port, or undefined. */
     proxy: string | undefined;
     /** The protocol spoken on it. */
     protocol: "h2" | "http/1.1";
@@ -89,7 +89,7 @@ export type HttpClientEvent =
     /** A connection was not made. */
     type: "connectFailed";
     origin: string;
-    /** The proxy that it was to go by: scheme, host and port; undefined if there is none. */
+    /** The proxy that it was to go by: scheme, host and port, or undefined. */
     proxy: string | undefined;
     /** The reason of the failure. */
     error: unknown;

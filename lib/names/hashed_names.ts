@@ -168,7 +168,7 @@ class TreeEvidence {
     });
   }
 
-  /** The evidence in a folder, or in several of one name; undefined if there is none. */
+  /** The evidence in a folder, or in several of one name, or undefined. */
   #evidence(name: string): FolderEvidence | undefined {
     const found = this.#found.get(name);
     if (found) return found;

@@ -39,13 +39,13 @@ export const KNOWN_IMAGE: RegExp = /^image\/(?:avif|webp|jpeg|png|gif|svg\+xml|b
 /** The width for which an image is chosen, the first at least as wide: a page on a laptop. */
 const WIDTH = 1200;
 
-/** The candidate of a `srcset` for a screen of one pixel a point; undefined if there is none. */
+/** The candidate of a `srcset` for a screen of one pixel a point, or undefined. */
 export function candidateOf(srcset: string | undefined): string | undefined {
   if (srcset === undefined) return undefined;
   return forCommonScreen([...candidates(srcset)])?.url;
 }
 
-/** The candidate for a screen of one pixel a point; undefined if there is none. */
+/** The candidate for a screen of one pixel a point, or undefined. */
 export function forCommonScreen<Image extends Size>(images: readonly Image[]): Image | undefined {
   const byAmount = images.toSorted((a, b) => a.amount - b.amount);
   return byAmount.find(({ amount, isWidth }) => amount >= (isWidth ? WIDTH : 1)) ?? byAmount.at(-1);

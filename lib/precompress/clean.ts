@@ -62,7 +62,7 @@ export interface CleanReport {
  * @param directory The folder that the variants are in.
  * @returns The files that were removed, and those that were not, with the reason.
  * @throws {Error} if the folder cannot be read, or a run is under way.
- * @throws {TypeError} if its manifest is none, or an option is not what it should be.
+ * @throws {TypeError} if its manifest is malformed, or an option is not what it should be.
  * @example As if nothing had run
  * ```ts
  * import { cleanPrecompressed, precompress } from "@millrace/streams/precompress";

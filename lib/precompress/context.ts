@@ -29,7 +29,7 @@ export interface Context {
   readonly former: FormerRuns;
   readonly target: Target;
   readonly previous: PreviousFiles | undefined;
-  /** The dictionary of the site and its file, once it is there; undefined if there is none. */
+  /** The dictionary of the site and its file, once it is there, or undefined. */
   siteDictionary: SiteDictionary | undefined;
   readonly cache: Cache | undefined;
   readonly isImmutable: Immutability;

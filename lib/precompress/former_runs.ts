@@ -55,7 +55,7 @@ export class FormerRuns {
     this.#root = followLinks ? undefined : folder;
   }
 
-  /** Reads what runs wrote to `folder`, a real path that may be missing. Throws a TypeError if its manifest is none. */
+  /** Reads what runs wrote to `folder`, a real path that may be missing. Throws a TypeError if its manifest is malformed. */
   static async of(folder: string, options: WritingOptions): Promise<FormerRuns> {
     const runs = new FormerRuns(folder, options, await readManifestText(folder), await readJournal(folder));
     const { journal, manifest, places, records } = runs;

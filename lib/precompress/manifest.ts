@@ -170,7 +170,7 @@ export function isBelowFolder(path: string): boolean {
  * The manifest in `folder`, if there is one.
  *
  * @param folder The folder that the variants are in.
- * @returns What it says; undefined if there is none.
+ * @returns What it says, or undefined.
  * @throws {TypeError} if there is one that cannot be read.
  * @example See whether a folder was precompressed
  * ```ts
@@ -187,7 +187,7 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
   return text === undefined ? undefined : parseManifest(text, join(path, manifestName));
 }
 
-/** The manifest in `folder` as it is written; undefined if there is none. */
+/** The manifest in `folder` as it is written, or undefined. */
 export async function readManifestText(folder: string): Promise<string | undefined> {
   try {
     const path = join(folder, manifestName);

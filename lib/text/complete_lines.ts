@@ -7,9 +7,9 @@ const CR = 13;
 export interface LineEnds {
   /** The offset behind the first end in `bytes`, which go on after a CR or another byte; -1 if there is none. */
   first(bytes: Uint8Array, isAfterCR: boolean): number;
-  /** The offset behind the last end in `bytes`; 0 if there is none. */
+  /** The offset behind the last end in `bytes`, or 0. */
   last(bytes: Uint8Array): number;
-  /** The offset behind the last end in a text that goes on; 0 if there is none. */
+  /** The offset behind the last end in a text that goes on, or 0. */
   lastInText(text: string): number;
   /** The lines of a text that ends where a line does. */
   cut(text: string): string[];
@@ -96,7 +96,7 @@ export function startOfLongLine(bytes: Uint8Array, limit: number, ends: LineEnds
   return -1;
 }
 
-/** The offset behind the last end in a window, of a line that is not too long; 0 if there is none. */
+/** The offset behind the last end in a window, of a line that is not too long, or 0. */
 function lastEndWithin(window: Uint8Array, limit: number, rest: number, ends: LineEnds): number {
   const end = rest === window.length ? rest : ends.last(window);
   if (end <= limit + 1) return end;

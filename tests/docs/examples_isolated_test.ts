@@ -15,7 +15,7 @@ import {
 } from "./blocks.ts";
 
 const all = readBlocks(documentationFiles(root), root);
-/** Those of sources run on one runtime, but in a long run: they show a name each, and pages show how parts work. */
+/** Examples in doc comments run on one runtime, in a long run on all: each shows one name, where pages show whole tasks. */
 const blocks = all.filter(({ path, runtimes }) =>
   runtimes.includes(runtime) && (isLong || path.endsWith(".md") || runtime === "node" || !runtimes.includes("node"))
 );

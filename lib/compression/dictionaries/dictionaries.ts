@@ -106,7 +106,7 @@ class Route {
   readonly maker = new TemplateMaker();
   template: Dictionary | undefined;
   readonly #path: string;
-  /** The path before the `*`, and after it; undefined if there is none. */
+  /** The path before the `*`, and after it, or undefined. */
   readonly #before: string;
   readonly #after: string | undefined;
 

@@ -26,7 +26,7 @@ export interface Trail {
   readonly endsLines: boolean;
   /** The number of the newest file, of a series. */
   readonly number: number | undefined;
-  /** Opens the files to begin with, in their order; none if there is none yet. */
+  /** Opens the files to begin with, in their order; the list is empty as long as no file exists. */
   first(warn: (error: Error) => void): Promise<FollowedFile[]>;
   /** Opens the file that came after `newest`, or any if there was none; undefined if there is none yet. */
   next(newest: FollowedFile | undefined): Promise<FollowedFile | undefined>;

@@ -198,7 +198,7 @@ export class PackedFile implements FollowedFile {
   }
 }
 
-/** Opens a file, compressed or not, to be read from `start` on; undefined if there is none. */
+/** Opens a file, compressed or not, to be read from `start` on, or undefined. */
 export function openAny(path: string, start: number, beginsAnew: boolean): Promise<FollowedFile | undefined> {
   const packed = packedFormats.find(({ extension }) => path.endsWith(`.${extension}`));
   return unlessMissing<FollowedFile>(

@@ -40,7 +40,7 @@ export class CurrentFile {
   readonly #record: SeriesRecord;
   readonly #lock: ProcessLock;
   readonly #onBegun: () => void;
-  /** The open file; undefined if there is none. */
+  /** The open file, or undefined. */
   file: OpenFile | undefined = undefined;
   /** Its number; 0 if the next file has none yet. */
   number = 0;

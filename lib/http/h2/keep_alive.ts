@@ -20,7 +20,7 @@ export class Liveness {
   readonly #events: LivenessEvents;
   #heardAt: number = performance.now();
   #idleSince: number = this.#heardAt;
-  /** The time of the PING that is not answered; 0 if there is none. */
+  /** The time of the PING that is not answered, or 0. */
   #pingAt = 0;
   #pings = 0;
   #hasStopped = false;

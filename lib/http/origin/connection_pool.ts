@@ -161,7 +161,7 @@ export class ConnectionSet {
   }
 
   /**
-   * Returns a connection with room for a request; undefined if there is none. If all that have rest, it is the one whose rest ends first,
+   * Returns a connection with room for a request, or undefined. If all that have rest, it is the one whose rest ends first,
    * unless another may be opened and there are few, or the request must not be lost.
    */
   find(request: WaitingRequest, mayOpen: boolean = true): PooledConnection | undefined {

@@ -46,7 +46,7 @@ export class ByteQueue {
     this.#length += chunk.length;
   }
 
-  /** The first piece, at most so long; undefined if there is none. It may be a view of what was pushed. */
+  /** The first piece, at most so long, or undefined. It may be a view of what was pushed. */
   take(most: number): Uint8Array | undefined {
     const piece = this.#pieces[this.#first];
     if (piece === undefined) return this.#takeTail(most);

@@ -82,7 +82,7 @@ export interface BodyControl {
   cancel(reason: unknown): void;
   /** A consumer waits for bytes, and there are none. */
   wanted?(): void;
-  /** Asked before each read: the reason why no reader may have the bytes, even if they are here; undefined if there is none. */
+  /** Asked before each read: the reason why no reader may have the bytes, even if they are here, or undefined. */
   revoked?(): Failure | undefined;
 }
 

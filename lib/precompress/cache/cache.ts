@@ -49,7 +49,7 @@ export class Cache {
     this.#store = store;
   }
 
-  /** Opens the entry of what `job` makes; undefined if there is none. */
+  /** Opens the entry of what `job` makes, or undefined. */
   async find(job: Job): Promise<StoredEntry | undefined> {
     return await this.#attempt("read", () => this.#store.get(keyOf(job), largestVariant(job) + TRAILER_SIZE));
   }

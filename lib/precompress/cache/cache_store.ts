@@ -34,7 +34,7 @@ export function requireCachePlace(cache: string): void {
 /** A place that keeps entries by their keys, for the runs of any machine that reach it. */
 export interface CacheStore {
   /**
-   * Opens the entry of `key`; undefined if there is none. Whatever it holds is verified by the reader.
+   * Opens the entry of `key`, or undefined. Whatever it holds is verified by the reader.
    *
    * @param most The bytes that it may have; of more it need not have all.
    * @throws {Error} if the place cannot be read.

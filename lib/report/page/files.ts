@@ -17,7 +17,7 @@ export interface PageData extends PageWords {
   readonly note: readonly number[];
   readonly change: readonly number[];
   readonly size: readonly number[];
-  /** By format, then by file; 0 where there is none. */
+  /** By format, then by file, or 0. */
   readonly sizes: readonly (readonly number[])[];
 }
 
@@ -63,7 +63,7 @@ export interface ShownFile {
   readonly size: number;
   /** The bytes that clients without dictionaries get. */
   readonly sent: number;
-  /** By format; 0 where there is none. */
+  /** By format, or 0. */
   readonly sizes: readonly number[];
 }
 

@@ -78,7 +78,7 @@ export interface TreeSettings extends Settings {
   readonly isImmutable: (path: string) => boolean;
   /** Finds the hash in the name of a file of the tree, by its path below the folder. */
   readonly hashIn: (path: string) => HashedPart | undefined;
-  /** The dictionary of the site, which pages offer; undefined if there is none. */
+  /** The dictionary of the site, which pages offer, or undefined. */
   readonly siteDictionary: SiteDictionary | undefined;
   /** The `Link` of a page to that dictionary; empty if browsers would not keep it. */
   readonly dictionaryLink: () => string;

@@ -189,7 +189,7 @@ export class Site {
     };
   }
 
-  /** Names a loss that keeps a state of the folder from being served; undefined if there is none. */
+  /** Names a loss that keeps a state of the folder from being served, or undefined. */
   #lossOf(state: TreeState | undefined): string | undefined {
     if (state === undefined) return "it cannot be read";
     const missing = this.#table?.needs.find((path) => !state.has(path));

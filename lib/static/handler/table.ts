@@ -131,7 +131,7 @@ export class Table {
     this.needs = [index, fallbackFile, notFound].filter((path) => path !== undefined && this.#has(path)) as string[];
   }
 
-  /** Returns the resource or redirect at `path`, which is decoded; undefined if there is none. */
+  /** Returns the resource or redirect at `path`, which is decoded, or undefined. */
   at(path: string): Resource | Redirect | undefined {
     const known = this.#known.get(path);
     if (known !== undefined) return known;

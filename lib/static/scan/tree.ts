@@ -39,7 +39,7 @@ export class Tree implements Iterable<TreeFile> {
     return isSame ? undefined : path;
   }
 
-  /** The number of the file at a path below the folder; undefined if there is none. */
+  /** The number of the file at a path below the folder, or undefined. */
   find(path: string): number | undefined {
     const file = this.#found.paths.find(path);
     return file !== undefined && this.#has(file) ? file : undefined;

@@ -46,7 +46,7 @@ function take(pattern: RegExp, text: string, index: number): RegExpExecArray | u
   return pattern.exec(text) ?? undefined;
 }
 
-/** Returns the index after the closing quote; undefined if there is none. */
+/** Returns the index after the closing quote, or undefined. */
 function quoteEnd(text: string, start: number, quoting: Quoting): number | undefined {
   for (let index = start; index < text.length; index++) {
     if (text[index] === '"') {

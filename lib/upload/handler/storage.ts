@@ -42,7 +42,7 @@ export interface Storage {
 }
 
 /**
- * Returns the status of the file or link at a checked name; undefined if there is none. Looking is synchronous: it takes
+ * Returns the status of the file or link at a checked name, or undefined. Looking is synchronous: it takes
  * some µs, and a turn of the event loop would let more of the body arrive before it can be held back.
  *
  * @throws {Refusal} if its folder is missing: as with WebDAV (RFC 4918, section 9.7.1), none is made.

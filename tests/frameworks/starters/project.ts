@@ -105,7 +105,7 @@ export class StarterProject {
     return found;
   }
 
-  /** The hash of a file that is served; undefined if there is none. */
+  /** The hash of a file that is served, or undefined. */
   async hashOf(path: string): Promise<string | undefined> {
     const file = join(this.folder, this.#starter.output, path);
     return existsSync(file) ? createHash("sha256").update(await readFile(file)).digest("hex") : undefined;

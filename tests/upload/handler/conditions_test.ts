@@ -11,7 +11,7 @@ const NAME = "doc.txt";
 /** The time of a file that no request has changed, in ms since 1970. */
 const LONG_AGO = Date.UTC(2020, 0, 1);
 
-/** The version of the file: undefined if there is none. */
+/** The version of the file, or undefined. */
 type Version = { readonly text: string; readonly since: number } | undefined;
 
 /** What a sender asks for, and whether that holds for a version, by those that it saw. */

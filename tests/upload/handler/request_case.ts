@@ -11,7 +11,7 @@ export interface RequestCase {
   /** Sent with Content-Length, unless a line says how it is sent. */
   readonly body?: string;
   readonly status: number;
-  /** The code of the problem; undefined if there is none. */
+  /** The code of the problem, or undefined. */
   readonly code?: string;
   readonly fields?: Readonly<Record<string, string | RegExp>>;
   /** The stored files: the answer's `files`, without what is undefined here. */
