@@ -118,7 +118,7 @@ export function verifiedBody(body: ResponseBody, integrity: string, origin: stri
   return digests === undefined ? body : new VerifyingRelay(body, digests, origin).body;
 }
 
-/** The digests of the strongest algorithm; or undefined without a known one. A malformed digest matches no body. */
+/** The digests of the strongest algorithm, or undefined without a known one. A malformed digest matches no body. */
 export function strongestDigests(integrity: string): Digests | undefined {
   let best = -1;
   let values: Buffer[] = [];
