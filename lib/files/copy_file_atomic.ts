@@ -38,9 +38,9 @@ export async function copyToTemporary(
   const from = await OpenFile.open(source, "r");
   try {
     const before = from.exactStatus();
-    const original = Number(before.mode);
-    const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
-    const flags = options.temporary === undefined ? "wx" : O_WRONLY | O_CREAT | O_TRUNC | linkFlag(false);
+    const original = Number(before.mode) & 0o777; // not those bits that run it with its owner's rights
+    const { O_RDWR, O_CREAT, O_TRUNC } = constants;
+    const flags = options.temporary === undefined ? "wx+" : O_RDWR | O_CREAT | O_TRUNC | linkFlag(false);
     // As of an AtomicFile: never open to more users meanwhile.
     const mode = withoutGroup(options.mode ?? (place && replacedAt(place))?.mode ?? original) | WRITABLE;
     const to = await OpenFile.open(temporary, flags, { mode });
@@ -70,11 +70,24 @@ async function copyBytes(from: OpenFile, before: BigIntStats, to: OpenFile): Pro
     copied += length;
   }
   const after = from.exactStatus();
-  const isSame = after.size === before.size && after.mtimeNs === before.mtimeNs;
-  const hasGrown = after.size > before.size && copied >= before.size;
-  if (size !== Infinity && !isSame && !hasGrown) {
+  if (size === Infinity || after.size === before.size && after.mtimeNs === before.mtimeNs) return;
+  const hasGrown = after.size > before.size && copied >= size;
+  if (!hasGrown || !await holdsSame(from, to, size)) {
     throw new Error("it changed while it was copied: try again once it is at rest");
   }
+}
+
+/** Whether a file still begins with the bytes of its copy: then it did so when the copy was complete, too. */
+async function holdsSame(from: OpenFile, to: OpenFile, size: number): Promise<boolean> {
+  const [original, copy] = [from, to].map(() => Buffer.allocUnsafeSlow(Math.min(size, PIECE)));
+  for (let at = 0; at < size;) {
+    const wanted = Math.min(size - at, PIECE);
+    const length = await from.readAt(original.subarray(0, wanted), at);
+    if (length === 0 || await to.readAt(copy.subarray(0, length), at) !== length) return false;
+    if (!original.subarray(0, length).equals(copy.subarray(0, length))) return false;
+    at += length;
+  }
+  return true;
 }
 
 async function complete(
@@ -86,8 +99,8 @@ async function complete(
   const replaced = place && replacedAt(place);
   if (replaced !== undefined) await keepAttributes(file, replaced);
   if (mode !== undefined) await file.chmod(mode & 0o7777);
-  else if (replaced === undefined && (file.status().mode & 0o7777) !== (original & 0o7777)) {
-    await file.chmod(original & 0o7777).catch((error) => {
+  else if (replaced === undefined && (file.status().mode & 0o7777) !== original) {
+    await file.chmod(original).catch((error) => {
       if (error.code !== "EPERM") throw error; // a file system without permission bits
     });
   }
@@ -109,7 +122,7 @@ export const copyFileOptions: SchemaOf<CopyOptions, "followLinks"> = /* @__PURE_
  * @param source The path of the file, or its `file:` URL.
  * @param target The path of the copy, or its `file:` URL; a file that was there is replaced, and its permission bits stay.
  * @param options `mode`, `mtimeMs`, `followLinks` and `temporary`, as of {@linkcode AtomicFile}; where there was no file,
- * the `mode` is the original's by default.
+ * the `mode` is the original's by default, but for the bits that run it with its owner's rights.
  * @throws {Error} that names both and says why it cannot be copied, with the system's `code`.
  * @throws {TypeError} if a path or an option is of another type, or the temporary file is the source or the target.
  * @example A copy with the original's time

@@ -1,9 +1,9 @@
 import { unlinkSync } from "node:fs";
-import { lstat, mkdir, opendir, readdir, rm, unlink } from "node:fs/promises";
+import { lstat, mkdir, opendir, readdir, rm, stat, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
-import { processStart } from "../runtime/mod.ts";
+import { processStart, userNumber } from "../runtime/mod.ts";
 import { codeOf, failing, fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
 import { lastingPath } from "./place.ts";
@@ -102,7 +102,7 @@ const ENTRIES = 256;
 
 /**
  * Removes the temporary files and folders that killed processes left in a folder, but not in those below it: see
- * {@linkcode isAbandonedTemporary} for which these are.
+ * {@linkcode isAbandonedTemporary} for which these are. Folders that another user can change stay.
  *
  * @param directory The folder's path.
  * @returns how many were removed.
@@ -124,9 +124,7 @@ export async function removeAbandonedTemporaries(directory: string): Promise<num
   for await (const { name } of entries) {
     const path = join(folder, name);
     try {
-      if (!await isAbandonedTemporary(path)) continue;
-      await removeAbandoned(path);
-      removed++;
+      if (await isAbandonedTemporary(path) && await removeAbandoned(path)) removed++;
     } catch (error) {
       if (codeOf(error) === "ENOENT") continue; // another process was faster
       failure ??= fileFailure("remove", path, error);
@@ -136,12 +134,32 @@ export async function removeAbandonedTemporaries(directory: string): Promise<num
   return removed;
 }
 
-/** @throws {Error} what the file system says, with its `code`: `ENOENT` if another process is at it. */
-async function removeAbandoned(path: string): Promise<void> {
-  if (!(await lstat(path)).isDirectory()) return await whileRefused(() => unlink(path));
+/**
+ * Removes a file, a link, or a folder that no other user can change meanwhile; returns whether it did.
+ *
+ * @throws {Error} what the file system says, with its `code`: `ENOENT` if another process is at it.
+ */
+async function removeAbandoned(path: string): Promise<boolean> {
+  const isFolder = (await lstat(path)).isDirectory();
+  if (!isFolder) await whileRefused(() => unlink(path));
+  if (!isFolder) return true;
+  if (!await isOnlyOurs(path)) return false;
   const own = temporaryPath(path);
   await renameFile(path, own); // so that one process removes it
+  if (!await isOnlyOurs(own)) return false; // another one, which had the name by then
   await rm(own, { recursive: true, force: true });
+  return true;
+}
+
+/**
+ * Whether a folder, and its name, can be changed by this process's user and the superuser alone. Otherwise a link may take
+ * the place of a folder in it while that is removed by its path.
+ */
+async function isOnlyOurs(path: string): Promise<boolean> {
+  if (process.platform === "win32") return true;
+  const [user, folder, around] = [userNumber(), await lstat(path), await stat(dirname(path))];
+  const isExclusive = (around.mode & 0o1000) !== 0 || (around.mode & 0o022) === 0;
+  return folder.uid === user && [0, user].includes(around.uid) && (folder.mode & 0o022) === 0 && isExclusive;
 }
 
 /** The maximum number of folders to remember: beyond, the oldest is looked at again. */

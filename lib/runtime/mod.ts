@@ -42,6 +42,7 @@ export {
   JobWorker,
   passingRefusals,
   processStart,
+  userNumber,
   type WorkerJob,
 } from "./process.ts";
 export { afterPoll, collectsChannels, holdTlsReads, makeYoungObjects } from "./event_loop.ts";

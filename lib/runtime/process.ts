@@ -14,7 +14,7 @@ interface Permission {
   readonly path?: string;
 }
 
-type Action = "systemFiles" | "hostname" | "memory" | "signals" | "workingFolder";
+type Action = "systemFiles" | "hostname" | "memory" | "signals" | "user" | "workingFolder";
 
 const deno = (globalThis as { Deno?: DenoProcess }).Deno;
 
@@ -37,6 +37,7 @@ const needs: Readonly<Record<Action, readonly Permission[]>> = {
   signals: [{ name: "run" }],
   workingFolder: [{ name: "read", path: "." }],
   memory: [{ name: "sys", kind: "systemMemoryInfo" }],
+  user: [{ name: "sys", kind: "uid" }],
 };
 
 /** Whether the process may do something without a question to its user, for which Deno would stop at the terminal. */
@@ -44,6 +45,11 @@ export function isPermitted(action: Action): boolean {
   if (deno === undefined) return true;
   const { permissions } = deno;
   return needs[action].every((permission) => permissions.querySync(permission).state === "granted");
+}
+
+/** The number of the user whose rights the process has; undefined on Windows, or if this process may not know. */
+export function userNumber(): number | undefined {
+  return isPermitted("user") ? process.geteuid?.() : undefined;
 }
 
 /** Returns how many bytes the machine, or the process's cgroup, has to give; 0 if this process may not know. */

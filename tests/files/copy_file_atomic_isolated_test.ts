@@ -60,6 +60,19 @@ test("copyFileAtomic() copies files that their owner may not write to, with thei
     assert.deepEqual((await readdir(to)).sort(), Object.keys(expected));
   }));
 
+test("no copy runs with the rights of its original's owner, but by a mode that says so", {
+  skip: needs("modes"),
+}, () =>
+  inFolder(async (folder) => {
+    const [source, target] = [join(folder, "source"), join(folder, "target")];
+    await writeFile(source, "text");
+    await chmod(source, 0o6755);
+    await copyFileAtomic(source, target);
+    assert.equal((await stat(target)).mode & 0o7777, 0o755);
+    await copyFileAtomic(source, target, { mode: 0o4755 });
+    assert.equal((await stat(target)).mode & 0o7777, 0o4755);
+  }));
+
 test("copyFileAtomic() refuses a temporary file that is the source or the target, by whatever name", () =>
   inFolder(async (folder) => {
     const [source, target] = [join(folder, "source"), join(folder, "target")];
@@ -177,6 +190,10 @@ const changes: Readonly<Record<string, (path: string) => void>> = {
   "loses its end": (path) => truncateSync(path, SIZE - 1),
   "is written over": (path) => writeFileSync(path, "new", { flag: "r+" }),
   "is emptied and filled again": (path) => [0, SIZE].forEach((size) => truncateSync(path, size)),
+  "grows and is written over": (path) => {
+    truncateSync(path, SIZE + 1);
+    writeFileSync(path, "new", { flag: "r+" });
+  },
 };
 
 for (const [what, change] of Object.entries(changes)) {

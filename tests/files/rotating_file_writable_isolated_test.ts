@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { link, lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import fc from "fast-check";
@@ -8,6 +8,7 @@ import { ByteLengthQueuingStrategy, CountQueuingStrategy, ReadableStream } from 
 import { inFolder } from "../support/folders.ts";
 import { contents, expectedFiles, openFilesIn, turns } from "./written.ts";
 import { tries } from "../support/long_run.ts";
+import { needs } from "../support/needs.ts";
 
 type Item = Uint8Array | string;
 
@@ -99,6 +100,27 @@ test("RotatingFileWritable makes no file without an item, and a file for an empt
       "",
     ]);
   }));
+
+test(
+  "a series that overwrites replaces links, and writes to nothing that they lead to",
+  { skip: needs("links") },
+  () =>
+    inFolder(async (folder) => {
+      const [outside, directory] = [join(folder, "outside"), join(folder, "series")];
+      for (const atomic of [false, true]) {
+        for (const makeLink of [symlink, link]) {
+          await writeFile(outside, "precious");
+          await mkdir(directory);
+          await makeLink(outside, join(directory, "part-00001.txt"));
+          await written({ directory, maxFileSize: 5, overwrite: true, atomic }, ["12345", "6"]);
+          assert.deepEqual(contents(directory), { "part-00001.txt": "12345", "part-00002.txt": "6" });
+          assert.ok((await lstat(join(directory, "part-00001.txt"))).isFile());
+          assert.equal(await readFile(outside, "utf8"), "precious");
+          await rm(directory, { recursive: true });
+        }
+      }
+    }),
+);
 
 test("RotatingFileWritable acknowledges a write when the file has its bytes", () =>
   inFolder(async (directory) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdir, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -32,6 +32,14 @@ function pathOf(id: number, folder: string, start = "0"): string {
 /** A path as a process that has ended gave it here. */
 function abandonedIn(folder: string): string {
   return pathOf(dead, folder);
+}
+
+/** Makes a folder such as a process that has ended made here. */
+async function abandonedFolderIn(folder: string): Promise<string> {
+  const path = abandonedIn(folder);
+  await mkdir(path, { mode: 0o700 });
+  await writeTree(path, { "a": "", "b/c": "" });
+  return path;
 }
 
 /** Does something on another day: when a file was last touched cannot be feigned. */
@@ -248,7 +256,7 @@ test("removeAbandonedTemporaries() removes what ended processes left in a folder
     for (const name of kept) await writeFile(join(folder, name), "");
     await writeFile(abandonedIn(below), "");
     for (let i = 0; i < 600; i++) await writeFile(abandonedIn(folder), "");
-    await writeTree(abandonedIn(folder), { "a": "", "b/c": "" });
+    await abandonedFolderIn(folder);
     if (!needs("links")) await symlink(below, abandonedIn(folder)); // which is removed itself
     assert.equal(await removeAbandonedTemporaries(folder), needs("links") ? 601 : 602);
     assert.deepEqual((await readdir(folder)).sort(), [...kept, "below"].sort());
@@ -267,10 +275,35 @@ test("removeAbandonedTemporaries() removes what earlier versions left once nothi
 test("removeAbandonedTemporaries() counts each file and folder once, whoever else removes them", () =>
   inFolder(async (folder) => {
     for (let i = 0; i < 300; i++) await writeFile(abandonedIn(folder), "");
-    for (let i = 0; i < 20; i++) await writeTree(abandonedIn(folder), { "a": "", "b/c": "" });
+    for (let i = 0; i < 20; i++) await abandonedFolderIn(folder);
     const counts = await Promise.all(Array.from({ length: 5 }, () => removeAbandonedTemporaries(folder)));
     assert.equal(counts.reduce((sum, count) => sum + count, 0), 320);
     assert.deepEqual(await readdir(folder), []);
+  }));
+
+test("a sweep leaves folders that another user can change, which may become links meanwhile", {
+  skip: needs("modes"),
+}, () =>
+  inFolder(async (folder) => {
+    const isRoot = process.getuid?.() === 0;
+    const other = 65534;
+    const changes: [removes: boolean, change: (path: string) => Promise<void>][] = [
+      [true, () => Promise.resolve()],
+      [true, () => chmod(folder, 0o1777)],
+      [false, () => chmod(folder, 0o777)],
+      [false, () => chmod(folder, 0o775)],
+      [false, (path) => chmod(path, 0o770)],
+    ];
+    if (isRoot) changes.push([false, (path) => chown(path, other, other)], [false, () => chown(folder, other, other)]);
+    for (const [removes, change] of changes) {
+      const path = await abandonedFolderIn(folder);
+      await change(path);
+      assert.equal(await removeAbandonedTemporaries(folder), removes ? 1 : 0, String(change));
+      assert.deepEqual(await readdir(folder), removes ? [] : [basename(path)]);
+      if (isRoot) await chown(folder, 0, 0);
+      await chmod(folder, 0o700);
+      await rm(path, { recursive: true, force: true });
+    }
   }));
 
 test("removeAbandonedTemporaries() names a folder that it cannot read", () =>

@@ -1,5 +1,5 @@
 import type { Dirent } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { lstat, readdir, rm } from "node:fs/promises";
 import { extname, join } from "node:path";
 import process from "node:process";
 import { described } from "../../streams/internal.ts";
@@ -113,6 +113,13 @@ export class FileSeries {
       if (entry.isDirectory()) continue;
       await rm(path, { force: true }).catch(failing("remove", path));
     }
+  }
+
+  /** Removes what has the path of a file to be overwritten and is a link or one of a file's several names: not what it leads to. */
+  async removeOther(path: string): Promise<void> {
+    const status = await lstat(path).catch(() => undefined);
+    if (status === undefined || status.isDirectory() || status.isFile() && status.nlink === 1) return;
+    await rm(path, { force: true }).catch(failing("remove", path));
   }
 
   /** The first names, where a caller's function makes them; it may know fewer. */

@@ -78,7 +78,8 @@ export class Rotation implements SeriesWriter {
   async #open(): Promise<OutputFile> {
     if (this.#isAbandoned) throw new Error("the stream has failed");
     this.#path = this.#series.take(this.files.length + 1);
-    const options = { atomic: this.#atomic, replace: this.#overwrite };
+    if (this.#overwrite && !this.#atomic) await this.#series.removeOther(this.#path);
+    const options = { atomic: this.#atomic, replace: this.#overwrite, followLinks: false };
     const file = await openOutputFile(this.#path, options).catch((error) => this.#fail("create", error));
     if (!this.#isAbandoned) return file;
     await file.discard();
