@@ -1,14 +1,14 @@
+import { Buffer } from "node:buffer";
 import { constants } from "node:fs";
 import type { AtomicFileOptions } from "./atomic_file.ts";
+import { sleep } from "../timers/mod.ts";
 import { failing, fileFailure } from "./failure.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
-import { behind, linkFlag, OpenFile, type Taker, writeFully } from "./open_file.ts";
+import { behind, blockFor, linkFlag, LONGEST, MOST_AT_ONCE, OpenFile, type Taker, writeFully } from "./open_file.ts";
 import type { FileTarget } from "./output_file.ts";
 
-/** The longest wait for a call under way, in ms. */
-const LONGEST = 2000;
-/** The maximum bytes that one call writes at once, before a turn of the event loop. */
-const MOST_AT_ONCE = 1024 * 1024;
+/** The longest time between two looks whether a full pipe has room, in ms. */
+const LONGEST_PAUSE = 20;
 
 /**
  * A write of pieces to the end of a file, which can be brought to its end without a turn of the event loop. Its calls are
@@ -33,14 +33,20 @@ export class UnderWay implements Taker {
 
   write(piece: Uint8Array, start: number, length: number): Promise<number> {
     if (this.#file.tellsEnds) return this.#call(length, () => this.#file.write(piece, start, length));
-    return this.#callNow([piece.subarray(start, start + Math.min(length, MOST_AT_ONCE))], length);
+    return this.#callNow([piece.subarray(start, start + Math.min(length, this.#file.mostAtOnce))], length);
   }
 
   writev(pieces: readonly Uint8Array[]): Promise<number> {
     let length = 0;
     for (const piece of pieces) length += piece.length;
     if (this.#file.tellsEnds) return this.#call(length, () => this.#file.writev(pieces));
-    return length > MOST_AT_ONCE ? this.write(pieces[0], 0, pieces[0].length) : this.#callNow(pieces, length);
+    return length > this.#file.mostAtOnce ? this.#writeJoined(pieces) : this.#callNow(pieces, length);
+  }
+
+  async #writeJoined(pieces: readonly Uint8Array[]): Promise<number> {
+    const joined = Buffer.concat(pieces);
+    for (let start = 0; start < joined.length;) start += await this.write(joined, start, joined.length - start);
+    return joined.length;
   }
 
   /** Waits for the call under way, for two seconds at most, and writes what is left, at once. */
@@ -70,20 +76,23 @@ export class UnderWay implements Taker {
     return length;
   }
 
+  /** Writes at once what the file takes; a pipe that is full is tried again until its reader has made room. */
   async #callNow(pieces: readonly Uint8Array[], length: number): Promise<number> {
-    if (this.#isFinished) return this.#call(length, () => Promise.resolve(0));
-    const written = this.#file.writevNow(pieces);
-    this.#written += written;
-    if (written === MOST_AT_ONCE) await new Promise((resolve) => setImmediate(resolve));
-    return written;
+    for (let ms = 0; !this.#isFinished; ms = Math.min(ms + 1, LONGEST_PAUSE)) {
+      const written = this.#file.writevNow(pieces);
+      this.#written += written;
+      if (written === MOST_AT_ONCE) await new Promise((resolve) => setImmediate(resolve));
+      if (written > 0) return written;
+      await sleep(ms);
+    }
+    return await this.#call(length, () => Promise.resolve(0));
   }
 
   #awaitCall(): void {
     const start = performance.now();
-    const clock = new Int32Array(new SharedArrayBuffer(4));
     while (!this.#hasCallEnded()) {
       if (performance.now() - start > LONGEST) throw new Error(`a write has not ended within ${LONGEST} ms`);
-      Atomics.wait(clock, 0, 0, 1);
+      blockFor(1);
     }
   }
 
@@ -121,7 +130,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   /** @throws {Error} that names the file and says why it cannot be opened, with the system's `code`. */
   static async open(path: string, options: AppendedFileOptions): Promise<AppendedFile> {
     const file = await OpenFile.open(path, flagsOf(options), options).catch(failing("open", path));
-    return new AppendedFile(path, options, file);
+    return new AppendedFile(path, options, file.withoutWaits());
   }
 
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
@@ -151,7 +160,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   reopen(): void {
     const old = this.#file;
     try {
-      this.#file = OpenFile.openNow(this.path, flagsOf(this.#options), this.#options.mode);
+      this.#file = OpenFile.openNow(this.path, flagsOf(this.#options), this.#options.mode).withoutWaits();
     } catch (error) {
       throw fileFailure("open", this.path, error);
     }

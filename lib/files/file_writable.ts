@@ -115,7 +115,8 @@ export class FileWritable extends BatchedWritableStream<Uint8Array | string> {
 
   /**
    * Writes everything that was written so far to the disk before it returns: for a process that is about to end, as in a
-   * handler of `process.on("exit")`. Waits for a write that is under way, for 2 s at most. Needs `append`.
+   * handler of `process.on("exit")`. Waits for a write that is under way, and for a pipe's reader to take more, for 2 s at
+   * most. Needs `append`.
    *
    * @throws {TypeError} if the file was not opened with `append`.
    * @throws {Error} why it cannot be written, with the system's `code`; the stream then fails, too.

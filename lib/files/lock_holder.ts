@@ -28,6 +28,8 @@ export function isLockName(name: string): boolean {
 
 /** The paths of the locks that this thread holds. */
 export const held: Set<string> = new Set();
+/** The paths of locks that this thread has released, whose files its user may no longer remove. */
+export const released: Set<string> = new Set();
 
 /** A lock file, and the thread that made it. */
 export class LockHolder {
@@ -59,6 +61,7 @@ export class LockHolder {
   /** Whether the thread runs; "unknown" if only the beats of the file can show that. */
   inspect(): "alive" | "dead" | "unknown" {
     if (held.has(this.path)) return "alive";
+    if (released.has(this.path)) return "dead";
     if (this.#space !== processSpace()) return "unknown";
     // Of this thread it is a lock of another copy of this module: that may have dropped it.
     const isAlive = isThreadAlive(this.processId, this.#thread === threadIdentity() ? undefined : this.#thread);

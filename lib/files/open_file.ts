@@ -3,6 +3,13 @@ import process from "node:process";
 import { bytesOf, wrongType } from "../streams/internal.ts";
 import { copiesVectors, isPermitted, passingRefusals, writeStream } from "../runtime/mod.ts";
 
+/** The longest wait that blocks the thread, in ms. */
+export const LONGEST = 2000;
+/** The maximum bytes of one call before a turn of the event loop. */
+export const MOST_AT_ONCE: number = 1024 * 1024;
+/** The bytes that a pipe takes as a whole on Linux. Deno does not tell how many it has taken of more. */
+const PIPE_BUF = 4096;
+
 export interface OpenFileOptions {
   /** The permission bits of a file that is made, less the process's umask. */
   readonly mode?: number | undefined;
@@ -21,6 +28,7 @@ export class OpenFile {
   /** Calls under way; each keeps this object alive, so that no file is closed below one. */
   #calls = 0;
   #tellsEnds: boolean | undefined = undefined;
+  #isPipe = false;
   #onIdle: (() => void) | undefined = undefined;
 
   private constructor(number: number, atOnce: boolean) {
@@ -73,14 +81,25 @@ export class OpenFile {
     return this.#later((number, done) => fs.writev(number, pieces as Uint8Array[], null, done));
   }
 
-  /** Does what {@linkcode writev} does, synchronously. */
+  /** Does what {@linkcode writev} does, synchronously; returns 0 if a reader has to make room first. */
   writevNow(pieces: readonly Uint8Array[]): number {
-    return fs.writevSync(this.#opened(), pieces as Uint8Array[]);
+    try {
+      return fs.writevSync(this.#opened(), pieces as Uint8Array[]);
+    } catch (error) {
+      if ((error as { code?: unknown }).code === "EAGAIN") return 0;
+      throw error;
+    }
   }
 
+  /** Appends all of a piece, synchronously. @throws {Error} also if a reader takes nothing for two seconds. */
   writeNow(piece: Uint8Array): void {
+    let end = performance.now() + LONGEST;
     for (let start = 0; start < piece.length;) {
-      start += fs.writeSync(this.#opened(), piece, start, piece.length - start, null);
+      const length = this.writevNow([piece.subarray(start, start + this.mostAtOnce)]);
+      start += length;
+      if (length > 0) end = performance.now() + LONGEST;
+      else if (performance.now() > end) throw new Error(`its reader has taken nothing for ${LONGEST} ms`);
+      else blockFor(1);
     }
   }
 
@@ -128,9 +147,24 @@ export class OpenFile {
     }
   }
 
-  /** Whether the end of a call by another thread can be known at once: that of one to a pipe or a device is not waited for. */
+  /** Whether the end of a call by another thread can be known at once. That of one to a device is not waited for. */
   get tellsEnds(): boolean {
     return this.#tellsEnds ??= this.position() !== undefined || !this.status().isFile();
+  }
+
+  /** The maximum bytes of a call that is made at once: a pipe that is opened without waits takes all of `PIPE_BUF`, or none. */
+  get mostAtOnce(): number {
+    return this.#isPipe ? PIPE_BUF : MOST_AT_ONCE;
+  }
+
+  /** Opens a pipe once more on Linux, so that no call waits for its reader; gives another file as it is. */
+  withoutWaits(): OpenFile {
+    if (!this.status().isFIFO() || process.platform !== "linux" || !isPermitted("systemFiles")) return this;
+    const file = OpenFile.openNow(this.ownPath, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+    file.#tellsEnds = false;
+    file.#isPipe = true;
+    void this.close();
+    return file;
   }
 
   /** Cuts the file to `length` bytes. Windows cuts no file that was opened to append: it is opened anew by `path`. */
@@ -224,6 +258,11 @@ export class OpenFile {
 
 /** Closes files that were dropped. A read or write holds its file until it ends. */
 const dropped = new FinalizationRegistry<number>((number) => fs.close(number, () => {}));
+
+/** Waits without a turn of the event loop. */
+export function blockFor(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
 
 /** A target of writes, each of which returns how many bytes it took. */
 export interface Taker {

@@ -3,7 +3,17 @@ import { join } from "node:path";
 import process from "node:process";
 import { Interval, sleep } from "../timers/mod.ts";
 import { codeOf, fileFailure } from "./failure.ts";
-import { BeatWatch, held, LockHolder, lockPrefix, newLockName, Turn, UNCHECKED, WANTED } from "./lock_holder.ts";
+import {
+  BeatWatch,
+  held,
+  LockHolder,
+  lockPrefix,
+  newLockName,
+  released,
+  Turn,
+  UNCHECKED,
+  WANTED,
+} from "./lock_holder.ts";
 
 export { isLockName } from "./lock_holder.ts";
 
@@ -139,6 +149,7 @@ export class ProcessLock {
     this.#timer?.stop();
     held.delete(this.#path);
     remove(this.#path);
+    if (existsSync(this.#path)) released.add(this.#path);
     this.#turn?.end();
   }
 
@@ -312,7 +323,10 @@ export class ProcessLock {
       held.delete(former);
       unlinkSync(former); // no watcher sees the folder without both
     } catch (error) {
-      if (held.has(this.#path) && codeOf(error) !== "ENOENT") return true; // the former one stays as a dead holder's
+      if (held.has(this.#path) && codeOf(error) !== "ENOENT") {
+        released.add(former);
+        return true;
+      }
       remove(this.#path);
       held.delete(this.#path);
       this.#path = former;

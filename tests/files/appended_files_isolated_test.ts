@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
-import { appendFileSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, closeSync, openSync, readFileSync } from "node:fs";
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
+import { fileURLToPath } from "node:url";
 import { openFileWritable, RotatingFileWritable } from "../../lib/files/mod.ts";
 import { inFolder } from "../support/folders.ts";
+import { output, run } from "../support/processes.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 import { needs } from "../support/needs.ts";
 
@@ -135,6 +138,41 @@ for (const platform of new Set([process.platform, "darwin"])) {
       }
     }));
 }
+
+test("flushSync() of a pipe returns when the pipe has everything, in order, though a write to it is under way", {
+  skip: needs("mkfifo", "proc"),
+}, () =>
+  inFolder(async (folder) => {
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const program = fileURLToPath(new URL("write_then_die.ts", import.meta.url));
+    const words = "deno" in process.versions ? ["run", "-A", "--no-check", program] : [program];
+    const reading = output("sh", ["-c", 'exec <"$0"; sleep 0.2; cat', pipe], folder);
+    const { stderr } = await run(process.execPath, [...words, pipe], folder);
+    assert.equal(stderr, "");
+    const read = await reading;
+    assert.equal(read.length, 300_000);
+    assert.match(read, /^a+b+$/);
+  }));
+
+test("a pipe whose reader takes nothing ends flushSync() with an error after two seconds", {
+  skip: needs("mkfifo", "proc"),
+}, () =>
+  inFolder(async (folder) => {
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const reader = openSync(pipe, "r+");
+    const stream = await openFileWritable(pipe, { append: true });
+    const writer = stream.getWriter();
+    const written = Promise.allSettled([writer.write(new Uint8Array(200_000)), writer.closed]);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.throws(() => stream.flushSync(), {
+      message: `Cannot flush ${pipe}: its reader has taken nothing for 2000 ms`,
+    });
+    assert.deepEqual((await written).map(({ status }) => status), ["rejected", "rejected"]);
+    closeSync(reader);
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
 
 /** Makes the process look as on another system, where nothing tells the place of writing, until the end of a test. */
 function onPlatform(value: string): Disposable {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fs, { readdirSync, utimesSync } from "node:fs";
+import fs, { readdirSync, unlinkSync, utimesSync } from "node:fs";
 import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
@@ -139,6 +139,32 @@ test("a holder that may not touch its file any more shows that it lives by a new
         lock.release();
       }
       assert.deepEqual(await readdir(folder), []);
+    }
+  }));
+
+test("a lock that was released is free for its process, though its user may not remove the file any more", (context) =>
+  inFolder(async (folder) => {
+    const { unlinkSync: unlink } = fs;
+    const lock = await taken(folder);
+    const [former] = await locksIn(folder);
+    fs.unlinkSync = (path) => {
+      if (String(path).endsWith(former)) throw Object.assign(new Error("EPERM: refused"), { code: "EPERM" });
+      unlink(path);
+    };
+    syncBuiltinESMExports();
+    try {
+      if (unlinkSync === unlink) return context.skip("imports of this runtime do not follow the module");
+      assert.throws(() => void newLock(folder).take(), { code: "EBUSY" });
+      lock.release();
+      for (let i = 0; i < 2; i++) {
+        const next = await taken(folder);
+        assert.throws(() => void newLock(folder).take(), { code: "EBUSY" });
+        next.release();
+      }
+      assert.deepEqual(await locksIn(folder), [former]);
+    } finally {
+      fs.unlinkSync = unlink;
+      syncBuiltinESMExports();
     }
   }));
 
