@@ -50,6 +50,8 @@ export class CurrentFile {
   room: number;
   /** The time of its opening, in ms since 1970. */
   opened = 0;
+  /** Files that may end with half a line. */
+  #torn: SeriesEntry[] = [];
   /** The end of files that are complete. */
   #closing: Promise<unknown> = Promise.resolve();
   #isAbandoned = false;
@@ -77,20 +79,32 @@ export class CurrentFile {
       } else if (i === entries.length - 1 && entry.number === last && isWhole(path, Number(status.size), entry)) {
         this.#adopt(this.#openAgain(path), entry.number, entry.opened ?? Number(status.mtimeMs));
       } else {
-        this.#endLine(path, entry);
-        this.#record.noteIfPossible(entry.number, { file: proofOfComplete(provenFile(path, entry.file) ?? status) });
+        this.#torn.push(entry);
       }
     }
+    this.#torn = this.#torn.filter((entry) => !this.#endLine(entry));
   }
 
-  /** Ends half a line that a killed process left, so that a reader of the series does not join it with the next one. */
-  #endLine(path: string, entry: SeriesEntry): void {
+  /**
+   * Ends half a line that a killed process left at the end of a file, so that a reader of the series does not join it with
+   * the next file's first one; returns whether it could. Otherwise the file stays one that is not complete.
+   */
+  #endLine(entry: SeriesEntry): boolean {
+    const path = this.#series.pathOf(entry.number);
+    const status = provenFile(path, entry.file);
+    if (status === undefined) return true;
     try {
-      const status = provenFile(path, entry.file)!;
       if (!isWhole(path, Number(status.size), entry)) appendFileSync(path, "\n");
     } catch {
-      // The disk is full: half of a line stays the end of its file.
+      return false; // the disk is full, or the file another user's
     }
+    this.#noteComplete(entry);
+    return true;
+  }
+
+  #noteComplete({ number, file }: SeriesEntry): void {
+    const status = provenFile(this.#series.pathOf(number), file);
+    if (status !== undefined) this.#record.noteIfPossible(number, { file: proofOfComplete(status) });
   }
 
   open(): OpenFile {
@@ -196,8 +210,11 @@ export class CurrentFile {
     const next = temporaryPath(this.#series.pathOf(this.#record.last + 1));
     const file = OpenFile.openNow(next, "ax");
     try {
+      this.#torn = this.#torn.filter((entry) => !this.#endLine(entry));
+      if (this.#torn.length > 0) file.writeNow(Uint8Array.of(LINE_FEED)); // which ends the line for readers of the series
       const opened = Date.now();
       this.#adopt(file, this.#named(next, opened, proofOfOpen(file.exactStatus())), opened);
+      for (const entry of this.#torn.splice(0)) this.#noteComplete(entry);
     } catch (error) {
       file.close().catch(() => {}); // the reason of the failure is being thrown already
       removeTemporaryNow(next);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import fs, { appendFileSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import test, { mock } from "node:test";
 import { NumberFileWriter, RotatingFileWritable, type RotationOptions } from "../../../lib/files/mod.ts";
@@ -98,6 +100,50 @@ test("a file that ends with half a line is not continued, unless a stream was cl
     assert.deepEqual(await written(directory, [" line"]), { "app-00001.log": "half line" });
     await writeFile(join(directory, "app-00001.log"), "x", { flag: "a" }); // as of a process that was killed
     assert.deepEqual(await written(directory, ["\n"]), { "app-00001.log": "half linex\n", "app-00002.log": "\n" });
+  }));
+
+test(
+  "half a line that a full disk lets nothing end is ended before the next file's first line",
+  { skip: cannotMount },
+  () =>
+    onSmallDisk(200, async (disk) => {
+      const directory = join(disk, "logs");
+      await written(directory, ["x".repeat(4095)], { maxFileSize: 5000 });
+      await writeFile(join(directory, "app-00001.log"), "x", { flag: "a" }); // of a killed process, up to a page's end
+      await assert.rejects(writeFile(join(disk, "ballast"), new Uint8Array(400_000)), { code: "ENOSPC" });
+      const log = open(directory, { maxFileSize: 5000, retry: { attempts: 10_000, delay: 5 }, onWarning: () => {} });
+      const writer = log.getWriter();
+      const whole = writer.write("whole\n");
+      await pause(20);
+      await rm(join(disk, "ballast"));
+      await whole;
+      await writer.close();
+      assert.deepEqual(Object.fromEntries(await textsOf(directory)), {
+        "app-00001.log": `${"x".repeat(4096)}\n`,
+        "app-00002.log": "whole\n",
+      });
+    }),
+);
+
+test("half a line of a file that may not be written to is ended by a line feed at the beginning of the next file", (context) =>
+  inFolder(async (directory) => {
+    await written(directory, ["half"]);
+    await writeFile(join(directory, "app-00001.log"), "x", { flag: "a" });
+    const { appendFileSync: append } = fs;
+    fs.appendFileSync = (path, ...rest) => {
+      if (String(path).endsWith("-00001.log")) throw Object.assign(new Error("EACCES: refused"), { code: "EACCES" });
+      append(path, ...rest);
+    };
+    syncBuiltinESMExports();
+    try {
+      if (appendFileSync === append) return context.skip("imports of this runtime do not follow the module");
+      const expected = { "app-00001.log": "halfx", "app-00002.log": "\nwhole\n" };
+      assert.deepEqual(await written(directory, ["whole\n"]), expected);
+    } finally {
+      fs.appendFileSync = append;
+      syncBuiltinESMExports();
+    }
+    assert.deepEqual((await written(directory, ["end\n"]))["app-00001.log"], "halfx");
   }));
 
 test("rotate(), flush() and reopen() take their turn behind what was written, though the stream is locked", () =>
