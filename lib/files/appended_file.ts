@@ -185,7 +185,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   }
 
   flushNow(): void {
-    this.#file.datasyncNow();
+    if (!this.#file.isClosed) this.#file.datasyncNow();
   }
 
   async commit(): Promise<void> {

@@ -150,6 +150,8 @@ export class AtomicFile {
   #naming: Promise<void> | undefined = undefined;
   /** The error of a write that failed: half of what was to be written may be there. */
   #failure: unknown = undefined;
+  /** Its bytes at its end. */
+  #size = 0;
   #isStreaming = false;
 
   private constructor(place: Place, temporary: string, settings: Settings, file: OpenFile) {
@@ -197,9 +199,9 @@ export class AtomicFile {
     commitFile = (file, options) => file.#commit(options);
   }
 
-  /** Bytes written so far. */
+  /** Bytes written so far; once the file is complete or discarded, those that were written. */
   get size(): number {
-    return this.#file.size();
+    return this.#file.isClosed ? this.#size : this.#file.size();
   }
 
   /** Reads bytes written, from the one at `position` on; returns how many were read. */
@@ -285,6 +287,7 @@ export class AtomicFile {
       if (mode !== undefined) await this.#file.chmod(mode & 0o7777); // open() applied the umask
       if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
       if (flush) await this.#file.datasync();
+      this.#size = this.#file.size();
       await this.#file.close();
     } catch (error) {
       if (this.#state === "gone") throw this.#misuse();
@@ -340,6 +343,7 @@ export class AtomicFile {
   async #remove(): Promise<void> {
     if (this.#state === "gone") return;
     this.#leave();
+    if (!this.#file.isClosed) this.#size = this.#file.size();
     const closing = this.#file.close().catch(() => {}); // the file goes away: what closing could not flush does not matter
     // A stream cannot be stopped by us; it goes on to a file that has no name any more, which is closed when it ends.
     if (!this.#isStreaming) await closing;

@@ -55,6 +55,10 @@ export class OpenFile {
     return new OpenFile(fs.openSync(path, flags, mode), false);
   }
 
+  get isClosed(): boolean {
+    return this.#number === -1;
+  }
+
   get isBusy(): boolean {
     return this.#calls > 0;
   }

@@ -88,6 +88,24 @@ test("what cannot be appended errors the stream", { skip: cannotMount }, () =>
     assert.deepEqual(openFilesIn(disk), []);
   }));
 
+test("flushSync() has nothing to do once a stream was closed or aborted", () =>
+  inFolder(async (folder) => {
+    for (const end of ["close", "abort"] as const) {
+      const path = join(folder, end);
+      const streams = [
+        await openFileWritable(path, { append: true }),
+        new RotatingFileWritable({ directory: path + "s", maxFileSize: 10, append: true }),
+      ];
+      for (const stream of streams) {
+        const writer = stream.getWriter();
+        await writer.write("text");
+        await writer[end]();
+        stream.flushSync();
+      }
+    }
+    assert.equal(await readFile(join(folder, "close"), "utf8"), "text");
+  }));
+
 test("append refuses what it excludes, and its methods refuse files without it", () =>
   inFolder(async (folder) => {
     const path = join(folder, "app.log");

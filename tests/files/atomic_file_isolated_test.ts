@@ -109,6 +109,7 @@ for (const [way, options] of Object.entries(ways)) {
       assert.deepEqual(openFilesIn(folder), []);
       assert.deepEqual((await readdir(folder)).map(isTemporaryName), [true]);
       await file.commit();
+      assert.equal(file.size, bytes.length);
       assert.deepEqual(await readdir(folder), ["file"]);
       assert.ok((await readFile(path)).equals(bytes));
       const { mode, mtimeMs } = await stat(path);
