@@ -217,7 +217,8 @@ export async function openFileWritable(
   const { append, ...others } = openFileWritableOptions(given);
   const named = filePath(path);
   if (append) {
-    refuseUnused(given, ["atomic", "replace", "temporary"], "and append exclude each other: choose one");
+    const defaults = openFileWritableOptions();
+    refuseUnused(given, ["atomic", "replace", "temporary"], "and append exclude each other: choose one", defaults);
     return new FileWritable(await AppendedFile.open(named, others));
   }
   if (!others.atomic) refuseUnused(given, ["temporary"], "needs atomic: true: other files are written in place");

@@ -7,6 +7,8 @@ import { copiesVectors, isPermitted, passingRefusals, writeStream } from "../run
 export const LONGEST = 2000;
 /** The maximum bytes of one call before a turn of the event loop. */
 export const MOST_AT_ONCE: number = 1024 * 1024;
+/** The maximum bytes of one call: systems take less than 2 GiB, and runtimes refuse more. */
+const MOST_OF_CALL = 1024 * 1024 * 1024;
 /** The bytes that a pipe takes as a whole on Linux. Deno does not tell how many it has taken of more. */
 const PIPE_BUF = 4096;
 
@@ -65,7 +67,7 @@ export class OpenFile {
 
   /** Reads the next bytes into `buffer`; resolves to how many there were, 0 at the end. */
   read(buffer: Uint8Array): Promise<number> {
-    return this.#later((number, done) => fs.read(number, buffer, 0, buffer.length, null, done));
+    return this.#later((number, done) => fs.read(number, buffer, 0, Math.min(buffer.length, MOST_OF_CALL), null, done));
   }
 
   /** Reads bytes from the one at `position` on into `buffer`; resolves to how many there were, 0 behind the end. */
@@ -313,7 +315,9 @@ async function writeVector(file: Taker, pieces: readonly Uint8Array[]): Promise<
   // A disk that fills up takes a part first, and refuses the rest.
   const written = pieces.length > 1 && !(copiesVectors && areLarge(pieces)) ? await file.writev(pieces) : 0;
   for (const piece of behind(pieces, written)) {
-    for (let start = 0; start < piece.length;) start += await file.write(piece, start, piece.length - start);
+    for (let start = 0; start < piece.length;) {
+      start += await file.write(piece, start, Math.min(piece.length - start, MOST_OF_CALL));
+    }
   }
 }
 

@@ -116,6 +116,8 @@ test("append refuses what it excludes, and its methods refuse files without it",
       code: "ENOENT",
       message: /^Cannot open .*: the directory is missing \(ENOENT\)$/,
     });
+    const defaults = { append: true, atomic: false, replace: true };
+    await (await openFileWritable(path, defaults)).close();
     await writeFile(path, "old");
     const stream = await openFileWritable(path);
     assert.throws(() => stream.flushSync(), TypeError);

@@ -39,6 +39,18 @@ test("writeFully() goes on where the system took a part, with no byte twice or l
     }),
   ));
 
+test("writeFully() asks no call for 2 GiB, which systems and runtimes refuse", async () => {
+  const lengths: number[] = [];
+  const write = (_: Uint8Array, __: number, length: number): Promise<number> => {
+    lengths.push(length);
+    return Promise.resolve(length);
+  };
+  const piece = new Uint8Array(2 ** 31 + 5); // whose memory is never touched
+  await writeFully({ write, writev: () => Promise.resolve(0) }, [piece]);
+  assert.ok(Math.max(...lengths) < 2 ** 31);
+  assert.equal(lengths.reduce((sum, length) => sum + length), piece.length);
+});
+
 test("writeFully() makes one call where the system takes everything", async () => {
   for (const count of [1, 2, 100]) {
     const file = new HesitantFile([Infinity]);

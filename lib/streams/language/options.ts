@@ -141,10 +141,16 @@ export function requireOption<M extends AnyMembers, Name extends keyof M & strin
  *
  * @param given The options that are given.
  * @param reason Why, and the way out, as a predicate: `has no effect without cache: name its folder`.
+ * @param defaults Values that may be given all the same: they say nothing else than their absence.
  * @throws {TypeError} if one of `names` is given.
  */
-export function refuseUnused<O extends object>(given: O, names: readonly (keyof O & string)[], reason: string): void {
-  const unused = names.find((name) => given[name] !== undefined);
+export function refuseUnused<O extends object>(
+  given: O,
+  names: readonly (keyof O & string)[],
+  reason: string,
+  defaults: Partial<O> = {},
+): void {
+  const unused = names.find((name) => given[name] !== undefined && given[name] !== defaults[name]);
   if (unused !== undefined) throw new TypeError(`${unused} ${reason}`);
 }
 

@@ -36,7 +36,9 @@ export interface Settings {
 export function settingsOf(options: UploadHandlerOptions): Settings {
   const given = uploadHandlerOptions.check(options);
   requireDecode(given);
-  if (given.storage !== undefined) refuseUnused(given, ["mode", "flush"], "is for files, and the storage is a bucket");
+  if (given.storage !== undefined) {
+    refuseUnused(given, ["mode", "flush"], "is for files, and the storage is a bucket", uploadHandlerOptions());
+  }
   const { directory: folder, storage: bucket, basePath, publicPath, name, log, ...rest } = uploadHandlerOptions(given);
   const { dotfiles, extensions, accept, allowCrossSite, resumable, onComplete, ...others } = rest;
   const directory = bucket === undefined ? directoryOf(folder) : undefined;

@@ -61,7 +61,8 @@ export async function saveBody(
   const given = saveBodyOptions.check(options);
   requireDecode(given);
   if (typeof destination === "object" && !(destination instanceof URL)) {
-    refuseUnused(given, ["root", "overwrite", "mode", "flush"], "is for files: the destination is a stream");
+    const names = ["root", "overwrite", "mode", "flush"] as const;
+    refuseUnused(given, names, "is for files: the destination is a stream", saveBodyOptions());
   }
   return await storeBody(source, destination, given);
 }
