@@ -51,10 +51,10 @@ export class UnderWay implements Taker {
 
   /** Waits for the call under way, for two seconds at most, and writes what is left, at once. */
   finishNow(): void {
-    if (this.#length > 0) this.#awaitCall();
+    if (this.#length > 0) this.#written += this.#awaitCall();
     this.#isFinished = true;
     try {
-      for (const piece of behind(this.#pieces, this.#written + this.#length)) this.#file.writeNow(piece);
+      for (const piece of behind(this.#pieces, this.#written)) this.#file.writeNow(piece);
     } catch (error) {
       this.#failure = { reason: error };
       throw error;
@@ -88,21 +88,21 @@ export class UnderWay implements Taker {
     return await this.#call(length, () => Promise.resolve(0));
   }
 
-  #awaitCall(): void {
-    const start = performance.now();
-    while (!this.#hasCallEnded()) {
-      if (performance.now() - start > LONGEST) throw new Error(`a write has not ended within ${LONGEST} ms`);
+  /**
+   * Waits for the call under way; returns how many bytes it took, as a full disk takes a part. The place of writing is behind
+   * them then. What others have appended just before the call counts as its own.
+   */
+  #awaitCall(): number {
+    if (!this.#file.status().isFile()) return this.#length;
+    for (const end = performance.now() + LONGEST;;) {
+      const taken = this.#file.position()! - this.#size;
+      if (taken > 0) return Math.min(this.#length, taken);
+      if (performance.now() > end) throw new Error(`a write has not ended within ${LONGEST} ms`);
+      if (this.#file.isDiskFull()) {
+        throw Object.assign(new Error("no space is left on the device"), { code: "ENOSPC" });
+      }
       blockFor(1);
     }
-  }
-
-  /** Whether the system has the bytes of the call; of a pipe or a device that cannot be known. */
-  #hasCallEnded(): boolean {
-    const status = this.#file.status();
-    if (!status.isFile()) return true;
-    if (status.size < this.#size + this.#length) return false;
-    // Others may have appended as much: the place of writing has moved behind the bytes of this call.
-    return (this.#file.position() ?? Infinity) > this.#size;
   }
 }
 

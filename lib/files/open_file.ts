@@ -153,9 +153,14 @@ export class OpenFile {
     }
   }
 
-  /** Whether the end of a call by another thread can be known at once. That of one to a device is not waited for. */
+  /** Whether the end of a call by another thread can be known at once. That of one to a pipe which waits is not waited for. */
   get tellsEnds(): boolean {
-    return this.#tellsEnds ??= this.position() !== undefined || !this.status().isFile();
+    return this.#tellsEnds ??= this.status().isFile() ? this.position() !== undefined : this.status().isFIFO();
+  }
+
+  /** Whether the file's disk has no room for this user. */
+  isDiskFull(): boolean {
+    return fs.statfsSync(this.ownPath).bavail === 0;
   }
 
   /** The maximum bytes of a call that is made at once: a pipe that is opened without waits takes all of `PIPE_BUF`, or none. */

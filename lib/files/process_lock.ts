@@ -80,13 +80,13 @@ export class ProcessLock {
   readonly #waitFor: number;
   #timer: Interval | undefined = undefined;
   #turn: Turn | undefined = undefined;
+  readonly #released: AbortController = new AbortController();
   /** The time of the last touch of the file, of `performance.now()`, and of `Date.now()`. */
   #beatAt = 0;
   #beatTime = 0;
   /** The time of the last beat that the file took, or of its making, of `performance.now()`. */
   #shownAt = 0;
   #isLost = false;
-  #isReleased = false;
   #isAsked = false;
   #lacksFile = false;
 
@@ -145,7 +145,7 @@ export class ProcessLock {
 
   /** Releases the lock: removes its file. Never throws. */
   release(): void {
-    this.#isReleased = true;
+    this.#released.abort();
     this.#timer?.stop();
     held.delete(this.#path);
     remove(this.#path);
@@ -181,7 +181,7 @@ export class ProcessLock {
   async #watch(holders: readonly LockHolder[]): Promise<void> {
     const watch = new BeatWatch(this.#heartbeat, this.#expiry);
     for (;;) {
-      if (this.#isReleased) throw new LockLostError(this.#options.subject);
+      if (this.#released.signal.aborted) throw new LockLostError(this.#options.subject);
       const states = holders.map((holder) => holder.inspect() === "dead" ? "expired" : watch.look(holder));
       const alive = states.indexOf("beating");
       if (alive !== -1) this.#refuse(holders[alive]);
@@ -201,7 +201,7 @@ export class ProcessLock {
     let blocking = found;
     try {
       if (this.#turn === undefined) {
-        this.#turn = await Turn.take(this.#key, { waitFor: this.#waitFor });
+        this.#turn = await Turn.take(this.#key, { waitFor: this.#waitFor, signal: this.#released.signal });
         if (this.#turn === undefined) throw this.#options.busy({ processId: process.pid, isInThisProcess: true });
         blocking = this.#attempt(watch);
       }
@@ -212,7 +212,7 @@ export class ProcessLock {
         if (this.#options.onHandOverRequested !== undefined) ask(request);
         // Those that refused each other must not ask at the same moment again.
         await sleep(Math.min(this.#heartbeat / 4, POLL) * (0.2 + Math.random()));
-        if (this.#isReleased) throw new LockLostError(this.#options.subject);
+        if (this.#released.signal.aborted) throw new LockLostError(this.#options.subject);
         blocking = this.#blocking(watch) ?? this.#attempt(watch);
       }
     } catch (error) {

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { appendFileSync, closeSync, openSync, readFileSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -192,6 +201,39 @@ test("a pipe whose reader takes nothing ends flushSync() with an error after two
     assert.deepEqual((await written).map(({ status }) => status), ["rejected", "rejected"]);
     closeSync(reader);
     assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("flushSync() writes the rest of what a full disk took a part of, whatever others append meanwhile", {
+  skip: cannotMount,
+}, () =>
+  onSmallDisk(800, async (disk) => {
+    for (const appendsOther of [false, true]) {
+      for (const what of ["file", "series"]) {
+        const ballast = join(disk, "ballast");
+        writeFileSync(ballast, new Uint8Array(400_000));
+        const directory = join(disk, what);
+        const options = { directory, maxFileSize: 1e6, name: "a.log", append: true, onWarning: () => {} };
+        const stream = what === "file"
+          ? await openFileWritable(join(disk, "a.log"), { append: true })
+          : new RotatingFileWritable(options);
+        const path = what === "file" ? join(disk, "a.log") : join(directory, "a-00001.log");
+        const writer = stream.getWriter();
+        void writer.closed.catch(() => {});
+        await writer.write("first\n");
+        const written = Promise.allSettled([writer.write("x".repeat(500_000)), writer.write("last\n")]);
+        await Promise.resolve();
+        const isCut = (): boolean => statSync(path).size > 100_000 && statfsSync(disk).bavail === 0;
+        while (!isCut()); // without a turn of the event loop
+        rmSync(ballast);
+        if (appendsOther) appendFileSync(path, "y".repeat(150_000));
+        stream.flushSync();
+        assert.equal(readFileSync(path, "utf8").replace(/y+/, ""), `first\n${"x".repeat(500_000)}last\n`);
+        await written;
+        await writer.close().catch(() => {});
+        rmSync(path);
+        rmSync(directory, { recursive: true, force: true });
+      }
+    }
   }));
 
 /** Makes the process look as on another system, where nothing tells the place of writing, until the end of a test. */

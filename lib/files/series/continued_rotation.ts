@@ -71,7 +71,6 @@ export class ContinuedRotation implements SeriesWriter {
       this.#current.continue();
     } catch (error) {
       this.giveUp();
-      this.#leave();
       throw error;
     }
     this.#isTaken = true;
@@ -147,6 +146,7 @@ export class ContinuedRotation implements SeriesWriter {
     this.#current.abandon();
     this.#upkeep.giveUp();
     this.attempts.giveUp();
+    if (!this.#isTaken) this.#leave(); // which ends the wait for another stream
   }
 
   abandon(): void {

@@ -146,6 +146,21 @@ test("half a line of a file that may not be written to is ended by a line feed a
     assert.deepEqual((await written(directory, ["end\n"]))["app-00001.log"], "halfx");
   }));
 
+test("abort() ends the wait for a series that another stream has", () =>
+  inFolder(async (directory) => {
+    const first = open(directory).getWriter();
+    await first.write("1\n");
+    for (const attempts of [60, Infinity]) {
+      const writer = open(directory, { retry: { attempts, delay: 1000 } }).getWriter();
+      const ended = Promise.allSettled([writer.write("2\n"), writer.closed]);
+      await pause(20);
+      await within(writer.abort(new Error("stop")), "abort()");
+      assert.deepEqual((await ended).map(({ status }) => status), ["rejected", "rejected"]);
+    }
+    await first.close();
+    assert.deepEqual(await written(directory, ["3\n"]), { "app-00001.log": "1\n3\n" });
+  }));
+
 test("rotate(), flush() and reopen() take their turn behind what was written, though the stream is locked", () =>
   inFolder(async (directory) => {
     for (const append of [true, false]) {
