@@ -17,7 +17,7 @@ import { changedFiles, readGraph, testsOf } from "./changed.ts";
 import { root } from "./root.ts";
 import { type Counts, type Failure, shortened } from "./test_counts.ts";
 import { isLong, type Part, runPart, runTests, runtimes } from "./test_part.ts";
-import { runtimesOf } from "./test_runtimes.ts";
+import { isForPlainForm, runtimesOf } from "./test_runtimes.ts";
 
 const checks: Readonly<Record<string, string[]>> = {
   format: ["deno", "fmt", "--check"],
@@ -188,7 +188,12 @@ const filesOn = new Map(
     length > 0
   ),
 );
-const counted = await runParts(partsOf(filesOn), isWhole ? [check] : []);
+const plainParts = [...filesOn].map(([name, files]): Part => {
+  const environment = { MILLRACE_PLAIN: "1" };
+  return { name, files: files.filter((file) => isForPlainForm(file, isLong)), isShared: true, environment };
+});
+const withPlain = isWhole ? plainParts.filter(({ files }) => files.length > 0) : [];
+const counted = await runParts([...withPlain, ...partsOf(filesOn)], isWhole ? [check] : []);
 for (const name of filesOn.keys()) results.set(name, counted.get(name)!);
 
 /** Most failures whose reports are printed again. */

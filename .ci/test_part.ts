@@ -59,17 +59,19 @@ export interface Part {
   readonly files: readonly string[];
   /** Whether the files share modules and a process, rather than have each its own. */
   readonly isShared: boolean;
+  /** Variables of the process's environment beside those of this one. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** Runs the tests of a part. What they print is shown as it comes, or when all have ended. */
-export async function runPart({ name, files, isShared }: Part, shown: "live" | "after"): Promise<Counts> {
+export async function runPart({ name, files, isShared, environment }: Part, shown: "live" | "after"): Promise<Counts> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-test-"));
   const report = join(folder, "report");
   const log = shown === "after" ? join(folder, "log") : undefined;
   const { command, loadsAnew } = runtimes[name];
   const groups = isShared ? [files] : files.map((file) => [file]);
   const entries = loadsAnew ? groups.map((group) => new Entry(group, folder)) : [];
-  const fault = await runTests(command(report, loadsAnew ? entries.map(({ path }) => path) : files), log);
+  const fault = await runTests(command(report, loadsAnew ? entries.map(({ path }) => path) : files), log, environment);
   let counts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
   try {
     counts = runtimes[name].counts(readFileSync(report, "utf8"));
@@ -131,13 +133,19 @@ process.exit = (code) => { throw new Error(\`a test ended its process with \${co
  *
  * @param log A file for what is printed until the command has ended.
  */
-export async function runTests([command, ...args]: string[], log: string | undefined): Promise<string | undefined> {
-  const line = `\n$ ${command} ${args.join(" ")}`;
+export async function runTests(
+  [command, ...args]: string[],
+  log: string | undefined,
+  environment: Part["environment"] = {},
+): Promise<string | undefined> {
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value} `).join("");
+  const line = `\n$ ${variables}${command} ${args.join(" ")}`;
   if (log === undefined) console.log(line);
   const output = log === undefined ? "inherit" : openSync(log, "w");
   const began = performance.now();
   const env = {
     ...process.env,
+    ...environment,
     PATH: [join(root, "node_modules/.bin"), process.env.PATH].join(delimiter),
     NODE_COMPILE_CACHE: compiled,
   };

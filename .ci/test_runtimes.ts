@@ -91,3 +91,11 @@ export function runtimesOf(path: string): readonly string[] {
   }
   return runtimes;
 }
+
+/** Tests that every run repeats with the streams in their plain form: those of where runtimes take and make streams. */
+const plain = /^tests\/streams\/(bridge|drop_in_(?!server)|edge\/|idle_error|native_writer|odd_reads|transform_feed)/;
+
+/** Whether a test file is run with `MILLRACE_PLAIN=1`, too; for nights that is each of the streams but for isolated ones. */
+export function isForPlainForm(path: string, isLong: boolean): boolean {
+  return (isLong ? path.startsWith("tests/streams/") : plain.test(path)) && !path.endsWith("_isolated_test.ts");
+}

@@ -14,6 +14,7 @@ const rejectLater = async (): Promise<never> => {
   return fail();
 };
 const ignore = (): void => {};
+const nativeLocked = Object.getOwnPropertyDescriptor(globalThis.WritableStream.prototype, "locked")!.get!;
 
 /** A stream of a chunk a pull(), which fails the fourth time. */
 function failingSource({ ReadableStream }: StreamSet, end: () => unknown = fail): ReadableStream<number> {
@@ -270,6 +271,11 @@ export const forgotten: Readonly<Record<string, Failure>> = {
   "a forgotten write()": ({ WritableStream }) => void new WritableStream({ write: reject }).getWriter().write(1),
   "a forgotten cancel()": ({ ReadableStream }) => void new ReadableStream({ cancel: fail }).cancel(),
   "a forgotten close()": ({ WritableStream }) => void new WritableStream({ close: fail }).close(),
+  "a forgotten close() of a stream that the runtime has looked at": ({ WritableStream }) => {
+    const stream = new WritableStream({ close: fail });
+    nativeLocked.call(stream);
+    void stream.close();
+  },
 };
 
 export const forgottenPipes: Readonly<Record<string, Failure>> = {

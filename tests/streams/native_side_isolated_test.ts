@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeNativeSideLazily } from "../../lib/streams/native/lazy/lazy_side.ts";
+import { isPlain } from "../../lib/streams/language/host.ts";
 import { readBatches } from "../../lib/batch/mod.ts";
 import { readableStreamStateOf } from "../../lib/streams/native/feeds/readable_feed.ts";
 import { ReadableStream, toNative, TransformStream, WritableStream } from "../../lib/streams/mod.ts";
 import { runtime } from "../support/runtime.ts";
+import { turn } from "../support/waits.ts";
 
 const streams = new URL("../../lib/streams/mod.ts", import.meta.url).href;
 const nativeLocked = getterOf(globalThis.ReadableStream.prototype, "locked");
@@ -59,7 +61,11 @@ for (const [name, getter, stream] of nativeGetters) {
   });
 }
 
-test("readers and writers have nothing of the runtime's before it looks, nor have their streams", () => {
+const hasSides = isPlain && "in its plain form a stream has its native side from the start";
+
+test("readers and writers have nothing of the runtime's before it looks, nor have their streams", {
+  skip: hasSides,
+}, () => {
   const stream = new ReadableStream();
   const bytes = new ReadableStream({ type: "bytes" });
   const writable = new WritableStream();
@@ -170,7 +176,7 @@ test("the runtime sees the locks of toNative(), of tee() and of a pipe through a
 });
 
 test("pipes through transforms of ours do without their native sides", {
-  skip: runtime === "bun" && "a stream has its native side from the start",
+  skip: runtime === "bun" ? "a stream has its native side from the start" : hasSides,
 }, async () => {
   const transform = new TransformStream<string, string>();
   const source = ReadableStream.from(["a", "b"]) as ReadableStream<string>;
@@ -316,7 +322,9 @@ test("a native reader cancels a source that has closed, as long as chunks of it 
   assert.deepEqual(reasons, ["enough"]);
 });
 
-test("a native reader is told of the end of a stream before its reads are", async () => {
+test("a native reader is told of the end of a stream before its reads are", {
+  skip: isPlain && runtime === "deno" && "Deno tells its reads of the end of its own streams first",
+}, async () => {
   for (const end of ["close", "error"] as const) {
     let controller!: ReadableStreamDefaultController<string>;
     const stream = new ReadableStream<string>({ start: (given) => void (controller = given) });
@@ -409,7 +417,9 @@ for (const type of [undefined, "bytes"] as const) {
   });
 }
 
-test("the runtime reads a stream that was frozen before it looked", async () => {
+test("the runtime reads a stream that was frozen before it looked", {
+  skip: isPlain && runtime === "deno" && "Deno does not read a frozen stream of its own either",
+}, async () => {
   const reader = nativeGetReader.call(Object.freeze(ReadableStream.from(["a"]))) as ReadableStreamDefaultReader<string>;
   assert.equal((await reader.read()).value, "a");
 });
@@ -520,6 +530,7 @@ test("the end of a transform that has closed refuses what the runtime pipes into
   let source!: ReadableStreamDefaultController<string>;
   const native = new globalThis.ReadableStream<string>({ start: (controller) => void (source = controller) });
   source.enqueue("late"); // and nothing more, nor an end
+  await turn(); // Node fails in an assertion of its own where its side of the stream is just closing
   await assert.rejects(native.pipeTo(transform.writable), TypeError);
 });
 

@@ -2,6 +2,7 @@ import type { GlobalFunctions } from "./host.ts";
 
 /** Whether readers have a `readMany()`. (First, so that minifiers put it in its places.) */
 export const hasReadMany: boolean = false;
+export { hasReadMany as isTunedToBun };
 
 /** Returns an attribute's getter. The form for browsers of `host.ts`, for which no minimum version is given. */
 // deno-lint-ignore no-explicit-any -- each getter has its own type

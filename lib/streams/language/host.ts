@@ -21,6 +21,29 @@ function looksForReadMany(): boolean {
   return "readMany" in globalThis.ReadableStreamDefaultReader.prototype;
 }
 
+interface Globals {
+  readonly Deno?: {
+    readonly permissions: { querySync(permission: { name: "env"; variable: string }): { readonly state: string } };
+    readonly env: { get(name: string): string | undefined };
+  };
+  readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
+}
+
+/** Whether `MILLRACE_PLAIN` is set, by which streams make no use of what they know of a runtime's own. */
+export const isPlain: boolean = /* @__PURE__ */ hasVariable("MILLRACE_PLAIN");
+
+/** Deno would ask its user before it reads a variable without the permission, and takes long to look `process` up. */
+function hasVariable(variable: string): boolean {
+  const globals = globalThis as Globals;
+  const { Deno: deno } = globals;
+  if (deno === undefined) return Boolean(globals.process?.env?.[variable]);
+  const { state } = deno.permissions.querySync({ name: "env", variable });
+  return state === "granted" && Boolean(deno.env.get(variable));
+}
+
+/** Whether streams do what is fast on Bun, rather than what is right everywhere. */
+export const isTunedToBun: boolean = hasReadMany && !isPlain;
+
 /** `asStreamPair()` with the global, which is looked up at this call. */
 export function asGlobalStreamPair<Pair extends object>(pair: Pair, constructor: new (...args: never[]) => Pair): Pair {
   return looksForReadMany() ? Reflect.construct(globalThis.TransformStream, [], constructor) as Pair : pair;

@@ -1,4 +1,4 @@
-import { hasReadMany } from "#streams/host";
+import { hasReadMany, isTunedToBun } from "#streams/host";
 import { nativeByobReader, NativeReadableStreamBYOBReader, nativeReader } from "../language/native_classes.ts";
 import { markAsHandled } from "../language/promises.ts";
 
@@ -52,7 +52,7 @@ export function releaseSide(state: LockState, stream: LockedStream, mayKeep: boo
   transferLock?.releaseLock();
   if (nativeSide === undefined) return;
   if (stream.nativeSide === stream.shell) {
-    if (hasReadMany && mayKeep && !isPublic) {
+    if (isTunedToBun && mayKeep && !isPublic) {
       stream.idleLock = nativeSide;
       return;
     }

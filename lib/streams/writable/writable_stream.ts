@@ -3,6 +3,7 @@ import {
   adoptOwnClosedPromise,
   answerNode,
   closeEndedSide,
+  EagerSink,
   makeNativeSideLazily,
   staysLazy,
   WatchedWritableFeed,
@@ -12,7 +13,6 @@ import {
   isWritableStreamLocked,
   releaseWritableFeed,
   setWritableStreamStateOf,
-  WritableFeed,
   writableStreamStateOf,
 } from "../native/feeds/writable_feed.ts";
 import { lockSide } from "../native/native_locks.ts";
@@ -76,7 +76,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     strategy: QueuingStrategy<W> | undefined = undefined,
   ) {
     const state = takeState<WritableStreamState>() ?? setUpFromUnderlyingSink(underlyingSink, strategy);
-    super(isLazy ? undefined : new WritableFeed(state));
+    super(isLazy ? undefined : new EagerSink(state));
     this.#state = state;
     state.shell = this;
     if (isLazy) return;

@@ -1,4 +1,5 @@
 import { undecided, unhandled } from "./known.ts";
+import { isPlain } from "../../../lib/streams/language/host.ts";
 import { native as nativeClasses, ours as ourClasses } from "../drop_in_implementations.ts";
 import { TextDecoderStream } from "../../../lib/streams/encoding/text_decoder_stream.ts";
 import { TextEncoderStream } from "../../../lib/streams/encoding/text_encoder_stream.ts";
@@ -149,6 +150,8 @@ export interface Difference {
   readonly cells: RegExp;
   readonly on: readonly Host[];
   readonly reason: string;
+  /** Whether only streams in their plain form differ. */
+  readonly plain?: true;
   /** Whether that is all that differs; it is if this is left out. */
   readonly excuses?: (native: string, ours: string) => boolean;
 }
@@ -159,7 +162,7 @@ export async function differences(cells: readonly Cell[], known: readonly Differ
   readonly reasons: string[];
 }> {
   const unknown: Record<string, { native: Seen; ours: Seen }> = {};
-  const here = known.filter(({ on }) => on.includes(host));
+  const here = known.filter(({ on, plain }) => on.includes(host) && (isPlain || !plain));
   const used = new Set<Difference>();
   await Promise.all(cells.map(async ({ name, run }) => {
     const [ofNative, ofOurs] = await Promise.all([seenBy(run, native), seenBy(run, ours)]);

@@ -1,3 +1,4 @@
+import { isTunedToBun } from "#streams/host";
 import { NativePromise, promiseRejectedWith, queueReaction, react } from "../../language/promises.ts";
 import { type ManyChunks, nativeGetReader, nativeReader, nativeReadMany } from "../../language/native_classes.ts";
 import { type BatchLimits, type BatchReader, type BatchRequest, GatheredBatch } from "../../queuing/read_batch.ts";
@@ -33,7 +34,7 @@ export class NativeBatchReader implements BatchReader {
     const batch = this.#batch;
     if (batch.chunks.length > 0) return undefined; // the read that was under way has begun it
     const mayAsk = this.#readsAhead && this.#end === undefined && !this.#isReading;
-    if (this.#nextRest === this.#rest.length && nativeReadMany !== undefined && mayAsk) this.#readMany();
+    if (isTunedToBun && this.#nextRest === this.#rest.length && mayAsk) this.#readMany();
     this.#addRest(batch);
     if (batch.chunks.length === 0 || (batch.hasRoom && this.#end === undefined)) return undefined;
     this.#batch = new GatheredBatch(this.#limits);

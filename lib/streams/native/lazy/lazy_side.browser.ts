@@ -2,6 +2,7 @@
 // Minifiers drop functions without steps, and all that they would be called with.
 
 export { ReadableFeed as EagerFeed } from "../feeds/readable_feed.ts";
+export { WritableFeed as EagerSink } from "../feeds/writable_feed.ts";
 
 // Every native side and lock is made at once, shown and released by the runtime, and stays open.
 export function makeNativeSideLazily(): void {}

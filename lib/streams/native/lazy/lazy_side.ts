@@ -1,3 +1,4 @@
+import { isPlain } from "#streams/host";
 import { isObject } from "../../language/webidl.ts";
 import type { WritableStreamState } from "../../writable/stream_state.ts";
 import type { LockState, NativeLock } from "../native_locks.ts";
@@ -31,7 +32,7 @@ export function unseenWritableEnd<End>(
   pair: unknown,
   End: new (state: WritableStreamState) => End,
 ): End | undefined {
-  if (!isObject(pair) || getPrototypeOf(pair) !== ours || hasOwn(pair, "writable")) return undefined;
+  if (isPlain || !isObject(pair) || getPrototypeOf(pair) !== ours || hasOwn(pair, "writable")) return undefined;
   if (getOwnPropertyDescriptor(ours, "writable")?.get !== getWritable) return undefined;
   const state = stateOf(pair);
   return state && new End(state.writable);
@@ -39,7 +40,14 @@ export function unseenWritableEnd<End>(
 
 export { staysLazy } from "./native_prototype.ts";
 export { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "./node_interop.ts";
-export { closeEndedSide, EagerFeed, lightSideOf, WatchedReadableFeed, WatchedWritableFeed } from "./runtime_feeds.ts";
+export {
+  closeEndedSide,
+  EagerFeed,
+  EagerSink,
+  lightSideOf,
+  WatchedReadableFeed,
+  WatchedWritableFeed,
+} from "./runtime_feeds.ts";
 
 /** A class of streams of the runtime's. */
 type StreamClass = StandIn & (new () => object);

@@ -1,4 +1,4 @@
-import { getterOf } from "#streams/host";
+import { getterOf, isPlain } from "#streams/host";
 import { NativeReadableStream, replaceGlobal } from "../../language/native_classes.ts";
 
 /** Marks a new stream as one that can be transferred. */
@@ -181,7 +181,7 @@ export function putInPlace(
   makeStandIn: MakeStandIn,
   members: readonly Member[],
 ): boolean {
-  const isLike = hasOnlySymbols(sample) && farFromTop(() => isLikeNative(sample, makeStandIn, members));
+  const isLike = !isPlain && hasOnlySymbols(sample) && farFromTop(() => isLikeNative(sample, makeStandIn, members));
   return isLike && replaceGlobal(native.name, makeStandIn(sideOf)!);
 }
 

@@ -1,8 +1,8 @@
 // The answers that `node:stream` wants of a web stream, under registered symbols, for `finished()`, `isDisturbed()` …
 // Node's own streams answer for their native side, of which that of this package is empty.
 import { mustBe } from "../../language/errors.ts";
-import { type EndedPromise, LazyPromise, markAsHandled } from "../../language/promises.ts";
-import { readableStreamClose, type ReadableStreamState } from "../../readable/stream_state.ts";
+import { type EndedPromise, LazyPromise, markAsHandled, noop, react } from "../../language/promises.ts";
+import { readableStreamClose, ReadableStreamState } from "../../readable/stream_state.ts";
 import { UnderlyingSourceAlgorithms } from "../../readable/underlying_source.ts";
 
 const CLOSED_PROMISE = Symbol.for("nodejs.webstream.isClosedPromise");
@@ -25,14 +25,13 @@ class OwnClosedPromise implements EndedPromise {
   }
 }
 
-let isOwn: boolean | undefined;
-
 /** Lets a state settle the promise that the runtime's constructor gave its stream, if it did. */
 export function adoptOwnClosedPromise(state: AskedState, stream: object): void {
-  isOwn ??= Object.hasOwn(stream, CLOSED_PROMISE);
-  if (!isOwn) return;
-  state.ended = new OwnClosedPromise((stream as Record<symbol, EndedPromise>)[CLOSED_PROMISE]);
+  if (!Object.hasOwn(stream, CLOSED_PROMISE)) return;
+  const own = (stream as Record<symbol, EndedPromise>)[CLOSED_PROMISE];
+  state.ended = new OwnClosedPromise(own);
   settleIfEnded(state, state.ended);
+  if (isEmpty(state)) react(own.promise, () => closeIfEmpty(state), noop);
 }
 
 /** The state of a stream of either kind, as far as answers need it. */
@@ -68,14 +67,20 @@ export function answerNode(
 
 /** Deno makes an empty body of the global class and closes it from within. One with a source it cancels so. */
 export function closeIfEmpty(state: ReadableStreamState): void {
-  const { source } = state.controller;
-  if (!(source instanceof UnderlyingSourceAlgorithms && source.isNone)) return;
+  if (!isEmpty(state)) return;
   state.feed = undefined; // its side is closed
   readableStreamClose(state);
 }
 
-/** A promise that settles when the stream has closed or errored. */
-function ended(state: AskedState): Promise<void> {
+/** Whether a stream is open, and has no source that could give it anything. */
+function isEmpty(state: AskedState): state is ReadableStreamState {
+  if (!(state instanceof ReadableStreamState) || state.state !== "readable") return false;
+  const { source } = state.controller;
+  return source instanceof UnderlyingSourceAlgorithms && source.isNone;
+}
+
+/** Returns a promise that settles when the stream has closed or errored. */
+export function ended(state: AskedState): Promise<void> {
   if (state.ended === undefined) {
     state.ended = new LazyPromise();
     settleIfEnded(state, state.ended);

@@ -1,4 +1,4 @@
-import { hasReadMany } from "#streams/host";
+import { isTunedToBun } from "#streams/host";
 import {
   isNativeReadableStreamLocked,
   isNativeWritableStreamLocked,
@@ -28,6 +28,7 @@ import {
   releaseReadableFeed,
 } from "../feeds/readable_feed.ts";
 import { WritableFeed } from "../feeds/writable_feed.ts";
+import { ended } from "./node_interop.ts";
 
 const { prototype } = nativeClass("ReadableStreamDefaultController", "enqueue");
 
@@ -184,8 +185,7 @@ export class WatchedWritableFeed extends WritableFeed {
   #isClosing = false;
 
   override close(): Promise<void> | undefined {
-    const { closeRequest, inFlightCloseRequest } = this.stream;
-    if (this.#isClosing) return (closeRequest ?? inFlightCloseRequest)?.promise;
+    if (this.#isClosing) return ended(this.stream); // not the promise of users, which would count as handled
     this.#isClosing = true; // from the side
     return super.close();
   }
@@ -279,4 +279,7 @@ class LendingReaderState extends FeedReaderState {
 }
 
 /** The feed of a native side that every stream is made with: where the runtime takes one chunk at once, none crosses faster. */
-export const EagerFeed: typeof ReadableFeed = hasReadMany ? LendingFeed : ReadableFeed;
+export const EagerFeed: typeof ReadableFeed = isTunedToBun ? LendingFeed : WatchedReadableFeed;
+
+/** The feed of a native side that every writable stream is made with. */
+export const EagerSink: typeof WritableFeed = isTunedToBun ? WritableFeed : WatchedWritableFeed;
