@@ -19,7 +19,7 @@ import type {
   DecompressionStreamOptions,
   DecompressOptions,
 } from "./options.ts";
-import { compressBy, decompressBy } from "./session.ts";
+import { compressBy, decompressBy } from "./pump.ts";
 
 export { provide } from "./module.ts";
 export type { CompressionStreamOptions, CompressOptions, DecompressionStreamOptions, DecompressOptions };

@@ -1,5 +1,6 @@
 import { type Family, type Format, traitsOf } from "./format.ts";
 import { compressParameters, type DecompressOptions, decompressParameters } from "./options.ts";
+import { counted } from "./pump.ts";
 import { FINISH, FLUSH, type PieceLimits, PROCESS, Session } from "./session.ts";
 import { decoders, encoders } from "./whole.ts";
 
@@ -42,6 +43,17 @@ export class Encoder {
     return this.#run(bytes, PROCESS);
   }
 
+  /** Encodes pieces, which must not change, in steps with an output each, maybe empty, until it is closed. */
+  *steps(pieces: Iterable<Uint8Array>): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
+    if (!this.#isOpen) return;
+    for (const piece of pieces) {
+      for (const output of this.#session.run(piece, PROCESS, PIECES)) {
+        yield output;
+        if (!this.#isOpen) return;
+      }
+    }
+  }
+
   /** Returns the output that makes everything decodable that was written. */
   flush(): Uint8Array<ArrayBuffer>[] {
     return this.#run(NOTHING, FLUSH);
@@ -62,7 +74,7 @@ export class Encoder {
 
   #run(bytes: Uint8Array, operation: number): Uint8Array<ArrayBuffer>[] {
     if (!this.#isOpen) return [];
-    return [...this.#session.run(bytes, operation, PIECES)].filter(({ length }) => length > 0);
+    return counted(() => [...this.#session.run(bytes, operation, PIECES)].filter(({ length }) => length > 0));
   }
 }
 

@@ -12,7 +12,8 @@ import {
   requireBytes,
   type SessionParameters,
 } from "./options.ts";
-import { FINISH, FLUSH, type PieceLimits, PROCESS, Session, tooLarge, Turn } from "./session.ts";
+import { pump, readable } from "./pump.ts";
+import { FINISH, FLUSH, type PieceLimits, PROCESS, Session, tooLarge } from "./session.ts";
 
 /** Larger chunks are handed over in pieces; the size of output is also that of the chunks that come out of large inputs. */
 const PIECES: PieceLimits = { input: 64 * 1024, output: 64 * 1024 };
@@ -192,30 +193,29 @@ class Pump {
       else if (given.length === 0) return;
       this.#watch.input?.(given.length);
       const { module: loaded } = this.#codec;
-      // The standard allows to transfer a chunk while it is written: what the codec does not take now is copied.
-      const bytes = loaded && given.length <= PIECES.input ? given : new Uint8Array(given);
+      const bytes = readable(given, loaded, PIECES); // the standard allows to transfer a chunk while it is written
       const module = loaded ?? await this.#wait(this.#codec.load());
       this.#session ??= new Session(module, this.#parameters);
-      const turn = new Turn();
-      for (const piece of this.#session.run(bytes, operation, PIECES)) {
-        if (turn.isOver()) await this.#wait(turn.next());
-        if (piece.length > 0) {
-          this.#watch.output?.(piece.length);
-          if (!this.#isWanted && !(isEnd && this.#reader.desiredSize === 0)) {
-            await this.#wait(new Promise<void>((resolve) => this.#resume = resolve));
-          }
-          this.#isWanted = false;
-          this.#reader.enqueue(piece);
-        }
-        turn.resume();
-      }
+      const pumping = pump(this.#session.run(bytes, operation, PIECES), (output) => this.#put(output, isEnd));
+      if (pumping) await this.#wait(pumping);
       if (!isEnd) return;
       this.#end(undefined);
       this.#reader.close();
     } catch (error) {
       this.fail(error);
-      throw error;
+      throw this.#ended!.reason; // which may be another one, as steps of a session that is closed fail
     }
+  }
+
+  #put(output: Uint8Array<ArrayBuffer>, isEnd: boolean): void | Promise<void> {
+    this.#watch.output?.(output.length);
+    if (this.#isWanted || (isEnd && this.#reader.desiredSize === 0)) return this.#enqueue(output);
+    return this.#wait(new Promise<void>((resolve) => this.#resume = resolve)).then(() => this.#enqueue(output));
+  }
+
+  #enqueue(output: Uint8Array<ArrayBuffer>): void {
+    this.#isWanted = false;
+    this.#reader.enqueue(output);
   }
 
   /** The reader is gone: later writes fail with its reason. */

@@ -1,17 +1,6 @@
-import { atEndOfTurn, joinBytes } from "../streams/internal.ts";
 import type { Format } from "./format.ts";
-import { type Codec, codecOf, type Codecs, type Instance, instanceOf, type WasmModule } from "./module.ts";
-import {
-  type CompressOptions,
-  compressParameters,
-  compressSchema,
-  type DecompressOptions,
-  decompressParameters,
-  decompressSchema,
-  owned,
-  requireBytes,
-  type SessionParameters,
-} from "./options.ts";
+import { type Instance, instanceOf, type WasmModule } from "./module.ts";
+import type { SessionParameters } from "./options.ts";
 
 /** The reason for which a codec failed; `window`: the data requires a larger one than the decoder may take. */
 export type CodecFault = "parameter" | "corrupt" | "truncated" | "trailing" | "window" | "dictionary" | "memory";
@@ -203,94 +192,6 @@ function release({ instance, handle, need }: Held): void {
  */
 const abandoned = globalThis.FinalizationRegistry && new FinalizationRegistry(release);
 
-export const compressOptions: ReturnType<typeof compressSchema> = /* @__PURE__ */ compressSchema("compress()");
-export const decompressOptions: ReturnType<typeof decompressSchema> = /* @__PURE__ */ decompressSchema("decompress()");
-
-export async function compressBy(
-  codecs: Codecs,
-  bytes: ArrayBufferView | ArrayBufferLike,
-  options: CompressOptions,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const input = requireBytes(bytes, "bytes");
-  const parameters = compressParameters(compressOptions.check(options), input.length, true);
-  return await runWhole(input, parameters, codecOf(codecs, parameters), Infinity);
-}
-
-export async function decompressBy(
-  codecs: Codecs,
-  bytes: ArrayBufferView | ArrayBufferLike,
-  options: DecompressOptions,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const input = requireBytes(bytes, "bytes");
-  const checked = decompressOptions.check(options);
-  const parameters = decompressParameters(checked, true);
-  return await runWhole(input, parameters, codecOf(codecs, parameters), checked.maxSize ?? Infinity);
-}
-
-/** The longest time in ms that a codec computes before the event loop gets a turn. */
-const LONGEST = 10;
-
-/** The time that a codec computes in a turn of the event loop, without its waits. */
-export class Turn {
-  #computed = 0;
-  #since: number = performance.now();
-
-  /** Counts the time since the last {@linkcode Turn.resume} and returns whether the turn has lasted long enough. */
-  isOver(): boolean {
-    this.#computed += performance.now() - this.#since;
-    return this.#computed > LONGEST;
-  }
-
-  next(): Promise<void> {
-    this.#computed = 0;
-    return new Promise<void>(atEndOfTurn);
-  }
-
-  resume(): void {
-    this.#since = performance.now();
-  }
-}
-
-/**
- * The sizes of steps after which a codec can pause: brotli's largest block, and the output of a decoder in some 50 ms,
- * as joining smaller pieces takes a tenth of the time. Other encoders take one step; brotli's fastest levels make a
- * block of each piece.
- */
-function pausesOf({ family, direction, level }: SessionParameters, maxSize: number): PieceLimits {
-  if (direction === "decompress") return { input: Infinity, output: Math.min(maxSize + 1, 2 ** 24) };
-  return { input: family === "brotli" && level >= 2 ? 2 ** 18 : Infinity, output: MAX_OUTPUT };
-}
-
-/** Like {@linkcode stepWhole}, with turns between steps. Takes `input` at the call: its owner may transfer it at once. */
-async function runWhole(
-  input: Uint8Array,
-  parameters: SessionParameters,
-  codec: Codec,
-  maxSize: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const { module } = codec;
-  const limits = pausesOf(parameters, maxSize);
-  const bytes = module && input.length <= limits.input ? input : new Uint8Array(input);
-  const kept = module ? parameters : owned(parameters);
-  const session = new Session(module ?? await codec.load(), kept);
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  try {
-    const turn = new Turn();
-    for (const piece of session.run(bytes, FINISH, limits)) {
-      length += piece.length;
-      if (length > maxSize) throw tooLarge(parameters.format, maxSize);
-      if (length > MAX_OUTPUT) throw aboveLimit(parameters.format);
-      if (piece.length > 0) pieces.push(piece);
-      if (turn.isOver()) await turn.next();
-      turn.resume();
-    }
-  } finally {
-    session.close();
-  }
-  return pieces.length === 1 ? pieces[0] : joinBytes(pieces, length);
-}
-
 export function decompressWhole(
   input: Uint8Array,
   parameters: SessionParameters,
@@ -318,7 +219,7 @@ export function stepWhole(
   }
 }
 
-function aboveLimit(format: Format): RangeError {
+export function aboveLimit(format: Format): RangeError {
   return new RangeError(`cannot decompress ${format}: more than 2 GiB: use DecompressionStream`);
 }
 

@@ -12,7 +12,8 @@ import {
   requireBytes,
   type SessionParameters,
 } from "./options.ts";
-import { compressBy, decompressBy, decompressWhole, MAX_OUTPUT, stepWhole } from "./session.ts";
+import { compressBy, decompressBy } from "./pump.ts";
+import { decompressWhole, MAX_OUTPUT, stepWhole } from "./session.ts";
 
 type AllCodecs = Readonly<Record<Family, Codec>>;
 

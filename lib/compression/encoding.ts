@@ -41,35 +41,48 @@ export function releaseIdleCodecs(): void {
   if (!timer.isSet) timer.start(PATIENCE);
 }
 
-/** The most bytes that are encoded in one turn of the event loop, or in one call: some 3 ms. */
+/** The most bytes that are encoded in one call: some 3 ms. */
 export const MOST_AT_ONCE: number = 256 * 1024;
 
-/** A chunk that waits, in memory of its producer. */
+/** The length of the pieces that chunks are read in; text has up to 3 bytes a unit. */
+const PIECE = 32 * 1024;
+
+const utf8 = new TextEncoder();
+
+/** A chunk that waits, in memory of its producer, or text, which is encoded piece by piece. */
 export class WaitingChunk implements Iterable<Uint8Array> {
-  readonly #bytes: Uint8Array;
+  readonly #content: Uint8Array | string;
+  /** In bytes; of text in its UTF-16 code units, which are no more. */
   readonly length: number;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    this.length = bytes.length; // fixed now: the producer may transfer its buffer
+  constructor(content: Uint8Array | string) {
+    this.#content = content;
+    this.length = content.length; // fixed now: the producer may transfer its buffer
   }
 
   /** Its bytes; throws a TypeError if its buffer was transferred or made smaller meanwhile. */
   get bytes(): Uint8Array {
-    if (this.#bytes.length >= this.length) return this.#bytes;
+    const content = this.#content;
+    if (typeof content === "string") return utf8.encode(content);
+    if (content.length >= this.length) return content;
     throw new TypeError("a chunk's buffer was transferred before all of it was read");
   }
 
-  /** Cuts it into pieces that one turn of the event loop has time for. */
+  /** Cuts it into pieces for steps of an encoder. */
   *[Symbol.iterator](): Generator<Uint8Array, undefined> {
-    for (let start = 0; start < this.length; start += MOST_AT_ONCE) {
-      yield this.bytes.subarray(start, start + MOST_AT_ONCE);
+    const content = this.#content;
+    for (let start = 0, end = 0; start < this.length; start = end) {
+      end = start + PIECE;
+      if (typeof content === "string") {
+        if (content.codePointAt(end - 1)! > 0xffff) end++; // a pair of surrogates
+        yield utf8.encode(content.slice(start, end));
+      } else yield this.bytes.subarray(start, end);
     }
   }
 }
 
 /** An encoder of one body. */
-export type BodyEncoder = Pick<Encoder, "write" | "flush" | "finish" | "close">;
+export type BodyEncoder = Pick<Encoder, "steps" | "flush" | "finish" | "close">;
 
 interface StreamLimits {
   readonly windowLog?: number;
@@ -184,10 +197,7 @@ const MOST_WINDOW_LOG = 23;
 
 function recorded(encoder: BodyEncoder, recorder: BodyRecorder): BodyEncoder {
   return {
-    write(bytes) {
-      recorder.write(bytes);
-      return encoder.write(bytes);
-    },
+    steps: (pieces) => encoder.steps(recordedPieces(pieces, recorder)),
     flush: () => encoder.flush(),
     finish() {
       recorder.end();
@@ -198,6 +208,13 @@ function recorded(encoder: BodyEncoder, recorder: BodyRecorder): BodyEncoder {
       encoder.close();
     },
   };
+}
+
+function* recordedPieces(pieces: Iterable<Uint8Array>, recorder: BodyRecorder): Generator<Uint8Array> {
+  for (const piece of pieces) {
+    recorder.write(piece);
+    yield piece;
+  }
 }
 
 /** Returns what `encode` returns; undefined, with a warning, if it throws: the response is sent as it is then. */
@@ -220,9 +237,9 @@ export class LazyEncoder implements BodyEncoder {
     this.#open = open;
   }
 
-  /** @throws {RangeError} if memory runs out. */
-  write(bytes: Uint8Array): Uint8Array<ArrayBuffer>[] {
-    return this.#opened()?.write(bytes) ?? [];
+  /** Throws a RangeError at its first step if memory runs out. */
+  *steps(pieces: Iterable<Uint8Array>): ReturnType<BodyEncoder["steps"]> {
+    yield* this.#opened()?.steps(pieces) ?? [];
   }
 
   flush(): Uint8Array<ArrayBuffer>[] {

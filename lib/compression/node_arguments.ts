@@ -42,17 +42,19 @@ export function argumentsOf(
 }
 
 /**
- * The bytes of a text, a view or a buffer, of which runtimes and protocols take some; undefined for anything else.
+ * The bytes of a text, a view or a buffer, of which runtimes and protocols take some; undefined for anything else. Text
+ * of more than `most` units, to be sent as UTF-8, is returned as it is.
  * @throws {TypeError} if a buffer is detached, which Node takes for an empty one.
  */
-export function bytesOf(chunk: unknown, encoding: unknown): Uint8Array | undefined {
+export function contentOf(chunk: unknown, encoding: unknown, most: number): Uint8Array | string | undefined {
   if (types.isUint8Array(chunk) && chunk.length > 0) return chunk; // of any realm
   if (typeof chunk !== "string") return bytesOfChunk(chunk);
   if (encoding && !Buffer.isEncoding(encoding as string)) return undefined;
+  if (chunk.length > most && (!encoding || /^utf-?8$/i.test(encoding as string))) return chunk;
   return Buffer.from(chunk, (encoding || "utf8") as BufferEncoding);
 }
 
-/** The error for a chunk that {@linkcode bytesOf} has no bytes of, with the code that Node's has. */
+/** The error for a chunk that {@linkcode contentOf} has no bytes of, with the code that Node's has. */
 export function refusal(chunk: unknown, encoding: unknown): TypeError {
   const [code, what] = chunk === null
     ? ["ERR_STREAM_NULL_VALUES", "null"]

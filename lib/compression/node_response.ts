@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import process from "node:process";
+import { counted, isTurnOver, pump } from "../codecs/internal.ts";
 import { atEndOfTurn } from "../streams/internal.ts";
 import {
   type BodyEncoder,
@@ -10,7 +11,7 @@ import {
   unlessItFails,
   WaitingChunk,
 } from "./encoding.ts";
-import { argumentsOf, bytesOf, holdHead, NodeFields, refusal, setHeaders, type Written } from "./node_arguments.ts";
+import { argumentsOf, contentOf, holdHead, NodeFields, refusal, setHeaders, type Written } from "./node_arguments.ts";
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded } from "./policy.ts";
 
@@ -23,7 +24,7 @@ interface Methods {
 }
 
 interface Queued {
-  readonly pieces: Iterable<Uint8Array>;
+  readonly chunk: WaitingChunk;
   readonly written: Written | undefined;
   readonly isLast: boolean;
 }
@@ -89,7 +90,7 @@ class NodeResponse {
   }
 
   /** Chooses the coding, once, before the head is written. `body` is its first piece, all of it, or unknown yet. */
-  #decide(body: "piece" | Uint8Array | undefined): void {
+  #decide(body: "piece" | WaitingChunk | undefined): void {
     if (this.#isDecided) return;
     this.#isDecided = true;
     this.#releaseHead?.();
@@ -103,16 +104,17 @@ class NodeResponse {
     const accepted = headers["accept-encoding"] as string | undefined;
     const request = (name: string): string | undefined => headers[name] as string | undefined;
     const exchange = { method, url, accepted, status: res.statusCode, request, fields };
-    const isKnown = body instanceof Uint8Array && (body.length > 0 || method !== "HEAD");
-    const encoding = chooseCoding(settings, exchange, isKnown ? body.length : undefined);
+    const whole = body === "piece" ? undefined : body;
+    const isKnown = whole !== undefined && (whole.length > 0 || method !== "HEAD");
+    const encoding = chooseCoding(settings, exchange, isKnown ? whole.length : undefined);
     if (encoding === undefined) return;
     if (method === "HEAD") return this.#mark(fields, encoding.coding);
     if (body === "piece") {
       this.#encoder = unlessItFails(settings, encoding, () => this.#open(encoding));
       if (this.#encoder === undefined) return;
     }
-    if (body instanceof Uint8Array && body.length <= MOST_AT_ONCE) {
-      this.#whole = unlessItFails(settings, encoding, () => encodeWhole(settings, encoding, body));
+    if (whole !== undefined && whole.length <= MOST_AT_ONCE) {
+      this.#whole = unlessItFails(settings, encoding, () => encodeWhole(settings, encoding, whole.bytes));
       if (this.#whole === undefined) return;
     }
     this.#encoding = encoding;
@@ -191,20 +193,21 @@ class NodeResponse {
 
   #write(...given: readonly unknown[]): boolean {
     const { chunk, encoding, written } = argumentsOf(given);
-    const bytes = bytesOf(chunk, encoding);
+    const content = contentOf(chunk, encoding, MOST_AT_ONCE);
     const inPlain = (): boolean => this.#plain.write(chunk, encoding, written);
-    if (bytes === undefined) return this.#asItIs(inPlain, chunk, encoding);
+    if (content === undefined) return this.#asItIs(inPlain, chunk, encoding);
     this.#decide("piece");
     if (this.#isEnded && this.#queue.length > 0) return this.#late.push(inPlain) < 0;
     if (this.#encoding === undefined || this.#isEnded || this.#isClosed) return this.#withHead(inPlain);
     this.#implyHead();
-    if (bytes.length > MOST_AT_ONCE || this.#queue.length > 0) {
-      this.#enqueue({ pieces: new WaitingChunk(bytes), written, isLast: false });
+    const waiting = new WaitingChunk(content);
+    if (this.#mustWait(waiting)) {
+      this.#enqueue({ chunk: waiting, written, isLast: false });
       return false;
     }
     try {
       this.#encoder ??= this.#open(this.#encoding);
-      this.#put(this.#encoder.write(bytes), written);
+      this.#put(this.#encodeNow(this.#encoder, waiting), written);
     } catch (error) {
       return this.#fail(error);
     }
@@ -214,10 +217,12 @@ class NodeResponse {
 
   #end(...given: readonly unknown[]): unknown {
     const { chunk, encoding, written } = argumentsOf(given);
-    const bytes = chunk ? bytesOf(chunk, encoding) : new Uint8Array(0); // as Node has it: false is nothing
+    const most = Math.max(MOST_AT_ONCE, this.#settings.threshold);
+    const content = chunk ? contentOf(chunk, encoding, most) : new Uint8Array(0); // as Node has it: false is nothing
     const inPlain = (): unknown => this.#plain.end(...given);
-    if (bytes === undefined) return this.#asItIs(inPlain, chunk, encoding);
-    this.#decide(bytes);
+    if (content === undefined) return this.#asItIs(inPlain, chunk, encoding);
+    const waiting = new WaitingChunk(content);
+    this.#decide(waiting);
     if (this.#isEnded && this.#queue.length > 0) {
       this.#late.push(inPlain);
       return this.#res;
@@ -226,16 +231,16 @@ class NodeResponse {
     this.#isEnded = true;
     if (this.#whole !== undefined) return this.#withHead(() => this.#plain.end(this.#whole, undefined, written));
     this.#implyHead();
-    if (bytes.length > MOST_AT_ONCE || this.#queue.length > 0) {
-      this.#enqueue({ pieces: new WaitingChunk(bytes), written, isLast: true });
+    if (this.#mustWait(waiting)) {
+      this.#enqueue({ chunk: waiting, written, isLast: true });
       // As it would be without the queue.
       Object.defineProperty(this.#res, "writableEnded", { value: true, configurable: true });
       return this.#res;
     }
     try {
       const output = this.#encoder === undefined
-        ? [encodeWhole(this.#settings, this.#encoding, bytes)]
-        : [...this.#encoder.write(bytes), ...this.#encoder.finish()];
+        ? [encodeWhole(this.#settings, this.#encoding, waiting.bytes)]
+        : [...this.#encodeNow(this.#encoder, waiting), ...this.#encoder.finish()];
       return this.#endWith(output, written);
     } catch (error) {
       this.#fail(error);
@@ -267,6 +272,14 @@ class NodeResponse {
     return this.#plain.end(last, undefined, this.#takeWaiting());
   }
 
+  #mustWait({ length }: WaitingChunk): boolean {
+    return length > MOST_AT_ONCE || this.#queue.length > 0 || (this.#encoder !== undefined && isTurnOver());
+  }
+
+  #encodeNow(encoder: BodyEncoder, chunk: WaitingChunk): Uint8Array[] {
+    return counted(() => [...encoder.steps(chunk)].filter(({ length }) => length > 0));
+  }
+
   #enqueue(queued: Queued): void {
     if (this.#queue.push(queued) > 1) return;
     this.#encodeQueue().catch((error) => this.#fail(error));
@@ -276,12 +289,9 @@ class NodeResponse {
   async #encodeQueue(): Promise<void> {
     const encoder = this.#encoder ??= this.#open(this.#encoding!);
     while (this.#queue.length > 0) {
-      const { pieces, written, isLast } = this.#queue[0];
-      for (const piece of pieces) {
-        this.#put(encoder.write(piece));
-        await this.#nextTurn();
-        if (this.#isClosed) return;
-      }
+      const { chunk, written, isLast } = this.#queue[0];
+      await pump(encoder.steps(chunk), (output) => this.#putAndWait(output));
+      if (this.#isClosed) return;
       this.#queue.shift();
       if (isLast) return this.#endLate(encoder.finish(), written);
       if (written !== undefined) this.#waiting.push(written);
@@ -296,10 +306,11 @@ class NodeResponse {
     for (const step of this.#late.splice(0)) step();
   }
 
-  /** Settles at the end of this turn, or later, when there is room in the response, or when that is closed. */
-  #nextTurn(): Promise<void> {
+  /** Sends output; settles when there is room in the response, or when that is closed. */
+  #putAndWait(output: Uint8Array): void | Promise<void> {
+    this.#put([output]);
+    if (this.#isClosed || !needsDrain(this.#res)) return;
     return new Promise((resolve) => {
-      if (!needsDrain(this.#res)) return atEndOfTurn(resolve);
       const goOn = (): void => {
         this.#res.off("drain", goOn).off("close", goOn);
         resolve();

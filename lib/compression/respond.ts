@@ -1,3 +1,4 @@
+import { inTurn } from "../codecs/internal.ts";
 import { atEndOfTurn, bytesOf, described, joinBytes } from "../streams/internal.ts";
 import {
   type BodyEncoder,
@@ -49,10 +50,10 @@ export function encodedBody(source: BodySource, encoder: BodyEncoder): ReadableS
   return new globalThis.ReadableStream<Uint8Array>(new EncodedBody(source, encoder), { highWaterMark: 0 });
 }
 
-/** The bytes of a chunk. Servers send strings, too. @throws {TypeError} if it has none, or its buffer is detached. */
-function chunkBytes(chunk: unknown): Uint8Array {
-  if (ArrayBuffer.isView(chunk)) return bytesOf(chunk)!;
-  if (typeof chunk === "string") return new TextEncoder().encode(chunk);
+/** Takes a chunk. Servers send strings, too. @throws {TypeError} if it has no bytes, or its buffer is detached. */
+function waitingChunk(chunk: unknown): WaitingChunk {
+  if (ArrayBuffer.isView(chunk)) return new WaitingChunk(bytesOf(chunk)!);
+  if (typeof chunk === "string") return new WaitingChunk(chunk);
   throw new TypeError(`a response's body must give bytes, not ${described(chunk)}`);
 }
 
@@ -75,10 +76,8 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
   readonly #encoder: BodyEncoder;
   readonly #begun: WaitingChunk[];
   #reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
-  /** The rest of the chunk that is being encoded. */
-  #pieces: Iterator<Uint8Array, undefined> = [].values();
-  /** The bytes that were encoded since the event loop had a turn. */
-  #inTurn = 0;
+  /** The steps to come of the chunk that is being encoded. */
+  #steps: Iterator<Uint8Array, unknown> | undefined;
   /** Whether the encoder holds something that was not put out. */
   #isDirty = false;
   #isCancelled = false;
@@ -116,13 +115,13 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
 
   /** Encodes a piece of the last chunk, or reads the next one, or flushes; returns whether there was output. */
   async #step(controller: ReadableStreamDefaultController<Uint8Array>): Promise<boolean> {
-    if (this.#inTurn >= MOST_AT_ONCE) {
-      await new Promise<void>(atEndOfTurn);
-      this.#inTurn = 0;
+    const steps = this.#steps;
+    if (steps !== undefined) {
+      const { done, value } = await inTurn(() => steps.next());
       if (this.#isCancelled) return true;
+      if (done) this.#steps = undefined;
+      return !done && this.#put(controller, [value]);
     }
-    const piece = this.#pieces.next().value;
-    if (piece !== undefined) return this.#put(controller, this.#write(piece));
     const chunk = this.#begun.shift();
     if (chunk !== undefined) return this.#take(chunk);
     this.#reading ??= this.#reader.read();
@@ -130,14 +129,17 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
     if (this.#isCancelled) return true;
     if (read === PAUSED) return this.#put(controller, this.#flush());
     this.#reading = undefined;
-    if (!read.done) return this.#take(new WaitingChunk(chunkBytes(read.value)));
-    this.#put(controller, this.#encoder.finish());
+    if (!read.done) return this.#take(waitingChunk(read.value));
+    const last = await inTurn(() => this.#encoder.finish());
+    if (this.#isCancelled) return true;
+    this.#put(controller, last);
     controller.close();
     return true;
   }
 
   #take(chunk: WaitingChunk): boolean {
-    this.#pieces = chunk[Symbol.iterator]();
+    this.#steps = this.#encoder.steps(chunk);
+    this.#isDirty = true;
     return false;
   }
 
@@ -155,16 +157,14 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
     }
   }
 
-  #write(piece: Uint8Array): Uint8Array[] {
-    this.#inTurn += piece.length;
-    const output = this.#encoder.write(piece);
-    this.#isDirty = true;
-    return output;
-  }
-
   #put(controller: ReadableStreamDefaultController<Uint8Array>, output: readonly Uint8Array[]): boolean {
-    for (const piece of output) controller.enqueue(piece);
-    return output.length > 0;
+    let isAny = false;
+    for (const piece of output) {
+      if (piece.length === 0) continue;
+      controller.enqueue(piece);
+      isAny = true;
+    }
+    return isAny;
   }
 }
 
@@ -290,7 +290,7 @@ async function begin(reader: BodySource["reader"]): Promise<WaitingChunk | BodyS
     try {
       if (read.done && begun.length === 1) return begun[0];
       if (read.done) return new WaitingChunk(joinBytes(begun.map(({ bytes }) => bytes), length));
-      begun.push(new WaitingChunk(chunkBytes(read.value)));
+      begun.push(waitingChunk(read.value));
     } catch {
       return { reader, begun, reading }; // as above
     }

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
-import { setImmediate } from "node:timers";
+import { counted, inTurn, isTurnOver } from "../../codecs/internal.ts";
 import { contentCodings, ContentDecoder, MOST_INPUT, type UndoableCoding } from "../../semantics/mod.ts";
 import type { HeaderList } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
@@ -167,8 +167,6 @@ class VerifyingRelay extends BodyRelay {
 
 /** The most codings one upon the other; each takes its share of memory. */
 const MOST_CODINGS = 5;
-/** Bytes that may come out, or go in without a result, before other work has its turn. */
-const MOST_IN_A_ROW = 1024 * 1024;
 
 /** The buffer that all decoders write to; its bytes are copied before another decoder has its turn. */
 const target = new Uint8Array(64 * 1024);
@@ -199,7 +197,8 @@ class DecodingRelay extends BodyRelay {
   #isBusy = false;
   /** Whether the coding's end has come: what follows is dropped, as browsers do. */
   #hasEnded = false;
-  #inARow = 0;
+  /** Whether it has waited for the step that comes. */
+  #isItsTurn = false;
 
   constructor(source: ResponseBody, coding: UndoableCoding, origin: string) {
     super(source);
@@ -210,7 +209,7 @@ class DecodingRelay extends BodyRelay {
 
   protected override step(): boolean {
     if (this.#isBusy) return false;
-    if (this.#inARow >= MOST_IN_A_ROW) return this.#pause();
+    if (isTurnOver() && !this.#isItsTurn) return this.#pause();
     if (this.#hasEnded) return this.source.take() !== undefined || this.askMore();
     const decoder = this.#decoder;
     if (decoder === undefined) return this.#open();
@@ -228,10 +227,11 @@ class DecodingRelay extends BodyRelay {
   /** Lets other work have its turn: a small body may stand for gigabytes. */
   #pause(): boolean {
     this.#isBusy = true;
-    setImmediate(() => {
+    void inTurn(() => {
       this.#isBusy = false;
-      this.#inARow = 0;
+      this.#isItsTurn = true;
       this.run();
+      this.#isItsTurn = false;
     });
     return false;
   }
@@ -262,7 +262,6 @@ class DecodingRelay extends BodyRelay {
     this.#first = undefined;
     if (chunk !== undefined) {
       decoder.write(chunk);
-      this.#inARow += chunk.length;
       return true;
     }
     if (this.source.outcome?.isWhole !== true) return this.askMore();
@@ -271,17 +270,15 @@ class DecodingRelay extends BodyRelay {
   }
 
   #decode(decoder: ContentDecoder): void {
+    this.#isItsTurn = false;
     let length: number;
     try {
-      length = decoder.read(target);
+      length = counted(() => decoder.read(target));
     } catch (error) {
       return this.#failWith(error);
     }
     if (decoder.isDone) this.release();
-    if (length > 0) {
-      this.#inARow += length;
-      this.give(target.slice(0, length));
-    }
+    if (length > 0) this.give(target.slice(0, length));
     this.#hasEnded = decoder.isDone;
     if (decoder.isDone && this.source.outcome !== undefined) this.askMore();
   }

@@ -1,5 +1,4 @@
-import { setImmediate } from "node:timers";
-import { faultOf } from "../../codecs/internal.ts";
+import { faultOf, inTurn } from "../../codecs/internal.ts";
 import {
   contentCodings,
   ContentDecoder,
@@ -14,8 +13,6 @@ import { UploadError } from "./upload_error.ts";
 const MOST_CODINGS = 3;
 /** The most bytes of a piece; each layer has two. */
 const MOST_OUTPUT = 64 * 1024;
-/** Bytes that may be consumed without a result before other work has its turn. */
-const MOST_IN_VAIN = 256 * 1024;
 
 /** The codings that can be undone, as a value of `Accept-Encoding`, for answers of the status 415. */
 export const ACCEPTED_CODINGS: string = Object.keys(undoableFormats).join(", ");
@@ -119,19 +116,13 @@ class DecodedBody implements BodyReader {
   /** Decodes until `target` is full or there is something in it and more has to be waited for; 0 at the end. */
   async #fill(target: Uint8Array): Promise<number> {
     let length = 0;
-    let inVain = 0;
     while (length < target.length && !this.#isComplete) {
       if (this.#hasWork()) {
-        length += this.#decode(target.subarray(length));
+        length += await inTurn(() => this.#decode(target.subarray(length)));
+        this.#throwIfEnded();
       } else if (length > 0) {
         break;
-      } else {
-        inVain += await this.#receive();
-        if (inVain < MOST_IN_VAIN) continue;
-        inVain = 0;
-        await new Promise((resolve) => setImmediate(resolve));
-        this.#throwIfEnded();
-      }
+      } else await this.#receive();
     }
     return length;
   }
@@ -146,7 +137,8 @@ class DecodedBody implements BodyReader {
   }
 
   #decode(target: Uint8Array): number {
-    const decoder = this.#decoder!;
+    const decoder = this.#decoder;
+    if (decoder === undefined) return 0; // it has ended while this step waited
     let length: number;
     try {
       length = decoder.read(target);
@@ -164,7 +156,7 @@ class DecodedBody implements BodyReader {
     return length;
   }
 
-  async #receive(): Promise<number> {
+  async #receive(): Promise<void> {
     if (this.#inputLength > 0) this.#body.release(); // the decoder has its own copy
     const pieces = await this.#body.read();
     this.#throwIfEnded();
@@ -178,7 +170,6 @@ class DecodedBody implements BodyReader {
       this.#throwIfEnded();
     }
     if (pieces === undefined) this.#decoder!.end();
-    return this.#inputLength;
   }
 }
 

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { setImmediate } from "node:timers";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { compress } from "../../../lib/codecs/mod.ts";
@@ -212,21 +211,6 @@ test("of a small body that stands for a large one, no more is decoded than is re
   assert.ok(length <= 5 * 65536);
   assert.ok(probe.consumedBytes <= 8000, `${probe.consumedBytes} of ${bomb.length}`);
   await reader.cancel();
-});
-
-test("other work has its turn while a large body is decoded", async () => {
-  const bytes = gzipSync(Buffer.alloc(12_000_000));
-  let turns = 0;
-  let isOver = false;
-  const count = (): void => {
-    turns++;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  const whole = await decode("gzip", bytes);
-  isOver = true;
-  assert.equal(whole.length, 12_000_000);
-  assert.ok(turns > 5, `${turns} turns`);
 });
 
 test("decoded bodies are cloned, and read as streams and in views", async () => {

@@ -1,6 +1,6 @@
 import * as codecs from "../../../lib/codecs/mod.ts";
 import { compressionStreamOptions, decompressionStreamOptions } from "../../../lib/codecs/options.ts";
-import { compressOptions, decompressOptions } from "../../../lib/codecs/session.ts";
+import { compressOptions, decompressOptions } from "../../../lib/codecs/pump.ts";
 import * as whole from "../../../lib/codecs/whole.ts";
 import { beside, type Taker } from "../taker.ts";
 

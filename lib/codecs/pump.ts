@@ -1,0 +1,165 @@
+import { atEndOfTurn, joinBytes } from "../streams/internal.ts";
+import { type Codec, codecOf, type Codecs, type WasmModule } from "./module.ts";
+import {
+  type CompressOptions,
+  compressParameters,
+  compressSchema,
+  type DecompressOptions,
+  decompressParameters,
+  decompressSchema,
+  owned,
+  requireBytes,
+  type SessionParameters,
+} from "./options.ts";
+import { aboveLimit, FINISH, MAX_OUTPUT, type PieceLimits, Session, tooLarge } from "./session.ts";
+
+/*
+ * Drives codecs beside other work: pieces go in, a step is made, its output goes out. Of all codecs of a thread:
+ *
+ * 1. In a turn of the event loop they compute for LONGEST and one step at most, however many streams are open.
+ * 2. Steps that wait are made in the order in which they came, so that a small stream does not wait for large ones.
+ * 3. A step is made when the output of the one before it was taken: what is not read is not made.
+ * 4. A step reads what is there: bytes that were transferred until then are an error, never a shorter stream.
+ * 5. What is closed while its step waits makes no other one.
+ */
+
+/** In ms. */
+const LONGEST = 10;
+
+/** The time that codecs computed since steps last waited for a turn. */
+let computed = 0;
+/** Steps that wait for another turn. */
+const waiting: (() => void)[] = [];
+
+/** Whether a step has to wait for another turn of the event loop. */
+export function isTurnOver(): boolean {
+  return waiting.length > 0 || computed > LONGEST;
+}
+
+/** Makes a step of a codec, in a later turn of the event loop if codecs have computed for long in this one. */
+export function inTurn<T>(step: () => T): T | Promise<T> {
+  if (!isTurnOver()) return counted(step);
+  return new Promise<T>((resolve) => {
+    waiting.push(() => resolve(new Promise((settle) => settle(counted(step))))); // it may throw
+    if (waiting.length === 1) atEndOfTurn(makeWaiting);
+  });
+}
+
+function makeWaiting(): void {
+  computed = 0;
+  while (waiting.length > 0 && computed <= LONGEST) waiting.shift()!();
+  if (waiting.length > 0) atEndOfTurn(makeWaiting);
+}
+
+/** Returns bytes for steps to read: copied, unless one step takes them at once, as their owner may transfer them then. */
+export function readable(bytes: Uint8Array, module: WasmModule | undefined, { input }: PieceLimits): Uint8Array {
+  const isTaken = module !== undefined && bytes.length <= input && !isTurnOver();
+  return isTaken ? bytes : new Uint8Array(bytes);
+}
+
+/** Makes a step at once and counts its time. */
+export function counted<T>(step: () => T): T {
+  const start = performance.now();
+  try {
+    return step();
+  } finally {
+    computed += performance.now() - start;
+  }
+}
+
+type Steps<T> = Iterator<T, unknown>;
+type Put<T> = (output: T) => void | Promise<void>;
+
+/** Makes all steps and hands over the output of each; the next one waits until it is taken. Without waits, all at once. */
+export function pump<T extends Uint8Array>(steps: Steps<T>, put: Put<T>): void | Promise<void> {
+  const wait = pumpUntil(steps, put);
+  return wait && pumpOn(steps, put, wait);
+}
+
+async function pumpOn<T extends Uint8Array>(steps: Steps<T>, put: Put<T>, first: Wait<T>): Promise<void> {
+  for (let wait: Wait<T> | void = first; wait;) wait = pumpUntil(steps, put, await wait);
+}
+
+/** A step, or the taking of its output. */
+type Wait<T> = Promise<IteratorResult<T, unknown> | void>;
+
+function pumpUntil<T extends Uint8Array>(
+  steps: Steps<T>,
+  put: Put<T>,
+  waited?: IteratorResult<T, unknown> | void,
+): Wait<T> | void {
+  for (let made = waited;; made = undefined) {
+    if (made === undefined) {
+      const making = inTurn(() => steps.next());
+      if (making instanceof Promise) return making;
+      made = making;
+    }
+    if (made.done) return;
+    const taking = made.value.length > 0 ? put(made.value) : undefined;
+    if (taking) return taking;
+  }
+}
+
+export const compressOptions: ReturnType<typeof compressSchema> = /* @__PURE__ */ compressSchema("compress()");
+export const decompressOptions: ReturnType<typeof decompressSchema> = /* @__PURE__ */ decompressSchema("decompress()");
+
+export async function compressBy(
+  codecs: Codecs,
+  bytes: ArrayBufferView | ArrayBufferLike,
+  options: CompressOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const input = requireBytes(bytes, "bytes");
+  const parameters = compressParameters(compressOptions.check(options), input.length, true);
+  return await runWhole(input, parameters, codecOf(codecs, parameters), Infinity);
+}
+
+export async function decompressBy(
+  codecs: Codecs,
+  bytes: ArrayBufferView | ArrayBufferLike,
+  options: DecompressOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const input = requireBytes(bytes, "bytes");
+  const checked = decompressOptions.check(options);
+  const parameters = decompressParameters(checked, true);
+  return await runWhole(input, parameters, codecOf(codecs, parameters), checked.maxSize ?? Infinity);
+}
+
+/**
+ * The sizes of steps after which a codec can pause: brotli's largest block, and the output of a decoder in some 50 ms,
+ * as joining smaller pieces takes a tenth of the time. Other encoders take one step; brotli's fastest levels make a
+ * block of each piece.
+ */
+function pausesOf({ family, direction, level }: SessionParameters, maxSize: number): PieceLimits {
+  if (direction === "decompress") return { input: Infinity, output: Math.min(maxSize + 1, 2 ** 24) };
+  return { input: family === "brotli" && level >= 2 ? 2 ** 18 : Infinity, output: MAX_OUTPUT };
+}
+
+/** Like {@linkcode stepWhole}, with turns between steps. Takes `input` at the call: its owner may transfer it at once. */
+async function runWhole(
+  input: Uint8Array,
+  parameters: SessionParameters,
+  codec: Codec,
+  maxSize: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { module } = codec;
+  const limits = pausesOf(parameters, maxSize);
+  const bytes = readable(input, module, limits);
+  const kept = module ? parameters : owned(parameters);
+  const session = new Session(module ?? await codec.load(), kept);
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  try {
+    const steps = session.run(bytes, FINISH, limits);
+    while (true) {
+      const { done, value } = await inTurn(() => steps.next());
+      if (done) break;
+      length += value.length;
+      if (length > maxSize) throw tooLarge(parameters.format, maxSize);
+      if (length > MAX_OUTPUT) throw aboveLimit(parameters.format);
+      pieces.push(value);
+    }
+  } finally {
+    session.close();
+  }
+  return pieces.length === 1 ? pieces[0] : joinBytes(pieces, length);
+}
