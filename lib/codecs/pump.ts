@@ -30,6 +30,7 @@ const LONGEST = 10;
 let computed = 0;
 /** Steps that wait for another turn. */
 const waiting: (() => void)[] = [];
+let isScheduled = false;
 
 /** Whether a step has to wait for another turn of the event loop. */
 export function isTurnOver(): boolean {
@@ -41,14 +42,19 @@ export function inTurn<T>(step: () => T): T | Promise<T> {
   if (!isTurnOver()) return counted(step);
   return new Promise<T>((resolve) => {
     waiting.push(() => resolve(new Promise((settle) => settle(counted(step))))); // it may throw
-    if (waiting.length === 1) atEndOfTurn(makeWaiting);
+    makeInTime();
   });
 }
 
-function makeWaiting(): void {
-  computed = 0;
-  while (waiting.length > 0 && computed <= LONGEST) waiting.shift()!();
-  if (waiting.length > 0) atEndOfTurn(makeWaiting);
+function makeInTime(): void {
+  if (isScheduled || waiting.length === 0) return;
+  isScheduled = true;
+  atEndOfTurn(() => {
+    isScheduled = false;
+    computed = 0;
+    while (waiting.length > 0 && computed <= LONGEST) waiting.shift()!();
+    makeInTime();
+  });
 }
 
 /** Returns bytes for steps to read: copied, unless one step takes them at once, as their owner may transfer them then. */
