@@ -1,10 +1,8 @@
 import type { BodySource } from "../body/body_source.ts";
 import { randomName, type SaveFormOptions } from "../form/form_options.ts";
-import type { StagedFile } from "../session/session_storage.ts";
 import { storeBody } from "../sink/save_body.ts";
 import { storeForm } from "../form/save_form.ts";
 import { UploadError } from "../body/upload_error.ts";
-import type { BodyDestination } from "../sink/open_sink.ts";
 import { type Admitted, nameOf, requireExtension, requirePlace, requireType } from "./admission.ts";
 import { type Answer, type Incoming, jsonAnswer } from "./incoming.ts";
 import type { CompletedUpload, UploadInfo } from "./handler_options.ts";
@@ -13,7 +11,14 @@ import { essenceOf } from "../../semantics/mod.ts";
 import { locationOf } from "./naming.ts";
 import { conditionFailed, conditionIn, wantsNone } from "./storage.ts";
 
-type StoredFile = Omit<StagedFile, "part" | "isThere">;
+interface StoredFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly digest?: string | undefined;
+  readonly contentType: string;
+  readonly field?: string;
+  readonly filename?: string;
+}
 
 export interface Counter {
   bytes: number;
@@ -58,57 +63,32 @@ async function receiveForm(
   options: SaveFormOptions,
 ): Promise<Answer> {
   const { storage, save } = settings;
-  let last = "";
-  const { files, paths, texts } = await storeParts(settings, info, body, options, (name, contentType) => {
-    last = name;
-    return storage.destination(name, { overwrite: save.overwrite === true, contentType, isUndoable: true });
-  }).catch((error) => {
-    throw storage.explained(error, last);
-  });
-  for (const [index, file] of files.entries()) await settings.onComplete?.(completed(file, paths[index], info));
-  return stored(settings, request, files, texts, files.length > 0 ? 201 : 200);
-}
-
-/** The files and texts of a form; whether each file replaces another, and its path, have the same index. */
-interface StoredParts {
-  readonly files: readonly StoredFile[];
-  readonly areThere: readonly boolean[];
-  readonly paths: readonly (string | undefined)[];
-  readonly texts: Record<string, string | string[]>;
-}
-
-/** Stores a form: each file that is not skipped goes where `destine` says, by its name, type and index. */
-export async function storeParts(
-  settings: Settings,
-  info: UploadInfo,
-  body: BodySource,
-  options: SaveFormOptions,
-  destine: (name: string, contentType: string, index: number) => BodyDestination,
-): Promise<StoredParts> {
   const names: string[] = [];
-  const areThere: boolean[] = [];
-  const { files, fields } = await storeForm(body, async ({ name: field, filename, contentType }) => {
+  const form = await storeForm(body, async ({ name: field, filename, contentType }) => {
     requireType(settings, contentType);
     const name = settings.name
       ? await nameOf(settings, { ...info, field, filename, contentType })
       : newName(settings, filename, contentType);
     if (name === undefined) return undefined;
     requireExtension(settings, filename);
-    const isThere = await requirePlace(settings, name) !== undefined;
+    await requirePlace(settings, name);
     if (names.includes(name)) {
       throw new UploadError("EXISTS", `Two files of the form would have the name ${JSON.stringify(name)}`);
     }
-    areThere.push(isThere);
-    return destine(name, contentType, names.push(name) - 1);
-  }, options);
-  return {
-    files: files.map(({ name: field, filename, contentType, bytes, digest }, index) => {
-      return { name: names[index], bytes, digest, field, filename, contentType };
-    }),
-    areThere,
-    paths: files.map(({ path }) => path),
-    texts: textsOf(fields),
-  };
+    names.push(name);
+    return storage.destination(name, { overwrite: save.overwrite === true, contentType, isUndoable: true });
+  }, options).catch((error) => {
+    throw storage.explained(error, names.at(-1) ?? "");
+  });
+  const files = form.files.map(({ name: field, path: _path, ...file }, index) => ({
+    ...file,
+    name: names[index],
+    field,
+  }));
+  for (const [index, file] of files.entries()) {
+    await settings.onComplete?.(completed(file, form.files[index].path, info));
+  }
+  return stored(settings, request, files, textsOf(form.fields), files.length > 0 ? 201 : 200);
 }
 
 export function completed(file: StoredFile, path: string | undefined, info: UploadInfo): CompletedUpload {

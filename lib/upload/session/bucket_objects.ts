@@ -24,11 +24,6 @@ export function dataKey(id: string): string {
   return `${folderOf(id)}data`;
 }
 
-/** The key of a file that is made of the data of a session: the same for all servers. */
-export function stagedKey(id: string, part: string): string {
-  return `${folderOf(id)}stage/${part}`;
-}
-
 export function recordKey(id: string, { state }: SessionRecord, time: number): string {
   return `${folderOf(id)}record-${RANKS[state]}-${time}`;
 }

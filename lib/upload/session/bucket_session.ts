@@ -15,9 +15,8 @@ import {
   writableOptions,
 } from "../../s3/internal.ts";
 import type { S3Bucket, S3Object, S3PutOptions } from "../../s3/mod.ts";
-import { nameTaken, type UploadError } from "../body/upload_error.ts";
-import { CreatedObject, MARK } from "../sink/created_object.ts";
-import type { BodyDestination } from "../sink/open_sink.ts";
+import { nameTaken } from "../body/upload_error.ts";
+import { MARK } from "../sink/created_object.ts";
 import {
   dataKey,
   folderOf,
@@ -30,7 +29,6 @@ import {
   pieceKey,
   recordKey,
   type SmallObjects,
-  stagedKey,
   type State,
 } from "./bucket_objects.ts";
 import { type SessionHold, type SessionRecord, storableType, type StoreOptions } from "./session_storage.ts";
@@ -149,38 +147,19 @@ export class BucketHold implements SessionHold {
     if (data !== undefined) yield* this.#bucket.readable(data.key, { ifMatch: data.etag });
   }
 
-  staged(part: string, contentType: string): BodyDestination {
-    return this.#bucket.writable(stagedKey(this.id, part), { contentType: storableType(contentType) });
-  }
-
-  async clearStage(): Promise<void> {
-    await this.#remove(({ key }) => key.startsWith(stagedKey(this.id, "")));
-  }
-
   async dropData(): Promise<void> {
     await this.#remove(({ key }) => !isStoredRecord(key));
   }
 
-  async store(name: string, { overwrite, part, isThere = true, made, claim }: StoreOptions): Promise<undefined> {
+  async store(name: string, { overwrite, claim }: StoreOptions): Promise<undefined> {
     await this.settle();
-    const mark = part === undefined ? this.id : `${this.id}/${part}`;
     const there = await this.#bucket.head(name);
-    const isOurs = there?.metadata?.[MARK] === mark; // it was stored before a kill
-    if (there !== undefined && !isOurs && !overwrite) throw nameTaken(name);
-    const created = new CreatedObject(this.#bucket, name, { mark, replaced: isOurs ? isThere : there !== undefined });
-    made?.push(created);
-    if (isOurs) return;
+    if (there?.metadata?.[MARK] === this.id) return; // it was stored before a kill
+    if (there !== undefined && !overwrite) throw nameTaken(name);
     claim?.check(there && { mtimeMs: there.lastModified.getTime(), etag: there.etag });
-    // What was looked at alone is replaced, where conditions held for it, or it may have to be undone.
-    const isNew = there === undefined && (claim !== undefined || made !== undefined);
+    // What was looked at alone is replaced, where conditions held for it.
     const only = claim && there && { ifMatch: there.etag };
-    try {
-      return await this.#join(name, mark, part, only ?? { overwrite: overwrite && !isNew });
-    } catch (error) {
-      if (!isNew || !overwrite || claim !== undefined || (error as UploadError).code !== "EXISTS") throw error;
-    }
-    created.replaced = true; // another came meanwhile
-    await this.#join(name, mark, part, { overwrite });
+    await this.#join(name, only ?? { overwrite: overwrite && claim === undefined });
   }
 
   async remove(): Promise<void> {
@@ -203,24 +182,16 @@ export class BucketHold implements SessionHold {
     await this.#drop(undefined);
   }
 
-  async #join(
-    name: string,
-    mark: string,
-    part: string | undefined,
-    condition: Pick<S3PutOptions, "ifMatch" | "overwrite">,
-  ): Promise<undefined> {
-    const data = part === undefined
-      ? await this.#seal().catch((error) => Promise.reject(this.#lossOf(error)))
-      : await this.#bucket.head(stagedKey(this.id, part));
-    if (part !== undefined && data === undefined) throw new LockLostError(`the upload ${this.id}`);
-    const contentType = (data as S3Object | undefined)?.contentType ?? storableType(this.record.contentType);
+  async #join(name: string, condition: Pick<S3PutOptions, "ifMatch" | "overwrite">): Promise<void> {
+    const data = await this.#seal().catch((error) => Promise.reject(this.#lossOf(error)));
+    const fields = { contentType: storableType(this.record.contentType), metadata: { [MARK]: this.id } };
     try {
-      await this.#bucket.join(data ? [data] : [], name, { contentType, metadata: { [MARK]: mark }, ...condition });
+      await this.#bucket.join(data ? [data] : [], name, { ...fields, ...condition });
     } catch (error) {
       const { status } = error as { status?: unknown };
       if (status !== 404 && status !== 412) throw error;
       // An attempt whose answer was lost, or another server, may have stored it.
-      if ((await this.#bucket.head(name))?.metadata?.[MARK] === mark) return;
+      if ((await this.#bucket.head(name))?.metadata?.[MARK] === this.id) return;
       throw status === 404 && condition.ifMatch === undefined ? this.#lossOf(error) : nameTaken(name, error);
     }
   }

@@ -9,12 +9,9 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import {
-  CreatedFile,
   flushFolder,
-  identityIn,
   isLockName,
   keepAttributes,
   type NameOptions,
@@ -25,7 +22,6 @@ import {
   takeName,
   writeFully,
 } from "../../files/internal.ts";
-import { isTemporaryName } from "../../files/mod.ts";
 import { takePlace } from "../sink/contained_path.ts";
 import { type ContainedPlace, containedPlace } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
@@ -34,12 +30,10 @@ import { parseRecord, type SessionHold, type SessionRecord, SESSIONS, type Store
 export const DATA = "data";
 const RECORD = "record.json";
 const NEXT_RECORD = "record.json.next";
+/** Files of earlier versions: those by which locks were held, and those of forms. */
+const OLD = /^(?:lock\.\d+(?:\.free)?|wanted|part\.\d+)$/;
 /** The beginning of the name of a session that is removed: it is gone, and only its files are left to be. */
 export const REMOVED = ".removed-";
-/** Files by which the locks of earlier versions were held. */
-const OLD_LOCK = /^(?:lock\.\d+(?:\.free)?|wanted)$/;
-/** Files that are stored together once the data is whole. */
-const PART = /^part\.\d+$/;
 const PIECE = 256 * 1024;
 
 /** The permission bits that this process needs of its files until they get their names. */
@@ -145,16 +139,6 @@ export class DiskHold implements SessionHold {
     }
   }
 
-  staged(part: string): string {
-    return join(this.#folder, part);
-  }
-
-  async clearStage(): Promise<void> {
-    for (const name of namesIn(this.#folder)) {
-      if (PART.test(name) || isTemporaryName(name)) await unlink(join(this.#folder, name));
-    }
-  }
-
   async dropData(): Promise<void> {
     await this.settle();
     if (statusOf(this.#data) !== undefined) unlinkSync(this.#data);
@@ -174,15 +158,14 @@ export class DiskHold implements SessionHold {
   async #takeName(
     name: string,
     { path, reached }: ContainedPlace,
-    { overwrite, part = DATA, made }: StoreOptions,
+    { overwrite }: StoreOptions,
     before: NameOptions["before"],
   ): Promise<void> {
-    const source = join(this.#folder, part);
+    const source = this.#data;
     const data = lstatSync(source, { bigint: true, throwIfNoEntry: false });
     if (data === undefined) return; // it was stored before this process began
     const there = lstatSync(reached, { bigint: true, throwIfNoEntry: false });
     if (there !== undefined && there.ino === data.ino && there.dev === data.dev) {
-      made?.push(new CreatedFile(path, identityIn(there))); // a second name replaces nothing
       unlinkSync(source); // killed between its two names
       return;
     }
@@ -201,8 +184,7 @@ export class DiskHold implements SessionHold {
         await file.close();
       }
       const taking = { replace: overwrite, atOnce: false, before, path };
-      const take = () =>
-        made === undefined ? takeName(source, reached, taking) : CreatedFile.take(source, reached, taking, made);
+      const take = () => takeName(source, reached, taking);
       await (flush ? flushFolder(dirname(reached), take) : take());
     } catch (error) {
       throw storageFailure("complete", path, JSON.stringify(name), error);
@@ -227,8 +209,7 @@ export function folderOf(directory: string, id: string): string {
 }
 
 function isOwnName(name: string): boolean {
-  return [DATA, RECORD, NEXT_RECORD].includes(name) || PART.test(name) || isTemporaryName(name) || isLockName(name) ||
-    OLD_LOCK.test(name);
+  return [DATA, RECORD, NEXT_RECORD].includes(name) || isLockName(name) || OLD.test(name);
 }
 
 /**

@@ -1,7 +1,5 @@
-import type { Undoable } from "../../files/internal.ts";
 import type { DigestAlgorithm } from "../../semantics/mod.ts";
 import type { Claim } from "../sink/contained_path.ts";
-import type { BodyDestination } from "../sink/open_sink.ts";
 
 /** The folder of sessions in the one for uploads: no upload may have a name that begins so. */
 export const SESSIONS = ".millrace-uploads";
@@ -25,9 +23,8 @@ export interface SessionRecord {
   readonly filename?: string;
   /** The metadata that the sender gives the file; of tus. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** The name that the file will have; undefined of forms and of parts of an upload. */
+  /** The name that the file will have; undefined of parts of an upload. */
   readonly name?: string;
-  readonly isForm: boolean;
   /** The fields of that request that tell how the representation is to be stored, by their names in lower case. */
   readonly fields: Readonly<Record<string, string>>;
   readonly length?: number;
@@ -42,11 +39,6 @@ export interface SessionRecord {
   readonly bytes?: number;
   /** Whether the file replaces another; of any state but `open`. */
   readonly isThere?: boolean;
-  /** The files that were made of the data, to be given their names; of forms, and of data that was decoded. */
-  readonly staged?: readonly StagedFile[];
-  readonly texts?: Readonly<Record<string, string | string[]>>;
-  /** The number of staged files that `onComplete()` was called with. */
-  readonly told?: number;
   /** Requested digests of the data in base64; of any state but `open`. */
   readonly digests?: Readonly<Partial<Record<DigestAlgorithm, string>>>;
   /** The response to the upload, to be repeated when it was lost; of the state `stored`. */
@@ -55,18 +47,6 @@ export interface SessionRecord {
     readonly fields: Readonly<Record<string, string>>;
     readonly body: string;
   };
-}
-
-export interface StagedFile {
-  readonly part: string;
-  readonly name: string;
-  readonly bytes: number;
-  readonly digest?: string;
-  readonly contentType: string;
-  readonly field?: string;
-  readonly filename?: string;
-  /** Whether it replaces another. */
-  readonly isThere: boolean;
 }
 
 export function parseRecord(text: string): SessionRecord | undefined {
@@ -106,13 +86,7 @@ export interface HoldOptions {
 /** The options by which {@linkcode SessionHold.store} gives a name. */
 export interface StoreOptions {
   readonly overwrite: boolean;
-  /** The file of the stage. Default: the data. */
-  readonly part?: string;
-  /** Whether a file had the name when the data was complete; of one that was stored before a kill. Default: true. */
-  readonly isThere?: boolean;
   readonly claim?: Claim | undefined;
-  /** Takes note of what undoes it, also if it fails. Default: it will not be undone. */
-  readonly made?: Undoable[];
 }
 
 /** A session of which this call is the only writer, until it is released. */
@@ -135,15 +109,11 @@ export interface SessionHold {
   truncate(offset: number): Promise<void>;
   /** Reads the data, in pieces that are good until the next read. */
   read(): AsyncIterable<Uint8Array>;
-  /** Returns the destination of a file, called `part.0` and so on, that {@linkcode store} gives its name. */
-  staged(part: string, contentType: string): BodyDestination;
-  /** Removes what is left of such files of an attempt that was killed. */
-  clearStage(): Promise<void>;
   /** Drops the data, now that what was made of it is stored: the record tells how much it was. */
   dropData(): Promise<void>;
   /**
-   * Gives the data, or a file that was made of it, its final name. To be called in the state `storing`; again after a
-   * kill, where it finds out what has been done. Resolves to the absolute path, if it is a file.
+   * Gives the data its final name. To be called in the state `storing`; again after a kill, where it finds out what has
+   * been done. Resolves to the absolute path, if it is a file.
    */
   store(name: string, options: StoreOptions): Promise<string | undefined>;
   /** Removes the session and what is left of its data; it is released too. */

@@ -15,20 +15,14 @@ const FIRST_PAUSE = 100;
 
 export class CreatedObject implements Undoable {
   /** The value of the metadata {@linkcode MARK} that it is stored with. */
-  readonly mark: string;
+  readonly mark: string = randomUUID();
   /** Whether it replaces another object, so that it has to stay. */
-  replaced: boolean;
+  replaced = false;
   readonly #bucket: S3Bucket;
   readonly #key: string;
   #stream: WritableStream<Uint8Array> | undefined = undefined;
 
-  constructor(
-    bucket: S3Bucket,
-    key: string,
-    { mark = randomUUID(), replaced = false }: { readonly mark?: string; readonly replaced?: boolean } = {},
-  ) {
-    this.mark = mark;
-    this.replaced = replaced;
+  constructor(bucket: S3Bucket, key: string) {
     this.#bucket = bucket;
     this.#key = key;
   }

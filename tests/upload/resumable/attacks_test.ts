@@ -3,7 +3,6 @@ import { Buffer } from "node:buffer";
 import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { gzipSync } from "node:zlib";
 import { type CompletedUpload, createUploadHandler, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
 import { inFolder } from "../../support/folders.ts";
 import { until, within } from "../../support/waits.ts";
@@ -119,93 +118,6 @@ for (const what of ["folder of sessions", "data"]) {
       assert.deepEqual(await filesIn(folder), { note: "hello" });
     }));
 }
-
-const boundary = "x";
-const formType = { "Content-Type": `multipart/form-data; boundary=${boundary}` };
-const formOf = (files: Record<string, string>): string =>
-  Object.entries(files).map(([name, text]) =>
-    `--${boundary}\r\nContent-Disposition: form-data; name="f"; filename="${name}"\r\n\r\n${text}\r\n`
-  ).join("") + `--${boundary}--\r\n`;
-
-test("a form whose storing was interrupted is stored once, and onComplete() told of each file until it knows", () =>
-  inFolder(async (folder) => {
-    const told: string[] = [];
-    const failing = new Set(["a", "b"]);
-    const onComplete = ({ filename }: CompletedUpload): void => {
-      told.push(filename!);
-      if (failing.delete(filename!)) throw new Error("the database is away"); // leaves what a kill leaves
-    };
-    await attack({ directory: folder, onComplete }, async ({ ask }) => {
-      const body = formOf({ a: "first", b: "second", c: "third" });
-      const begun = await ask("POST", "/", { ...formType, "Upload-Complete": "?0" }, body);
-      const upload = begun.headers.get("location")!;
-      const finish = () =>
-        ask("PATCH", upload, {
-          "Content-Type": "application/partial-upload",
-          "Upload-Offset": String(body.length),
-          "Upload-Complete": "?1",
-        }, "");
-      assert.equal((await finish()).status, 500);
-      const files = await filesIn(folder);
-      assert.deepEqual(Object.values(files).sort(), ["first", "second", "third"]);
-      assert.equal((await finish()).status, 500);
-      const done = await finish();
-      assert.equal(done.status, 201);
-      const answer = await done.json() as { files: { name: string; filename: string }[] };
-      assert.deepEqual(answer.files.map(({ filename }) => filename), ["a", "b", "c"]);
-      assert.deepEqual(answer.files.map(({ name }) => files[name]), ["first", "second", "third"]);
-      assert.deepEqual(await (await finish()).json(), answer, "the response was lost");
-      assert.deepEqual(told, ["a", "a", "b", "b", "c"]);
-      assert.deepEqual(await filesIn(folder), files);
-      const left = (await readdir(join(folder, SESSIONS, upload.slice(1)))).filter((name) => !name.startsWith("lock."));
-      assert.deepEqual(left, ["record.json"], "the data is not kept for a day");
-    });
-  }));
-
-test("a form that is refused at its last file leaves none of them", () =>
-  attack({ name: ({ filename }) => filename }, async ({ ask, folder }) => {
-    await writeFile(join(folder, "b"), "another's");
-    const body = formOf({ a: "first", b: "second" });
-    const response = await ask("POST", "/", { ...formType, "Upload-Complete": "?1" }, body);
-    assert.equal(response.status, 409);
-    assert.deepEqual(await filesIn(folder), { b: "another's" });
-    const twice = await ask(
-      "POST",
-      "/",
-      { ...formType, "Upload-Complete": "?1" },
-      formOf({ a: "1", b: "2", "b ": "3" }),
-    );
-    assert.equal(twice.status, 409);
-    const same = formOf({ c: "1" }).replace("--x--\r\n", formOf({ c: "2" }));
-    assert.equal((await ask("POST", "/", { ...formType, "Upload-Complete": "?1" }, same)).status, 409);
-    assert.deepEqual(await filesIn(folder), { b: "another's" });
-    assert.deepEqual(await readdir(join(folder, SESSIONS)), []);
-  }));
-
-test("a decoded upload whose storing was interrupted is stored once, and is no conflict with itself", () =>
-  attack({
-    decode: true,
-    onComplete: (() => {
-      let calls = 0;
-      return () => {
-        if (++calls === 1) throw new Error("the database is away");
-      };
-    })(),
-  }, async ({ ask, folder }) => {
-    const body = gzipSync("hello");
-    const headers = { "Content-Encoding": "gzip", "Upload-Complete": "?0", "Content-Length": String(body.length) };
-    const upload = (await ask("PUT", "/note", headers, body)).headers.get("location")!;
-    const finish = () =>
-      ask("PATCH", upload, {
-        "Content-Type": "application/partial-upload",
-        "Upload-Offset": String(body.length),
-        "Upload-Complete": "?1",
-      }, "");
-    assert.equal((await finish()).status, 500);
-    assert.deepEqual(await filesIn(folder), { note: "hello" });
-    assert.equal((await finish()).status, 201);
-    assert.deepEqual(await filesIn(folder), { note: "hello" });
-  }));
 
 test("no more uploads are unfinished at a time than there may be", () =>
   attack({ resumable: { maxUnfinished: 3 } }, async (attacked) => {

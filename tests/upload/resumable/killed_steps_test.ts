@@ -16,7 +16,6 @@ const isAsked = process.env.MILLRACE_KILLS === "all";
 const flows: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   draft: { note: "hello world" },
   tus: { note: "hello world" },
-  form: { a: "of a", b: "of b" },
 };
 
 /** Runs the client; undefined if it was killed, otherwise what it printed. */

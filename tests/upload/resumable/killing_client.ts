@@ -49,11 +49,7 @@ const handler = createUploadHandler({
 });
 
 const isTus = flow === "tus";
-const body = flow === "form"
-  ? ["a", "b"].map((name) =>
-    `--x\r\nContent-Disposition: form-data; name="f"; filename="${name}"\r\n\r\nof ${name}\r\n`
-  ).join("") + "--x--\r\n"
-  : "hello world";
+const body = "hello world";
 
 function ask(method: string, path: string, headers: Record<string, string>, text?: string): Promise<Response> {
   const length: Record<string, string> = text === undefined ? {} : { "content-length": String(text.length) };
@@ -67,9 +63,7 @@ async function create(): Promise<Response> {
     const headers = { "tus-resumable": "1.0.0", "upload-length": String(body.length), "upload-metadata": metadata };
     return await ask("POST", "/", headers, "");
   }
-  const type = flow === "form" ? "multipart/form-data; boundary=x" : "text/plain";
-  const method = flow === "form" ? "POST" : "PUT";
-  return await ask(method, "/note", { "content-type": type, "upload-complete": "?0" }, "");
+  return await ask("PUT", "/note", { "content-type": "text/plain", "upload-complete": "?0" }, "");
 }
 
 async function append(upload: string, offset: number): Promise<Response> {

@@ -40,6 +40,19 @@ const gone: Step = {
 
 const core: ExchangeCase[] = [
   {
+    name: "the media type of data may have parameters, as clients add a charset",
+    options,
+    steps: [
+      { ...create("Upload-Length: 10", `${DATA}; charset=utf-8`), body: "hello" },
+      {
+        request: ["PATCH", "{upload}", TUS, `${DATA.toUpperCase()};charset=UTF-8`, "Upload-Offset: 5"],
+        body: "world",
+        status: 204,
+      },
+    ],
+    left: { note: "helloworld" },
+  },
+  {
     name: "HEAD MUST tell offset and length, and forbid caching; PATCH goes on from there",
     steps: [
       create("Upload-Length: 10"),

@@ -61,7 +61,7 @@ export async function answerResumable(exchange: Exchange): Promise<Outcome | und
   const method = methodOf(request);
   const isForOne = isForSession(settings, request);
   // Of tus, whatever method it says: its data is no file.
-  const isCreation = isTus ? request.method === "POST" : createsByDraft(request);
+  const isCreation = isTus ? request.method === "POST" : createsByDraft(settings, request);
   if (!isForOne && !isCreation) return undefined;
   const id = isForOne ? sessionIn(request, settings.basePath) : undefined;
   try {

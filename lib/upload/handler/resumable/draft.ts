@@ -6,6 +6,7 @@ import type { SessionHold, SessionRecord } from "../../session/session_storage.t
 import { admit } from "../admission.ts";
 import { locationOf } from "../naming.ts";
 import { Refusal } from "../problem.ts";
+import type { Settings } from "../settings.ts";
 import { decodeExtended, parseParameters } from "../../form/part_header.ts";
 import { complete } from "./completion.ts";
 import {
@@ -21,6 +22,7 @@ import {
 import {
   appendRequest,
   asked,
+  contentTypeOf,
   emptyAnswer,
   type Exchange,
   failed,
@@ -36,8 +38,6 @@ import {
 } from "./exchange.ts";
 
 const PARTIAL = "application/partial-upload";
-/** The interval of the sender's progress reports, in ms. */
-const PROGRESS = 1000;
 
 /** The header fields for the response to a request whose session is known. */
 interface State {
@@ -73,6 +73,10 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
   const isLast = askedComplete(exchange, draft)!;
   state.fields = draft.version > 3 ? completeness(true, draft) : {}; // the target itself refuses what it does not want
   const { info, file } = await admit(settings, request);
+  if (file === undefined || !isResumable(settings, request)) {
+    const words = "A form, and a body whose coding is undone, is sent in one request: Upload-Complete must be ?1";
+    throw new Refusal("UNSUPPORTED", words, { "Accept-Encoding": "identity" });
+  }
   state.fields = completeness(false, draft);
   const length = lengthAfter(exchange, undefined, 0, isLast);
   try {
@@ -89,8 +93,7 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
     path: info.path,
     contentType: info.contentType,
     ...(filename !== undefined && { filename }),
-    ...(file !== undefined && { name: file.name }),
-    isForm: file === undefined,
+    name: file.name,
     fields: keptFields(exchange),
     ...(length !== undefined && { length }),
     state: "open",
@@ -101,7 +104,7 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
     state.fields = { ...state.fields, ...announcement };
     const isTold = inform(exchange, draft, announcement);
     try {
-      await receive(exchange, lease, draft, state);
+      await receive(exchange, lease, state);
     } catch (error) {
       // The sender has left without the name of what is kept: no request can come for it.
       if (!isTold && (error as UploadError).code === "ABORTED") await lease.hold.remove();
@@ -116,8 +119,7 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
 }
 
 async function append(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Outcome> {
-  const type = asked(exchange, "content-type")?.toLowerCase();
-  if (draft.version >= 6 && type !== PARTIAL) {
+  if (draft.version >= 6 && contentTypeOf(exchange) !== PARTIAL) {
     const message = `Data is appended with the type ${PARTIAL}`;
     throw new Refusal("UNSUPPORTED", message, { "Accept-Patch": PARTIAL });
   }
@@ -141,25 +143,24 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
     const length = lengthAfter(exchange, hold.record, offset, isLast);
     requireSize(exchange.settings, length);
     if (length !== hold.record.length) await hold.save({ ...hold.record, length: length! });
-    await receive(exchange, lease, draft, state);
+    await receive(exchange, lease, state);
     if (isLast) return await finish(exchange, hold, draft, state);
     return { answer: emptyAnswer(draft.version >= 6 ? 204 : 201, state.fields) };
   });
 }
 
-async function receive(exchange: Exchange, lease: Lease, draft: Draft, state: State): Promise<void> {
+async function receive(exchange: Exchange, lease: Lease, state: State): Promise<void> {
   const { settings } = exchange;
   const { hold } = lease;
   const start = hold.offset;
   const { length } = hold.record;
   const announced = contentOf(exchange);
   const most = (length ?? maxSizeOf(settings)) - start;
-  const tell = progressOf(exchange, draft, announced);
   const isDoubted = announced.digests.size > 0 || announced.trailerDigests !== undefined;
   try {
     if ((announced.expectedBytes ?? 0) > most) throw tooMuch(length, most);
     if (isDoubted) await hold.doubt();
-    await appendRequest(exchange, lease, announced, most, () => tell(hold));
+    await appendRequest(exchange, lease, announced, most);
     if (isDoubted) await hold.vouch();
   } catch (error) {
     const { code } = error as { code?: unknown };
@@ -185,22 +186,6 @@ function tooMuch(length: number | undefined, most: number): Refusal | UploadErro
 function contentOf({ request, settings }: Exchange): Announced {
   const announced = announcedOf(request.source, { ...settings.save, maxBytes: Infinity });
   return { ...announced, digests: new Map([...announced.digests].filter(([field]) => field === "Content-Digest")) };
-}
-
-/** Tells the sender now and then how much is kept, unless a digest may take that back. */
-function progressOf(
-  exchange: Exchange,
-  draft: Draft,
-  { digests, trailerDigests }: Announced,
-): (hold: SessionHold) => void {
-  if (draft.version === 3 || digests.size > 0 || trailerDigests !== undefined) return () => {};
-  let last = performance.now();
-  return (hold) => {
-    const now = performance.now();
-    if (now - last < PROGRESS) return;
-    last = now;
-    inform(exchange, draft, { "Upload-Offset": String(hold.offset) });
-  };
 }
 
 /** Stores the representation, and answers as its target would have answered one request. */
@@ -278,7 +263,15 @@ function inform({ inform }: Exchange, { version, isNamed }: Draft, fields: Field
   return isNamed && inform?.(104, { "Upload-Draft-Interop-Version": String(version), ...fields }) === true;
 }
 
-export function createsByDraft(request: Exchange["request"]): boolean {
-  const draft = draftOf({ request });
-  return (request.method === "PUT" || request.method === "POST") && askedComplete({ request }, draft) !== undefined;
+/** Whether a body can be kept as it comes and stored later, as that of a form and one to be decoded cannot. */
+function isResumable({ save }: Settings, request: Exchange["request"]): boolean {
+  const isForm = request.method === "POST" && contentTypeOf({ request }) === "multipart/form-data";
+  return !isForm && !(save.decode && asked({ request }, "content-encoding") !== undefined);
+}
+
+/** Whether a request creates an upload. One that has all of what is not resumable is stored as if it asked for nothing. */
+export function createsByDraft(settings: Settings, request: Exchange["request"]): boolean {
+  if (request.method !== "PUT" && request.method !== "POST") return false;
+  const isComplete = askedComplete({ request }, draftOf({ request }));
+  return isComplete !== undefined && (!isComplete || isResumable(settings, request));
 }

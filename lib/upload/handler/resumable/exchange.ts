@@ -1,5 +1,5 @@
 import { LockLostError } from "../../../files/internal.ts";
-import { type DigestAlgorithm, formatHTTPDate } from "../../../semantics/mod.ts";
+import { essenceOf, formatHTTPDate } from "../../../semantics/mod.ts";
 import type { Announced } from "../../body/announced.ts";
 import { fieldOf } from "../../body/body_source.ts";
 import { UploadError } from "../../body/upload_error.ts";
@@ -49,6 +49,11 @@ export function asked({ request }: Pick<Exchange, "request">, name: string): str
   return fieldOf(request.source, name)?.trim();
 }
 
+/** The media type of the content of a request, without its parameters; empty if it has none. */
+export function contentTypeOf({ request }: Pick<Exchange, "request">): string {
+  return essenceOf(fieldOf(request.source, "content-type") ?? "");
+}
+
 /** Takes a session for as long as `use` takes. @throws {Refusal} `NOT_FOUND`, or `LOCKED` if another request has it. */
 export async function withSession<T>(
   exchange: Exchange,
@@ -79,7 +84,7 @@ export async function appendRequest(
   { hold, signal }: Lease,
   announced: Announced,
   maxBytes: number,
-  take: (pieces: readonly Uint8Array[]) => void,
+  take?: (pieces: readonly Uint8Array[]) => void,
 ): Promise<void> {
   const start = hold.offset;
   const { length: expectedBytes } = hold.record;
@@ -143,18 +148,8 @@ export function requireSize(settings: Settings, length: number | undefined): voi
   throw new Refusal("TOO_LARGE", `The upload has ${length} bytes, and at most ${maxSize} are accepted`);
 }
 
-export type Digests = Readonly<Partial<Record<DigestAlgorithm, string>>>;
-
 /** The fields of a creation that tell how the representation is stored once it is whole. */
-const KEPT_FIELDS = [
-  "content-encoding",
-  "content-type",
-  "if-match",
-  "if-none-match",
-  "if-unmodified-since",
-  "repr-digest",
-  "want-repr-digest",
-] as const;
+const KEPT_FIELDS = ["if-match", "if-none-match", "if-unmodified-since", "repr-digest"] as const;
 
 export function keptFields({ request }: Exchange): Record<string, string> {
   const kept: Record<string, string> = {};
@@ -166,9 +161,8 @@ export function keptFields({ request }: Exchange): Record<string, string> {
 }
 
 /** The request that created a session, as far as storing depends on it. */
-export function requestOf({ method, fields }: SessionRecord, body: ReadableStream<Uint8Array> | null): Request {
-  const init: RequestInit & { duplex?: "half" } = { method, headers: fields, body, ...(body && { duplex: "half" }) };
-  return new Request("http://localhost/", init);
+export function requestOf({ method, fields }: SessionRecord): Request {
+  return new Request("http://localhost/", { method, headers: fields });
 }
 
 export function infoOf({ request, settings }: Exchange, record: SessionRecord): UploadInfo {

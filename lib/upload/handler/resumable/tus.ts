@@ -10,6 +10,7 @@ import { complete } from "./completion.ts";
 import {
   appendRequest,
   asked,
+  contentTypeOf,
   emptyAnswer,
   type Exchange,
   expiryOf,
@@ -115,7 +116,6 @@ async function recordOf(exchange: Exchange, concat: string | undefined): Promise
     metadata,
     ...(metadataField !== undefined && { metadataField }),
     ...(concat !== undefined && { concat }),
-    isForm: false,
     fields: {},
     state: "open",
   };
@@ -229,15 +229,14 @@ async function tellOffset(exchange: Exchange, id: string | undefined): Promise<O
 
 /** @throws {Refusal} if there is content of another type than that of data. */
 function requireContent(exchange: Exchange, isRequired = false): void {
-  const type = asked(exchange, "content-type")?.toLowerCase();
-  if (type === DATA_TYPE || (!isRequired && !hasContent(exchange))) return;
+  if (contentTypeOf(exchange) === DATA_TYPE || (!isRequired && !hasContent(exchange))) return;
   throw new Refusal("UNSUPPORTED", `Data is sent with the type ${DATA_TYPE}`);
 }
 
 function hasContent(exchange: Exchange): boolean {
   const length = asked(exchange, "content-length");
   if (length !== undefined) return Number(length) > 0;
-  return asked(exchange, "transfer-encoding") !== undefined || asked(exchange, "content-type") === DATA_TYPE;
+  return asked(exchange, "transfer-encoding") !== undefined || contentTypeOf(exchange) === DATA_TYPE;
 }
 
 function isWhole({ record, offset }: SessionHold): boolean {
