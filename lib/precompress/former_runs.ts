@@ -27,7 +27,7 @@ export class FormerRuns {
   readonly journal: FoundJournal | undefined;
   readonly places: RealPlaces;
   /** The last records of all files that runs know. */
-  readonly records: Map<string, FileRecord>;
+  readonly records: Map<string, FileRecord> = new Map();
   /** The hashes of what runs wrote, by path. */
   readonly #hashes = new Map<string, Set<string>>();
   /** The same by real path. */
@@ -51,23 +51,25 @@ export class FormerRuns {
     this.manifest = text === undefined ? undefined : parseManifest(text, join(folder, manifestName));
     this.journal = journal;
     this.places = new RealPlaces(folder);
-    this.records = new Map(Object.entries(this.manifest?.files ?? {}));
-    this.#root = followLinks ? undefined : folder;
+    this.#root = followLinks && !isCopy ? undefined : folder;
   }
 
   /** Reads what runs wrote to `folder`, a real path that may be missing. Throws a TypeError if its manifest is malformed. */
   static async of(folder: string, options: WritingOptions): Promise<FormerRuns> {
     const runs = new FormerRuns(folder, options, await readManifestText(folder), await readJournal(folder));
     const { journal, manifest, places, records } = runs;
-    for (const [path, record] of records) {
+    for (const [recorded, record] of Object.entries(manifest?.files ?? {})) {
+      const path = await runs.#keyOf(recorded, record);
+      if (path === recorded || !records.has(path)) records.set(path, record);
       runs.#takeFile(path, record, manifest!.copied);
       for (const [format, variant] of Object.entries(record.variants)) {
         if (variant.state === "kept") runs.#take(path + extensions[format as VariantFormat], variant.sha256!);
       }
     }
     for (const entry of journal?.entries ?? []) {
-      applyEntry(records, entry);
-      const { path, record, made } = entry;
+      const { record, made } = entry;
+      const path = await runs.#keyOf(entry.path, record);
+      applyEntry(records, { ...entry, path });
       if (made === undefined) runs.#takeFile(path, record, journal!.copied);
       else if (made.variant.state === "kept") runs.#take(path + extensions[made.format], made.variant.sha256!);
     }
@@ -83,6 +85,11 @@ export class FormerRuns {
     const runs = await FormerRuns.of(folder, { isCopy: true, followLinks });
     const isCopy = runs.manifest?.copied ?? runs.journal?.copied ?? false;
     return isCopy ? runs : await FormerRuns.of(folder, { isCopy, followLinks });
+  }
+
+  /** The path of a recorded file; its place if no link leads there any more. */
+  async #keyOf(path: string, { place = path }: FileRecord): Promise<string> {
+    return place === path || (await this.places.of(path))?.path === join(this.folder, place) ? path : place;
   }
 
   #takeFile(path: string, { sha256, found, madeOf }: FileRecord, isCopied: boolean): void {

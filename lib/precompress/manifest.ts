@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { isAbsolute, join, sep } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { isLockName, lastingPath, writeAtomically } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
@@ -45,7 +45,7 @@ export function parseManifest(text: string, path: string): Manifest {
     throw new TypeError(`${path} is not a manifest: delete it and run again`, { cause });
   }
   const { version, copied, files } = manifest ?? {};
-  if (version !== 1 || typeof files !== "object" || files === null || !Object.keys(files).every(isBelowFolder)) {
+  if (version !== 1 || typeof files !== "object" || files === null || !Object.keys(files).every(isPath)) {
     throw new TypeError(`${path} is not a manifest that this version reads: delete it and run again`);
   }
   // Without a prototype: files may be called "constructor" or "__proto__".
@@ -108,7 +108,7 @@ const states: ReadonlySet<unknown> = new Set(["kept", "found", "unworthy"]);
 /** Returns the checked record of a file; undefined if it makes no sense. It decides which files are removed. */
 export function checkedRecord(value: unknown): FileRecord | undefined {
   const record = (value ?? {}) as Partial<Record<keyof FileRecord, unknown>>;
-  const { size, sha256, dictionary, siteDictionary, madeOf, immutable, found, variants } = record;
+  const { size, sha256, dictionary, siteDictionary, madeOf, immutable, place, found, variants } = record;
   if (!isSize(size) || !isHash(sha256)) return undefined;
   const checked = checkedDictionary(dictionary);
   return {
@@ -118,6 +118,7 @@ export function checkedRecord(value: unknown): FileRecord | undefined {
     ...(isHash(siteDictionary) && { siteDictionary }),
     ...(isHash(madeOf) && { madeOf }),
     ...(typeof immutable === "boolean" && { immutable }),
+    ...(isPath(place) && { place }),
     ...(found === true && { found }),
     variants: checkedVariants(variants),
   };
@@ -160,10 +161,9 @@ function isHash(value: unknown): value is string {
   return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
 }
 
-/** Whether a recorded path stays in the folder: files are removed by these names. */
-export function isBelowFolder(path: string): boolean {
-  const parts = path.split(sep === "/" ? "/" : /[/\\]/);
-  return path !== "" && !isAbsolute(path) && !parts.includes("..") && !path.includes("\0");
+/** Whether text is a path below the folder of the manifest, or behind a link that led out of it, which begins with `..`. */
+export function isPath(path: unknown): path is string {
+  return typeof path === "string" && path !== "" && !isAbsolute(path) && !path.includes("\0");
 }
 
 /**

@@ -46,11 +46,12 @@ const suffixes = Object.values(extensions);
 
 /** Decides about all that runs wrote to the target and nothing asks for any more. */
 async function planStale({ unreadable }: Found, plan: Plan, context: Context): Promise<void> {
-  const { former, ledger } = context;
+  const { former, ledger, settings: { followLinks } } = context;
   // What is in a folder that could not be read may well be there.
   const unknown = [...unreadable, ...plan.unknown];
-  /** Whether a path is that of such a file, of one of its variants, or of something below it. */
+  /** Whether a path is that of such a file, of one of its variants, of something below it, or not to be followed. */
   const isUnknown = (path: string) =>
+    !followLinks && path.startsWith("../") ||
     unknown.some((each) => path.startsWith(`${each}/`) || ["", ...suffixes].some((suffix) => path === each + suffix));
   for (const path of former.paths) {
     if (plan.decided.has(await former.placeOf(path))) continue;

@@ -93,7 +93,7 @@ async function contextOf({ told, ...asked }: Asked): Promise<Context> {
   const { places, settings } = asked;
   const { dryRun, followLinks, jobs, memory, onProgress, signal } = settings;
   const isCopy = places.source !== places.target;
-  const former = await FormerRuns.of(places.target, { isCopy, followLinks: followLinks && !isCopy });
+  const former = await FormerRuns.of(places.target, { isCopy, followLinks });
   const origin = isCopy ? await FormerRuns.of(places.source, { isCopy: false, followLinks }) : former;
   return {
     ...asked,

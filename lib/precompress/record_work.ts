@@ -14,7 +14,7 @@ const STUCK = "stuck";
 
 /** The record of a file itself, to which its variants are added. */
 export function recordOf(
-  { file: { path, size }, sha256, dictionary, siteDictionary, immutable }: Copy & Partial<Work>,
+  { file: { path, place, size }, sha256, dictionary, siteDictionary, immutable }: Copy & Partial<Work>,
   ledger: Ledger,
 ): FileRecord {
   const found = ledger.ready.has(path);
@@ -26,6 +26,7 @@ export function recordOf(
     ...(siteDictionary !== undefined && { siteDictionary }),
     ...(madeOf !== undefined && { madeOf }),
     ...(immutable !== undefined && { immutable }),
+    ...(place !== undefined && { place }),
     ...(found && { found }),
     variants: {},
   };

@@ -74,6 +74,8 @@ export interface FileRecord {
   readonly madeOf?: string;
   /** Whether its content never changes under its name; undefined if no run had that option. */
   readonly immutable?: boolean;
+  /** Its path without links to folders on its way, if there are any: what was made of it stays there when they go. */
+  readonly place?: string;
   /** Whether the copy had the file before any run: no run changes or removes that. */
   readonly found?: true;
   /** The variants made of it, or decided against; none if it was not worth a try. */

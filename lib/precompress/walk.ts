@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, isAbsolute, join, relative, sep } from "node:path";
 import { isTemporaryName } from "../files/mod.ts";
 import { isOwnName } from "./manifest.ts";
 import { isWithin } from "./places.ts";
@@ -9,6 +9,8 @@ import { explain, type Problem } from "./problem.ts";
 export interface FoundFile {
   /** The path below the folder, with `/` between its parts. */
   readonly path: string;
+  /** The path without links to folders on its way, if there are any and each place is visited once. */
+  readonly place?: string;
   /** In bytes. */
   readonly size: number;
   readonly mtimeMs: number;
@@ -115,13 +117,13 @@ class Walker {
 
   async #visitEntry(path: string, isLink: boolean, isFolder: boolean, above: readonly string[]): Promise<void> {
     if (isLink) return await this.#visitLink(path, above);
-    if (isFolder) return await this.#visit(path, [...above, join(above.at(-1)!, nameOf(path))]);
+    if (isFolder) return await this.#visit(path, [...above, join(above.at(-1)!, basename(path))]);
     const found = await stat(join(this.#root, path)).catch((error) => {
       // A name is text here: one that is not UTF-8 stands for another file, which is not there.
       if (error.code === "ENOENT" && path.includes("\ufffd")) throw new Error("its name is not UTF-8: rename it");
       throw error;
     });
-    this.#add(path, found);
+    this.#add(path, found, above);
   }
 
   async #visitLink(path: string, above: readonly string[]): Promise<void> {
@@ -137,22 +139,22 @@ class Walker {
     if (copiedTo !== undefined && (isWithin(real, copiedTo) || isWithin(copiedTo, real))) {
       throw new Error("the symbolic link leads to the folder that is written to: exclude it");
     }
-    if (isOwnName(nameOf(real))) return;
+    if (isOwnName(basename(real))) return;
     const found = await stat(full);
-    if (!found.isDirectory()) return this.#add(path, found);
+    if (!found.isDirectory()) return this.#add(path, found, above);
     if (above.includes(real)) {
       throw new Error("the symbolic link leads to a folder it is in, a loop: remove or exclude it");
     }
     this.#links.push({ path, real, above });
   }
 
-  #add(path: string, found: Stats): void {
+  #add(path: string, found: Stats, above: readonly string[]): void {
     // Sockets, pipes and devices have no content to compress.
     if (!found.isFile()) return;
-    this.tree.files.push({ path, size: found.size, mtimeMs: found.mtimeMs, mode: found.mode & 0o777 });
+    const { size, mtimeMs, mode } = found;
+    const place = this.#options.once ? relative(this.#realRoot, join(above.at(-1)!, basename(path))) : path;
+    const real = sep === "/" ? place : place.replaceAll(sep, "/");
+    const isDirect = real === path || isAbsolute(place); // absolute: on another drive
+    this.tree.files.push({ path, ...(!isDirect && { place: real }), size, mtimeMs, mode: mode & 0o777 });
   }
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.search(/[^/\\]*$/));
 }

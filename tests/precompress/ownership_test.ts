@@ -136,6 +136,39 @@ test(
     }),
 );
 
+test("a folder with a backslash in its name is not taken for another", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "v1\\lib/a.js": sourceText(5000), "lib/b.js": sourceText(5000) });
+    assert.equal((await precompress(folder, quick)).compressed.length, 2);
+  }));
+
+test("variants that were written through a link to a folder go once the link or the file does", {
+  skip: needs("links"),
+}, () =>
+  inFolder(async (folder) => {
+    const site = join(folder, "site");
+    const files = { "site/page.html": page, "site/.hidden/b.js": sourceText(6000), "else/c.js": sourceText(7000) };
+    await writeTree(folder, { ...files, "site/.next/e.js": sourceText(9000) });
+    const options = { ...quick, followLinks: true };
+    for (const target of [".hidden", "../else"]) await symlink(target, join(site, target.slice(-4)));
+    assert.equal((await precompress(site, options)).compressed.length, 3);
+    await rm(join(site, "else"));
+    await rm(join(site, "dden"));
+    await symlink(".next", join(site, "dden")); // the path has another file now
+    const changed = await precompress(site, quick);
+    assert.deepEqual([changed.problems, changed.removed], [
+      [],
+      [".br", ".gz", ".zst"].map((each) => `.hidden/b.js${each}`),
+    ]);
+    assert.equal((await listed(join(folder, "else"))).length, 4, "outside of the folder nothing is removed unasked");
+    const asked = await precompress(site, options);
+    assert.deepEqual([asked.problems, asked.removed], [
+      [],
+      [".br", ".gz", ".zst"].map((each) => `../else/c.js${each}`),
+    ]);
+    assert.deepEqual(await listed(join(folder, "else")), ["c.js"]);
+  }));
+
 test("files called like members of every object are compressed, recorded and cleaned", () =>
   inFolder(async (folder) => {
     const names = ["__proto__", "constructor", "hasOwnProperty", "toString", "valueOf"];

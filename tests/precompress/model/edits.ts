@@ -30,6 +30,8 @@ const links = [
   "nowhere",
   "v1",
   ".hidden",
+  "../.hidden",
+  "../else",
   "../else/o.js",
   "../../else",
   "b.css.gz",

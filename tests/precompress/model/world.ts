@@ -306,7 +306,10 @@ export class World {
       assert.ok(told.has(path) || mayBeTold.has(path) || isTheirs, `${path}: ${message}`);
     }
     for (const [path, { kind }] of this.#now) {
-      if (kind === "folder" || !path.startsWith(`${area}/`) || this.#theirs.has(path) || files.has(path)) continue;
+      if (kind === "folder" || this.#theirs.has(path) || files.has(path)) continue;
+      const isReached = path.startsWith(`${area}/`) ||
+        options.followLinks && !options.copies && path.startsWith("else/");
+      if (!isReached) continue;
       const isBehindLink = badLinks.some((link) => path.startsWith(`${area}/${link}`));
       assert.ok(isBehindLink || mayBeMade.has(path), `${path} is left: ${JSON.stringify(report.problems)}`);
     }
