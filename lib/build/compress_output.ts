@@ -156,11 +156,18 @@ export interface Tool {
   readonly option: string;
   /** Prints lines in the tool's own way; undefined: it is silent. */
   readonly print: ((text: string) => void) | undefined;
+  /** Whether the folders were compressed before: without news, nothing is printed. */
+  readonly isAgain?: boolean;
 }
 
-/** Compresses what a build wrote, once all of it is there, and prints what that saved. */
-export async function compressOutput(output: Output, options: PrecompressPluginOptions, tool: Tool): Promise<void> {
-  for (const folder of output.takeFolders()) {
+/** Compresses what a build wrote, once all of it is there, and prints what that saved. Returns the folders. */
+export async function compressOutput(
+  output: Output,
+  options: PrecompressPluginOptions,
+  tool: Tool,
+): Promise<readonly string[]> {
+  const folders = output.takeFolders();
+  for (const folder of folders) {
     if (isWithin(tool.root, folder)) {
       throw new Error(
         `cannot compress ${folder}: it holds the whole project. Set ${tool.option} to a folder of its own`,
@@ -169,13 +176,14 @@ export async function compressOutput(output: Output, options: PrecompressPluginO
     requireOnePlugin(folder, options, tool);
     await compressFolder(folder, output, options, tool);
   }
+  return folders;
 }
 
 async function compressFolder(
   folder: string,
   output: Output,
   options: PrecompressPluginOptions,
-  { root, print }: Tool,
+  { root, print, isAgain = false }: Tool,
 ): Promise<void> {
   const told = await toldBy(options.immutable);
   const showsProgress = print !== undefined && process.stderr.isTTY === true;
@@ -196,6 +204,7 @@ async function compressFolder(
     const list = report.problems.map(({ path, message }) => `\n  ${path}: ${message}`).join("");
     throw new Error(`cannot compress all of ${shownFolder(folder, root)}:${list}`);
   }
+  if (isAgain && report.compressed.length + report.removed.length === 0) return;
   print?.(formatReport(report));
   if (previous !== former) print?.(`there is no ${shownFolder(previous!, root)} yet, so there are no deltas`);
 }

@@ -53,9 +53,15 @@ export interface PrecompressPlugin {
 
 /** The members of plugins that Vite knows, and Rollup and Rolldown pass over. */
 interface ViteHooks extends PrecompressPlugin {
+  /** Whether the builds of all environments share the plugin. */
+  readonly sharedDuringBuild: true;
+  /** A place behind plugins that write pages in hooks of the same kind. */
+  readonly enforce: "post";
   applyToEnvironment(environment: { readonly config: { readonly consumer: string } }): boolean;
   config(): { readonly worker: { readonly plugins: () => Hooks[] } };
-  configResolved(config: ViteConfig): void;
+  configResolved(this: { readonly meta?: { readonly viteVersion?: string } } | void, config: ViteConfig): void;
+  /** Called from Vite 7 on, by its command and by frameworks. */
+  readonly buildApp: { readonly order: "post"; handler(): Promise<void> };
 }
 
 /** The part of Vite's configuration that counts here. */
@@ -63,19 +69,37 @@ interface ViteConfig {
   readonly root: string;
   readonly logger: { info(text: string): void; warn(text: string): void };
   readonly build?: { readonly lib?: unknown };
+  readonly builder?: unknown;
   readonly plugins?: readonly { readonly name: string }[];
 }
 
-const BEHIND = "compress the whole site once all is built: millrace precompress ";
-/** Frameworks that write pages once Vite has ended, by the names of their plugins, with the way to compress all. */
-const LATER_PAGES: readonly (readonly [plugins: RegExp, framework: string, wayOut: string])[] = [
-  [/^astro:/, "Astro", "name it among Astro's integrations instead"],
-  [/^nuxt:/, "Nuxt", BEHIND + ".output/public"],
-  [/^react-router(?:$|:)/, "React Router", BEHIND + "build/client"],
-  [/^vite-plugin-sveltekit/, "SvelteKit", BEHIND + "build"],
-  [/^vike(?:$|:)/, "Vike", BEHIND + "dist/client"],
-  [/^vitepress(?:$|:)/, "VitePress", BEHIND + ".vitepress/dist"],
+/** Frameworks that write pages once Vite has built for browsers, by the names of their plugins, with the site's folder. */
+const LATER_PAGES: readonly (readonly [plugins: RegExp, framework: string, folder: string])[] = [
+  [/^astro:/, "Astro", "dist"],
+  [/^nuxt:/, "Nuxt", ".output/public"],
+  [/^react-router(?:$|:)/, "React Router", "build/client"],
+  [/^vite-plugin-qwik-city/, "Qwik City", "dist"],
+  [/^vite-plugin-sveltekit/, "SvelteKit", "build"],
+  [/^vike(?:$|:)/, "Vike", "dist/client"],
+  [/^vitepress(?:$|:)/, "VitePress", ".vitepress/dist"],
+  [/^vite-ssg$/, "Vite SSG", "dist"],
 ];
+/** The frameworks of them that write their pages to the folder that Vite writes to, before its builder ends. */
+const WITHIN_BUILDER: ReadonlySet<string> = new Set(["React Router", "Vike"]);
+
+/** The warnings that were given: a framework has the configuration resolved for each of its builds. */
+const warned = new Set<string>();
+
+/** Returns a warning about pages of a framework that the plugin will not see; undefined without such. */
+function warningOf(names: readonly string[], endsWithBuilder: boolean): string | undefined {
+  const later = LATER_PAGES.find(([plugins]) => names.some((name) => plugins.test(name)));
+  if (!later || endsWithBuilder && WITHIN_BUILDER.has(later[1])) return undefined;
+  const [, framework, folder] = later;
+  const wayOut = framework === "Astro"
+    ? "name it among Astro's integrations instead"
+    : `compress the whole site once all is built: millrace precompress ${folder}`;
+  return `millrace:precompress compresses what Vite writes; pages that ${framework} writes after that are left as they are: ${wayOut}`;
+}
 
 /** The hooks of all three. */
 interface Hooks {
@@ -123,22 +147,27 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
   let tool: Omit<Tool, "since"> | undefined;
   let since = moment();
   let isLibrary = false;
+  /** Folders that were compressed when their bundle was closed. */
+  const done: string[] = [];
   /** Astro's project folder, and the beginning of the paths with a hash in their names. */
   let [root, assets] = ["", ""];
   const plugin: ViteHooks & Hooks = {
     name: "millrace:precompress",
     apply: "build",
+    sharedDuringBuild: true,
+    enforce: "post",
     applyToEnvironment: ({ config }) => config.consumer === "client",
     config: () => ({ worker: { plugins: () => [workerPlugin(workers)] } }),
     options() {
       since = moment();
     },
-    configResolved({ root, logger, build, plugins = [] }) {
-      const later = LATER_PAGES.find(([names]) => plugins.some(({ name }) => names.test(name)));
-      if (later) {
-        const told = `pages that ${later[1]} writes after that are left as they are`;
-        logger.warn(`millrace:precompress compresses what Vite writes; ${told}: ${later[2]}`);
-      }
+    configResolved({ root, logger, build, builder, plugins = [] }) {
+      const names = plugins.map(({ name }) => name);
+      // It calls Vite, and is no plugin.
+      if (/\bvite-ssg\b/.test(process.argv[1] ?? "")) names.push("vite-ssg");
+      const warning = warningOf(names, builder !== undefined && this?.meta?.viteVersion !== undefined);
+      if (warning !== undefined && !warned.has(root + warning)) logger.warn(warning);
+      if (warning !== undefined) warned.add(root + warning);
       isLibrary = Boolean(build?.lib);
       if (isLibrary) {
         logger.info("millrace:precompress leaves libraries to the sites that serve them (build.lib is set)");
@@ -164,7 +193,15 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
           option: "output.dir",
           print: (text) => this.info(text),
         };
-        await compressOutput(output, checked, { since, ...tool ?? ownTool });
+        for (const folder of await compressOutput(output, checked, { since, ...tool ?? ownTool })) done.push(folder);
+      },
+    },
+    buildApp: {
+      order: "post",
+      async handler() {
+        // Pages of frameworks and files of other plugins came there since.
+        for (const folder of done.splice(0)) output.addFolder(folder);
+        await compressOutput(output, checked, { since, ...tool!, isAgain: true });
       },
     },
     hooks: {

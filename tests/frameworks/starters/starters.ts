@@ -48,7 +48,7 @@ export const starters: Readonly<Record<string, Starter>> = {
   sveltekit: {
     make: "npx --yes sv create NAME --template minimal --types ts --no-add-ons --no-install --no-dir-check",
     packages: "@sveltejs/adapter-node@5",
-    edits: { "vite.config.ts": [[/adapter-auto/, "adapter-node"], [/adapter\(\)/, "adapter({ precompress: false })"]] },
+    edits: { "vite.config.ts": [[/adapter-auto/, "adapter-node"]] },
     says: ["src/routes/+page.svelte", "Welcome to SvelteKit"],
     build: "npx vite build",
     precompress: ["build/client", "--immutable", "_app/immutable/**", "--previous", "deployed"],
