@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { explain } from "../precompress/internal.ts";
 import { type RunningServer, serve, type ServeOptions } from "../runtime/mod.ts";
-import { printable } from "../static/internal.ts";
-import { createStaticHandler, type StaticHandler } from "../static/mod.ts";
+import { openStaticHandler, printable } from "../static/internal.ts";
+import type { StaticHandler } from "../static/mod.ts";
 import { endsWithin, Timer } from "../timers/mod.ts";
 import { AccessLog } from "./access_log.ts";
 import { type Command, DONE } from "./usage.ts";
@@ -20,7 +20,7 @@ const SLOW = 1000;
 /** The time in ms that unfinished requests may delay the exit. */
 const LEFT_OVER = 100;
 
-/** `millrace serve DIR`: a thin shell over {@linkcode createStaticHandler} and the runtime's own server. */
+/** `millrace serve DIR`: a thin shell over {@linkcode openStaticHandler} and the runtime's own server. */
 export const serveCommand: Command = {
   help: serveHelp,
   async run(words) {
@@ -41,21 +41,27 @@ async function serveFolder(
   const log = quiet ? undefined : new AccessLog(process.stdout);
   const tell: Tell = (line) => log?.tell(line);
   const tls = certificate && await readCertificate(certificate);
-  const opening = createStaticHandler(directory, {
+  const opening = openStaticHandler(directory, {
     ...options,
     onWarning: ({ path, message }) => warn(`${path || directory}: ${message}`),
   });
   const slow = new Timer(() =>
-    tell(`reading ${directory} before it is served; what millrace precompress knows is not read`)
+    tell(
+      `reading ${directory} for its tags; what millrace precompress knows is not read, what is asked for comes first`,
+    )
   );
   slow.start(SLOW);
   let running: RunningServer | undefined = undefined;
   onHangUp(async () => {
-    const handler = await opening.catch(() => {});
-    if (handler) await reload(handler, directory, tell);
+    const opened = await opening.catch(() => {});
+    if (opened) await reload(opened.handler, directory, tell);
     if (certificate && running) await renew(running, certificate, tell);
   });
-  const handler = await opening.finally(() => slow.stop());
+  const { handler, whole } = await opening.catch((error) => {
+    slow.stop();
+    throw error;
+  });
+  void whole.then(() => slow.stop());
   const { fetch, node } = log?.of(handler) ?? handler;
   const server = await serve({ fetch, node, hostname, port, portsToTry, tls }).catch(async (error) => {
     await handler.close(); // a watched folder would keep the process alive

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { type LockedBy, ProcessLock, processSpace } from "../files/internal.ts";
 import { isProcessAlive } from "../runtime/mod.ts";
-import { checkedRecord, checkedVariant, isFormat, isPath, journalName } from "./manifest.ts";
+import { checkedRecord, checkedVariant, isFormat, isKey, journalName } from "./manifest.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import { cannotWrite } from "./problem.ts";
@@ -256,7 +256,7 @@ function parsed(line: string): Record<string, unknown> | undefined {
 
 function checkedEntry({ path, record, made }: Record<string, unknown>): JournalEntry | undefined {
   const checked = checkedRecord(record);
-  if (!isPath(path) || checked === undefined) return undefined;
+  if (typeof path !== "string" || !isKey([path, record]) || checked === undefined) return undefined;
   if (made === undefined) return { path, record: checked };
   const { format, variant } = (made ?? {}) as { format?: unknown; variant?: unknown };
   const checkedMade = checkedVariant(variant);

@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, sep } from "node:path";
 import { isLockName, lastingPath, writeAtomically } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
@@ -45,7 +45,7 @@ export function parseManifest(text: string, path: string): Manifest {
     throw new TypeError(`${path} is not a manifest: delete it and run again`, { cause });
   }
   const { version, copied, files } = manifest ?? {};
-  if (version !== 1 || typeof files !== "object" || files === null || !Object.keys(files).every(isPath)) {
+  if (version !== 1 || typeof files !== "object" || files === null || !Object.entries(files).every(isKey)) {
     throw new TypeError(`${path} is not a manifest that this version reads: delete it and run again`);
   }
   // Without a prototype: files may be called "constructor" or "__proto__".
@@ -161,8 +161,13 @@ function isHash(value: unknown): value is string {
   return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
 }
 
-/** Whether text is a path below the folder of the manifest, or behind a link that led out of it, which begins with `..`. */
-export function isPath(path: unknown): path is string {
+/** Whether a recorded path stays in the folder, or is the place that a link led to: files are removed by these names. */
+export function isKey([path, record]: [string, unknown]): boolean {
+  const parts = path.split(sep === "/" ? "/" : /[/\\]/);
+  return isPath(path) && (!parts.includes("..") || (record as FileRecord | null)?.place === path);
+}
+
+function isPath(path: unknown): path is string {
   return typeof path === "string" && path !== "" && !isAbsolute(path) && !path.includes("\0");
 }
 

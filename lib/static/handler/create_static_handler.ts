@@ -92,10 +92,27 @@ export async function createStaticHandler(
   directory: string,
   options: StaticHandlerOptions = {},
 ): Promise<StaticHandler> {
+  return handlerOf(await opened(directory, options));
+}
+
+/** Does as {@linkcode createStaticHandler}, but reads what takes long behind: requests for that wait until it is read. */
+export async function openStaticHandler(
+  directory: string,
+  options: StaticHandlerOptions,
+): Promise<{ readonly handler: StaticHandler; readonly whole: Promise<void> }> {
+  const site = await opened(directory, options, true);
+  return { handler: handlerOf(site), whole: site.whole };
+}
+
+async function opened(directory: string, options: StaticHandlerOptions, isHasty = false): Promise<Site> {
   const root = lastingPath(directory);
   const settings = await settingsOf(options);
-  const site = await Site.open(root, settings);
+  const site = await Site.open(root, settings, isHasty);
   if (settings.watch) site.watch();
+  return site;
+}
+
+function handlerOf(site: Site): StaticHandler {
   return {
     fetch: (request) => fetchFrom(site, request),
     match: (request) => matchFrom(site, request),

@@ -1,10 +1,11 @@
 import { lstatSync } from "node:fs";
 import { endsWithin, TurnSlicer } from "../../timers/mod.ts";
-import type { Answer } from "../answer/answer.ts";
+import { Answer } from "../answer/answer.ts";
 import type { Settings } from "../answer/settings.ts";
 import type { Variant } from "../answer/variant.ts";
 import type { Warn } from "../scan/representation.ts";
 import { scanTree, type TreeState, treeState } from "../scan/scan_tree.ts";
+import { decodeTarget } from "./served_paths.ts";
 import { FolderWatch, type Served, Succession } from "./rescan.ts";
 import { type Asked, respond, respondClosed, respondInChain } from "./respond.ts";
 import { type FolderAnswers, Table } from "./table.ts";
@@ -64,23 +65,59 @@ export class Site {
   /** The wait of requests for replaced files, until another table answers or the time is over. */
   #heir: { readonly until: number; readonly comes: PromiseWithResolvers<void> } | undefined;
   readonly #sending = new Set<Promise<unknown>>();
+  /** Whether a request may be for an unread file. */
+  #isPartial = false;
+  /** The readings that stand-ins of answers wait for. */
+  readonly #readings = new WeakMap<Answer, Promise<unknown>>();
 
   private constructor(directory: string, settings: Settings) {
     this.#directory = directory;
     this.#settings = settings;
   }
 
-  /** Scans `directory`; its small files are read meanwhile and after, or when they are first asked for. */
-  static async open(directory: string, settings: Settings): Promise<Site> {
+  /**
+   * Scans `directory`; its small files are read meanwhile and after, or when they are first asked for. `isHasty`: files that
+   * take long are read behind, and requests for them wait.
+   */
+  static async open(directory: string, settings: Settings, isHasty = false): Promise<Site> {
     const site = new Site(directory, settings);
-    const table = await site.#scan(0);
+    const table = await site.#scan(0, undefined, isHasty);
     site.#table = table;
-    site.#scanning = site.#load(table);
-    site.#prove(table);
+    site.#isPartial = table.isPartial;
+    site.#scanning = site.#isPartial ? site.#complete(table) : site.#load(table);
+    if (!site.#isPartial) site.#prove(table);
     return site;
   }
 
+  /** Fulfilled when all files of a hasty scan are read, and scans after it have ended. */
+  get whole(): Promise<void> {
+    return this.#scanning;
+  }
+
+  /** Reads the files that a hasty scan left, and answers from a table of all. */
+  async #complete(partial: Table): Promise<void> {
+    await partial.readAll(() => this.#isClosed);
+    if (this.#isClosed) return;
+    try {
+      const table = await partial.whole(this.#settings);
+      await this.#load(table);
+      if (this.#isClosed) return;
+      this.#table = table;
+      this.#prove(table);
+    } catch (error) {
+      this.#settings.warn("", `is served without its memory: ${(error as Error).message}`); // of a callback
+    }
+    this.#isPartial = false;
+  }
+
   respond(asked: Asked): Answer {
+    const path = this.#isPartial ? decodeTarget(asked.target) : undefined;
+    const reading = path === undefined ? undefined : this.#table?.readFor(path);
+    if (reading) {
+      const standIn = new Answer(503, []);
+      this.#readings.set(standIn, reading);
+      return standIn;
+    }
     return this.#table ? respond(this.#table, asked, this.fault) : respondClosed(this.#closed!, asked);
   }
 
@@ -117,8 +154,10 @@ export class Site {
   };
 
   /** Waits for the next table if that may have what `answer` lacks; undefined if `answer` is the one to send. */
-  successorOf({ status }: Answer): Promise<unknown> | undefined {
-    if (status !== 503 || !this.#heir) return undefined;
+  successorOf(answer: Answer): Promise<unknown> | undefined {
+    if (answer.status !== 503) return undefined;
+    const reading = this.#readings.get(answer);
+    if (reading || !this.#heir) return reading;
     const left = this.#heir.until - performance.now();
     return left > 0 ? endsWithin(this.#heir.comes.promise, left) : undefined;
   }
@@ -249,11 +288,15 @@ export class Site {
     this.track(table.proofs.settleAll(new TurnSlicer(), () => this.#table !== table));
   }
 
-  async #scan(deploy: number, former?: Table): Promise<Table> {
-    const { dotfiles, previous, warn } = this.#settings;
-    const tree = await scanTree(this.#directory, warn, { dotfiles, doubted: this.#doubted });
+  async #scan(deploy: number, former?: Table, isHasty = false): Promise<Table> {
+    const { dotfiles, fallback, notFound, previous, warn } = this.#settings;
+    const tree = await scanTree(this.#directory, warn, { dotfiles, doubted: this.#doubted, isHasty });
+    for (const page of [fallback, notFound]) {
+      const file = typeof page === "string" ? tree.find(page) : undefined;
+      if (file !== undefined && tree.unread.has(file)) await tree.read(file);
+    }
     const formers = typeof previous === "string"
-      ? [await this.#scanPrevious(previous)]
+      ? [await this.#scanPrevious(previous, isHasty)]
       : previous && former
       ? former.formersFor(deploy)
       : [];
@@ -263,10 +306,10 @@ export class Site {
   }
 
   /** Few files of the previous deploy are requested: they are read on demand. */
-  async #scanPrevious(directory: string): Promise<Table> {
+  async #scanPrevious(directory: string, isHasty: boolean): Promise<Table> {
     const { dotfiles, warn } = this.#settings;
     const settings = { ...this.#settings, memoryLimit: 0, fallback: undefined };
-    const table = new Table(await scanTree(directory, warn, { dotfiles }), 0, [], settings);
+    const table = new Table(await scanTree(directory, warn, { dotfiles, isHasty }), 0, [], settings);
     table.retire();
     await table.proofs.prepare();
     return table;

@@ -114,7 +114,8 @@ export class Table {
       dictionaryLink: () => this.#dictionaryLink ??= this.#makeDictionaryLink(),
     });
     const isSent = (coding: Representation["coding"]) => settings.dictionaries || !coding.startsWith("dc");
-    this.memory = new TreeMemory(tree, { limit: settings.memoryLimit, isSent });
+    // Until all is read, sizes are not known, nor what fits.
+    this.memory = new TreeMemory(tree, { limit: tree.unread.size > 0 ? 0 : settings.memoryLimit, isSent });
     this.proofs = new Proofs(tree, { warn: settings.warn, contentOf: (sha256) => this.#contentOf(sha256) });
     const { index, fallback, notFound } = settings;
     const fallbackFile = typeof fallback === "string" ? fallback : undefined;
@@ -129,6 +130,47 @@ export class Table {
     if (settings.hasCallbacks) { for (let file = 0; file < tree.length; file++) this.#resourceOf(file)?.fields(); }
     this.folder = new FolderAnswers(settings);
     this.needs = [index, fallbackFile, notFound].filter((path) => path !== undefined && this.#has(path)) as string[];
+  }
+
+  /** Whether files are still unread, here or where it stands for. */
+  get isPartial(): boolean {
+    return [this, ...this.#formers].some(({ tree }) => tree.unread.size > 0);
+  }
+
+  /** Makes the table of all once nothing is unread. */
+  async whole(settings: Settings): Promise<Table> {
+    const table = new Table(this.tree, this.deploy, this.#formers, settings);
+    for (const { proofs } of [table, ...this.#formers]) await proofs.prepare();
+    return table;
+  }
+
+  /** Reads the files that are still unread, one after the other until `isOver`. */
+  async readAll(isOver: () => boolean): Promise<void> {
+    for (const { tree } of [this, ...this.#formers]) {
+      for (const file of tree.unread) {
+        if (isOver()) return;
+        await tree.read(file);
+      }
+    }
+  }
+
+  /** Reads the unread files that the answer for `path`, which is decoded, may depend on; undefined if there are none. */
+  readFor(path: string): Promise<unknown> | undefined {
+    const reads: Promise<unknown>[] = [];
+    const isThere = (file: string): boolean => {
+      const number = this.tree.find(file);
+      if (number !== undefined && this.tree.unread.has(number)) reads.push(this.tree.read(number));
+      return number !== undefined;
+    };
+    const isServed = fileServedAt(path, this.#settings, isThere) ?? otherAnswerAt(path, this.#settings, isThere) ??
+      namesOf(path, this.#settings).find((name) => isThere(name.slice(0, name.lastIndexOf("."))));
+    if (isServed === undefined) {
+      for (const former of this.#formers) {
+        const reading = former.readFor(path);
+        if (reading) reads.push(reading);
+      }
+    }
+    return reads.length > 0 ? Promise.all(reads) : undefined;
   }
 
   /** Returns the resource or redirect at `path`, which is decoded, or undefined. */

@@ -1,6 +1,6 @@
 import { fileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { type FileContent, readContent, reasonOf } from "./file_content.ts";
+import { type FileContent, PIECE, readContent, reasonOf } from "./file_content.ts";
 import type { FoundFiles } from "./found_files.ts";
 import type { ManifestTime } from "./manifest_records.ts";
 import { SMALL_BODY } from "./memory.ts";
@@ -126,6 +126,20 @@ function isVouchedFor(path: string, index: number, { found, manifest }: Scan): b
   if (now.size !== found.contents.sizeOf(index) || !manifest!.vouchesFor(now)) return false;
   found.see(index, now);
   return true;
+}
+
+/** Whether a file or a variant of it takes long to read: it is large, and nothing vouches for it. */
+export function isLong(file: number, scan: Scan): boolean {
+  const { found } = scan;
+  for (let index = found.firstOf(file); index < found.firstOf(file + 1); index++) {
+    const path = found.realPathOf(file, index);
+    try {
+      if (fileStatus(path).size >= PIECE && !isVouchedFor(path, index, scan)) return true;
+    } catch {
+      return false; // a reading tells why
+    }
+  }
+  return false;
 }
 
 function faultOf(content: FileContent, variant: VariantToExamine, { found }: Scan): string | undefined {

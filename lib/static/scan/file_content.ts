@@ -71,9 +71,9 @@ export interface FileContent {
   readonly mtimeMs: number;
   /** The number that the file system has for it. */
   readonly ino: number;
-  /** Its first bytes, 40 if there are so many, which tell what it is. Valid until the next file is read. */
+  /** Its first bytes, 40 if there are so many, which tell what it is. */
   readonly head: Uint8Array;
-  /** Its last bytes, 4 if there are so many. Valid until the next file is read. */
+  /** Its last bytes, 4 if there are so many. */
   readonly tail: Uint8Array;
 }
 
@@ -102,8 +102,8 @@ function readSmall(path: string): FileContent | undefined {
       sha256: sha256(bytes),
       mtimeMs,
       ino,
-      head: bytes.subarray(0, HEAD_LENGTH),
-      tail: bytes.subarray(-TAIL_LENGTH),
+      head: bytes.slice(0, HEAD_LENGTH),
+      tail: bytes.slice(-TAIL_LENGTH),
     };
   } finally {
     closeSync(file);

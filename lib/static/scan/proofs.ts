@@ -116,8 +116,9 @@ export class Proofs {
 
   /** Decides about the variants of a small file. Those of larger ones are not sent before {@linkcode settleAll}. */
   settle(file: TreeFile): void {
-    if (file.identity.size > SMALL) return;
+    if (file.identity.size > SMALL || this.#decompress === undefined) return;
     for (const variant of this.#openOf(file)) {
+      if (variant.dictionary !== undefined && this.#tree.unread.size > 0) continue; // that may be unread
       if (this.#tree.isOpen(variant.index)) this.#conclude(file, variant, this.#isProvenAtOnce(file, variant));
     }
   }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { fileStatus } from "../../runtime/mod.ts";
 import { TurnSlicer } from "../../timers/mod.ts";
-import { examine, type Scan } from "./examine.ts";
+import { examine, isLong, type Scan } from "./examine.ts";
 import { reasonOf } from "./file_content.ts";
 import type { FoundFiles } from "./found_files.ts";
 import { listTree, treeRoot } from "./list_tree.ts";
@@ -75,10 +75,20 @@ export interface ScanOptions {
   readonly dotfiles: boolean;
   /** Paths of files that are read even if the manifest vouches for them. Default: none. */
   readonly doubted?: ReadonlySet<string>;
+  /** Whether files that take long to read are left to `Tree.read()`. Default: false. */
+  readonly isHasty?: boolean;
 }
 
+/** The time in ms after which a hasty scan leaves all files. */
+const HASTE = 1000;
+
 /** Finds the regular files below a folder, with variants. It follows links within it, and trusts precompress' manifest. */
-export async function scanTree(directory: string, warn: Warn, { dotfiles, doubted }: ScanOptions): Promise<Tree> {
+export async function scanTree(
+  directory: string,
+  warn: Warn,
+  { dotfiles, doubted, isHasty = false }: ScanOptions,
+): Promise<Tree> {
+  const begun = performance.now();
   const root = treeRoot(directory);
   const turns = new TurnSlicer();
   let found: FoundFiles;
@@ -91,7 +101,8 @@ export async function scanTree(directory: string, warn: Warn, { dotfiles, doubte
   const scan: Scan = { found, manifest, doubted: doubted ?? new Set(), warn, turns };
   for (let i = 0; i < found.length; i++) {
     if (turns.isOver) await turns.next();
-    await examine(i, scan);
+    if (isHasty && (performance.now() - begun > HASTE || isLong(i, scan))) found.unread.add(i);
+    else await examine(i, scan);
   }
-  return new Tree(found);
+  return new Tree(found, (file) => examine(file, scan));
 }

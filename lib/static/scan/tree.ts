@@ -4,9 +4,27 @@ import { type Representation, type SiteDictionary, type TreeFile, variantKinds }
 /** The files to serve. Objects are made of them at requests: most files of a large tree get none. */
 export class Tree implements Iterable<TreeFile> {
   readonly #found: FoundFiles;
+  readonly #examine: (file: number) => Promise<void>;
+  readonly #reading = new Map<number, Promise<void>>();
 
-  constructor(found: FoundFiles) {
+  constructor(found: FoundFiles, examine: (file: number) => Promise<void>) {
     this.#found = found;
+    this.#examine = examine;
+  }
+
+  /** The numbers of files that are still to be read. */
+  get unread(): ReadonlySet<number> {
+    return this.#found.unread;
+  }
+
+  /** Reads a file of {@linkcode unread}. */
+  read(file: number): Promise<void> {
+    let reading = this.#reading.get(file);
+    if (!reading) {
+      reading = this.#examine(file).then(() => void this.#found.unread.delete(file));
+      this.#reading.set(file, reading);
+    }
+    return reading;
   }
 
   /** The number of files; some may have been left out. */
@@ -51,9 +69,9 @@ export class Tree implements Iterable<TreeFile> {
     return true;
   }
 
-  /** The file with a number; undefined if it was left out. */
+  /** The file with a number; undefined if it was left out, or is unread. */
   at(file: number): TreeFile | undefined {
-    if (!this.#has(file)) return undefined;
+    if (!this.#isKnown(file)) return undefined;
     const [identity, ...others] = this.representationsOf(file);
     const variants = others.filter(({ dictionary }) => dictionary === undefined);
     const deltas = others.filter(({ dictionary }) => dictionary !== undefined);
@@ -86,7 +104,7 @@ export class Tree implements Iterable<TreeFile> {
   originalOf(sha256: string): Representation | undefined {
     for (let i = 0; i < this.length; i++) {
       const first = this.#found.firstOf(i);
-      if (this.#has(i) && this.#found.contents.sha256Of(first) === sha256) return this.#representation(i, first);
+      if (this.#isKnown(i) && this.#found.contents.sha256Of(first) === sha256) return this.#representation(i, first);
     }
     return undefined;
   }
@@ -94,7 +112,7 @@ export class Tree implements Iterable<TreeFile> {
   /** The dictionary of the site, if there is one and it is what the manifest says. */
   get siteDictionary(): SiteDictionary | undefined {
     const { siteDictionary, paths, contents } = this.#found;
-    if (siteDictionary === undefined) return undefined;
+    if (siteDictionary === undefined || !this.#isKnown(siteDictionary)) return undefined;
     return { path: paths.at(siteDictionary), sha256: contents.sha256Of(this.#found.firstOf(siteDictionary)) };
   }
 
@@ -136,6 +154,7 @@ export class Tree implements Iterable<TreeFile> {
 
   #all(file: number, isWanted: (representation: number) => boolean): Representation[] {
     const representations: Representation[] = [];
+    if (!this.#isKnown(file)) return representations;
     const end = this.#found.firstOf(file + 1);
     for (let i = this.#found.firstOf(file); i < end; i++) {
       if (this.#found.contents.has(i) && isWanted(i)) representations.push(this.#representation(file, i));
@@ -145,7 +164,11 @@ export class Tree implements Iterable<TreeFile> {
 
   /** A file that cannot be read was left out, with all that was made of it. */
   #has(file: number): boolean {
-    return this.#found.contents.has(this.#found.firstOf(file));
+    return this.#found.unread.has(file) || this.#isKnown(file);
+  }
+
+  #isKnown(file: number): boolean {
+    return !this.#found.unread.has(file) && this.#found.contents.has(this.#found.firstOf(file));
   }
 
   #representation(file: number, index: number): Representation {

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { hash } from "node:crypto";
+import { rename, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { precompress } from "../../lib/precompress/mod.ts";
+import { openStaticHandler } from "../../lib/static/internal.ts";
+import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
+import { sourceText } from "../support/bytes.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
+
+/** Content of a file that is read behind. */
+const large = (seed: number): Uint8Array<ArrayBuffer> => sourceText(300_000 + seed, seed);
+const small = "<p>mill</p>";
+
+async function answerOf(
+  site: Pick<StaticHandler, "fetch">,
+  target: string,
+  fields: Record<string, string> = {},
+): Promise<unknown> {
+  const response = await site.fetch(
+    new Request(`http://site.example${target}`, { headers: fields, redirect: "manual" }),
+  );
+  const { status, headers } = response;
+  return {
+    target,
+    status,
+    fields: Object.fromEntries(headers),
+    hash: hash("sha256", Buffer.from(await response.arrayBuffer())),
+  };
+}
+
+/** Checks that each request while large files are read behind has the answer that it has afterwards. */
+async function holds(folder: string, options: StaticHandlerOptions, targets: readonly string[]): Promise<void> {
+  const warnings: string[] = [];
+  const told = { ...options, onWarning: ({ path }: { path: string }) => void warnings.push(path) };
+  const asks: readonly Record<string, string>[] = [{}, { "accept-encoding": "br, gzip" }, { accept: "text/html" }];
+  for (const fields of asks) {
+    await using whole = await createStaticHandler(folder, told);
+    const { handler, whole: isWhole } = await openStaticHandler(folder, told);
+    await using hasty = handler;
+    const asked = targets.map((target) => answerOf(hasty, target, fields));
+    assert.equal(hasty.stats().files, whole.stats().files);
+    for (const [i, target] of targets.entries()) {
+      assert.deepEqual(await asked[i], await answerOf(whole, target, fields));
+    }
+    await isWhole;
+    for (const target of targets) {
+      assert.deepEqual(await answerOf(hasty, target, fields), await answerOf(whole, target, fields));
+    }
+    assert.deepEqual(hasty.stats(), whole.stats());
+  }
+}
+
+test("while large files are read behind, every path has the answer that it has once all are read", () =>
+  inFolder(async (folder) => {
+    const [site, former] = [join(folder, "site"), join(folder, "former")];
+    await writeTree(site, {
+      "a.html": large(1),
+      "data/b.js": large(2),
+      "data/b.js.br": brotliCompressSync(large(2)),
+      "data/b.js.gz": gzipSync("something else"),
+      "data/c.js": sourceText(3000),
+      "data/c.js.gz": gzipSync(sourceText(3000), { level: 1 }),
+      "data/index.html": large(3),
+      "index.html": small,
+      "lost.html": large(4),
+      "sub/index.html": small,
+    });
+    await writeTree(former, { "assets/old.js": large(5), "assets/small.js": small, "data/b.js": small });
+    const targets = [
+      "/",
+      "/a",
+      "/a.html",
+      "/a/",
+      "/data",
+      "/data/",
+      "/data/b.js",
+      "/data/b.js.br",
+      "/data/b.js.gz",
+      "/data/c.js",
+    ];
+    const more = [
+      "/data/index.html",
+      "/sub",
+      "/missing",
+      "/missing.js",
+      "/lost",
+      "/assets/old.js",
+      "/assets/small.js",
+      "/%zz",
+    ];
+    await holds(site, { cleanUrls: true, notFound: "lost.html", previous: former, immutable: "assets/**" }, [
+      ...targets,
+      ...more,
+    ]);
+    await holds(site, { fallback: "a.html", basePath: "/x/" }, [...targets, ...more].map((target) => `/x${target}`));
+    const quick = { jobs: 1, levels: { brotli: 4, zstd: 1, gzip: 1 }, force: true } as const;
+    await precompress(site, quick);
+    await writeFile(join(site, "data/b.js"), large(6)); // since then
+    await holds(site, {}, targets);
+  }));
+
+test("it answers before large files are read, and from none that is of other bytes", () =>
+  inFolder(async (root) => {
+    const folder = join(root, "site");
+    await writeTree(root, { another: "another" });
+    await writeTree(folder, { "index.html": small, "video.mp4": "x", "z.bin": "x" });
+    for (const path of ["video.mp4", "z.bin"]) await truncate(join(folder, path), 64_000_000);
+    const { handler, whole } = await openStaticHandler(folder, { onWarning() {} });
+    await using site = handler;
+    let isWhole = false;
+    void whole.then(() => isWhole = true);
+    await Promise.resolve();
+    assert.equal(isWhole, false);
+    assert.equal((await site.fetch(new Request("http://site.example/"))).status, 200);
+    await rename(join(root, "another"), join(folder, "z.bin"));
+    const head = (path: string) => site.fetch(new Request(`http://site.example/${path}`, { method: "HEAD" }));
+    const [last, first] = [site.fetch(new Request("http://site.example/z.bin")), head("video.mp4")];
+    assert.ok(first instanceof Promise);
+    assert.equal(await (await last).text(), "another");
+    assert.equal((await first).headers.get("content-length"), "64000000");
+    await whole;
+    assert.equal((await head("video.mp4")).status, 200);
+  }));
