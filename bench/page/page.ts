@@ -33,7 +33,7 @@ const HEAD = `# Benchmarks
 `;
 const INTRO = [
   "Ours beside its peers, each on Node, Bun and Deno: in one run, on one machine with two cores, in turns. All numbers and " +
-  "plots here are drawn by code from [results](results/), which has the whole tables and the day, versions and machine of " +
+  "plots here are drawn by code from `bench/results/`, which has the whole tables and the day, versions and machine of " +
   "each run.",
   "How to read the plots: unless one says otherwise, a bar is what the peer takes divided by what ours takes, so that right of " +
   "the line at 1 ours is ahead, and left of it behind. On a logarithmic axis twice as fast is as long as half as fast. " +

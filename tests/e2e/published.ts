@@ -26,13 +26,19 @@ export const bin: string = join(root, "node_modules/.bin");
 
 const parts = [
   ".ci",
+  ".github/SECURITY.md",
+  "ARCHITECTURE.md",
   "CHANGELOG.md",
+  "CONTRIBUTING.md",
   "LICENSE",
   "README.md",
+  "bench/README.md",
+  "bench/plots",
   "deno.json",
   "lib",
   "mod.ts",
   "package.json",
+  "tests/README.md",
   "tsconfig.json",
 ];
 
