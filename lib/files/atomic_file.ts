@@ -5,12 +5,11 @@ import { bool, integer, number, schema, type SchemaOf, text } from "../streams/i
 import { writeStream } from "../runtime/mod.ts";
 import { CreatedFile, type Undoable, undoAll } from "./created_file.ts";
 import { codeOf, fileFailure } from "./failure.ts";
+import { filePath, lasting } from "./names.ts";
 import {
-  filePath,
   flushFolder,
   followedPlace,
   keepAttributes,
-  lasting,
   type NameOptions,
   type Place,
   placeItself,

@@ -5,8 +5,8 @@ import { schema, type SchemaOf } from "../streams/internal.ts";
 import { atomicFileMembers, type AtomicFileOptions, requireOther } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
 import { linkFlag, OpenFile, writeFully } from "./open_file.ts";
+import { filePath } from "./names.ts";
 import {
-  filePath,
   followedPlace,
   keepAttributes,
   type Place,

@@ -6,7 +6,7 @@ import { failing, fileFailure } from "./failure.ts";
 import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "./write_batch.ts";
 import { FileCommand, ItemWriter } from "./item_writer.ts";
 import { type FileTarget, openOutputFile, wholeFile } from "./output_file.ts";
-import { filePath } from "./place.ts";
+import { filePath } from "./names.ts";
 
 /**
  * Sees that a character that two strings share is written as one: half of a surrogate pair at the end of a string goes to

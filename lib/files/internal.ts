@@ -5,6 +5,7 @@
  * @module
  */
 export { commitFile, openAtomicFileAt, writeAtomically } from "./atomic_file.ts";
+export { isLockName, lasting, lastingPath, pathOption, refusedOnWindows } from "./names.ts";
 export { OpenFile, writeFully } from "./open_file.ts";
 export { fileFailure, reasonOf } from "./failure.ts";
 export { HeldFolder, makeDirectory, makeDirectorySync } from "./folders.ts";
@@ -25,13 +26,9 @@ export {
   flushFolder,
   followedPlace,
   keepAttributes,
-  lasting,
-  lastingPath,
   type NameOptions,
-  pathOption,
   type Place,
   placeItself,
-  refusedOnWindows,
   takeName,
 } from "./place.ts";
 export { attemptsOf } from "./series/rotating_file_writable.ts";
@@ -46,5 +43,5 @@ export {
   temporaryDirectory,
 } from "./temporary.ts";
 export { processSpace } from "./process_identity.ts";
-export { isLockName, type LockedBy, LockLostError, ProcessLock, type ProcessLockOptions } from "./process_lock.ts";
+export { type LockedBy, LockLostError, ProcessLock, type ProcessLockOptions } from "./process_lock.ts";
 export { Turn } from "./lock_holder.ts";

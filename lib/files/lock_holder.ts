@@ -2,12 +2,10 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { TimeLimit } from "../timers/mod.ts";
+import { LOCK_IDENTITY } from "./names.ts";
 import { isThreadAlive, processSpace, threadIdentity } from "./process_identity.ts";
 
-/** The end of a lock file's name: the process space, the process, its thread, a random number, and whether it is a request. */
-const IDENTITY = String.raw`([0-9a-f]{8})\.(\d+)\.(\d+\.\d+)-[0-9a-f]{8}(-wanted)?$`;
-const identity = RegExp(`^${IDENTITY}`);
-const anyName = RegExp(String.raw`^\.(?:.+\.)?millrace-lock-${IDENTITY}`);
+const identity = RegExp(`^${LOCK_IDENTITY}`);
 
 /** The end of the names of files that ask a holder to hand over. */
 export const WANTED = "-wanted";
@@ -19,11 +17,6 @@ export function lockPrefix(name?: string): string {
 /** Returns a name for a lock file of this thread, which no other file has. */
 export function newLockName(prefix: string): string {
   return `${prefix}${processSpace()}.${process.pid}.${threadIdentity()}-${crypto.randomUUID().slice(0, 8)}`;
-}
-
-/** Whether `name` is that of a lock's file. A name, not a path. */
-export function isLockName(name: string): boolean {
-  return anyName.test(name);
 }
 
 /** The paths of the locks that this thread holds. */

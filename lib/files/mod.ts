@@ -12,7 +12,8 @@
  *
  * @module
  */
-export { isAbandonedTemporary, isTemporaryName, removeAbandonedTemporaries, temporaryPath } from "./temporary.ts";
+export { isTemporaryName } from "./names.ts";
+export { isAbandonedTemporary, removeAbandonedTemporaries, temporaryPath } from "./temporary.ts";
 export { type FileWritable, openFileWritable, type OpenFileWritableOptions } from "./file_writable.ts";
 export { openFileReadable } from "./open_file_readable.ts";
 export { type FollowedReadable, followFile, type FollowFileOptions } from "./follow/follow_file.ts";

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { RecyclingSource } from "../streams/internal.ts";
 import { type ReadableByteStreamController, ReadableStream } from "../streams/mod.ts";
 import { failing, fileFailure } from "./failure.ts";
-import { filePath } from "./place.ts";
+import { filePath } from "./names.ts";
 import { OpenFile } from "./open_file.ts";
 
 /** Bytes of one read. Less costs a third more time or above; more costs memory, and gains nothing on Node. */

@@ -15,8 +15,6 @@ import {
   WANTED,
 } from "./lock_holder.ts";
 
-export { isLockName } from "./lock_holder.ts";
-
 /** The interval at which holders touch their files unless an option says otherwise, in ms. */
 const HEARTBEAT = 5000;
 /** After how many heartbeats without a touch a holder counts as dead unless an option says otherwise. */

@@ -6,14 +6,10 @@ import process from "node:process";
 import { processStart, userNumber } from "../runtime/mod.ts";
 import { codeOf, failing, fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
-import { lastingPath } from "./place.ts";
+import { isTemporaryName, lastingPath, TEMPORARY } from "./names.ts";
 import { isThreadAlive, mainThreadStart, processSpace } from "./process_identity.ts";
 import { renameFile, whileRefused, whileRefusedNow } from "./rename.ts";
 
-/** The space, id and start time of the process in a name; earlier names lack the first and the last. */
-const NAME = /^\.millrace-(?:([0-9a-f]{8})\.)?(\d+)-(?:(\d+)-(?=[0-9a-f]{8}-))?[0-9a-f-]+\.tmp$/;
-/** The names of earlier versions that tell no process: parts of objects, a series' next file, and its next record. */
-const FORMER = /^\.millrace-part-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^\..+\.millrace(?:-new|-next)$/;
 const DAY = 24 * 60 * 60 * 1000;
 /** The file system's clock may be behind the process's by a tick, in ms. */
 const TICK = 1000;
@@ -39,22 +35,6 @@ export function temporaryPath(path: string): string {
 }
 
 /**
- * Whether `name` is one that {@linkcode temporaryPath} gives, or that earlier versions gave temporary files. A name, not a
- * path.
- *
- * @example List a folder without what is being written
- * ```ts
- * import { isTemporaryName } from "@millrace/streams/files";
- * import { readdir } from "node:fs/promises";
- *
- * const names = (await readdir("uploads")).filter((name) => !isTemporaryName(name));
- * ```
- */
-export function isTemporaryName(name: string): boolean {
-  return NAME.test(name) || FORMER.test(name);
-}
-
-/**
  * Whether the file or folder at `path` is a temporary one whose process ended without removing it. Outside Linux,
  * another process that has its id counts as that one. Whether a process of another machine or container runs is unknown
  * here: its files are abandoned when nothing has touched them for a day. So are files of earlier versions, whose names
@@ -73,7 +53,7 @@ export function isTemporaryName(name: string): boolean {
 export async function isAbandonedTemporary(path: string): Promise<boolean> {
   const name = basename(path);
   if (!isTemporaryName(name)) return false;
-  const [, space, digits, start] = NAME.exec(name) ?? [];
+  const [, space, digits, start] = TEMPORARY.exec(name) ?? [];
   if (space !== processSpace()) return await lastTouched(path) < Date.now() - DAY;
   const id = Number(digits);
   const isAlive = isThreadAlive(id, start && `${id}.${start}`);

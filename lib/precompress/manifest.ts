@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
-import { isLockName, lastingPath, writeAtomically } from "../files/internal.ts";
+import { isLockName, lastingPath } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
@@ -202,8 +202,4 @@ export async function readManifestText(folder: string): Promise<string | undefin
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
   }
-}
-
-export async function writeManifest(folder: string, text: string): Promise<void> {
-  await writeAtomically(join(folder, manifestName), text, { followLinks: false });
 }

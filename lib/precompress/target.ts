@@ -1,9 +1,9 @@
 import { chmod, lstat, mkdir, rmdir, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { flushFolder, identityOf, makeDirectory, removeIfSame, takeName } from "../files/internal.ts";
+import { flushFolder, identityOf, makeDirectory, removeIfSame, takeName, writeAtomically } from "../files/internal.ts";
 import { type FormerRuns, LINK_ON_THE_WAY } from "./former_runs.ts";
 import { FolderChangedError, Journal, type JournalEntry } from "./journal.ts";
-import { manifestName, manifestText, readManifestText, writeManifest } from "./manifest.ts";
+import { manifestName, manifestText, readManifestText } from "./manifest.ts";
 import { cannotWrite } from "./problem.ts";
 import type { FileRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
@@ -133,12 +133,13 @@ export class Target {
     this.#writing = undefined;
     await this.#finish(writing, () => {
       const text = manifestText(this.#former.isCopy, records);
-      return text === this.#former.text ? undefined : writeManifest(this.#former.folder, text);
+      if (text === this.#former.text) return undefined;
+      return writeAtomically(join(this.#former.folder, manifestName), text, { followLinks: false });
     });
   }
 
   /** Replaces the journal by what `write` leaves in its stead. */
-  async #finish(writing: Journal, write: () => Promise<void> | undefined): Promise<void> {
+  async #finish(writing: Journal, write: () => Promise<unknown> | undefined): Promise<void> {
     try {
       for (const folder of this.#changed) {
         await flushFolder(folder).catch((error) => {

@@ -1,7 +1,7 @@
 import { anyOf, bool, func, integer, number, oneOf, schema, type SchemaOf, signal } from "../../streams/internal.ts";
 import { ReadableStream } from "../../streams/mod.ts";
 import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
-import { filePath } from "../place.ts";
+import { filePath } from "../names.ts";
 import { FollowSource, type Trail } from "./follow_source.ts";
 import { FollowedSeries } from "./followed_series.ts";
 import { type FollowPosition, positionMember } from "./line_place.ts";

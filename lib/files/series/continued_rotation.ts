@@ -1,6 +1,6 @@
 import { refuseUnused, requireOption } from "../../streams/internal.ts";
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
-import { filePath } from "../place.ts";
+import { filePath } from "../names.ts";
 import { FileSeries } from "./file_series.ts";
 import type { ContinuedSettings, RotationOptions, RotationSchema } from "./rotation_options.ts";
 import { Rotation, type SeriesWriter } from "./rotation.ts";

@@ -4,7 +4,7 @@ import { extname, join } from "node:path";
 import process from "node:process";
 import { described } from "../../streams/internal.ts";
 import { failing } from "../failure.ts";
-import { refusedOnWindows } from "../place.ts";
+import { refusedOnWindows } from "../names.ts";
 
 /** Digits of a file's number; later ones have more. */
 const DIGITS = 5;

@@ -14,7 +14,7 @@ import {
   text,
 } from "../../streams/internal.ts";
 import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
-import { pathOption } from "../place.ts";
+import { pathOption } from "../names.ts";
 import { isFileName, type SeriesFormat } from "./file_series.ts";
 
 /**

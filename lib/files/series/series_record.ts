@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fileFailure } from "../failure.ts";
 import type { ProcessLock } from "../process_lock.ts";
 import { renameFileNow } from "../rename.ts";
-import { isTemporaryName, removeTemporaryNow, temporaryPath } from "../temporary.ts";
+import { removeTemporaryNow, temporaryPath } from "../temporary.ts";
+import { isTemporaryName } from "../names.ts";
 
 /** Proof that a file is one that a series wrote: its place on the disk, and its size and time once it is complete. */
 export interface FileProof {

@@ -1,0 +1,106 @@
+import { realpathSync } from "node:fs";
+import { isAbsolute, resolve, sep } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { isPermitted } from "../runtime/mod.ts";
+import { type Member, wrongType } from "../streams/internal.ts";
+
+/** The space, id and start time of the process in a name; earlier names lack the first and the last. */
+export const TEMPORARY: RegExp = /^\.millrace-(?:([0-9a-f]{8})\.)?(\d+)-(?:(\d+)-(?=[0-9a-f]{8}-))?[0-9a-f-]+\.tmp$/;
+/** The names of earlier versions that tell no process: parts of objects, a series' next file, and its next record. */
+const FORMER = /^\.millrace-part-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^\..+\.millrace(?:-new|-next)$/;
+
+/**
+ * Whether `name` is one that {@linkcode temporaryPath} gives, or that earlier versions gave temporary files. A name, not a
+ * path.
+ *
+ * @example List a folder without what is being written
+ * ```ts
+ * import { isTemporaryName } from "@millrace/streams/files";
+ * import { readdir } from "node:fs/promises";
+ *
+ * const names = (await readdir("uploads")).filter((name) => !isTemporaryName(name));
+ * ```
+ */
+export function isTemporaryName(name: string): boolean {
+  return TEMPORARY.test(name) || FORMER.test(name);
+}
+
+/** The end of a lock file's name: the process space, the process, its thread, a random number, and whether it is a request. */
+export const LOCK_IDENTITY: string = String.raw`([0-9a-f]{8})\.(\d+)\.(\d+\.\d+)-[0-9a-f]{8}(-wanted)?$`;
+const LOCK = RegExp(String.raw`^\.(?:.+\.)?millrace-lock-${LOCK_IDENTITY}`);
+
+/** Whether `name` is that of a lock's file. A name, not a path. */
+export function isLockName(name: string): boolean {
+  return LOCK.test(name);
+}
+
+/** An option that is a path, or a `file:` URL; what is checked, and returned, is a path that stays the same. */
+export function pathOption(): Member<string, undefined> {
+  const expected = "a path or a file: URL";
+  return {
+    fallback: undefined,
+    expected,
+    check(value, name) {
+      if (typeof value === "string" && value !== "") return lastingPath(value);
+      if (value instanceof URL && value.protocol === "file:") return fileURLToPath(value);
+      throw wrongType(name, expected, value instanceof URL ? value.href : value);
+    },
+  };
+}
+
+/** An option that is a path, checked by `member`; what is returned stays the same. */
+export function lasting(member: Member<string, undefined>): Member<string, undefined> {
+  return { ...member, check: (value, name) => lastingPath(member.check(value, name)) };
+}
+
+const anyPath = /* @__PURE__ */ pathOption();
+
+/** The path that a caller names, which stays the same. @throws {TypeError} if it is neither a string nor a `file:` URL. */
+export function filePath(path: string | URL, what = "the path"): string {
+  return anyPath.check(path, what);
+}
+
+/**
+ * Returns a path that stays the same when the process goes elsewhere, unless that may not be known; and that may be joined
+ * and compared as its words say: no `..` is left behind a folder that is there.
+ *
+ * @param from The folder that it is relative to. Default: the one where the process is.
+ */
+export function lastingPath(path: string, from?: string): string {
+  if (typeof path !== "string" || path === "") return path;
+  if (isAbsolute(path) || from === undefined && !isPermitted("workingFolder")) return withoutParents(path);
+  // Windows takes all paths as their words say.
+  if (process.platform === "win32") return resolve(from ?? "", path);
+  return withoutParents(`${from ?? process.cwd()}${sep}${path}`);
+}
+
+/** Names that are devices on Windows in every folder, whatever their extension. */
+const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
+/** Characters with a meaning on Windows (streams, short names, patterns), and control characters. */
+// deno-lint-ignore no-control-regex
+const RESERVED = /[<>:"|?*\u0000-\u001f]/;
+
+/** The maximum UTF-16 code units of a part of a path on Windows, which reports a missing folder for longer ones. */
+const LONGEST = 255;
+
+/** Returns the reason why a part of a path cannot be a file's name on Windows, in words; undefined if it can. */
+export function refusedOnWindows(part: string): string | undefined {
+  if (RESERVED.test(part)) return "the name has a character that Windows reserves";
+  if (/[. ]$/.test(part)) return "Windows drops the full stops and spaces that the name ends with";
+  if (DEVICE.test(part)) return "Windows has a device of that name";
+  if (part.length > LONGEST) return "the name is too long";
+  return undefined;
+}
+
+/** Replaces a path up to its last `..` by the real one: the system takes that to be above what a link to a folder leads to. */
+function withoutParents(path: string): string {
+  if (process.platform === "win32") return path;
+  const [above] = /^.*\/\.\.(?=\/|$)/s.exec(path) ?? [];
+  if (above === undefined) return path;
+  try {
+    return realpathSync.native(above) + path.slice(above.length);
+  } catch {
+    return path; // the system will say why
+  }
+}
