@@ -10,16 +10,16 @@ export interface Output {
 export interface Wishes {
   /** Says how much an entry counts, by its source. */
   readonly weightOf: (source: string) => number;
-  /** Entries of which all that they load goes into one chunk, but for what is in one already, or other entries load. */
-  readonly together: readonly { readonly entry: string; readonly without: readonly string[] }[];
+  /** The entry of which all that it loads goes into one chunk. */
+  readonly together?: string;
 }
 
 /** The bytes of code that take as long to load as one more module. */
-const MODULE = 48 * 1024;
+const MODULE = 24 * 1024;
 
 /**
  * Plans chunks: of outputs that are split as finely as entries differ in what they need, it puts those together that load
- * in less time so. A module takes as long as 48 KB of code; entries count by their weights.
+ * in less time so. A module takes as long as 24 KB of code; entries count by their weights.
  *
  * @param outputs by their paths: those of the finest split.
  * @param wishes what counts.
@@ -27,7 +27,7 @@ const MODULE = 48 * 1024;
  */
 export function planChunks(outputs: Readonly<Record<string, Output>>, { weightOf, together }: Wishes): string[][] {
   const plan = new Plan(outputs, weightOf);
-  for (const { entry, without } of together) plan.putTogether(entry, without);
+  if (together !== undefined) plan.putTogether(together);
   while (plan.merge());
   while (plan.move());
   return plan.chunks();
@@ -68,10 +68,9 @@ class Plan {
     return [...sources.values()].filter((chunk) => chunk.length > 0);
   }
 
-  /** Puts into one chunk all that an entry loads, but for what is in such a chunk already or other entries load. */
-  putTogether(entry: string, without: readonly string[]): void {
-    const others = new Set(without.flatMap((other) => [...this.#loadedBy(other)]));
-    const outputs = [...this.#loadedBy(entry)].filter((i) => !others.has(i) && !this.#fixed.has(i));
+  /** Puts into one chunk all that an entry loads. */
+  putTogether(entry: string): void {
+    const outputs = [...this.#loadedBy(entry)];
     this.#put(outputs, outputs[0]);
     for (const i of outputs) this.#fixed.add(i);
   }

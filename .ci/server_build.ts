@@ -35,15 +35,9 @@ export async function bundleForServers(bundle: Omit<Bundle, "options">): Promise
       `every entry would load ${path}: esbuild's helpers for syntax that older runtimes lack, as \`using\``,
     );
   }
-  const chunks = planChunks(finest.metafile.outputs, { weightOf, together: TOGETHER });
+  const chunks = planChunks(finest.metafile.outputs, { weightOf, together: "lib/streams/mod.ts" });
   return write(await build({ ...settingsOf(bundle), plugins: pluginsOf(bundle, chunksBySource(chunks, finest)) }));
 }
-
-/** The streams alone load as one chunk, and the main entry in few. */
-const TOGETHER = [
-  { entry: "lib/streams/mod.ts", without: [] },
-  { entry: "mod.ts", without: ["lib/compression/mod.ts", "lib/codecs/gzip.ts"] },
-];
 
 /** Parts that programs import for themselves count more than those that only the command loads, or workers. */
 const WEIGHTS: Readonly<Record<string, number>> = {
@@ -69,12 +63,13 @@ const COPY = "copy:";
 
 /**
  * Modules without state that streams and the parts without streams both use. The parts without streams get copies. An
- * import of the streams would otherwise load a second chunk, which takes as long as 50 KB of code.
+ * import of the streams would otherwise load a second chunk, which takes Node as long as 12 KB of code.
  */
 const COPIED: ReadonlySet<string> = new Set([
   "lib/streams/language/array_buffers.ts",
   "lib/streams/language/errors.ts",
   "lib/streams/language/host.ts",
+  "lib/streams/shortcuts/async_context.ts",
   "lib/streams/shortcuts/end_of_turn.ts",
 ]);
 

@@ -6,6 +6,7 @@ import { isPipelinable } from "../h1/exchange.ts";
 import { wantsHttp1 } from "../h2/protocol.ts";
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
 import { ANSWERED, type CallContext, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
+import { responses } from "../origin/open_connection.ts";
 import type { Origin } from "../origin/origin.ts";
 import { PooledConnection, type WaitingRequest, type WaitingRoom } from "../origin/connection_pool.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
@@ -16,8 +17,21 @@ import type { ResponseBody } from "../response/response_body.ts";
 import { hasField, joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
-import { buildResponse, deliverSoon } from "./build_response.ts";
 import { FailedAttempts, retryAfter } from "./retries.ts";
+
+let deliveries: Pick<Call, "deliver">[] = [];
+
+/** Calls `deliver` in a microtask, one for all of a turn: a body of one piece has come by then. */
+function deliverSoon(delivery: Pick<Call, "deliver">): void {
+  deliveries.push(delivery);
+  if (deliveries.length === 1) queueMicrotask(deliverAll);
+}
+
+function deliverAll(): void {
+  const due = deliveries;
+  deliveries = [];
+  for (const delivery of due) delivery.deliver();
+}
 
 /**
  * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns
@@ -161,7 +175,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     const terms = { decompress: this.#request.limits.decompress, redirected: this.#redirects > 0 };
     let response: HttpResponse;
     try {
-      response = buildResponse(this.#request, this.#head!, this.#responseBody, terms);
+      response = responses.buildResponse(this.#request, this.#head!, this.#responseBody, terms);
     } catch (error) {
       return this.#fail(error);
     }

@@ -7,10 +7,9 @@ import type { HttpInterceptor, HttpRequest, HttpRequestInit } from "../http_requ
 import { checkedOption, checkedSignal, type FetchRequest, isRequest, readRequest } from "../request/fetch_request.ts";
 import { endUntaken, RequestContent } from "../request/request_body.ts";
 import { localTargetOf, shownUrl, targetOf } from "../request/request_target.ts";
-import { type HttpResponse, withTrailers } from "../response/http_response.ts";
+import type { HttpResponse } from "../response/http_response.ts";
 import { ResponseBody } from "../response/response_body.ts";
-import { joinedField } from "../response/response_headers.ts";
-import { buildResponse } from "./build_response.ts";
+import { joinedField, responseHeaders } from "../response/response_headers.ts";
 import { Call } from "./call.ts";
 
 /** Makes one object of fetch()'s arguments. @throws {HttpError} INVALID_BODY, INVALID_HEADER or INVALID_OPTION. */
@@ -102,7 +101,17 @@ async function fetchLocally(core: ClientCore, request: FetchRequest): Promise<Ht
   body.push(new Uint8Array(bytes), true);
   body.end();
   const head = { status: response.status, statusText: response.statusText, headers: fields };
+  const { buildResponse } = await import("../response/decoded_body.ts");
   return buildResponse(request, head, method === "HEAD" ? undefined : body, { decompress: false, redirected: false });
+}
+
+/** Adds to a response of another source the member that those of a client have besides, unless it is frozen. */
+function withTrailers(response: Response): HttpResponse {
+  if (!("trailers" in response)) {
+    const value = Promise.resolve(responseHeaders([]));
+    Reflect.defineProperty(response, "trailers", { value, configurable: true });
+  }
+  return response as HttpResponse;
 }
 
 /**

@@ -15,6 +15,8 @@ export interface ConnectOptions {
   /** The addresses that the target may have; default: any. */
   readonly allowed?: AllowedAddresses | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Loads what the connection needs once it is open: runs beside the steps, as one of them. */
+  readonly load?: (() => Promise<void>) | undefined;
   readonly via?: ProxyHop | undefined;
   /** A Unix socket to connect to instead of the target's host and port. */
   readonly socketPath?: string | undefined;

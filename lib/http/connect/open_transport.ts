@@ -19,7 +19,7 @@ export function openTransport(target: ConnectTarget, options: ConnectOptions): P
   if (options.signal?.aborted) return Promise.reject(options.signal.reason);
   const attempt = new ConnectAttempt(originOf(target), options);
   const way = new Way(target, options, attempt);
-  return attempt.run(() => way.go());
+  return attempt.run(async () => (await Promise.all([way.go(), options.load?.()]))[0]);
 }
 
 class Way {

@@ -1,8 +1,6 @@
 import { AllowedAddresses } from "../connect/allowed_addresses.ts";
 import { openTransport } from "../connect/open_transport.ts";
 import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
-import { Http1Connection } from "../h1/connection.ts";
-import { Session } from "../h2/session.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
 
@@ -17,14 +15,27 @@ export interface Target {
   readonly redirect: boolean;
 }
 
+// Modules that only open connections need: they load while the first is opened, `h2` while the first is that may speak it.
+export let responses: typeof import("../response/decoded_body.ts");
+let h1: typeof import("../h1/connection.ts") | undefined;
+let h2: typeof import("../h2/session.ts") | undefined;
+
+async function load(mayBeHttp2: boolean): Promise<void> {
+  [responses, h1] = await Promise.all([import("../response/decoded_body.ts"), import("../h1/connection.ts")]);
+  if (mayBeHttp2) h2 = await import("../h2/session.ts");
+}
+
 export function connectTo(
   target: Target,
   options: ResolvedOptions,
   { signal, http1Only }: { signal: AbortSignal; http1Only: boolean },
 ): Promise<Transport> {
+  const mayBeHttp2 = target.secure ? options.http2 && !http1Only : options.h2c;
+  const isLoaded = h1 !== undefined && (h2 !== undefined || !mayBeHttp2);
   return openTransport(target, {
+    load: isLoaded ? undefined : () => load(mayBeHttp2),
     tls: options.tls,
-    alpn: options.http2 && !http1Only ? ["h2", "http/1.1"] : ["http/1.1"],
+    alpn: mayBeHttp2 ? ["h2", "http/1.1"] : ["http/1.1"],
     timeout: options.connectTimeout,
     lookup: options.lookup,
     allowed: options.allowAddress && new AllowedAddresses(options.allowAddress, target),
@@ -57,11 +68,11 @@ export function speakOver(
   const { origin } = target;
   if (speaksHttp2) {
     const idleTimeout = Math.max(1, options.http2IdleTimeout);
-    return new Session(transport, { ...options, origin, idleTimeout, allowedAtFirst }, owner);
+    return new h2!.Session(transport, { ...options, origin, idleTimeout, allowedAtFirst }, owner);
   }
   const { authorization } = target.proxy ?? {};
   const fields = authorization === undefined ? "" : `proxy-authorization: ${authorization}\r\n`;
   const forwarding = forwards(target, options) ? { origin, fields } : undefined;
   const { streamWindow: highWaterMark, http1IdleTimeout: idleTimeout } = options;
-  return new Http1Connection(transport, { ...options, origin, highWaterMark, idleTimeout, forwarding }, owner);
+  return new h1!.Http1Connection(transport, { ...options, origin, highWaterMark, idleTimeout, forwarding }, owner);
 }

@@ -36,15 +36,6 @@ interface ResponseInfo {
   readonly redirected: boolean;
 }
 
-/** Adds to a response of another source the member that those of a client have besides, unless it is frozen. */
-export function withTrailers(response: Response): HttpResponse {
-  if (!("trailers" in response)) {
-    const value = Promise.resolve(responseHeaders([]));
-    Reflect.defineProperty(response, "trailers", { value, configurable: true });
-  }
-  return response as HttpResponse;
-}
-
 type Inspect = (value: unknown, options?: unknown) => string;
 
 /** Makes the Response that a fetch gives; `body` is undefined where there can be none (HEAD, 204, 304). */

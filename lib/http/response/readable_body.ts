@@ -1,5 +1,5 @@
 import { isDisturbed } from "../../runtime/mod.ts";
-import type { ReadableStream } from "../../streams/mod.ts";
+import { type ReadableByteStreamController, ReadableStream, type UnderlyingByteSource } from "../../streams/mod.ts";
 import { ByteQueue } from "./byte_queue.ts";
 import { type BodyConsumer, ResponseBody } from "./response_body.ts";
 
@@ -109,8 +109,66 @@ class BodyTee implements BodyConsumer {
   }
 }
 
-/** The most bytes that a runtime gets at a time. */
+/** The most bytes of a chunk. */
 const MOST = 64 * 1024;
+
+/** The underlying source of a response body's stream: it takes no bytes before a pull, and gives copies. */
+class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
+  readonly type = "bytes";
+  readonly #body: ResponseBody;
+  #controller: ReadableByteStreamController | undefined = undefined;
+  #isWanted = false;
+
+  constructor(body: ResponseBody) {
+    this.#body = body;
+  }
+
+  start(controller: ReadableByteStreamController): void {
+    this.#controller = controller;
+    this.#endIfOver(controller);
+  }
+
+  pull(): void {
+    this.#isWanted = true;
+    this.#body.want(this);
+  }
+
+  cancel(reason: unknown): void {
+    this.#controller = undefined;
+    this.#body.cancel(reason);
+  }
+
+  onReady(): void {
+    const controller = this.#controller;
+    if (controller === undefined) return;
+    if (this.#isWanted && this.#body.available > 0) this.#give(controller);
+    // What was given may have led to the next pull, and that to the end.
+    if (this.#controller !== undefined) this.#endIfOver(controller);
+  }
+
+  #give(controller: ReadableByteStreamController): void {
+    this.#isWanted = false;
+    const request = controller.byobRequest;
+    if (request !== null) {
+      const { buffer, byteOffset, byteLength } = request.view!;
+      request.respond(this.#body.takeInto(new Uint8Array(buffer, byteOffset, byteLength)));
+      return;
+    }
+    controller.enqueue(this.#body.takeOwn(MOST)!);
+  }
+
+  #endIfOver(controller: ReadableByteStreamController): void {
+    const { outcome } = this.#body;
+    if (outcome === undefined) return;
+    this.#controller = undefined;
+    if (!outcome.isWhole) {
+      controller.error(outcome.reason);
+      return;
+    }
+    controller.close();
+    controller.byobRequest?.respond(0); // a view that waits is given back
+  }
+}
 
 /** A body as a response has it, read once in one of three ways. @see {@link https://fetch.spec.whatwg.org/#body-mixin} */
 export class ReadableBody {
@@ -178,10 +236,14 @@ export class ReadableBody {
   }
 
   #makeStream(): ReadableStream<Uint8Array<ArrayBuffer>> {
-    const wasTaken = this.#body.isTaken;
-    const stream = this.#body.makeStream();
-    if (wasTaken) stream.getReader(); // it is read as a whole
-    else watch(streams, stream, this.#body);
+    const body = this.#body;
+    const source = new BodyStreamSource(body);
+    const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(source, { highWaterMark: 0 });
+    const weak = new WeakRef(source); // the end needs no reference to it
+    body.watch({ onReady: () => weak.deref()?.onReady() });
+    if (body.isTaken) stream.getReader(); // it is read as a whole
+    else watch(streams, stream, body);
+    body.isTaken = true;
     return stream;
   }
 

@@ -1,69 +1,7 @@
-import { type ReadableByteStreamController, ReadableStream, type UnderlyingByteSource } from "../../streams/mod.ts";
 import { joinBytes } from "../../streams/internal.ts";
 import type { HeaderList } from "../connection.ts";
 import { ByteQueue } from "./byte_queue.ts";
 import { responseHeaders } from "./response_headers.ts";
-
-/** The most bytes of a chunk. */
-const MOST = 64 * 1024;
-
-/** The underlying source of a response body's stream: it takes no bytes before a pull, and gives copies. */
-class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
-  readonly type = "bytes";
-  readonly #body: ResponseBody;
-  #controller: ReadableByteStreamController | undefined = undefined;
-  #isWanted = false;
-
-  constructor(body: ResponseBody) {
-    this.#body = body;
-  }
-
-  start(controller: ReadableByteStreamController): void {
-    this.#controller = controller;
-    this.#endIfOver(controller);
-  }
-
-  pull(): void {
-    this.#isWanted = true;
-    this.#body.want(this);
-  }
-
-  cancel(reason: unknown): void {
-    this.#controller = undefined;
-    this.#body.cancel(reason);
-  }
-
-  onReady(): void {
-    const controller = this.#controller;
-    if (controller === undefined) return;
-    if (this.#isWanted && this.#body.available > 0) this.#give(controller);
-    // What was given may have led to the next pull, and that to the end.
-    if (this.#controller !== undefined) this.#endIfOver(controller);
-  }
-
-  #give(controller: ReadableByteStreamController): void {
-    this.#isWanted = false;
-    const request = controller.byobRequest;
-    if (request !== null) {
-      const { buffer, byteOffset, byteLength } = request.view!;
-      request.respond(this.#body.takeInto(new Uint8Array(buffer, byteOffset, byteLength)));
-      return;
-    }
-    controller.enqueue(this.#body.takeOwn(MOST)!);
-  }
-
-  #endIfOver(controller: ReadableByteStreamController): void {
-    const { outcome } = this.#body;
-    if (outcome === undefined) return;
-    this.#controller = undefined;
-    if (!outcome.isWhole) {
-      controller.error(outcome.reason);
-      return;
-    }
-    controller.close();
-    controller.byobRequest?.respond(0); // a view that waits is given back
-  }
-}
 
 /** The end of a body: whole, with the fields that came after it, or not, for a reason. */
 export type BodyEnd =
@@ -231,16 +169,6 @@ export class ResponseBody {
   /** A copy of the bytes that can be taken now, which stay here. */
   copyContent(): Uint8Array<ArrayBuffer> {
     return joinBytes(this.#chunks.pieces, this.#chunks.length);
-  }
-
-  /** Makes the stream that reads this body. Once, unless `isTaken` was set before. */
-  makeStream(): ReadableStream<Uint8Array<ArrayBuffer>> {
-    const source = new BodyStreamSource(this);
-    const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(source, { highWaterMark: 0 });
-    this.isTaken = true;
-    const weak = new WeakRef(source); // the end needs no reference to it
-    if (this.#end === undefined) this.watch({ onReady: () => weak.deref()?.onReady() });
-    return stream;
   }
 
   /** Drops what was not taken yet; does nothing if that is nothing. */

@@ -61,9 +61,30 @@ export function platformClasses(): typeof globalThis {
   return globalThis;
 }
 
-/** The global function of a name, if any, at this call: Deno's getters of timers load Node's modules, which is slow. */
+/** The key of the global functions as they were when the first module of the package loaded. */
+const FUNCTIONS: unique symbol = Symbol.for("@millrace/streams.functions") as never;
+
+type Functions = Readonly<Record<keyof GlobalFunctions, PropertyDescriptor | undefined>>;
+
+const { [FUNCTIONS]: functions = keepFunctions() } = globalThis as { [FUNCTIONS]?: Functions };
+
+function keepFunctions(): Functions {
+  const descriptor = (name: string) => Object.getOwnPropertyDescriptor(globalThis, name);
+  const value = {
+    setImmediate: descriptor("setImmediate"),
+    setTimeout: descriptor("setTimeout"),
+    clearTimeout: descriptor("clearTimeout"),
+  };
+  Object.defineProperty(globalThis, FUNCTIONS, { value });
+  return value;
+}
+
+/**
+ * The global function of a name, if any, as it was when the first module of the package loaded: others load late, while
+ * timers may be faked. Deno's getters of timers load Node's modules, which is slow.
+ */
 export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): GlobalFunctions[Name] | undefined {
-  const { value, get } = Object.getOwnPropertyDescriptor(globalThis, name) ?? {};
+  const { value, get } = functions[name] ?? {};
   if (get === undefined) return value;
   let loaded: ((...args: unknown[]) => unknown) | undefined = undefined;
   const load = (...args: unknown[]): unknown =>

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import process from "node:process";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
-import { buildResponse } from "../../../lib/http/call/build_response.ts";
+import { buildResponse } from "../../../lib/http/response/decoded_body.ts";
 import { resolveOptions } from "../../../lib/http/http_client_options.ts";
 import { HttpError, type HttpResponse } from "../../../lib/http/mod.ts";
 import { readRequest } from "../../../lib/http/request/fetch_request.ts";
