@@ -45,7 +45,6 @@ export class ClientCore implements OriginHost {
 
   /**
    * An origin, by its serialization and a URL of it, with the proxy that its requests go by now.
-   *
    * @param redirected Whether a redirect leads there.
    * @throws {HttpError} INVALID_OPTION if the user's function for that throws, or names no proxy.
    */

@@ -112,17 +112,19 @@ export interface ExchangeHandler {
   onHead(head: ResponseHead): void;
   /** Bytes of the body: a view into what the connection read, never written to again. @param isOwn As in {@link TransportEvents.onData}. */
   onData(chunk: Uint8Array, isOwn?: boolean): void;
-  /** The body's end, and its trailers. @param isSending Whether the request's body is still sent: onSentLate or onFail follows. */
+  /** The body's end, and its trailers. @param isSending Whether the request's body is still sent: onSent or onFail follows. */
   onEnd(trailers: HeaderList | undefined, isSending: boolean): void;
-  /** The request's body has ended, too. */
-  onSentLate(): void;
+  /** The request's body is sent. Once, before or after onEnd: then the server has read it as far as one can know, or wants no more of it. */
+  onSent(): void;
   /** The rest will not come. @param untouched Whether the server certainly did not act on the request, which may be sent again then. */
   onFail(error: HttpError, untouched: boolean): void;
 }
 
 export interface Exchange {
-  /** Grows whenever the connection gets on with the request's body. */
-  readonly progress: number;
+  /** Whether not all of the request's body is sent. */
+  readonly isSending: boolean;
+  /** The time at which the connection last took bytes of the request's body, of `performance.now()`; 0: of none so far. */
+  readonly progressAt: number;
   /** The reader took so many bytes of what onData brought: room for as many more. */
   consumed(bytes: number): void;
   /** Gives the request up: RST_STREAM(CANCEL), or the end of an h1 connection. Does nothing once both bodies have ended. */

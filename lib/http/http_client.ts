@@ -22,7 +22,6 @@ import type { HttpResponse } from "./response/http_response.ts";
  * console.log(response.status, (await response.json()).id); // 200 7
  * await client.close();
  * ```
- *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113}
  * @see {@link https://www.rfc-editor.org/rfc/rfc9112}
  */
@@ -31,7 +30,6 @@ export class HttpClient {
 
   /**
    * Makes a client. It opens no connection before the first request.
-   *
    * @param options How it connects and what it allows.
    * @throws {TypeError} if an option has the wrong type.
    * @throws {RangeError} if a number is out of range.
@@ -44,7 +42,6 @@ export class HttpClient {
 
   /**
    * Sends a request. It can be taken from the client and called as a function.
-   *
    * @param input A URL of http, https, data or blob, or a Request. Unless that was made of a stream, it is sent with the length of its
    * body, and retries and redirects can send it again.
    * @param init The options of fetch, and `idempotent`, `timeout`, `queueTimeout`, `headersTimeout` and `bodyTimeout`.
@@ -60,7 +57,6 @@ export class HttpClient {
   /**
    * Makes {@link fetch} the global `fetch`, for all code that calls that. URLs of other schemes than http and https go to
    * the global one before. The client must stay open as long.
-   *
    * @returns a function that puts the global one before back. Call those of several clients in reverse order.
    * @example Libraries that call fetch
    * ```ts
@@ -93,7 +89,6 @@ export class HttpClient {
   /**
    * Takes no more requests, and closes the connections once those under way have ended: each with the last byte of its response, so
    * read or cancel the bodies. A body that is not read from for `closeTimeout` is cancelled.
-   *
    * @returns fulfilled when the last connection is closed.
    */
   close(): Promise<void> {
@@ -102,7 +97,6 @@ export class HttpClient {
 
   /**
    * Ends everything at once: requests under way fail with CLIENT_CLOSED.
-   *
    * @param reason Their errors' cause.
    */
   destroy(reason?: unknown): void {

@@ -69,7 +69,6 @@ type WithoutDefault = "socketPath" | "connect" | "lookup" | "allowAddress" | "on
 export interface HttpClientOptions {
   /**
    * TLS, by the names of node:tls: `ca`, `cert`, `key`, `rejectUnauthorized` and so on.
-   *
    * @default the runtime's certificate authorities, no client certificate
    */
   tls?: HttpTlsOptions;
@@ -80,129 +79,111 @@ export interface HttpClientOptions {
    *
    * https origins are reached through a tunnel (CONNECT, or SOCKS5), in which TLS is spoken with the origin itself. Requests to http
    * origins are sent to an HTTP proxy as they are, which sends them on. A proxy of `socks5:` is given addresses, all others names.
-   *
    * @default none, whatever the environment says
    */
   proxy?: string | URL | ((origin: URL) => string | URL | null | undefined);
   /**
    * TLS with an `https:` proxy, by the names of `tls`, of which nothing is shown to a proxy.
-   *
    * @default the runtime's certificate authorities, no client certificate
    */
   proxyTls?: HttpTlsOptions;
   /**
    * A Unix socket that all connections are made to, whatever the URLs' hosts are. They still name the requested host,
    * and the subject of the certificate.
-   *
    * @default none
    */
   socketPath?: string;
   /**
    * Makes the connections, to origins or to their proxies, in place of `node:net`; TLS is spoken over what it gives.
-   *
    * @default none
    */
   connect?: HttpConnectFunction;
   /**
    * The maximum number of connections of an origin. One h2 session carries as many requests as the server allows; more
    * are opened only for what does not fit. HTTP/1.1 has a connection a request.
-   *
    * @default 256
    */
   connections?: number;
   /**
    * The maximum concurrent requests of an h2 session. It only lowers the server's SETTINGS_MAX_CONCURRENT_STREAMS.
-   *
    * @default Infinity
    */
   maxConcurrentStreams?: number;
   /**
    * The maximum number of concurrent requests of an HTTP/1.1 connection (RFC 9112 section 9.3.2). More than one only of
    * requests that are idempotent and have no body.
-   *
    * @default 1
    */
   pipelining?: number;
   /**
    * Whether an HTTP/1.1 connection carries one request after the other. False: each has a connection of its own, and says `connection: close`,
    * so that nothing a server sends behind a response can meet another request. HTTP/2 is as ever: there each response says which request it is for.
-   *
    * @default true
    */
   reuse?: boolean;
   /**
    * Whether h2 is offered to https origins (ALPN).
-   *
    * @default true
    */
   http2?: boolean;
   /**
    * Whether http origins are spoken to in h2, with prior knowledge (RFC 9113 section 3.3).
-   *
    * @default false
    */
   h2c?: boolean;
   /**
    * The time limit of a connection in ms, from the look-up of the name to the end of TLS, a proxy's part included. 0:
    * as long as the system lets it.
-   *
    * @default 10_000
    */
   connectTimeout?: number;
   /**
    * The time limit of a request as a whole, redirects, retries and the response's body included, in ms. 0: for ever.
-   *
    * @default 0
    */
   timeout?: number;
   /**
    * The time limit of a request's wait for a connection, in ms. It may wait for others that use all there may be, for a
    * new one, or for its host's address. 0: for ever.
-   *
    * @default 300_000
    */
   queueTimeout?: number;
   /**
-   * The time limit from the request to the response's headers, in ms. 0: for ever.
-   *
+   * The time limit from the last progress of the request, its body included, to the response's headers, in ms. 0: for
+   * ever.
    * @default 300_000
    */
   headersTimeout?: number;
   /**
-   * The time limit of a reader's wait for a byte of the response's body, in ms. 0: for ever.
-   *
+   * The time limit of a reader's wait for a byte of the response's body, in ms. A request's body that is sent on after
+   * an early response may go without progress as long. 0: for ever.
    * @default 300_000
    */
   bodyTimeout?: number;
   /**
    * The time that `close()` waits for a response that is not read, in ms: then its body is cancelled, and fails with
    * CLIENT_CLOSED. A response that is read from now and then has no limit. 0: for ever.
-   *
    * @default 5_000
    */
   closeTimeout?: number;
   /**
    * The time that a connection without requests is kept, in ms. 0: not at all. A server's Keep-Alive may lower it.
-   *
    * @default 4_000 for HTTP/1.1, of which servers close unused connections without a word; 60_000 for h2
    */
   idleTimeout?: number;
   /**
    * The maximum age of a connection for another request, in ms. An older one closes once the requests under way have
    * ended, and the host's name is looked up again for the next. 0: of any age.
-   *
    * @default 600_000
    */
   maxAge?: number;
   /**
    * The time of silence after which an h2 session with requests under way gets a PING, in ms. 0: never.
-   *
    * @default 30_000
    */
   pingInterval?: number;
   /**
    * The time limit of the answer to a PING before the session is closed, in ms.
-   *
    * @default 10_000
    */
   pingTimeout?: number;
@@ -211,63 +192,53 @@ export interface HttpClientOptions {
    * refusal or a status of `retryStatuses`. Only of requests that are idempotent, or that the server certainly did not
    * act on; and only with bodies that can be sent again. One more is free if the server had closed the used
    * connection.
-   *
    * @default 2
    */
   retries?: number;
   /**
    * Statuses, of 400 to 999, after which a request is sent again if it is idempotent and its body can be sent again: 429 and 503, say.
    * The pause before is what Retry-After says, and otherwise 0.25 to 0.5 s, doubled each time.
-   *
    * @default none, as `fetch()` has it
    */
   retryStatuses?: readonly number[];
   /**
    * The longest pause before an attempt because of a status, in ms. A response that asks for more, or for more than is left of `timeout`,
    * is not retried: the caller gets it.
-   *
    * @default 30_000
    */
   maxRetryAfter?: number;
   /**
    * Bytes that a response's header section may have.
-   *
    * @default 65_536
    */
   maxHeaderSize?: number;
   /**
    * Bytes that a response's body may have once it is decoded; with more, its reading fails with LIMIT_EXCEEDED.
-   *
    * @default Infinity
    */
   maxResponseSize?: number;
   /**
    * Bytes of a response that are received before it is read: the window of an h2 stream.
-   *
    * @default 1_048_576
    */
   streamWindow?: number;
   /**
    * Whether `Accept-Encoding: zstd, br, gzip` is sent where a request has no such field, and bodies are decoded.
-   *
    * @default true
    */
   decompress?: boolean;
   /**
    * The maximum number of redirects that are followed.
-   *
    * @default 20
    */
   maxRedirects?: number;
   /**
    * Functions around each request, the outermost first; those of a request come after the client's.
-   *
    * @default none
    */
   intercept?: readonly HttpInterceptor[];
   /**
    * Resolves host names, with the signature of node:dns `lookup`.
-   *
    * @default the system's
    */
   lookup?: LookupFunction;
@@ -276,7 +247,6 @@ export interface HttpClientOptions {
    * allows one by `true`. It is called for each connection, with each address of the host; a request whose host has no
    * allowed address fails with ADDRESS_REFUSED. It is not called for proxies; a name that a proxy looks up itself is
    * refused. Not to be combined with `connect` and `socketPath`.
-   *
    * @default any address
    */
   allowAddress?: "public" | ((address: string, use: HttpAddressUse) => boolean);

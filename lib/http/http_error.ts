@@ -57,7 +57,6 @@ export type HttpErrorCode =
  *   if (error instanceof HttpError) console.log(error.code, error.origin); // CONNECTION_REFUSED http://127.0.0.1:2
  * }
  * ```
- *
  * @see {@link https://fetch.spec.whatwg.org/#concept-network-error}
  */
 export class HttpError extends TypeError {
@@ -68,7 +67,6 @@ export class HttpError extends TypeError {
 
   /**
    * Makes an error.
-   *
    * @param code The reason for the failure.
    * @param message The same in words.
    * @param options The origin that the request was for, if it got so far, and the underlying error. Without one, `cause` is an Error with

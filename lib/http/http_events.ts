@@ -138,7 +138,7 @@ export type HttpClientEvent =
     ms: number;
   }
   | {
-    /** A request, or the body of its response, has failed for good. */
+    /** A request, the body of its response, or the rest of its own after an early response, has failed for good. */
     type: "failed";
     method: string;
     url: string;

@@ -28,7 +28,6 @@ export type HttpRequestBody =
  * The options of a request besides its URL: those of fetch, and more. Members that are not listed here, such as `mode`,
  * `credentials` and `cache` of the standard's `RequestInit`, have no meaning, as with fetch; options of the client alone, such as
  * `proxy`, are refused.
- *
  * @see {@link https://fetch.spec.whatwg.org/#requestinit}
  * @example A POST that may be sent twice, and must be answered soon
  * ```ts
@@ -45,7 +44,6 @@ export interface HttpRequestInit
   extends Omit<RequestInit, "body" | "headers" | "method" | "redirect" | "signal" | "integrity" | "duplex"> {
   /**
    * The method; `get`, `post` and the like are sent in upper case, others as they are.
-   *
    * @default "GET"
    */
   method?: string;
@@ -55,7 +53,6 @@ export interface HttpRequestInit
   body?: HttpRequestBody | null;
   /**
    * The handling of a redirect: followed, returned as it is, or an error.
-   *
    * @default "follow"
    */
   redirect?: "follow" | "manual" | "error";
@@ -64,7 +61,6 @@ export interface HttpRequestInit
   /**
    * The digests for the response's body, as in subresource integrity: `sha256-…`. If the body does not match, reading it as a whole
    * fails; a stream gives the bytes as they come, and fails at its end.
-   *
    * @default none; neither are digests by other algorithms than SHA-256, SHA-384 and SHA-512 checked
    */
   integrity?: string;
@@ -98,7 +94,6 @@ export interface HttpRequestInit
   /**
    * Fields to send after the body, or functions that make them once it has been read; in HTTP/1.1 with `Transfer-Encoding: chunked`; the field `trailer` announces them. Some servers and
    * proxies drop them.
-   *
    * @default none
    */
   trailers?: Readonly<Record<string, string | (() => string | Promise<string>)>>;
@@ -116,7 +111,6 @@ export interface HttpRequestInit
   ) => void;
   /**
    * Whether the request may be sent twice, so that it is sent again if a connection is lost.
-   *
    * @default true for GET, HEAD, OPTIONS, PUT and DELETE
    */
   idempotent?: boolean;

@@ -11,6 +11,8 @@ export const FIRST_SLAB = 8192;
  */
 export class SlabWriter {
   written = 0;
+  /** Whether the next write tells when it is out, as in {@link Transport.write}. */
+  tells = false;
   protected slab: Uint8Array = Buffer.allocUnsafeSlow(FIRST_SLAB);
   /** The end of the bytes of the slab from `#start` that are not written yet. */
   protected at = 0;
@@ -23,6 +25,11 @@ export class SlabWriter {
   constructor(transport: Transport, largest: number) {
     this.#transport = transport;
     this.#largest = largest;
+  }
+
+  /** The bytes of all that were written which the system has taken. */
+  get taken(): number {
+    return this.written - this.#transport.waiting;
   }
 
   get waiting(): number {
@@ -47,13 +54,13 @@ export class SlabWriter {
     for (let i = 0; i < line.length; i++) this.slab[this.at++] = line.charCodeAt(i);
   }
 
-  /** @param tells As in {@link Transport.write}. */
-  flush(tells: boolean = false): void {
+  flush(): void {
     if (this.at === this.#start) return;
     const bytes = this.slab.subarray(this.#start, this.at);
     this.written += bytes.length;
     this.#start = this.at;
-    this.#transport.write(bytes, tells);
+    this.#transport.write(bytes, this.tells);
+    this.tells = false;
     this.#rewind();
   }
 

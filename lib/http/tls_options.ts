@@ -32,13 +32,11 @@ export interface HttpTlsOptions {
   /**
    * Certificates of authorities to trust, in PEM format, and no others. Deno reads them again for each connection: a file of all the
    * world's takes it 20 ms, one's own none.
-   *
    * @default those that the runtime trusts
    */
   ca?: string | Uint8Array | readonly (string | Uint8Array)[];
   /**
    * The client's certificate in PEM format, followed by those between it and its authority. Needs `key`.
-   *
    * @default none
    */
   cert?: string | Uint8Array;
@@ -50,32 +48,27 @@ export interface HttpTlsOptions {
   pfx?: Uint8Array;
   /**
    * The name that is sent to every server (SNI), and that its certificate has to be for.
-   *
    * @default the URL's host; if that is an address, no name is sent
    */
   servername?: string;
   /**
    * Whether servers without a good certificate are refused. Without that any attacker on the way can read along.
-   *
    * @default true, whatever the environment says (`NODE_TLS_REJECT_UNAUTHORIZED`)
    */
   rejectUnauthorized?: boolean;
   /**
    * A replacement of the check that a certificate is for the host, as to pin certificates. It is called after the chain
    * was verified, with each new session, and refuses by returning an error, or by throwing one.
-   *
    * @default checkServerIdentity of node:tls
    */
   checkServerIdentity?: (host: string, certificate: PeerCertificate) => Error | undefined;
   /**
    * The oldest version of TLS to speak.
-   *
    * @default the runtime's, "TLSv1.2"
    */
   minVersion?: "TLSv1.2" | "TLSv1.3";
   /**
    * The newest version of TLS to speak.
-   *
    * @default the runtime's, "TLSv1.3"
    */
   maxVersion?: "TLSv1.2" | "TLSv1.3";
@@ -162,7 +155,6 @@ export function tlsOption(): Member<HttpTlsOptions, undefined> {
 
 /**
  * Checks TLS options, once for a client: also those that some runtimes would ignore.
- *
  * @throws {TypeError} that names the option and says what it must be.
  */
 export function checkTlsOptions(options: HttpTlsOptions, what = "tls"): HttpTlsOptions {

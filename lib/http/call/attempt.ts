@@ -6,7 +6,7 @@ import type { Exchange, ExchangeHandler, HeaderList, ResponseHead } from "../con
 import { HttpError } from "../http_error.ts";
 import type { PooledConnection } from "../origin/connection_pool.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
-import { type BodyControl, type Failure, ResponseBody } from "../response/response_body.ts";
+import { type BodyControl, type Failure, ResponseBody, Unreachable } from "../response/response_body.ts";
 import { responseHeaders } from "../response/response_headers.ts";
 import type { AttemptBody } from "./attempt_body.ts";
 
@@ -14,8 +14,11 @@ import type { AttemptBody } from "./attempt_body.ts";
 export interface AttemptOwner {
   readonly context: CallContext | undefined;
   onHead(head: ResponseHead): void;
-  /** The last byte of the response has come, or its reader wants no more, or enough of what is discarded has come. */
-  onReceived(): void;
+  /**
+   * The last byte of the response has come, or its reader wants no more, or enough of what is discarded has come.
+   * @param lost The reason why the rest of the request's body was not sent after a whole response.
+   */
+  onReceived(lost?: HttpError): void;
   onLost(error: HttpError, untouched: boolean): void;
   /** There is no whole response, and no other attempt will help: it was cut off, or came too late. */
   onBroken(reason: unknown): void;
@@ -48,6 +51,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #deadlines: DeadlineList | undefined = undefined;
   #exchange: Exchange | undefined = undefined;
   #hasHead = false;
+  #isAccepted = false;
   /** Informational responses so far, and the size of their fields. */
   #informational = 0;
   #informationalBytes = 0;
@@ -55,8 +59,8 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #isOver = false;
   /** Whether the response has ended, and the request's body is being sent on. */
   #sendsLate = false;
-  /** The exchange's progress when it was last looked at. */
-  #progress = 0;
+  /** The trailers of a response that has ended before its request. */
+  #trailers: HeaderList | undefined = undefined;
   #holds = false;
   #isWanted = false;
   #discards = false;
@@ -84,10 +88,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#exchange = this.pooled.connection.start(this.#request, this.#upload, this);
     this.#hold(true);
     this.#startDeadline(this.#request.limits.headersTimeout);
-    const trace = this.#trace;
-    if (trace === undefined) return;
-    if (this.#upload?.pending) this.#upload.onSent = () => trace.onBodySent();
-    else trace.onBodySent();
+    if (this.#upload === undefined) this.#trace?.onBodySent();
   }
 
   receive(): ResponseBody {
@@ -98,12 +99,12 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   discard(): void {
     if (this.#isOver) return;
     this.#discards = true;
-    this.#startDeadline(DISCARDED_WITHIN);
+    this.#startDeadline(this.#exchange!.isSending ? this.#request.limits.bodyTimeout : DISCARDED_WITHIN);
   }
 
   /** Discards the rest of the response, without further calls of the owner. What is left of the request is not sent. */
   letGo(): void {
-    if (this.#upload?.pending) {
+    if (this.#exchange?.isSending) {
       return this.giveUp(new TypeError("The response came before the request's body had ended"));
     }
     this.#owner = undefined;
@@ -112,10 +113,9 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.discard();
   }
 
-  /** The caller has the response: from now on only a reader who waits keeps the process alive. */
   onDelivered(): void {
     this.#isDelivered = true;
-    if (!this.#isWanted && !this.#upload?.pending && !this.#sendsLate) this.#hold(false);
+    this.#holdIfNeeded();
   }
 
   /** Ends it, whatever state it is in. The owner is not told. */
@@ -129,8 +129,8 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
 
   /** Whether the caller has the response, and has not read from it, nor sent anything, since this was called `ms` ago. */
   isUnread(ms: number): boolean {
-    const sends = this.#upload?.pending === true && performance.now() - this.#upload.readAt < ms;
-    const isUnread = this.#isDelivered && !this.#isWanted && !this.#isRead && !sends;
+    const sends = this.#exchange !== undefined && performance.now() - this.#exchange.progressAt < ms;
+    const isUnread = this.#isDelivered && !this.#isWanted && !this.#isRead && !this.#sendsLate && !sends;
     this.#isRead = false;
     return isUnread;
   }
@@ -155,7 +155,8 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.pooled.kept = true;
     this.#stopDeadline();
     this.#hasHead = true;
-    if (head.status < 300) this.#upload?.proceed(); // it may answer as the body comes
+    this.#isAccepted = head.status < 300;
+    if (this.#isAccepted) this.#upload?.proceed(); // it may answer as the body comes
     this.#owner!.onHead(head);
   }
 
@@ -164,32 +165,39 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#stopDeadline();
     this.#isWanted = false;
     this.responseBody.push(chunk, isOwn);
-    if (!this.#isWanted && this.#isDelivered && !this.#upload?.pending) this.#hold(false);
+    this.#holdIfNeeded();
   }
 
   onEnd(trailers: HeaderList | undefined, isSending: boolean): void {
-    if (isSending) this.#sendOn();
+    if (isSending) this.#sendOn(trailers);
     else this.#end();
-    this.#trace?.onEnd(trailers);
+    if (!isSending) this.#trace?.onEnd(trailers);
     this.responseBody?.end(trailers);
     if (!isSending) this.#owner?.onReceived();
   }
 
-  onSentLate(): void {
+  onSent(): void {
+    this.#trace?.onBodySent();
+    if (!this.#sendsLate) {
+      if (this.#discards) this.#startDeadline(DISCARDED_WITHIN);
+      return this.#holdIfNeeded();
+    }
     this.#end();
+    this.#trace?.onEnd(this.#trailers);
     this.#owner?.onReceived();
   }
 
   /** The server has answered early, and accepts the request: the time is for the rest of that. */
-  #sendOn(): void {
+  #sendOn(trailers: HeaderList | undefined): void {
     this.#sendsLate = true;
+    this.#trailers = trailers;
     this.#discards = this.#isWanted = false;
-    this.#progress = this.#exchange!.progress;
+    this.#hold(true);
     this.#startDeadline(this.#request.limits.bodyTimeout);
   }
 
   onFail(error: HttpError, untouched: boolean): void {
-    if (this.#sendsLate) return this.onSentLate(); // the response is whole
+    if (this.#sendsOn) return this.#loseRest(error);
     this.#end();
     this.#trace?.onError(error);
     // A failure of an unread body is reported as long as the caller waits for the response.
@@ -198,23 +206,27 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#owner?.onLost(error, untouched);
   }
 
+  /** Whether what is under way is the request's body: the response is whole, or unwanted. */
+  get #sendsOn(): boolean {
+    return this.#sendsLate || (this.#discards && this.#exchange!.isSending);
+  }
+
   onExpired(): void {
-    if (this.#sendsLate && this.#exchange!.progress !== this.#progress) {
-      this.#progress = this.#exchange!.progress;
-      return this.#deadlines!.start(this);
-    }
-    const { href } = this.#request.url;
-    // While the request's body is being sent, the time is counted from its last piece.
-    const { headersTimeout, bodyTimeout } = this.#request.limits;
-    if (!this.#hasHead || this.#discards || this.#sendsLate) { // a response without a body may come early
-      const ms = this.#sendsLate ? bodyTimeout : this.#hasHead ? DISCARDED_WITHIN : headersTimeout;
-      if (this.#upload?.pending && performance.now() - this.#upload.readAt < ms) return this.#deadlines!.start(this);
-    }
-    if (this.#discards || this.#sendsLate) return this.#leaveRest(undefined);
-    const [code, message] = this.#hasHead
-      ? ["BODY_TIMEOUT", `No byte of the body of ${href} came for ${bodyTimeout} ms`] as const
-      : ["HEADERS_TIMEOUT", `${href} was not answered within ${headersTimeout} ms`] as const;
-    this.#stop(this.#error(code, message));
+    const { url: { href }, limits: { headersTimeout, bodyTimeout } } = this.#request;
+    const sendsOn = this.#sendsOn;
+    // Counted from the last progress of the request's body as well; in eighths, as each length has a timer.
+    const ms = !this.#hasHead ? headersTimeout : this.#discards && !sendsOn ? DISCARDED_WITHIN : bodyTimeout;
+    const left = this.#exchange!.progressAt + ms - performance.now();
+    if (left > 0) return this.#startDeadline(Math.ceil(left * 8 / ms) * ms / 8);
+    if (this.#discards && !sendsOn) return this.#leaveRest(undefined);
+    const error = !this.#hasHead
+      ? this.#error("HEADERS_TIMEOUT", `${href} was not answered within ${headersTimeout} ms`)
+      : sendsOn
+      ? this.#error("BODY_TIMEOUT", `${href} took no byte of the request's body for ${bodyTimeout} ms`)
+      : this.#error("BODY_TIMEOUT", `No byte of the body of ${href} came for ${bodyTimeout} ms`);
+    if (!sendsOn) return this.#stop(error);
+    this.#exchange!.cancel(error);
+    this.#loseRest(error);
   }
 
   // What the response's body tells.
@@ -231,9 +243,14 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     if (this.expiresAt === 0) this.#startDeadline(this.#request.limits.bodyTimeout);
   }
 
-  cancel(reason: unknown): void {
-    if (this.revoked() !== undefined) this.#stop(reason);
-    else this.#leaveRest(reason);
+  cancel(reason: unknown, unread: number): void {
+    if (this.revoked() !== undefined) return this.#stop(reason);
+    if (!(reason instanceof Unreachable) || !this.#isAccepted || !this.#exchange!.isSending) {
+      return this.#leaveRest(reason);
+    }
+    this.responseBody = undefined;
+    this.#exchange!.consumed(unread);
+    this.discard();
   }
 
   revoked(): Failure | undefined {
@@ -243,8 +260,16 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
 
   #discard(bytes: number): void {
     this.#discarded += bytes;
-    if (this.#discarded <= DISCARDED_BYTES) this.#exchange!.consumed(bytes);
+    if (this.#discarded <= DISCARDED_BYTES || this.#exchange!.isSending) this.#exchange!.consumed(bytes);
     else this.#leaveRest(undefined);
+  }
+
+  /** The rest of the request's body is not sent. Its source's failure is that of a response which was not read to its end, too. */
+  #loseRest(error: HttpError): void {
+    this.#end();
+    this.#trace?.onError(error);
+    if (error.code === "BODY_FAILED") this.responseBody?.cancel(error);
+    this.#owner?.onReceived(error);
   }
 
   /** Receives no more of a response whose rest is unwanted. */
@@ -272,6 +297,11 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#exchange = undefined;
     this.#stopDeadline();
     this.#hold(false);
+  }
+
+  /** The caller has the response: from now on only a reader who waits, or the request's body, keeps the process alive. */
+  #holdIfNeeded(): void {
+    if (this.#isDelivered && !this.#isWanted && !this.#isOver && !this.#exchange!.isSending) this.#hold(false);
   }
 
   /** Whether the connection keeps the process alive for this request. */

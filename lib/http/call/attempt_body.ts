@@ -30,15 +30,9 @@ export class AttemptBody implements RequestBody {
   readonly bytes: Uint8Array | undefined;
   trailers: HeaderList | undefined = undefined;
   begun = false;
-  /** Whether the connection may take more of it, so that the server cannot be expected to answer. */
-  pending = true;
-  /** Called once all of it was read, or is there as bytes. */
-  onSent: (() => void) | undefined = undefined;
   #bytesRead = 0;
   /** The rest of a piece whose beginning was read. */
   #rest: Uint8Array | undefined = undefined;
-  /** The time of the last piece's read, of `performance.now()`. */
-  readAt = 0;
   #cancelled = false;
   #reason: unknown = undefined;
   #isAbandoned = false;
@@ -53,7 +47,6 @@ export class AttemptBody implements RequestBody {
     this.length = trailers === undefined ? this.#total : undefined;
     // What is there as bytes is sent together with the head, if nothing is to be known or told before and after.
     this.bytes = (expectsContinue || (trailers ?? onProgress) !== undefined) ? undefined : body.bytes;
-    if (this.bytes !== undefined) this.pending = false;
   }
 
   async read(): Promise<Uint8Array | undefined> {
@@ -68,13 +61,9 @@ export class AttemptBody implements RequestBody {
       piece = piece.subarray(0, MOST);
     }
     if (piece === undefined && trailers !== undefined) this.trailers = await this.#failingHere(() => trailers.read());
-    this.readAt = performance.now();
     this.#bytesRead += piece?.length ?? 0;
     if (piece !== undefined) onProgress?.({ sent: this.#bytesRead, total: this.#total });
-    if (piece !== undefined) return piece;
-    this.pending = false;
-    this.onSent?.();
-    return undefined;
+    return piece;
   }
 
   /** Takes a step in the user's context; neither the body nor the trailers know where they are sent. */
@@ -89,11 +78,10 @@ export class AttemptBody implements RequestBody {
   }
 
   cancel(reason: unknown): void {
-    this.pending = false;
     this.#permit(false);
-    if (this.#isAbandoned) return this.#stop(reason);
     this.#cancelled = true;
     this.#reason = reason;
+    if (this.#isAbandoned) this.#stop(reason);
   }
 
   proceed(): void {

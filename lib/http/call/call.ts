@@ -156,7 +156,8 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     deliverSoon(this);
   }
 
-  onReceived(): void {
+  onReceived(lost?: HttpError): void {
+    if (lost !== undefined) this.#emitFailed(lost);
     this.#isReceived = true;
     if (this.#isAnswered) this.#end();
   }
@@ -334,10 +335,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#attempt?.giveUp(reason);
     this.#trace?.onError(reason);
     this.#releaseBody(reason);
-    if (this.#core.options.onEvent !== undefined) {
-      const { method, url } = this.#request;
-      this.#core.emit({ type: "failed", method, url: url.href, error: reason }, this.context);
-    }
+    this.#emitFailed(reason);
     const { reject } = this.#caller;
     this.#caller = ANSWERED;
     reject(reason);
@@ -371,6 +369,12 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#core.emit({ type: "request", method, url: url.href, protocol, queuedMs: now - this.#since }, this.context);
     this.#since = now;
     if (!this.#isOver) this.#trace?.onSend(transport);
+  }
+
+  #emitFailed(error: unknown): void {
+    if (this.#core.options.onEvent === undefined) return;
+    const { method, url } = this.#request;
+    this.#core.emit({ type: "failed", method, url: url.href, error }, this.context);
   }
 
   #emitResponse(status: number): void {

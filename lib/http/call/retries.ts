@@ -7,7 +7,6 @@ import { joinedField } from "../response/response_headers.ts";
 /**
  * Returns the wait that the Retry-After of a response demands, in ms; undefined without that field. A date counts from
  * the server's own `Date` where there is one, as clocks differ.
- *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3}
  */
 export function retryAfter(headers: HeaderList): number | undefined {

@@ -87,7 +87,6 @@ export class AllowedAddresses {
 
   /**
    * Checks a host that this machine does not look up.
-   *
    * @throws {HttpError} ADDRESS_REFUSED if it is an address that is not allowed, or a name whose addresses a proxy alone will know.
    */
   checkHost(looksUp: boolean): void {

@@ -10,7 +10,6 @@ import { openTunnel } from "./tunnel.ts";
 
 /**
  * Connects to a server, step by step: a socket is dialled, a proxy on the way asked to lead it on, and TLS agreed on.
- *
  * @returns the connection, on which nothing was sent yet but for these steps. Attach to it in the same turn.
  * @throws {HttpError} that says what failed: the look-up of a name, the connection, the proxy, TLS, or the time they took.
  * @throws the signal's reason.

@@ -198,7 +198,6 @@ async function inspectCertificate(
 
 /**
  * Agrees on TLS with a server, and checks its certificate.
- *
  * @param reach Gives the base of the connection. Called again to look at a certificate that was refused.
  * @throws {HttpError} if there is no connection, no TLS, or the certificate is not good.
  */

@@ -64,7 +64,6 @@ export class RequestTrace {
   readonly request: FetchRequest;
   readonly #view: ReturnType<typeof viewOfRequest>;
   readonly #context: CallContext | undefined;
-  #isBodySent = false;
 
   constructor(request: FetchRequest, context: CallContext | undefined) {
     const view = this.#view = viewOfRequest(request);
@@ -82,10 +81,8 @@ export class RequestTrace {
     this.#publish("sendHeaders", { headers, socket: viewOf(transport) });
   }
 
-  /** All of it was sent. Only the first call counts. */
   onBodySent(): void {
-    if (this.#isBodySent || this.#view.completed) return;
-    this.#isBodySent = true;
+    if (this.#view.aborted) return;
     this.#publish("bodySent", {});
   }
 

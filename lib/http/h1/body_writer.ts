@@ -13,8 +13,6 @@ export const LARGE: number = 256 * 1024;
 const SOON = Promise.resolve();
 
 export interface BodyWriterEvents {
-  /** All of the body was given to the transport. */
-  onBodySent(writer: BodyWriter): void;
   /** The body could not be read to its end. The server waits for the rest. */
   onBodyFailed(writer: BodyWriter, error: HttpError): void;
 }
@@ -35,8 +33,8 @@ export class BodyWriter {
   #over = false;
   /** Whether the server has, or will have, all of it. */
   sent = false;
-  /** Bytes of the body that the transport was given, or are about to be. */
-  given = 0;
+  /** The time at which the transport last took something of the body. */
+  progressAt = 0;
 
   constructor(transport: Transport, body: RequestBody, events: BodyWriterEvents, origin: string) {
     this.#transport = transport;
@@ -57,6 +55,7 @@ export class BodyWriter {
   }
 
   onDrain(): void {
+    this.progressAt = performance.now();
     if (!this.#waits || this.#over) return;
     this.#waits = false;
     if (this.#piece === undefined) return this.#read();
@@ -95,10 +94,10 @@ export class BodyWriter {
   /** Goes on with the piece, and to the next when it is through. */
   #advance(piece: Uint8Array): void {
     while (this.#taken < piece.length) {
-      const from = this.#taken;
-      if (this.#body.bytes === undefined || piece.length - from <= LARGE) this.#taken = this.#output.put(piece, from);
-      else this.#writeUncopied(piece, this.#taken += LARGE);
-      this.given += this.#taken - from;
+      const { bytes } = this.#body;
+      if (bytes === undefined || piece.length - this.#taken <= LARGE) {
+        this.#taken = this.#output.put(piece, this.#taken);
+      } else this.#writeUncopied(piece, this.#taken += LARGE);
       if (this.#taken === piece.length) break;
       this.#output.flush();
       if (this.#transport.full) {
@@ -118,6 +117,7 @@ export class BodyWriter {
   }
 
   #endPiece(piece: Uint8Array): void {
+    this.progressAt = performance.now();
     if (this.#left === undefined) this.#output.putLine("\r\n");
     else this.#left -= piece.length;
     this.#piece = undefined;
@@ -127,9 +127,9 @@ export class BodyWriter {
   #onEnd(): void {
     if (this.#left === undefined) this.#output.putLine(`0\r\n${fieldLines(this.#body.trailers)}\r\n`);
     this.#over = true;
-    this.#output.flush(true);
+    this.#output.tells = true;
+    this.#output.flush();
     this.sent = true;
-    this.#events.onBodySent(this);
   }
 
   /** To be called in a microtask: what it sets comes after all microtasks, in which a source that has more gives it. */

@@ -37,12 +37,15 @@ const FIRST_USE = 1000;
 
 /** The rest after a response, in ms, while others are used first: what a server sends behind it mostly comes at once. */
 const REST = 2;
+/** The rest after a body that was sent later than its response came: a server may close the connection once it has read that. */
+const LATE_REST = 100;
 
 /** Bytes of a body from which on it pays to receive several chunks as one. */
 const LARGE = 64 * 1024;
 
 const SPOKE = "sent something that nobody had asked for, or closed the connection, before the request was sent";
 const UNANSWERED = "closed the connection without an answer";
+const UNREAD = "closed the connection before it had the whole request";
 const CUT = "closed the connection in the middle of its response";
 
 /** HTTP/1.1 over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9112} */
@@ -85,12 +88,12 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     this.#idle.start(Math.max(options.idleTimeout, FIRST_USE));
   }
 
-  get active(): number {
-    return this.#exchanges.length;
-  }
-
   get waiting(): number {
     return this.#transport.waiting;
+  }
+
+  get active(): number {
+    return this.#exchanges.length;
   }
 
   get free(): number {
@@ -146,15 +149,20 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
 
   onDrain(): void {
     const exchange: Http1Exchange | undefined = this.#exchanges[0];
-    exchange?.writer?.onDrain();
-    if (exchange?.isAnswered) this.#completeLate(exchange);
+    if (exchange === undefined) return;
+    exchange.writer?.onDrain();
+    const isOver = exchange.isAnswered && !exchange.isSending;
+    if (isOver) this.#exchanges.shift();
+    exchange.tellSent();
+    if (isOver) this.#afterResponse(LATE_REST);
   }
 
   onEnd(): void {
     if (this.#ended) return;
     this.#leave();
+    const state = this.#stateInWords();
     if (this.#exchanges.length === 0) this.#finish();
-    else if (!this.#reader.end()) this.#failAll(this.#lost(this.#stateInWords()));
+    else if (!this.#reader.end() || this.#exchanges[0]?.isAnswered) this.#failAll(this.#lost(state));
   }
 
   onClose(error: Error | undefined): void {
@@ -185,6 +193,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     // A server that has not got all of a request and says no does not want the rest.
     if (status >= 400 && !exchange.wholeRequestSent) this.#stopBody(exchange);
     exchange.isAccepted = status < 300;
+    exchange.tellSent();
     exchange.handler.onHead({ status, statusText, headers: headers.slice() });
     if (this.closing) this.#tellClosing();
   }
@@ -203,14 +212,14 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     if (this.#gathers) this.#gather(false);
     if (this.#paused) this.#resume();
     const exchange = this.#exchanges[0];
-    if (exchange.isAccepted && !more && this.#isSending(exchange)) {
+    if (exchange.isAccepted && !more && exchange.isSending) {
       exchange.isAnswered = true;
       return exchange.handler.onEnd(trailers, true);
     }
     this.#exchanges.shift();
-    if (this.#exchanges.length === 0) this.restsUntil = performance.now() + REST;
     const next: Http1Exchange | undefined = this.#exchanges[0];
     if (!exchange.wholeRequestSent) this.#stopBody(exchange);
+    else exchange.tellSent();
     // What follows has no request, or the server cannot have read what waits to be sent: it is out of step.
     if (more && next === undefined || exchange.body !== undefined && this.#transport.waiting > 0) this.#leave();
     if (next?.cancelled) this.#leave();
@@ -219,19 +228,8 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     this.#afterResponse();
   }
 
-  #isSending(exchange: Http1Exchange): boolean {
-    return !exchange.wholeRequestSent || exchange.body !== undefined && this.#transport.waiting > 0;
-  }
-
-  /** Goes on once the body of an answered request is sent, if it is. */
-  #completeLate(exchange: Http1Exchange): void {
-    if (this.#isSending(exchange)) return;
-    this.#exchanges.shift();
-    exchange.handler.onSentLate();
-    this.#afterResponse();
-  }
-
-  #afterResponse(): void {
+  #afterResponse(rest: number = REST): void {
+    if (this.#exchanges.length === 0) this.restsUntil = performance.now() + rest;
     if (this.#ended) return;
     if (this.#reusable) this.#goOn();
     else if (this.#exchanges.length > 0) this.#failAll(this.#lost(UNANSWERED));
@@ -267,11 +265,6 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
       this.#error ??= this.#lost("was left, because a request before this one was given up");
     }
     this.#end();
-  }
-
-  onBodySent(writer: BodyWriter): void {
-    const exchange = this.#exchanges[0];
-    if (exchange?.writer === writer && exchange.isAnswered) this.#completeLate(exchange);
   }
 
   onBodyFailed(writer: BodyWriter, error: HttpError): void {
@@ -316,6 +309,8 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
 
   #stateInWords(): string {
     if (this.#look !== undefined) return SPOKE;
+    const exchange: Http1Exchange | undefined = this.#exchanges[0];
+    if (exchange !== undefined && (exchange.isAnswered || !exchange.wholeRequestSent)) return UNREAD;
     return this.#reader.begun ? CUT : UNANSWERED;
   }
 

@@ -29,6 +29,7 @@ export class Http1Exchange implements Exchange {
   isAccepted = false;
   /** Whether the response has ended, and the body is being sent on. */
   isAnswered = false;
+  #isSentTold = false;
   /** Bytes of the response that its reader has not taken yet. */
   unread = 0;
 
@@ -45,8 +46,19 @@ export class Http1Exchange implements Exchange {
     return this.sent && (this.writer === undefined || this.writer.sent);
   }
 
-  get progress(): number {
-    return (this.writer?.given ?? 0) - this.#host.waiting;
+  get isSending(): boolean {
+    return this.body !== undefined && (!this.wholeRequestSent || this.#host.waiting > 0);
+  }
+
+  /** Tells that the body is sent, if it is. */
+  tellSent(): void {
+    if (this.#isSentTold || this.cancelled || this.body === undefined || this.isSending) return;
+    this.#isSentTold = true;
+    this.handler.onSent();
+  }
+
+  get progressAt(): number {
+    return this.writer?.progressAt ?? 0;
   }
 
   stopBody(reason: unknown): void {

@@ -144,7 +144,6 @@ const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
  *
  * Strict where peers could disagree on where a field ends: no white space before the colon, no bare CR or LF, no NUL. A value
  * that goes on in the next line (obs-fold) gets a space for the line break.
- *
  * @param text The same bytes, from `base` on, as latin1, of which the strings are parts: decoding once is faster than once a string.
  * @throws {ResponseFault} if a line is malformed.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-5}

@@ -22,7 +22,6 @@ const STATUS_LINE = /^HTTP\/1\.(\d) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/
 
 /**
  * Reads a response's head, with the CRLF CRLF that ends it.
- *
  * @throws {ResponseFault} if it is malformed, or does not say clearly where the body ends.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-4}
  */

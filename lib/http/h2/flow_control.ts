@@ -69,18 +69,16 @@ const NOTHING = new Uint8Array(0);
 export interface BodySenderEvents {
   /** Something can be sent: the session calls {@link BodySender.pump} soon. */
   onReady(): void;
+  /** Bytes of a body were sent. */
   onProgress(): void;
   /** A body has ended, and fields follow it. */
   onTrailers(stream: Http2Stream, trailers: HeaderList): void;
   onBodyFailed(stream: Http2Stream, error: HttpError): void;
-  /** The last of a body whose response had ended before is in the output. */
-  onSentLate(stream: Http2Stream): void;
 }
 
 /**
  * Sends request bodies as far as the server's windows and the transport let them, a frame of each in turn. A body's
  * first piece is read when that could be sent, and the next once the last was.
- *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2}
  */
 export class BodySender {
@@ -103,6 +101,10 @@ export class BodySender {
     this.#peer = peer;
     this.#origin = origin;
     this.#events = events;
+  }
+
+  get hasQueued(): boolean {
+    return this.#first < this.#queue.length;
   }
 
   /** Takes a stream's body on, whose HEADERS are in the output. */
@@ -155,11 +157,11 @@ export class BodySender {
       throw new ConnectionFault(FLOW_CONTROL_ERROR, "the server widened the connection's window beyond 2^31 - 1 bytes");
     }
     this.window += bytes;
-    if (this.#first < this.#queue.length) this.#events.onReady();
+    if (this.hasQueued) this.#events.onReady();
   }
 
   pump(): void {
-    while (this.#first < this.#queue.length && this.window > 0 && !this.#transport.full) {
+    while (this.hasQueued && this.window > 0 && !this.#transport.full) {
       const stream = this.#queue[this.#first];
       const size = stream.sendWindow <= 0 ? 0 : this.#nextSize(stream);
       if (size > 0 && !this.#output.fits(FRAME_HEADER + size)) {
@@ -189,7 +191,7 @@ export class BodySender {
     stream.sendWindow -= size;
     this.window -= size;
     stream.pieceAt += size;
-    stream.progress += size;
+    stream.progressAt = performance.now();
     const isThrough = stream.pieceAt === piece.length;
     // What is read is whole once it has ended, whatever its length: the stream does not end before.
     const endsStream = isThrough && stream.body!.bytes !== undefined;
@@ -228,7 +230,10 @@ export class BodySender {
 
   #onSent(stream: Http2Stream): void {
     stream.body = undefined;
-    if (stream.isAnswered) this.#events.onSentLate(stream);
+    stream.bodyEnd = this.#output.added;
+    this.#output.tells = true;
+    // That of an answered request is sent once the system has taken it.
+    if (!stream.isAnswered) stream.handler.onSent();
   }
 
   #onBroken(stream: Http2Stream, error: HttpError): void {

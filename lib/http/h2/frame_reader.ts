@@ -3,7 +3,6 @@ import * as h2 from "./protocol.ts";
 export interface FrameEvents {
   /**
    * The start of a DATA frame; told before its bytes.
-   *
    * @param size Bytes that the frame takes of the windows, padding included.
    * @param isLast Whether the stream ends with it.
    */
@@ -19,7 +18,6 @@ export interface FrameEvents {
 /**
  * Finds frames in what the socket brings, in place: no object a frame, and nothing copied but frames that lie across chunks. Of
  * DATA not even these: the parts are passed on as they come.
- *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4}
  */
 export class FrameReader {

@@ -20,7 +20,6 @@ const REMEMBERED = 1000;
 /**
  * Streams that a reset ended: what a server sends on those that we reset may have been under way, and is ignored. On all others
  * nothing may come once the server has ended them.
- *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.1}
  */
 export class ClosedStreams {
@@ -69,7 +68,9 @@ export class Http2Stream implements Exchange {
   /** Whether a read of the body is pending. */
   isReading = false;
   isQueued = false;
-  progress = 0;
+  progressAt = 0;
+  /** The offset behind its body in all bytes that the session ever sent; 0 before. */
+  bodyEnd = 0;
   /** Bytes that the server lets us send; negative if its SETTINGS lowered the window. */
   sendWindow = 0;
 
@@ -105,6 +106,10 @@ export class Http2Stream implements Exchange {
     this.receiveWindow = receiveWindow;
     this.sentAt = sentAt;
     this.isBodiless = isHead;
+  }
+
+  get isSending(): boolean {
+    return this.body !== undefined || this.isAnswered;
   }
 
   consumed(bytes: number): void {

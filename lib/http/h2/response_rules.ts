@@ -57,7 +57,6 @@ const INVALID = -2;
 
 /**
  * Takes the head of a response, just decoded, and tells the handler. Returns what is wrong with it, or an empty text.
- *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1}
  */
 export function takeHead(stream: Http2Stream, decoder: HpackDecoder, headers: HeaderList, endsStream: boolean): string {

@@ -28,7 +28,7 @@ import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
 /** The first bytes of every HTTP/2 connection, from the client. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const SOON = Promise.resolve();
-/** The time that a server has to close its side after the client closed its own, in ms. */
+/** The time that a server has to close its side after the client closed its own, in ms; but `pingTimeout` if it was sent bodies. */
 const LINGER = 1000;
 
 /** HTTP/2 with prior knowledge over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9113} */
@@ -57,7 +57,8 @@ export class Session
   #isEndHere = false;
   /** The reason of its end; undefined if that is not a fault. */
   #error: HttpError | undefined = undefined;
-  readonly #lingering: Timer = new Timer(() => this.#transport.destroy());
+  readonly #lingering: Timer = new Timer(() => this.#endLingering());
+  #hasSentBody = false;
   /** Whether the server's limit has changed, and the owner was not told. */
   #hasNewLimit = false;
   #isScheduled = false;
@@ -114,6 +115,7 @@ export class Session
     const hasBody = body !== undefined && body.bytes?.length !== 0;
     output.addHeaders(id, this.#encoder.block, length, this.#peer.maxFrameSize, !hasBody);
     if (hasBody) {
+      this.#hasSentBody = true;
       stream.body = body;
       stream.sendWindow = this.#peer.initialWindowSize;
       this.#sender.add(stream);
@@ -156,7 +158,8 @@ export class Session
   }
 
   onDrain(): void {
-    this.#schedule();
+    this.#ends.completeTaken();
+    if (this.#ends.hasFreed || this.#sender.hasQueued || this.#output.waiting > 0) this.#schedule();
   }
 
   onEnd(): void {
@@ -219,10 +222,6 @@ export class Session
     this.#schedule();
   }
 
-  onSentLate(stream: Http2Stream): void {
-    this.#ends.completeLate(stream);
-  }
-
   // What the watch over the server's life asks and tells.
 
   isBusy(): boolean {
@@ -268,6 +267,8 @@ export class Session
       if (!this.#isIdle) this.#enterIdle();
     }
     this.#output.flush();
+    this.#ends.completeTaken();
+    if (this.#ends.hasFreed) this.#schedule();
   }
 
   #enterIdle(): void {
@@ -300,7 +301,14 @@ export class Session
     // The server closes its side first: its socket should not see a reset instead of our last frames.
     this.#transport.end();
     this.#transport.hold(true);
-    this.#lingering.start(LINGER);
+    this.#lingering.start(this.#hasSentBody ? Math.max(LINGER, this.#options.pingTimeout) : LINGER);
+  }
+
+  #endLingering(): void {
+    const { origin } = this.#options;
+    const words = "did not close the connection: it may not have read the last of what was sent";
+    if (this.#hasSentBody) this.#error ??= new HttpError("CONNECTION_STALE", `${origin} ${words}`, { origin });
+    this.#transport.destroy();
   }
 
   /** The server, or the way to it, is gone: not a fault if nothing was under way. */

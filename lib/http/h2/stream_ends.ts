@@ -10,6 +10,8 @@ export class StreamEnds {
   /** Whether a request ended; for the session, which sets it back. */
   hasFreed = false;
   readonly closed: ClosedStreams = new ClosedStreams();
+  /** The number of streams whose responses have ended before their bodies. */
+  #answered = 0;
   readonly #streams: StreamTable;
   readonly #output: FrameWriter;
   readonly #sender: BodySender;
@@ -23,8 +25,10 @@ export class StreamEnds {
   }
 
   complete(stream: Http2Stream, trailers: HeaderList | undefined): void {
-    stream.isAnswered = stream.body !== undefined && stream.isAccepted;
-    if (!stream.isAnswered) this.#remove(stream);
+    const isTaken = stream.body === undefined && stream.bodyEnd <= this.#output.taken;
+    stream.isAnswered = stream.isAccepted && !isTaken;
+    if (stream.isAnswered) this.#answered++;
+    else this.#remove(stream);
     if (stream.isOver && stream.body !== undefined) {
       // The server does not want the rest of the body, and must not take what it has for all of it (RFC 9113 section 8.1).
       this.#reset(stream, h2.CANCEL);
@@ -34,16 +38,26 @@ export class StreamEnds {
     stream.handler.onEnd(trailers, stream.isAnswered);
   }
 
-  /** The body of an answered request is sent. */
+  /** Completes answered requests whose bodies the system has taken. */
+  completeTaken(): void {
+    if (this.#answered === 0) return;
+    const { taken } = this.#output;
+    for (const stream of this.#streams.all()) {
+      if (stream.isAnswered && stream.body === undefined && stream.bodyEnd <= taken) this.completeLate(stream);
+    }
+  }
+
+  /** The body of an answered request is sent, or its rest is unwanted. */
   completeLate(stream: Http2Stream): void {
     this.#remove(stream);
-    stream.handler.onSentLate();
+    stream.body?.cancel(h2.resetError(this.#origin, h2.NO_ERROR, false));
+    stream.handler.onSent();
   }
 
   /** Cancels the request for the caller; its handler is not called. */
   giveUp(stream: Http2Stream, reason: unknown): void {
     this.#remove(stream);
-    this.#reset(stream, h2.CANCEL);
+    if (stream.body !== undefined || !stream.isAnswered) this.#reset(stream, h2.CANCEL);
     stream.body?.cancel(reason);
   }
 
@@ -55,6 +69,7 @@ export class StreamEnds {
 
   reset(stream: Http2Stream, code: number): void {
     this.closed.add(stream.id, true);
+    if (stream.isAnswered && code === h2.NO_ERROR) return this.completeLate(stream); // it needs no more of the body
     const isUntouched = (code === h2.REFUSED_STREAM || code === h2.HTTP_1_1_REQUIRED) && !stream.hasHead;
     this.fail(stream, h2.resetError(this.#origin, code, isUntouched), isUntouched);
   }
@@ -94,6 +109,7 @@ export class StreamEnds {
 
   #remove(stream: Http2Stream): void {
     stream.isOver = true;
+    if (stream.isAnswered) this.#answered--;
     this.#sender.drop(stream);
     this.#streams.delete(stream.id);
     this.hasFreed = true;

@@ -69,7 +69,6 @@ export class EnvironmentProxies {
 
   /**
    * Reads the environment: lower-case names before upper-case ones; a variable that is empty counts as one that is not set.
-   *
    * @throws {TypeError} if a variable names no proxy.
    * @throws Deno's error if it may not read a variable: a request must not go directly for want of a permission.
    */

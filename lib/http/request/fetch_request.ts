@@ -95,7 +95,6 @@ type RequestDefaults = RequestLimits & Pick<ResolvedOptions, "proxyOf" | "reuse"
 
 /**
  * Reads what fetch was called with; the body of a Request is taken. Never touches the network.
- *
  * @throws {HttpError} INVALID_URL, INVALID_METHOD, INVALID_HEADER, INVALID_BODY or INVALID_OPTION.
  */
 export function readRequest(

@@ -11,7 +11,6 @@ const secretFields = new Set(["authorization", "cookie", "proxy-authorization"])
 
 /**
  * The request that a response asks for instead; undefined if it asks for none, or redirects are not to be followed.
- *
  * @param location The Location field's value, as it came.
  * @throws {HttpError} REDIRECT_FAILED if it cannot be followed, or must not be.
  * @see {@link https://fetch.spec.whatwg.org/#concept-http-redirect-fetch}

@@ -147,7 +147,6 @@ function escaped(name: string): string {
 
 /**
  * Reads what `init.body` is. A stream is locked; the announced length counts for streams only.
- *
  * @throws {HttpError} INVALID_BODY if it cannot be sent: of a wrong type, a stream that is locked or was read.
  * @see {@link https://fetch.spec.whatwg.org/#concept-bodyinit-extract}
  */

@@ -154,7 +154,6 @@ interface Digests {
 /**
  * A body that fails at its end with INTEGRITY_MISMATCH if it is not what `integrity` says; the same body if that says nothing that
  * we know.
- *
  * @param integrity Digests, as in `sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=`: of several, those of the strongest algorithm
  * count, and one of them has to fit.
  * @see {@link https://www.w3.org/TR/sri-2/}
@@ -219,7 +218,6 @@ const target = new Uint8Array(64 * 1024);
 
 /**
  * A body with its content codings undone, as it is read. With a coding that is not known it is given as it is.
- *
  * @returns a body that fails with an HttpError DECODING_FAILED if what came is corrupt or ends too early.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-8.4}
  */

@@ -1,7 +1,7 @@
 import { isDisturbed } from "../../runtime/mod.ts";
 import { type ReadableByteStreamController, ReadableStream, type UnderlyingByteSource } from "../../streams/mod.ts";
 import { ByteQueue } from "./byte_queue.ts";
-import { type BodyConsumer, ResponseBody } from "./response_body.ts";
+import { type BodyConsumer, ResponseBody, Unreachable } from "./response_body.ts";
 
 export type WholeKind = "text" | "json" | "bytes" | "arrayBuffer" | "blob" | "formData";
 
@@ -51,7 +51,6 @@ export function convertWhole(chunks: ByteQueue, kind: WholeKind, contentType: st
 
 /**
  * Two bodies made of one. What one of them is given and the other has not taken yet waits there, without limit, as the standard has it.
- *
  * @see {@link https://fetch.spec.whatwg.org/#concept-body-clone}
  */
 class BodyTee implements BodyConsumer {
@@ -299,9 +298,9 @@ function unusable(action: string): TypeError {
 
 /** Bodies by their responses: one that was taken has a stream or another reader, which may live longer. */
 const responses = new FinalizationRegistry<ResponseBody>((body) => {
-  if (!body.isTaken) body.cancel(abandoned());
+  if (!body.isTaken) body.cancel(new Unreachable());
 });
-const streams = new FinalizationRegistry<ResponseBody>((body) => body.cancel(abandoned()));
+const streams = new FinalizationRegistry<ResponseBody>((body) => body.cancel(new Unreachable()));
 
 /** Has a body cancelled once it is unreachable. One that is over is not kept, for it may lead to its stream. */
 function watch(registry: FinalizationRegistry<ResponseBody>, readable: object, body: ResponseBody): void {
@@ -313,8 +312,4 @@ function watch(registry: FinalizationRegistry<ResponseBody>, readable: object, b
 function forget(body: ResponseBody): void {
   responses.unregister(body);
   streams.unregister(body);
-}
-
-function abandoned(): TypeError {
-  return new TypeError("Nobody can read the response any more: it was dropped before its end");
 }

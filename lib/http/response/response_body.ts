@@ -16,12 +16,19 @@ export interface Failure {
 export interface BodyControl {
   /** The bytes of what was pushed that were taken: there is room for as many more. May be called within `push`. */
   consumed(bytes: number): void;
-  /** Cancels the rest, which is unread. Not called after the end, nor after a failure. */
-  cancel(reason: unknown): void;
+  /** Cancels the rest, with so many bytes that are unread. Not called after the end, nor after a failure. */
+  cancel(reason: unknown, unread: number): void;
   /** A consumer waits for bytes, and there are none. */
   wanted?(): void;
   /** Asked before each read: the reason why no reader may have the bytes, even if they are here, or undefined. */
   revoked?(): Failure | undefined;
+}
+
+/** The reason of a body that no reader can have any more. */
+export class Unreachable extends TypeError {
+  constructor() {
+    super("Nobody can read the response any more: it was dropped before its end");
+  }
 }
 
 export interface BodyConsumer {
@@ -89,8 +96,9 @@ export class ResponseBody {
   /** Gives up what was not taken yet, even if all of it has come. Its reader gets the reason as an error. */
   cancel(reason: unknown): void {
     const wasOpen = this.#end === undefined;
+    const { length } = this.#chunks;
     this.#lose(reason);
-    if (wasOpen) this.#control.cancel(reason);
+    if (wasOpen) this.#control.cancel(reason, length);
   }
 
   get isOver(): boolean {

@@ -74,8 +74,10 @@ export class MemoryTransport implements Transport {
     this.#events = events;
   }
 
-  write(bytes: Uint8Array): void {
-    if (!this.destroyed && !this.ended) this.writes.push(textOf(bytes));
+  write(bytes: Uint8Array, tells: boolean = false): void {
+    if (this.destroyed || this.ended) return;
+    this.writes.push(textOf(bytes));
+    if (tells && !this.full) queueMicrotask(() => this.#events.onDrain());
   }
 
   gather(): void {}

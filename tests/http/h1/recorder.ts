@@ -57,8 +57,8 @@ export class Recorder implements ExchangeHandler {
     this.#settle(this);
   }
 
-  onSentLate(): void {
-    this.#note("onSentLate");
+  onSent(): void {
+    if (this.calls.includes("onEnd")) this.#note("onSent");
   }
 
   onFail(error: HttpError, untouched: boolean): void {
@@ -69,7 +69,7 @@ export class Recorder implements ExchangeHandler {
   }
 
   #note(call: string): void {
-    if ((this.calls.includes("onEnd") && call !== "onSentLate") || this.calls.includes("onFail")) {
+    if ((this.calls.includes("onEnd") && call !== "onSent") || this.calls.includes("onFail")) {
       throw new Error(`${call} after the end`);
     }
     if (call !== "onData" || this.calls.at(-1) !== "onData") this.calls.push(call);

@@ -251,7 +251,8 @@ describe("a request", () => {
       assert.equal(talk.connection.free, 0);
       talk.transport.drain();
       await settled();
-      assert.equal(recorder.calls.at(-1), "onSentLate");
+      assert.equal(recorder.calls.at(-1), "onSent");
+      assert.ok(talk.connection.restsUntil! - performance.now() > 10); // as its server may close it once it has read the body
       assert.equal(talk.connection.free, 1);
       await talk.end();
     }

@@ -96,6 +96,7 @@ export class MemoryPeer implements Transport {
   /** The transport takes bytes again. */
   drain(): void {
     this.full = false;
+    this.waiting = 0;
     this.#events!.onDrain();
   }
 

@@ -111,9 +111,8 @@ export class Answer implements ExchangeHandler {
     this.whenData?.(chunk);
   }
 
-  onSentLate(): void {
-    if (!this.isEnded) throw new Error("a late end of the request before the response's");
-    this.isSentLate = true;
+  onSent(): void {
+    if (this.isEnded) this.isSentLate = true;
   }
 
   onEnd(trailers: HeaderList | undefined, isSending: boolean): void {

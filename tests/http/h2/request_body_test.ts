@@ -250,20 +250,28 @@ test("a response that is no 2xx may end before the request's body, which is then
   assert.equal(session.closing, false);
 });
 
-test("the request's body goes on after a whole 2xx, until it ends, or the server ends the stream", async () => {
+test("the request's body goes on after a whole 2xx, until the system has taken it, or the server wants no more", async () => {
   const { session, peer, owner } = await openSession({ maxConcurrentStreams: 2 });
   const bodies = [new ScriptedBody(), new ScriptedBody()];
   const answers = bodies.map((body) => ask(session, "/", { ...post, body }));
   await turn();
   for (const id of [1, 3]) peer.send(response(id, "fine"));
   peer.take();
+  peer.waiting = 1;
   bodies[0].give(Buffer.from("more"), undefined);
   peer.reset(3, ErrorCode.none);
   await turn();
   assert.deepEqual(shown(peer.take()), ["1:4", "1:0!"]);
-  assert.deepEqual(answers.map(({ isEnded, isSentLate }) => [isEnded, isSentLate]), [[true, true], [true, false]]);
-  assert.equal(answers[1].error?.code, "RESET");
+  assert.deepEqual(answers.map(({ isEnded, isSentLate }) => [isEnded, isSentLate]), [[true, false], [true, true]]);
+  assert.equal(answers[1].error, undefined);
   assert.ok(bodies[1].isCancelled);
+  session.close();
+  await turn();
+  assert.equal(peer.isEnded, false);
+  peer.drain();
+  await turn();
+  assert.ok(answers[0].isSentLate);
+  assert.ok(peer.isEnded);
   assert.equal(session.active, 0);
   assert.ok(owner.calls.length > 0);
 });

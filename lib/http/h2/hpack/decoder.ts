@@ -74,7 +74,6 @@ const NO_BYTES = new Uint8Array(0);
  * Decodes the header blocks of a connection's responses, and checks that a response may have such fields.
  *
  * Every block of the connection has to go through it, in order, also those of streams that are gone: the table is of them all.
- *
  * @see {@link https://www.rfc-editor.org/rfc/rfc7541}
  */
 export class HpackDecoder {

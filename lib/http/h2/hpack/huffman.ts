@@ -1,7 +1,6 @@
 /**
  * A header block that cannot be decoded. The tables of both sides may differ from here on, so that the connection cannot go on:
  * COMPRESSION_ERROR.
- *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.3}
  */
 export class CompressionError extends Error {
@@ -63,7 +62,6 @@ function tree(): Uint16Array {
 
 /**
  * Decodes a string literal's Huffman code to the start of `to`, which is at least `(end - start) * 8 / 5` long. Returns the length.
- *
  * @throws {CompressionError} for EOS, or padding that is longer than 7 bits or not ones.
  * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-5.2}
  */

@@ -170,7 +170,6 @@ interface Entry {
 /**
  * The static table and the dynamic one of a connection's requests, by name and value. A field is added when it is sent for the second time
  * in a row: most values that are new come but once.
- *
  * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-2.3}
  */
 export class EncoderTable {
