@@ -17,6 +17,7 @@ export {
   writeInformation,
 } from "./http_server.ts";
 export {
+  claim,
   type ContentTaker,
   contentTaker,
   cookiesOf,

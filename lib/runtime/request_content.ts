@@ -70,6 +70,16 @@ export function isDisturbed(stream: object): boolean {
   return (marks[key ?? DISTURBED] ?? isLeft) === true;
 }
 
+const CLAIMED: unique symbol = Symbol.for("@millrace/streams.claimed") as never;
+
+/** Claims an iterator or a stream of Node for good, as a lock would. @returns false if this or another copy of the package has it. */
+export function claim(object: object): boolean {
+  const claimed = (globalThis as { [CLAIMED]?: WeakSet<object> })[CLAIMED] ??= new WeakSet();
+  const isFree = !claimed.has(object);
+  claimed.add(object);
+  return isFree;
+}
+
 /** The cookies of Headers as one field, where the runtime lists them joined by a comma, as Deno does. */
 export function cookiesOf(headers: object): string | undefined {
   const key = Object.getOwnPropertySymbols(headers).find(({ description }) => description === "header list");

@@ -6,6 +6,7 @@ import { HttpError } from "../http_error.ts";
 import { type ConnectAttempt, socketEvent } from "./connect_attempt.ts";
 import { toConnectionError } from "./connection_error.ts";
 import type { Peer } from "./connect_options.ts";
+import { claim } from "../../runtime/mod.ts";
 
 /** The address that a connection's first socket connects to. */
 export interface DialTarget {
@@ -60,9 +61,6 @@ export async function dialUnixSocket(path: string, peer: Peer, attempt: ConnectA
   }
 }
 
-/** Streams that functions of users have given: two connections on one would read each other's answers. */
-const given = new WeakSet<Duplex>();
-
 /** @throws {HttpError} if the function throws, or gives no open stream. */
 export async function dialByFunction(
   connectBy: HttpConnectFunction,
@@ -74,8 +72,8 @@ export async function dialByFunction(
   try {
     const stream = await connectBy({ origin, hostname: host, port }, { signal: attempt.signal });
     if (!isDuplex(stream)) throw new TypeError("the connect function gave no stream of node:stream that is a Duplex");
-    if (given.has(stream)) throw new TypeError("the connect function gave a stream that it gave before");
-    given.add(stream);
+    // Two connections on one would read each other's answers.
+    if (!claim(stream)) throw new TypeError("the connect function gave a stream that it gave before");
     attempt.own(stream);
     if (stream.readableObjectMode || stream.readableEncoding) {
       throw new TypeError("the connect function gave a stream whose chunks are no bytes");

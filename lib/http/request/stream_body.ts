@@ -1,8 +1,9 @@
 import { isUint8Array } from "../../streams/internal.ts";
 import { Buffer } from "node:buffer";
+import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { RequestBody } from "../connection.ts";
-import { isDisturbed, peek } from "../../runtime/mod.ts";
+import { claim, isDisturbed, peek } from "../../runtime/mod.ts";
 import { HttpError, takenBack } from "../http_error.ts";
 
 export interface BodySource {
@@ -23,9 +24,6 @@ type Piece = Uint8Array | string;
 
 type Chunks = ReadableStream<Uint8Array> | AsyncIterable<Piece> | Iterable<Piece>;
 
-/** Iterators and streams of Node that were taken over: for good, as by a lock. */
-const taken = new WeakSet<object>();
-
 interface Puller {
   next(): Promise<{ done?: boolean; value?: unknown }>;
   stop(reason: unknown): Promise<unknown>;
@@ -43,7 +41,6 @@ export class StreamBody implements BodySource, RequestBody {
 
   /**
    * Takes a stream over: locks it at once, before there is a connection, and reads nothing of it.
-   *
    * @throws {HttpError} INVALID_BODY if it is locked, was read, or is an iterator or a stream of Node that was sent before.
    */
   constructor(chunks: Chunks, length: number | undefined) {
@@ -152,8 +149,7 @@ function pullerOf(chunks: Chunks): Puller {
   }
   // A stream of Node has a new iterator for each caller, and one content.
   const source = "readableDidRead" in chunks ? chunks as Readable : undefined;
-  if (taken.has(source ?? iterator)) throw wasRead();
-  taken.add(source ?? iterator);
+  if (!claim(source ?? iterator)) throw wasRead();
   // Its iterator neither hears of errors nor ends it before the first piece was pulled, nor while one is waited for.
   source?.on("error", () => {});
   const isSpared = source !== undefined && answersToo(source);
@@ -162,9 +158,17 @@ function pullerOf(chunks: Chunks): Puller {
   return { next: () => nextBytes(iterator), stop };
 }
 
-/** Whether its owner answers on it, or on its connection, also if the call fails: so not what a Transform makes of its input. */
+/**
+ * Whether its owner answers on it, or on its connection, also if the call fails: so not what a Transform makes of its input, nor the
+ * output of a child process, which is a socket without a peer on Node, and one that was never writable on Deno.
+ */
 function answersToo(source: Readable): boolean {
-  return "httpVersion" in source || ("write" in source && !("_transform" in source));
+  const { writable, writableEnded, remoteAddress, server, connecting } = source as Partial<
+    Socket & { server: unknown }
+  >;
+  const isOneWay = writable === false && !writableEnded;
+  const isPipe = "remoteAddress" in source && !remoteAddress && !server && !connecting;
+  return "httpVersion" in source || ("write" in source && !("_transform" in source) && !isOneWay && !isPipe);
 }
 
 /** A stream of node's with an encoding gives texts. */

@@ -91,7 +91,8 @@ export async function storeBody(
     const bytes = await copy(received.body, sink, digester);
     return await stored(sink, bytes, options, verified ?? digester?.finish().get(algorithm!));
   } catch (error) {
-    await received?.body.cancel(error);
+    if (received) await received.body.cancel(error);
+    else unseen?.cancel(error).catch(() => {}); // one that the runtime reads is locked
     await sink?.discard(error);
     throw error;
   }

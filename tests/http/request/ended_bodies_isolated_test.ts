@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { spawn } from "node:child_process";
+import process from "node:process";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import {
   HttpClient,
   type HttpClientOptions,
+  HttpError,
   type HttpRequestBody,
   type HttpRequestInit,
 } from "../../../lib/http/mod.ts";
@@ -117,12 +120,22 @@ test("a Request that is refused can be sent again", async () => {
 });
 
 test("what saveBody() was given is ended if its signal has fired", async () => {
-  for (const kind of ["Readable", "ReadableStream"]) {
-    const { body, ended } = bodies[kind]!();
-    const saving = saveBody(body as ReadableStream<Uint8Array>, "never", {
+  for (const kind of ["Readable", "ReadableStream", "Request"]) {
+    const { body, ended } = bodies[kind === "Request" ? "ReadableStream" : kind]!();
+    const init = { method: "PUT", body: body as ReadableStream, headers: { "content-length": "1" }, duplex: "half" };
+    const source = kind === "Request" ? new Request("http://localhost/", init as RequestInit) : body;
+    const saving = saveBody(source as ReadableStream<Uint8Array>, "never", {
       signal: AbortSignal.abort(new Error("mine")),
     });
     await assert.rejects(saving, { message: "mine" });
     await ended;
   }
+});
+
+test("the output of a child process is ended if the call fails, so that the process does not wait for a reader", async () => {
+  const client = new HttpClient();
+  const { stdout } = spawn(process.execPath, ["--version"], { stdio: ["ignore", "pipe", "ignore"] });
+  await assert.rejects(client.fetch("http://127.0.0.1:2/", { method: "POST", body: stdout }), HttpError);
+  if (!stdout.destroyed) await once(stdout, "close");
+  client.destroy();
 });
