@@ -7,6 +7,7 @@ import {
   member,
   schema,
   type SchemaOf,
+  signal,
   wrongType,
 } from "../streams/internal.ts";
 import { type Family, type Format, formats, traitsOf } from "./format.ts";
@@ -49,6 +50,8 @@ export interface CompressOptions {
    * @default false
    */
   checksum?: boolean;
+  /** Ends the work of {@linkcode compress}, between blocks. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -88,6 +91,8 @@ export interface DecompressOptions {
   padding?: boolean;
   /** The dictionary that the data was compressed with. */
   dictionary?: ArrayBufferView | ArrayBufferLike;
+  /** Ends the work of {@linkcode decompress}, between pieces. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -104,7 +109,7 @@ export interface DecompressOptions {
  * console.log(small.length < file.size); // true
  * ```
  */
-export interface CompressionStreamOptions extends Omit<CompressOptions, "format"> {
+export interface CompressionStreamOptions extends Omit<CompressOptions, "format" | "signal"> {
   /**
    * The number of bytes that will be written, if known: zstd and brotli choose better parameters then, and zstd
    * records it. Another number of bytes is an error.
@@ -135,7 +140,7 @@ export interface CompressionStreamOptions extends Omit<CompressOptions, "format"
  * console.log(await new Response(page).text()); // The mill turned all day long.
  * ```
  */
-export type DecompressionStreamOptions = Omit<DecompressOptions, "format">;
+export type DecompressionStreamOptions = Omit<DecompressOptions, "format" | "signal">;
 
 const BYTES = "a Uint8Array, another view or an ArrayBuffer";
 
@@ -183,13 +188,23 @@ function decompressMembers(): {
   };
 }
 
-export function compressSchema(owner: string): SchemaOf<CompressOptions, "checksum"> {
-  return schema(owner, () => ({ format: formatMember(), ...compressMembers() }));
-}
+export const compressOptions: SchemaOf<CompressOptions, "checksum"> = /* @__PURE__ */ schema(
+  "compress()",
+  () => ({ format: formatMember(), ...compressMembers(), signal: signal() }),
+);
 
-export function decompressSchema(owner: string): SchemaOf<DecompressOptions, "maxSize" | "padding"> {
-  return schema(owner, () => ({ format: formatMember(), ...decompressMembers() }));
-}
+export const decompressOptions: SchemaOf<DecompressOptions, "maxSize" | "padding"> = /* @__PURE__ */ schema(
+  "decompress()",
+  () => ({ format: formatMember(), ...decompressMembers(), signal: signal() }),
+);
+
+export const compressSyncOptions: SchemaOf<Omit<CompressOptions, "signal">, "checksum"> = /* @__PURE__ */ schema(
+  "compressSync()",
+  () => ({ format: formatMember(), ...compressMembers() }),
+);
+
+export const decompressSyncOptions: SchemaOf<Omit<DecompressOptions, "signal">, "maxSize" | "padding"> =
+  /* @__PURE__ */ schema("decompressSync()", () => ({ format: formatMember(), ...decompressMembers() }));
 
 export const compressionStreamOptions: SchemaOf<
   CompressionStreamOptions,

@@ -1,17 +1,17 @@
-import { atEndOfTurn, joinBytes } from "../streams/internal.ts";
+import { atEndOfTurn } from "../streams/internal.ts";
 import { type Codec, codecOf, type Codecs, type WasmModule } from "./module.ts";
 import {
   type CompressOptions,
+  compressOptions,
   compressParameters,
-  compressSchema,
   type DecompressOptions,
+  decompressOptions,
   decompressParameters,
-  decompressSchema,
   owned,
   requireBytes,
   type SessionParameters,
 } from "./options.ts";
-import { aboveLimit, FINISH, MAX_OUTPUT, type PieceLimits, Session, tooLarge } from "./session.ts";
+import { FINISH, MAX_OUTPUT, type PieceLimits, Session, WholeOutput } from "./session.ts";
 
 /*
  * Drives codecs beside other work: pieces go in, a step is made, its output goes out. Of all codecs of a thread:
@@ -106,17 +106,15 @@ function pumpUntil<T extends Uint8Array>(
   }
 }
 
-export const compressOptions: ReturnType<typeof compressSchema> = /* @__PURE__ */ compressSchema("compress()");
-export const decompressOptions: ReturnType<typeof decompressSchema> = /* @__PURE__ */ decompressSchema("decompress()");
-
 export async function compressBy(
   codecs: Codecs,
   bytes: ArrayBufferView | ArrayBufferLike,
   options: CompressOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const input = requireBytes(bytes, "bytes");
-  const parameters = compressParameters(compressOptions.check(options), input.length, true);
-  return await runWhole(input, parameters, codecOf(codecs, parameters), Infinity);
+  const checked = compressOptions.check(options);
+  const parameters = compressParameters(checked, input.length, true);
+  return await runWhole(input, parameters, codecOf(codecs, parameters), Infinity, checked.signal);
 }
 
 export async function decompressBy(
@@ -127,45 +125,45 @@ export async function decompressBy(
   const input = requireBytes(bytes, "bytes");
   const checked = decompressOptions.check(options);
   const parameters = decompressParameters(checked, true);
-  return await runWhole(input, parameters, codecOf(codecs, parameters), checked.maxSize ?? Infinity);
+  return await runWhole(input, parameters, codecOf(codecs, parameters), checked.maxSize ?? Infinity, checked.signal);
 }
 
 /**
  * The sizes of steps after which a codec can pause: brotli's largest block, and the output of a decoder in some 50 ms,
- * as joining smaller pieces takes a tenth of the time. Other encoders take one step; brotli's fastest levels make a
- * block of each piece.
+ * as joining smaller pieces takes a tenth of the time. Other encoders pause after each block by themselves; brotli's
+ * fastest levels make a block of each piece.
  */
 function pausesOf({ family, direction, level }: SessionParameters, maxSize: number): PieceLimits {
   if (direction === "decompress") return { input: Infinity, output: Math.min(maxSize + 1, 2 ** 24) };
   return { input: family === "brotli" && level >= 2 ? 2 ** 18 : Infinity, output: MAX_OUTPUT };
 }
 
-/** Like {@linkcode stepWhole}, with turns between steps. Takes `input` at the call: its owner may transfer it at once. */
+/** Puts whole bytes through a codec, with turns between steps. Takes `input` at the call: its owner may transfer it at once. */
 async function runWhole(
   input: Uint8Array,
   parameters: SessionParameters,
   codec: Codec,
   maxSize: number,
+  signal: AbortSignal | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  signal?.throwIfAborted();
   const { module } = codec;
   const limits = pausesOf(parameters, maxSize);
   const bytes = readable(input, module, limits);
   const kept = module ? parameters : owned(parameters);
   const session = new Session(module ?? await codec.load(), kept);
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
+  const whole = new WholeOutput(parameters.format, maxSize);
   try {
     const steps = session.run(bytes, FINISH, limits);
     while (true) {
-      const { done, value } = await inTurn(() => steps.next());
-      if (done) break;
-      length += value.length;
-      if (length > maxSize) throw tooLarge(parameters.format, maxSize);
-      if (length > MAX_OUTPUT) throw aboveLimit(parameters.format);
-      pieces.push(value);
+      const { done, value } = await inTurn(() => {
+        signal?.throwIfAborted();
+        return steps.next();
+      });
+      if (done) return whole.join();
+      whole.add(value);
     }
   } finally {
     session.close();
   }
-  return pieces.length === 1 ? pieces[0] : joinBytes(pieces, length);
 }

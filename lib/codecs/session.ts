@@ -1,3 +1,4 @@
+import { joinBytes } from "../streams/internal.ts";
 import type { Format } from "./format.ts";
 import { type Instance, instanceOf, type WasmModule } from "./module.ts";
 import type { SessionParameters } from "./options.ts";
@@ -83,7 +84,7 @@ export class Session {
     this.#instance.view(address, bytes.length).set(bytes);
   }
 
-  /** Hands `bytes` to the codec; the next {@linkcode step} consumes them. */
+  /** Hands `bytes` to the codec; the next step consumes them. */
   write(bytes: Uint8Array): void {
     if (this.#handle === 0) throw new TypeError(`${this.#action}: the session is closed`);
     if (bytes.length > 0) this.#write(this.#instance.exports.input(this.#handle, bytes.length), bytes);
@@ -91,7 +92,7 @@ export class Session {
 
   /**
    * Puts `bytes`, which must not change, through the codec piece by piece and yields the output of each step, maybe
-   * empty, also that before an error. `operation` is that of the last piece. Throws as {@linkcode step} does.
+   * empty, also that before an error. `operation` is that of the last piece. Throws as {@linkcode stepInto} does.
    */
   *run(bytes: Uint8Array, operation: number, limits: PieceLimits): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
     const { length: total } = bytes;
@@ -99,25 +100,19 @@ export class Session {
       const piece = bytes.subarray(start, start + limits.input);
       this.write(piece);
       let { length } = piece;
+      const isLast = start + length >= total; // known now: what is in the codec may be transferred
       for (let more = true; more; length = 0) {
-        more = this.#advance(length, start + piece.length < total ? PROCESS : operation, limits.output);
+        more = this.#advance(length, isLast ? operation : PROCESS, limits.output);
         yield this.#output().slice() as Uint8Array<ArrayBuffer>;
       }
     }
   }
 
   /**
-   * Consumes the `length` bytes of the last {@linkcode write}; returns a copy of up to `limit` bytes of output.
+   * Consumes the `length` bytes of the last {@linkcode write} and fills `target`. Output comes before an error, with `more`.
    * @throws {TypeError} if the data is corrupt, ends too early, goes on after its end or needs another dictionary.
    * @throws {RangeError} if the data needs a larger window than is allowed, or memory runs out.
    */
-  step(length: number, operation: number, limit: number): { output: Uint8Array<ArrayBuffer>; more: boolean } {
-    const more = this.#advance(length, operation, limit);
-    if (this.#failure) throw this.#failure;
-    return { output: this.#output().slice() as Uint8Array<ArrayBuffer>, more };
-  }
-
-  /** Fills the caller's `target`, otherwise as {@linkcode step} does. Output comes before an error, with `more`. */
   stepInto(target: Uint8Array, length: number, operation: number): { length: number; more: boolean } {
     const more = this.#advance(length, operation, target.length);
     const output = this.#output();
@@ -192,35 +187,49 @@ function release({ instance, handle, need }: Held): void {
  */
 const abandoned = globalThis.FinalizationRegistry && new FinalizationRegistry(release);
 
-export function decompressWhole(
+/** Puts whole bytes through a codec in one go. */
+export function runSync(
   input: Uint8Array,
   parameters: SessionParameters,
+  module: WasmModule,
   maxSize: number,
-  module: WasmModule,
 ): Uint8Array<ArrayBuffer> {
-  const { output, more } = stepWhole(input, parameters, module, Math.min(maxSize + 1, MAX_OUTPUT));
-  if (output.length > maxSize) throw tooLarge(parameters.format, maxSize);
-  if (more) throw aboveLimit(parameters.format);
-  return output;
-}
-
-export function stepWhole(
-  input: Uint8Array,
-  parameters: SessionParameters,
-  module: WasmModule,
-  limit: number,
-): { output: Uint8Array<ArrayBuffer>; more: boolean } {
   const session = new Session(module, parameters);
+  const whole = new WholeOutput(parameters.format, maxSize);
   try {
-    session.write(input);
-    return session.step(input.length, FINISH, limit);
+    const limits = { input: Infinity, output: Math.min(maxSize + 1, MAX_OUTPUT) };
+    for (const piece of session.run(input, FINISH, limits)) whole.add(piece);
+    return whole.join();
   } finally {
     session.close();
   }
 }
 
-export function aboveLimit(format: Format): RangeError {
-  return new RangeError(`cannot decompress ${format}: more than 2 GiB: use DecompressionStream`);
+/** The output of steps, to become one array of at most `maxSize` bytes. */
+export class WholeOutput {
+  readonly #format: Format;
+  readonly #maxSize: number;
+  readonly #pieces: Uint8Array<ArrayBuffer>[] = [];
+  #length = 0;
+
+  constructor(format: Format, maxSize: number) {
+    this.#format = format;
+    this.#maxSize = maxSize;
+  }
+
+  /** @throws {RangeError} if there are too many bytes. */
+  add(piece: Uint8Array<ArrayBuffer>): void {
+    this.#length += piece.length;
+    if (this.#length > this.#maxSize) throw tooLarge(this.#format, this.#maxSize);
+    if (this.#length > MAX_OUTPUT) {
+      throw new RangeError(`cannot decompress ${this.#format}: more than 2 GiB: use DecompressionStream`);
+    }
+    if (piece.length > 0) this.#pieces.push(piece);
+  }
+
+  join(): Uint8Array<ArrayBuffer> {
+    return this.#pieces.length === 1 ? this.#pieces[0] : joinBytes(this.#pieces, this.#length);
+  }
 }
 
 export function tooLarge(format: Format, maxSize: number): RangeError {

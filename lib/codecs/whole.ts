@@ -4,16 +4,16 @@ import { Codec, type WasmModule } from "./module.ts";
 import {
   type CompressOptions,
   compressParameters,
-  compressSchema,
+  compressSyncOptions,
   type DecompressOptions,
   decompressParameters,
-  decompressSchema,
+  decompressSyncOptions,
   type Direction,
   requireBytes,
   type SessionParameters,
 } from "./options.ts";
 import { compressBy, decompressBy } from "./pump.ts";
-import { decompressWhole, MAX_OUTPUT, stepWhole } from "./session.ts";
+import { runSync } from "./session.ts";
 
 type AllCodecs = Readonly<Record<Family, Codec>>;
 
@@ -30,24 +30,20 @@ export const decoders: AllCodecs = {
   deflate: /* @__PURE__ */ new Codec("gzip_decoder", () => import("./wasm/deflate_decoder.js")),
 };
 
-export const compressSyncOptions: ReturnType<typeof compressSchema> = /* @__PURE__ */ compressSchema("compressSync()");
-export const decompressSyncOptions: ReturnType<typeof decompressSchema> = /* @__PURE__ */ decompressSchema(
-  "decompressSync()",
-);
-
 /**
  * Compresses `bytes` whole. The result is the same on every runtime.
  *
  * Levels default to the best for build time, for what is compressed once and read often; those of a
  * {@linkcode CompressionStream} default to what suits data that a reader waits for.
  *
- * The bytes are taken as they are at the call. The work is done on the calling thread: other work has its turn between
- * blocks of brotli, while gzip and zstd are made in one step: give large inputs to a worker or a {@linkcode CompressionStream}.
+ * The bytes are taken as they are at the call. The work is done on the calling thread, where other work has its turn
+ * between blocks, of 128 to 300 KB: at the best levels each takes 50 to 500 ms.
  *
  * @param bytes What to compress.
  * @returns The compressed bytes.
  * @throws {TypeError} if the format is unknown, its dictionary is missing, or the format takes none.
  * @throws {RangeError} if a level or window is out of range, or memory runs out.
+ * @throws the reason of `signal`.
  * @example Compress a page for storage
  * ```ts
  * import { compress } from "@millrace/streams/codecs";
@@ -74,6 +70,7 @@ export async function compress(
  * @returns The decompressed bytes.
  * @throws {TypeError} if the data is corrupt, truncated, or made with another dictionary.
  * @throws {RangeError} if the result would be larger than `maxSize`, a window larger than `maxWindow`, or memory runs out.
+ * @throws the reason of `signal`.
  * @example Read what an untrusted sender compressed
  * ```ts
  * import { compress, decompress } from "@millrace/streams/codecs";
@@ -132,11 +129,11 @@ export async function ready(wanted: readonly Format[] = formats, direction?: Dir
  */
 export function compressSync(
   bytes: ArrayBufferView | ArrayBufferLike,
-  options: CompressOptions,
+  options: Omit<CompressOptions, "signal">,
 ): Uint8Array<ArrayBuffer> {
   const input = requireBytes(bytes, "bytes");
   const parameters = compressParameters(compressSyncOptions.check(options), input.length, true);
-  return stepWhole(input, parameters, requireLoaded(encoders, parameters), MAX_OUTPUT).output;
+  return runSync(input, parameters, requireLoaded(encoders, parameters), Infinity);
 }
 
 /**
@@ -158,13 +155,12 @@ export function compressSync(
  */
 export function decompressSync(
   bytes: ArrayBufferView | ArrayBufferLike,
-  options: DecompressOptions,
+  options: Omit<DecompressOptions, "signal">,
 ): Uint8Array<ArrayBuffer> {
   const input = requireBytes(bytes, "bytes");
   const checked = decompressSyncOptions.check(options);
   const parameters = decompressParameters(checked, true);
-  const { maxSize = Infinity } = checked;
-  return decompressWhole(input, parameters, maxSize, requireLoaded(decoders, parameters));
+  return runSync(input, parameters, requireLoaded(decoders, parameters), checked.maxSize ?? Infinity);
 }
 
 function requireLoaded(codecs: AllCodecs, { family, direction, format }: SessionParameters): WasmModule {

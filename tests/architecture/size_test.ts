@@ -25,14 +25,17 @@ const STREAMS = ["ReadableStream", "WritableStream", "TransformStream", "pipeTo"
  */
 const STREAMS_BUDGET = 15_670;
 
-/** The limit of the code of a page that decompresses, before it has met compressed data; 180 are for turns of the page. */
-const DECOMPRESS_BUDGET = 4_580;
+/**
+ * The limit of the code of a page that decompresses, before it has met compressed data; 180 are for turns of the page,
+ * and 90 for a signal that ends it.
+ */
+const DECOMPRESS_BUDGET = 4_670;
 
 /** Entries of one codec in one file, with the codec's text and the code, compressed by gzip; in text, modules lose a quarter. */
 const CODEC_BUDGETS = {
   'export { decompress } from "@millrace/streams/codecs/gzip"': 46_000,
-  'export { compress } from "@millrace/streams/codecs/gzip"': 92_500,
-  'export { decompress, DecompressionStream } from "@millrace/streams/codecs/zstd"': 66_500,
+  'export { compress } from "@millrace/streams/codecs/gzip"': 87_000,
+  'export { decompress, DecompressionStream } from "@millrace/streams/codecs/zstd"': 66_700,
 };
 
 interface Output {

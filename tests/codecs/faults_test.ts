@@ -101,7 +101,8 @@ for (const format of formats) {
           (error) => assert.equal(faultOf(error), whole.fault),
         );
       }),
-      { numRuns: 60 },
+      // A header that names a dictionary and asks for a large window.
+      { numRuns: 60, examples: [[{ at: 4, to: 5, end: 7 }, [3]], [{ at: 4, to: 1, end: 7 }, [5]]] },
     );
   });
 

@@ -8,6 +8,8 @@ import {
   compressSync,
   decompress,
   DecompressionStream,
+  decompressSync,
+  type Format,
   formats,
   ready,
 } from "../../lib/codecs/mod.ts";
@@ -83,14 +85,45 @@ test("brotli whole, compressed block by block, has the bytes that one step gives
   }
 });
 
-test("long work of compress() and decompress() lets others have their turns, where the codec can pause", async () => {
+/** Levels of each of a codec's algorithms. */
+const LEVELS = { gzip: [1, 2, 6, 9, 12], deflate: [4], zstd: [1, 3, 5, 7, 13, 16, 19], brotli: [2] } as const;
+
+test("long work of compress() lets others have their turns after each block", async () => {
   await ready();
-  const content = new Uint8Array(17 * MIB);
-  const packed = compressSync(content, { format: "gzip", level: 1 });
-  const decoding = await turnsUntil(() => decompress(packed, { format: "gzip" }));
-  assert.ok(decoding >= 1, "no turn in two steps of the decoder");
-  const turns = await turnsUntil(() => compress(content.subarray(0, 4 * MIB), { format: "brotli", level: 2 }));
-  assert.ok(turns >= 15, `${turns} turns for 16 blocks`);
+  const content = concatenated(new Array<Uint8Array>(53).fill(sourceText(20_000)));
+  for (const [format, levels] of Object.entries(LEVELS) as [Format, readonly number[]][]) {
+    for (const level of levels) {
+      let packed = new Uint8Array(0);
+      const turns = await turnsUntil(async () => packed = await compress(content, { format, level }));
+      assert.ok(turns >= 3, `${turns} turns for 1 MB by ${format} ${level}`);
+      assert.deepEqual(decompressSync(packed, { format }), content);
+    }
+  }
+});
+
+test("long work of decompress() lets others have their turns", async () => {
+  const packed = compressSync(new Uint8Array(17 * MIB), { format: "gzip", level: 1 });
+  const turns = await turnsUntil(() => decompress(packed, { format: "gzip" }));
+  assert.ok(turns >= 1, "no turn in two steps of the decoder");
+});
+
+test("a signal ends compress() between blocks, and decompress()", async () => {
+  const reason = new Error("enough");
+  const content = sourceText(3 * MIB);
+  for (const format of ["gzip", "zstd", "brotli"] as const) {
+    const control = new AbortController();
+    let turns = 0;
+    await turnsUntil(async () => {
+      setImmediate(() => control.abort(reason));
+      const counting = setInterval(() => turns++, 0);
+      await assert.rejects(compress(content, { format, level: 5, signal: control.signal }), reason);
+      clearInterval(counting);
+    });
+    assert.ok(turns < 3, format);
+    await assert.rejects(compress(content, { format, signal: control.signal }), reason);
+    const packed = compressSync(content, { format, level: 5 });
+    await assert.rejects(decompress(packed, { format, signal: control.signal }), reason);
+  }
 });
 
 for (const format of ["gzip", "zstd", "brotli"] as const) {

@@ -28,6 +28,7 @@ type Compress = unsafe extern "C" fn(*mut Compressor, *const u8, usize, *mut u8,
 
 extern "C" {
     fn libdeflate_alloc_compressor(level: c_int) -> *mut Compressor;
+    fn libdeflate_is_paused(compressor: *const Compressor) -> bool; // of our patch
     fn libdeflate_free_compressor(compressor: *mut Compressor);
     fn libdeflate_gzip_compress_bound(compressor: *mut Compressor, size: usize) -> usize;
     fn libdeflate_gzip_compress(
@@ -113,7 +114,7 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
 struct WholeEncoder {
     compressor: *mut Compressor,
     compress: Compress,
-    /// The result and how much of it is handed out, where it passed the limit of the first step.
+    /// The result, as far as it is made, and how much of it is handed out.
     compressed: Option<(Vec<u8>, usize)>,
 }
 
@@ -133,31 +134,31 @@ impl Codec for WholeEncoder {
         if operation != Operation::Finish {
             return Err(Fault::new(
                 FaultKind::Parameter,
-                "a whole buffer is compressed in one step that finishes",
+                "a whole buffer is compressed by steps that finish",
             ));
         }
-        let (bytes, taken) = match &mut self.compressed {
-            Some(compressed) => compressed,
-            None => {
-                let bound = unsafe { libdeflate_gzip_compress_bound(self.compressor, input.len()) };
-                let mut bytes = Vec::new();
-                bytes
-                    .try_reserve_exact(bound)
-                    .map_err(|_| Fault::memory())?;
-                unsafe {
-                    let written = (self.compress)(
-                        self.compressor,
-                        input.as_ptr(),
-                        input.len(),
-                        bytes.as_mut_ptr(),
-                        bound,
-                    );
-                    bytes.set_len(written);
+        let is_first = self.compressed.is_none();
+        let (bytes, taken) = self.compressed.get_or_insert_default();
+        if is_first || unsafe { libdeflate_is_paused(self.compressor) } {
+            let bound = unsafe { libdeflate_gzip_compress_bound(self.compressor, input.len()) };
+            bytes
+                .try_reserve_exact(bound)
+                .map_err(|_| Fault::memory())?;
+            unsafe {
+                let written = (self.compress)(
+                    self.compressor,
+                    input.as_ptr(),
+                    input.len(),
+                    bytes.as_mut_ptr(),
+                    bound,
+                );
+                if libdeflate_is_paused(self.compressor) {
+                    return Ok(Progress::HasOutput); // after a block: the next step has the same input
                 }
-                *input = &[];
-                self.compressed.insert((bytes, 0))
+                bytes.set_len(written);
             }
-        };
+            *input = &[];
+        }
         let next = (*taken + output.room()).min(bytes.len());
         output.extend(&bytes[*taken..next])?;
         *taken = next;

@@ -45,6 +45,7 @@ extern "C" {
         -> usize;
     fn ZSTD_DCtx_refPrefix(context: *mut Context, prefix: *const u8, size: usize) -> usize;
     fn ZSTD_estimateDStreamSize(window: usize) -> usize;
+    fn ZSTD_getDictID_fromDict(dictionary: *const u8, size: usize) -> c_uint;
     fn ZSTD_getFrameHeader(header: *mut FrameHeader, source: *const u8, size: usize) -> usize;
     fn ZSTD_decompressStream(
         context: *mut Context,
@@ -62,6 +63,8 @@ struct Decoder {
     whole: bool,
     /// The largest window in bytes that a frame may ask for.
     max_window: u32,
+    /// The number by which a frame may name the dictionary; 0 for none.
+    dictionary_id: c_uint,
     /// Whether no frame has begun, or the last one is complete.
     between: bool,
     /// Whether a frame has ended: what follows is another one, or foreign.
@@ -107,12 +110,17 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
     if context.is_null() {
         return Err(Fault::memory());
     }
+    let dictionary_id = match dcz {
+        true => 0,
+        false => unsafe { ZSTD_getDictID_fromDict(dictionary.as_ptr(), dictionary.len()) },
+    };
     let decoder = Decoder {
         context,
         _dictionary: dictionary,
         header,
         whole: parameters.whole,
         max_window,
+        dictionary_id,
         between: true,
         is_later: false,
     };
@@ -166,6 +174,10 @@ impl Decoder {
         let missing = unsafe { ZSTD_getFrameHeader(&mut header, input.as_ptr(), input.len()) };
         if missing != 0 || header.frame_type != FRAME {
             return Ok(None);
+        }
+        // In zstd's order, which is that of a header that comes in parts.
+        if header.dictionary_id != 0 && header.dictionary_id != self.dictionary_id {
+            return Err(Fault::new(FaultKind::Dictionary, "Dictionary mismatch"));
         }
         if header.window_size > self.max_window.into() {
             return Err(self.window_fault());

@@ -14,6 +14,9 @@ const C_HASH_LOG: c_int = 102;
 const C_CHAIN_LOG: c_int = 103;
 const C_CONTENT_SIZE_FLAG: c_int = 200;
 const C_CHECKSUM_FLAG: c_int = 201;
+/// Of zstd's experimental parameters: the input stays where it is until all of it is consumed.
+const C_STABLE_IN_BUFFER: c_int = 1006;
+const END: c_int = 2;
 
 /// Browsers refuse windows above 8 MiB (RFC 9659).
 const WEB_WINDOW_LOG: u32 = 23;
@@ -49,13 +52,6 @@ extern "C" {
         -> usize;
     fn ZSTD_CCtx_refPrefix(context: *mut Context, prefix: *const u8, size: usize) -> usize;
     fn ZSTD_compressBound(size: usize) -> usize;
-    fn ZSTD_compress2(
-        context: *mut Context,
-        destination: *mut u8,
-        capacity: usize,
-        source: *const u8,
-        size: usize,
-    ) -> usize;
     fn ZSTD_compressStream2(
         context: *mut Context,
         out: *mut OutBuffer,
@@ -70,8 +66,9 @@ struct Encoder {
     _dictionary: Vec<u8>,
     /// What of the dictionary header is not written yet.
     header: Vec<u8>,
-    /// All input comes with the first step, which may then write straight to its output.
+    /// All input comes with the first step, and is compressed where it is.
     whole: bool,
+    given: Option<InBuffer>,
     finished: bool,
 }
 
@@ -159,6 +156,7 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         header: Vec::new(),
         _dictionary: parameters.dictionary,
         whole: parameters.whole,
+        given: None,
         finished: false,
     };
     let dictionary = &encoder._dictionary;
@@ -218,24 +216,34 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
 }
 
 impl Encoder {
-    /// Compresses everything straight to the output, with no window buffer between.
+    /// Compresses a block straight to the output, with no window buffer between: the bytes are those of ZSTD_compress2.
     fn step_whole(&mut self, input: &mut &[u8], output: &mut Output) -> Result<Progress, Fault> {
         output.reserve(unsafe { ZSTD_compressBound(input.len()) })?;
         let spare = output.spare()?;
-        let code = unsafe {
-            ZSTD_compress2(
-                self.context,
-                spare.as_mut_ptr().cast(),
-                spare.len(),
-                input.as_ptr(),
-                input.len(),
-            )
+        let mut out = OutBuffer {
+            destination: spare.as_mut_ptr().cast(),
+            size: spare.len(),
+            position: 0,
         };
-        let written = check(code, FaultKind::Memory)?;
-        unsafe { output.commit(written) };
-        *input = &[];
-        self.finished = true;
-        Ok(Progress::Finished)
+        if self.given.is_none() {
+            let code = unsafe { ZSTD_CCtx_setParameter(self.context, C_STABLE_IN_BUFFER, 1) };
+            check(code, FaultKind::Parameter)?;
+        }
+        let from = self.given.get_or_insert(InBuffer {
+            source: input.as_ptr(),
+            size: input.len(),
+            position: 0,
+        });
+        let code = unsafe { ZSTD_compressStream2(self.context, &mut out, from, END) };
+        check(code, FaultKind::Memory)?;
+        unsafe { output.commit(out.position) };
+        *input = &input[input.len() - (from.size - from.position)..];
+        self.finished = input.is_empty();
+        Ok(if self.finished {
+            Progress::Finished
+        } else {
+            Progress::HasOutput
+        })
     }
 }
 

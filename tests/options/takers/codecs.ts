@@ -1,7 +1,5 @@
 import * as codecs from "../../../lib/codecs/mod.ts";
-import { compressionStreamOptions, decompressionStreamOptions } from "../../../lib/codecs/options.ts";
-import { compressOptions, decompressOptions } from "../../../lib/codecs/pump.ts";
-import * as whole from "../../../lib/codecs/whole.ts";
+import * as schemas from "../../../lib/codecs/options.ts";
 import { beside, type Taker } from "../taker.ts";
 
 const bytes = new Uint8Array(1);
@@ -10,24 +8,27 @@ await codecs.ready([format]);
 
 export const takers: readonly Taker[] = [
   {
-    schema: compressOptions,
+    schema: schemas.compressOptions,
     options: "CompressOptions",
     take: (options) => codecs.compress(bytes, beside({ format }, options)),
   },
   {
-    schema: decompressOptions,
+    schema: schemas.decompressOptions,
     options: "DecompressOptions",
     take: (options) => codecs.decompress(bytes, beside({ format }, options)),
   },
-  { schema: whole.compressSyncOptions, take: (options) => codecs.compressSync(bytes, beside({ format }, options)) },
-  { schema: whole.decompressSyncOptions, take: (options) => codecs.decompressSync(bytes, beside({ format }, options)) },
+  { schema: schemas.compressSyncOptions, take: (options) => codecs.compressSync(bytes, beside({ format }, options)) },
   {
-    schema: compressionStreamOptions,
+    schema: schemas.decompressSyncOptions,
+    take: (options) => codecs.decompressSync(bytes, beside({ format }, options)),
+  },
+  {
+    schema: schemas.compressionStreamOptions,
     options: "CompressionStreamOptions",
     take: (options) => new codecs.CompressionStream(format, options),
   },
   {
-    schema: decompressionStreamOptions,
+    schema: schemas.decompressionStreamOptions,
     options: "DecompressionStreamOptions",
     take: (options) => new codecs.DecompressionStream(format, options),
   },
