@@ -1,4 +1,4 @@
-import { copySource, findObject, headObject, putObject } from "./request/objects.ts";
+import { copySource, findObject, putObject, storeObject } from "./request/objects.ts";
 import { bytesBody } from "./request/signed_request.ts";
 import type { Store } from "./request/store.ts";
 import { S3Error } from "./s3_error.ts";
@@ -52,34 +52,18 @@ async function copyWhole(
   fields: Fields | undefined,
   options: S3PutOptions,
 ): Promise<S3Stored> {
-  let isRepeated = false;
-  try {
-    return await store.send({
-      method: "PUT",
-      action: "copy to",
-      key: to,
-      headers: {
-        ...fields,
-        ...conditionsOf(options),
-        "x-amz-copy-source": copySource(store, source.key),
-        "x-amz-copy-source-if-match": source.etag,
-        "x-amz-metadata-directive": fields === undefined ? "COPY" : "REPLACE",
-      },
-      isSlow: true,
-      signal: options.signal,
-      onRetry: () => isRepeated = true,
-    }, async (answer) => {
-      const etag = (await answer.document("CopyObjectResult")).text("ETag");
-      if (!etag) throw answer.malformed("the store told no ETag of the copy");
-      return { key: to, size: source.size, etag };
-    });
-  } catch (error) {
-    // An attempt whose answer was lost may have met the condition, which the next one could not then.
-    const isOurs = isRepeated && (error as S3Error).code === "PreconditionFailed";
-    const there = isOurs ? await headObject(store, to, options.signal) : undefined;
-    if (there === undefined || there.etag !== source.etag || there.size !== source.size) throw error;
-    return { key: to, size: there.size, etag: there.etag };
-  }
+  const headers = {
+    ...fields,
+    ...conditionsOf(options),
+    "x-amz-copy-source": copySource(store, source.key),
+    "x-amz-copy-source-if-match": source.etag,
+    "x-amz-metadata-directive": fields === undefined ? "COPY" : "REPLACE",
+  };
+  const request = { method: "PUT", action: "copy to", key: to, headers, isSlow: true, signal: options.signal } as const;
+  const { size, etag } = source;
+  return await storeObject(store, request, size, (answer) => answer.etagIn("CopyObjectResult"), (there) => {
+    return there.etag === etag && there.size === size;
+  });
 }
 
 /** Makes an object of others, in parts of one size, as R2 asks for: the bytes where two objects meet pass through. */
@@ -174,7 +158,7 @@ async function storePart(
   signal: AbortSignal | undefined,
 ): Promise<StoredPart> {
   if (ranges.length === 1) return await copyPart(store, upload, number, ranges[0], signal);
-  const part = new GatheredPart(number, storage, "SHA256");
+  const part = new GatheredPart(number, storage);
   try {
     for (const { key, etag, start, end } of ranges) {
       const options = { range: { start, end }, ifMatch: etag, ...(signal && { signal }) };

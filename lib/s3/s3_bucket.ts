@@ -88,7 +88,7 @@ export const removeOptions: SchemaOf<
  * A bucket of a store that speaks the S3 protocol: objects as streams, in constant memory.
  *
  * Every request has a deadline and is sent again, after a pause, where that may help. The store holds what it receives
- * against a checksum: a CRC-32 of each part over TLS and to this machine, otherwise a SHA-256. The reader holds what it gets
+ * against a checksum: a CRC-32 of each part, and without TLS, but to this machine, a SHA-256. The reader holds what it gets
  * against a SHA-256 where the store tells one. Use one S3Bucket for all that a program does with a bucket: its uploads share
  * connections and memory.
  *
@@ -275,9 +275,9 @@ export class S3Bucket {
     if (typeof uploadId !== "string" || uploadId === "") {
       throw new TypeError(`uploadId must be the name of an upload, not ${described(uploadId)}`);
     }
-    const { parts, checksum } = await listParts(this.#store, { key, uploadId }, settings.signal);
+    const parts = await listParts(this.#store, { key, uploadId }, settings.signal);
     const isLastSmall = (parts.at(-1)?.size ?? Infinity) < Math.max(LEAST_SIZE, parts[0]?.size ?? 0);
-    return this.#writable(key, settings, { uploadId, parts: isLastSmall ? parts.slice(0, -1) : parts, checksum });
+    return this.#writable(key, settings, { uploadId, parts: isLastSmall ? parts.slice(0, -1) : parts });
   }
 
   /**

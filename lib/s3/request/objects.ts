@@ -1,9 +1,10 @@
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { S3Error } from "../s3_error.ts";
 import { conditionsOf, fieldsOf, type S3Object, type S3PutOptions, type S3Stored } from "../s3_object.ts";
 import { brokenFailure, isMissing } from "./failures.ts";
-import { bytesBody, checksumField, encoded, type SentBody, sha256Checksum } from "./signed_request.ts";
-import type { Store, StoreAnswer, StoreRequest } from "./store.ts";
+import { bytesBody, encoded, type SentBody, SHA256_FIELD } from "./signed_request.ts";
+import type { ReadAnswer, Store, StoreAnswer, StoreRequest } from "./store.ts";
 import { type Answered, escaped, naturalNumber } from "./xml.ts";
 
 type Query = Readonly<Record<string, string>>;
@@ -71,28 +72,42 @@ export async function putObject(
   body: SentBody,
   options: S3PutOptions = {},
 ): Promise<S3Stored> {
-  const conditions = conditionsOf(options);
-  const sha256 = sha256Checksum(await body.sha256());
+  const sha256 = Buffer.from(await body.sha256(), "hex").toString("base64");
+  const headers = {
+    ...fieldsOf(options),
+    ...conditionsOf(options),
+    ...(store.checksums && { [SHA256_FIELD]: sha256 }),
+  };
+  const request = { method: "PUT", action: "store", key, body, headers, signal: options.signal } as const;
+  return await storeObject(store, request, body.length, async (answer) => {
+    await answer.end();
+    answer.requireChecksum(SHA256_FIELD, sha256);
+    return answer.etag;
+  }, (there) => there.sha256 === sha256);
+}
+
+/**
+ * Stores an object of `size` bytes by a request, whose answer `read` takes the entity tag of. An attempt whose answer was
+ * lost may have met a condition, which the next one could not then: `isOurs` says whether what is there is its object.
+ */
+export async function storeObject(
+  store: Store,
+  request: StoreRequest & { readonly key: string },
+  size: number,
+  read: ReadAnswer<string>,
+  isOurs: (there: S3Object) => boolean,
+  isUnknown: (error: unknown) => boolean = () => false,
+): Promise<S3Stored> {
+  const { key, signal } = request;
   let isRepeated = false;
   try {
-    return await store.send({
-      method: "PUT",
-      action: "store",
-      key,
-      body,
-      headers: { ...fieldsOf(options), ...conditions, ...(store.checksums && checksumField(sha256)) },
-      signal: options.signal,
-      onRetry: () => isRepeated = true,
-    }, async (answer) => {
-      await answer.end();
-      answer.requireChecksum(sha256);
-      return { key, size: body.length, etag: answer.etag };
-    });
+    return { key, size, etag: await store.send({ ...request, onRetry: () => isRepeated = true }, read) };
   } catch (error) {
-    // An attempt whose answer was lost may have met the condition, which the next one could not then.
-    const isOurs = isRepeated && (error as S3Error).code === "PreconditionFailed";
-    const there = isOurs ? await headObject(store, key, options.signal) : undefined;
-    if (there?.sha256 !== sha256.base64) throw error;
+    signal?.throwIfAborted();
+    const isRefused = isRepeated && (error as S3Error).code === "PreconditionFailed";
+    const isLooked = isRefused || isUnknown(error);
+    const there = isLooked ? await headObject(store, key, signal).catch(() => undefined) : undefined;
+    if (there === undefined || !isOurs(there)) throw error;
     return { key, size: there.size, etag: there.etag };
   }
 }
@@ -130,7 +145,7 @@ export function objectOf(key: string, answer: StoreAnswer): S3Object {
   const size = naturalNumber(answer.field("content-range")?.replace(/^.*\//, "") ?? answer.field("content-length"));
   if (size === undefined) throw answer.malformed("the store does not tell the size");
   const contentType = answer.field("content-type");
-  const sha256 = answer.field("x-amz-checksum-sha256");
+  const sha256 = answer.field(SHA256_FIELD);
   const fields = [...answer.response.headers].filter(([name]) => name.startsWith(METADATA));
   const metadata = Object.fromEntries(fields.map(([name, value]) => [name.slice(METADATA.length), value]));
   return {

@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 
 /** Characters that encodeURIComponent leaves as they are and signatures do not. */
@@ -50,31 +49,11 @@ export function bytesBody(bytes: Uint8Array): SentBody {
 
 export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-export type ChecksumKind = "CRC32" | "SHA256";
-
-export interface Checksum {
-  readonly kind: ChecksumKind;
-  readonly base64: string;
-}
-
 export interface CheckedBody extends SentBody {
-  checksum(): Promise<Checksum>;
+  /** The CRC-32 of all of it, in base64. */
+  readonly crc32: string;
 }
 
-export function sha256Checksum(hex: string): Checksum {
-  return { kind: "SHA256", base64: Buffer.from(hex, "hex").toString("base64") };
-}
-
-export function crc32Checksum(crc: number): Checksum {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(crc);
-  return { kind: "CRC32", base64: bytes.toString("base64") };
-}
-
-export function checksumField({ kind, base64 }: Checksum): Record<string, string> {
-  return { [checksumFieldName(kind)]: base64 };
-}
-
-export function checksumFieldName(kind: ChecksumKind): string {
-  return `x-amz-checksum-${kind.toLowerCase()}`;
-}
+/** The fields of checksums, in requests and in answers. */
+export const SHA256_FIELD = "x-amz-checksum-sha256";
+export const CRC32_FIELD = "x-amz-checksum-crc32";

@@ -11,15 +11,7 @@ import {
   type S3Credentials,
 } from "../s3_bucket_options.ts";
 import { S3Error } from "../s3_error.ts";
-import {
-  type Checksum,
-  checksumFieldName,
-  type ChecksumKind,
-  EMPTY_SHA256,
-  encoded,
-  objectPath,
-  type SentBody,
-} from "./signed_request.ts";
+import { EMPTY_SHA256, encoded, objectPath, type SentBody } from "./signed_request.ts";
 import { answeredFailure, brokenFailure, isExpiry, isPassing, pauseBefore, type Subject } from "./failures.ts";
 import { type Answered, parseAnswer } from "./xml.ts";
 
@@ -54,7 +46,7 @@ export interface StoreRequest {
   readonly retries?: number;
 }
 
-type ReadAnswer<T> = (answer: StoreAnswer) => Promise<T>;
+export type ReadAnswer<T> = (answer: StoreAnswer) => Promise<T>;
 
 /** A store and a bucket of it: signs requests, sends them again if that is worth it, and gives every wait an end. */
 export class Store {
@@ -62,8 +54,8 @@ export class Store {
   readonly timeout: number;
   readonly retries: number;
   readonly checksums: boolean;
-  /** The kind of checksums of parts: a CRC-32 suffices where parts cannot be changed in transit. */
-  readonly partChecksum: ChecksumKind;
+  /** Whether parts are signed with their SHA-256: where they cannot be changed in transit, their CRC-32 suffices. */
+  readonly signsParts: boolean;
   /** Whether bodies come as the store has them, and can be sent in pieces. */
   readonly isOwn: boolean;
   readonly #url: string;
@@ -87,7 +79,7 @@ export class Store {
     this.timeout = timeout;
     this.checksums = checksums;
     this.#url = bucketURL(requireOption(s3BucketOptions, settings, "endpoint"), this.bucket, settings.addressing);
-    this.partChecksum = checksums && isUnchangedOnTheWay(this.#url) ? "CRC32" : "SHA256";
+    this.signsParts = !checksums || !isUnchangedOnTheWay(this.#url);
     this.#region = region;
     this.#credentials = requireOption(s3BucketOptions, settings, "credentials");
     this.isOwn = fetch === undefined;
@@ -276,6 +268,13 @@ export class StoreAnswer {
     throw this.malformed(`the store's answer is no ${name}, or cut`);
   }
 
+  /** The entity tag in the document of that name. */
+  async etagIn(name: string): Promise<string> {
+    const etag = (await this.document(name)).text("ETag");
+    if (etag) return etag;
+    throw this.malformed(`the store's ${name} has no ETag`);
+  }
+
   /** Reads what is left of it, which says nothing. */
   async end(): Promise<void> {
     const text = await this.#text(LONGEST_ANSWER);
@@ -295,8 +294,8 @@ export class StoreAnswer {
   }
 
   /** Sees that a checksum that the store tells, if it does, is the one of what was sent. */
-  requireChecksum({ kind, base64 }: Checksum): void {
-    const told = this.field(checksumFieldName(kind));
+  requireChecksum(field: string, base64: string): void {
+    const told = this.field(field);
     if (told === undefined || told === base64) return;
     throw brokenFailure(this.#subject, "CHECKSUM_MISMATCH", "the store has other bytes than were sent");
   }

@@ -1,14 +1,9 @@
+import { Buffer } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { crc32 } from "node:zlib";
 import { type OpenFile, openUnnamed, writeFully } from "../../files/internal.ts";
-import {
-  type CheckedBody,
-  type Checksum,
-  type ChecksumKind,
-  crc32Checksum,
-  sha256Checksum,
-} from "../request/signed_request.ts";
+import type { CheckedBody } from "../request/signed_request.ts";
 
 export const BLOCK: number = 256 * 1024;
 
@@ -51,17 +46,17 @@ export class GatheredPart implements CheckedBody {
   readonly number: number;
   length = 0;
   readonly #storage: Storage;
-  /** Made while it is gathered, if its checksum is to be that. */
+  /** Updated while it is gathered, if it is signed. */
   readonly #hash: Hash | undefined;
   #sha256: string | undefined = undefined;
   #crc32 = 0;
   #blocks: Uint8Array[] = [];
   #file: OpenFile | undefined = undefined;
 
-  constructor(number: number, storage: Storage, checksum: ChecksumKind) {
+  constructor(number: number, storage: Storage, isSigned = true) {
     this.number = number;
     this.#storage = storage;
-    this.#hash = checksum === "SHA256" ? createHash("sha256") : undefined;
+    this.#hash = isSigned ? createHash("sha256") : undefined;
   }
 
   async sha256(): Promise<string> {
@@ -71,14 +66,16 @@ export class GatheredPart implements CheckedBody {
     return this.#sha256 = hash.digest("hex");
   }
 
-  async checksum(): Promise<Checksum> {
-    return this.#hash === undefined ? crc32Checksum(this.#crc32) : sha256Checksum(await this.sha256());
+  get crc32(): string {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32BE(this.#crc32);
+    return bytes.toString("base64");
   }
 
   /** Appends a copy of the bytes. One call at a time. */
   async append(bytes: Uint8Array): Promise<void> {
-    if (this.#hash === undefined) this.#crc32 = crc32(bytes, this.#crc32);
-    else this.#hash.update(bytes);
+    this.#crc32 = crc32(bytes, this.#crc32);
+    this.#hash?.update(bytes);
     for (let start = 0; start < bytes.length;) {
       if (this.#file !== undefined) {
         await writeFully(this.#file, [bytes.subarray(start)]);

@@ -1,24 +1,19 @@
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
-import { conditionsOf, type S3PutOptions, type S3Stored } from "../s3_object.ts";
-import {
-  bytesBody,
-  type CheckedBody,
-  type Checksum,
-  checksumField,
-  type ChecksumKind,
-} from "../request/signed_request.ts";
+import { conditionsOf, type S3Object, type S3PutOptions, type S3Stored } from "../s3_object.ts";
+import { bytesBody, type CheckedBody, CRC32_FIELD } from "../request/signed_request.ts";
 import { isMissing } from "../request/failures.ts";
-import { copySource, decoderOf, headObject, pagesOf } from "../request/objects.ts";
-import type { Store } from "../request/store.ts";
-import { type Answered, escaped } from "../request/xml.ts";
+import { copySource, decoderOf, pagesOf, storeObject } from "../request/objects.ts";
+import type { ReadAnswer, Store } from "../request/store.ts";
+import { escaped } from "../request/xml.ts";
 import { S3Error } from "../s3_error.ts";
 
 export interface StoredPart {
   readonly number: number;
   readonly size: number;
   readonly etag: string;
-  readonly checksum: Checksum | undefined;
+  /** Its CRC-32 in base64. */
+  readonly checksum: string | undefined;
 }
 
 interface PartOptions {
@@ -39,7 +34,7 @@ export async function createUpload(
   fields: Readonly<Record<string, string>>,
   { signal, hasChecksums = store.checksums }: PartOptions = {},
 ): Promise<string> {
-  const headers = { ...fields, ...(hasChecksums && { "x-amz-checksum-algorithm": store.partChecksum }) };
+  const headers = { ...fields, ...(hasChecksums && { "x-amz-checksum-algorithm": "CRC32" }) };
   signal?.throwIfAborted();
   const uploadId = await store.send(
     { method: "POST", action: "begin", key, query: { uploads: "" }, headers, signal, isFinished: true },
@@ -56,10 +51,10 @@ export async function createUpload(
   return uploadId;
 }
 
-/** The kinds of checksums, and what each looks like: another is that of an object of parts, or none. */
-const CHECKSUMS = new Map<ChecksumKind, RegExp>([["CRC32", /^[\w+/]{6}==$/], ["SHA256", /^[\w+/]{43}=$/]]);
+/** A CRC-32 in base64: another text is that of an object of parts, or none. */
+const CRC32 = /^[\w+/]{6}==$/;
 
-/** Sends a part. Its checksum must be of the kind that the upload was begun with. */
+/** Sends a part, with its checksum if the upload was begun so. */
 export async function putPart(
   store: Store,
   { key, uploadId }: BegunUpload,
@@ -67,21 +62,20 @@ export async function putPart(
   body: CheckedBody,
   { signal, hasChecksums = store.checksums }: PartOptions = {},
 ): Promise<StoredPart> {
-  const checksum = await body.checksum();
+  const checksum = hasChecksums ? body.crc32 : undefined;
   return await store.send({
     method: "PUT",
     action: `store part ${number} of`,
     key,
     query: { partNumber: String(number), uploadId },
-    headers: hasChecksums ? checksumField(checksum) : {},
+    headers: checksum === undefined ? {} : { [CRC32_FIELD]: checksum },
     body,
-    // An upload that is resumed here may have been begun where a CRC-32 will do.
-    isBodyUnsigned: checksum.kind === "CRC32" && store.partChecksum === "CRC32",
+    isBodyUnsigned: checksum !== undefined && !store.signsParts,
     signal,
   }, async (answer) => {
     await answer.end();
-    answer.requireChecksum(checksum);
-    return { number, size: body.length, etag: answer.etag, checksum: hasChecksums ? checksum : undefined };
+    if (checksum !== undefined) answer.requireChecksum(CRC32_FIELD, checksum);
+    return { number, size: body.length, etag: answer.etag, checksum };
   });
 }
 
@@ -106,16 +100,9 @@ export async function copyPart(
     isSlow: true,
     signal,
   }, async (answer) => {
-    const etag = (await answer.document("CopyPartResult")).text("ETag");
-    if (!etag) throw answer.malformed("the store told no ETag of the part");
+    const etag = await answer.etagIn("CopyPartResult");
     return { number, size: source.end - source.start, etag, checksum: undefined };
   });
-}
-
-export interface StoredParts {
-  readonly parts: readonly StoredPart[];
-  /** The kind of checksums that the upload was begun with, where the store tells it. */
-  readonly checksum: ChecksumKind | undefined;
 }
 
 /** Lists the parts that the store has of an upload, up to the first gap. */
@@ -123,8 +110,7 @@ export async function listParts(
   store: Store,
   { key, uploadId }: BegunUpload,
   signal?: AbortSignal,
-): Promise<StoredParts> {
-  let checksum: ChecksumKind | undefined;
+): Promise<StoredPart[]> {
   const listed = pagesOf(store, {
     action: "list the parts of",
     key,
@@ -132,13 +118,11 @@ export async function listParts(
     document: "ListPartsResult",
     signal,
     entries: (page) => {
-      const algorithm = page.text("ChecksumAlgorithm");
-      checksum ??= [...CHECKSUMS.keys()].find((kind) => kind === algorithm);
       return page.all("Part").map((part) => ({
         number: part.size("PartNumber"),
         size: part.size("Size"),
         etag: part.required("ETag"),
-        checksum: toldChecksum(part),
+        checksum: CRC32.exec(part.text("ChecksumCRC32") ?? "")?.[0],
       }));
     },
     next: (page) => ({ "part-number-marker": page.required("NextPartNumberMarker") }),
@@ -148,7 +132,7 @@ export async function listParts(
     if (part.number !== parts.length + 1) break;
     parts.push(part);
   }
-  return { parts, checksum: parts[0]?.checksum?.kind ?? checksum };
+  return parts;
 }
 
 export function listUploads(
@@ -184,34 +168,21 @@ export async function completeUpload(
   options: S3PutOptions,
 ): Promise<S3Stored> {
   const size = parts.reduce((sum, part) => sum + part.size, 0);
-  const { signal } = options;
-  let isRepeated = false;
-  try {
-    return await store.send({
-      method: "POST",
-      action: "complete",
-      key,
-      query: { uploadId },
-      headers: { "content-type": "application/xml", ...conditionsOf(options) },
-      body: bytesBody(new TextEncoder().encode(documentOf(parts))),
-      isSlow: true,
-      signal,
-      onRetry: () => isRepeated = true,
-    }, async (answer) => {
-      const etag = (await answer.document("CompleteMultipartUploadResult")).text("ETag");
-      if (!etag) throw answer.malformed("the store told no ETag of the object");
-      return { key, size, etag };
-    });
-  } catch (error) {
-    signal?.throwIfAborted();
-    // An attempt whose answer was lost may have met the condition, which the next one could not then.
-    const isUnknown = error instanceof S3Error &&
-      (isMissing(error) || (error.status ?? 0) >= 500 || error.status === undefined ||
-        (isRepeated && error.code === "PreconditionFailed"));
-    const there = isUnknown ? await headObject(store, key, signal).catch(() => undefined) : undefined;
-    if (there === undefined || there.size !== size || there.etag !== joinedTag(parts)) throw error;
-    return { key, size, etag: there.etag };
-  }
+  const request = {
+    method: "POST",
+    action: "complete",
+    key,
+    query: { uploadId },
+    headers: { "content-type": "application/xml", ...conditionsOf(options) },
+    body: bytesBody(new TextEncoder().encode(documentOf(parts))),
+    isSlow: true,
+    signal: options.signal,
+  } as const;
+  const read: ReadAnswer<string> = (answer) => answer.etagIn("CompleteMultipartUploadResult");
+  const isOurs = (there: S3Object): boolean => there.size === size && there.etag === joinedTag(parts);
+  return await storeObject(store, request, size, read, isOurs, (error) => {
+    return error instanceof S3Error && (isMissing(error) || error.status === undefined || error.status >= 500);
+  });
 }
 
 export async function abortUpload(store: Store, { key, uploadId }: BegunUpload, signal?: AbortSignal): Promise<void> {
@@ -222,18 +193,9 @@ export async function abortUpload(store: Store, { key, uploadId }: BegunUpload, 
   }
 }
 
-/** The checksum of a part in an entry of an answer, which is sent back when the upload is completed. */
-function toldChecksum(entry: Answered): Checksum | undefined {
-  for (const [kind, form] of CHECKSUMS) {
-    const base64 = entry.text(`Checksum${kind}`);
-    if (base64 !== undefined && form.test(base64)) return { kind, base64 };
-  }
-  return undefined;
-}
-
 function documentOf(parts: readonly StoredPart[]): string {
   const list = parts.map(({ number, etag, checksum }) => {
-    const sum = checksum && `<Checksum${checksum.kind}>${escaped(checksum.base64)}</Checksum${checksum.kind}>`;
+    const sum = checksum && `<ChecksumCRC32>${checksum}</ChecksumCRC32>`;
     return `<Part><PartNumber>${number}</PartNumber><ETag>${escaped(etag)}</ETag>${sum ?? ""}</Part>`;
   });
   const namespace = "http://s3.amazonaws.com/doc/2006-03-01/";

@@ -1,10 +1,9 @@
 import { fieldsOf, type S3Stored, type S3WritableSettings } from "../s3_object.ts";
 import { putObject } from "../request/objects.ts";
-import type { ChecksumKind } from "../request/signed_request.ts";
 import type { Store } from "../request/store.ts";
 import { S3Error } from "../s3_error.ts";
 import { GatheredPart, type Storage } from "./gathered_part.ts";
-import { abortUpload, completeUpload, createUpload, putPart, type StoredPart, type StoredParts } from "./multipart.ts";
+import { abortUpload, completeUpload, createUpload, putPart, type StoredPart } from "./multipart.ts";
 
 const MIB = 2 ** 20;
 const MOST_PARTS = 10_000;
@@ -84,7 +83,8 @@ export function keepContext(bucket: object, context: UploadContext): UploadConte
   return context;
 }
 
-export interface Resumed extends StoredParts {
+export interface Resumed {
+  readonly parts: readonly StoredPart[];
   /** The name of the upload. Default: it is begun with the first part. */
   readonly uploadId?: string;
   /** Whether the store keeps what it has of it when it fails. Default: false. */
@@ -107,7 +107,6 @@ export class ObjectUpload {
   readonly #isLeft: boolean;
   readonly #parts: StoredPart[];
   readonly #sending = new Set<Promise<void>>();
-  readonly checksum: ChecksumKind;
   #part: GatheredPart;
   #wake: () => void = () => {};
   /** The step that is under way; it never rejects. */
@@ -124,7 +123,6 @@ export class ObjectUpload {
     this.#skipped = resumed?.skipped ?? 0;
     this.#isLeft = resumed?.isLeft ?? false;
     this.partSize = resumed?.partSize ?? resumed?.parts[0]?.size ?? partSizeFor(options.size ?? 0);
-    this.checksum = resumed?.checksum ?? context.store.partChecksum;
     this.#part = this.#newPart(this.#skipped + this.#parts.length + 1);
     // The next call reports a failure.
     this.#controller.signal.addEventListener("abort", () => this.#wake(), { once: true });
@@ -266,6 +264,7 @@ export class ObjectUpload {
   }
 
   #newPart(number: number): GatheredPart {
-    return new GatheredPart(number, this.#context.storage, this.checksum);
+    const { storage, store } = this.#context;
+    return new GatheredPart(number, storage, store.signsParts);
   }
 }

@@ -1,7 +1,6 @@
 import { LockLostError } from "../../files/internal.ts";
 import {
   abortUpload,
-  type ChecksumKind,
   completeUpload,
   contextOf,
   deleteObjects,
@@ -103,7 +102,7 @@ export class BucketHold implements SessionHold {
       for (const piece of pieces) {
         const upload = this.#upload ?? await this.#openFor(piece.length);
         if (upload !== undefined) await upload.write(piece);
-        else await (this.#pending ??= new GatheredPart(0, this.#context.storage, "SHA256")).append(piece);
+        else await (this.#pending ??= new GatheredPart(0, this.#context.storage)).append(piece);
         this.#end += piece.length;
       }
       const upload = this.#isDoubted ? undefined : this.#upload;
@@ -223,8 +222,8 @@ export class BucketHold implements SessionHold {
     const options = writableOptions({ size: length, contentType: storableType(contentType) });
     const parts = this.#parts;
     let start = this.#base = parts?.end ?? 0;
-    const begun = parts && { ...await this.#begun(parts), skipped: parts.count, partSize: parts.size };
-    const resumed = { checksum: undefined, ...begun, parts: [], isLeft: true };
+    const begun = parts && { uploadId: await this.#begun(parts), skipped: parts.count, partSize: parts.size };
+    const resumed = { ...begun, parts: [], isLeft: true };
     const upload = this.#upload = new ObjectUpload(dataKey(this.id), this.#context, options, resumed);
     for (let i = 0; i < this.#pieces.length; i += READ_AT_ONCE) {
       const some = this.#pieces.slice(i, i + READ_AT_ONCE);
@@ -246,9 +245,9 @@ export class BucketHold implements SessionHold {
     return upload;
   }
 
-  /** The upload in parts that has the data, as it is noted. */
-  async #begun({ key }: Parts): Promise<{ readonly uploadId: string; readonly checksum: ChecksumKind }> {
-    return JSON.parse(await this.#small.readText(key));
+  /** The id of the upload in parts that has the data, as it is noted. */
+  async #begun({ key }: Parts): Promise<string> {
+    return JSON.parse(await this.#small.readText(key)).uploadId;
   }
 
   async #keep(): Promise<void> {
@@ -266,12 +265,12 @@ export class BucketHold implements SessionHold {
   }
 
   /** Notes how many parts there are: the pieces before their end count no more. */
-  async #noteParts({ uploadId, checksum, partSize, stored }: ObjectUpload): Promise<void> {
+  async #noteParts({ uploadId, partSize, stored }: ObjectUpload): Promise<void> {
     if (stored.count === (this.#parts?.count ?? 0)) return;
     const counted = { count: stored.count, size: partSize, end: this.#base + stored.size };
     const parts = partsNote(this.id, counted, this.#now());
     this.#isNoted = true;
-    await this.#small.put(parts.key, JSON.stringify({ uploadId, checksum }));
+    await this.#small.put(parts.key, JSON.stringify({ uploadId }));
     this.#spent = [...this.#spent, ...this.#parts === undefined ? [] : [this.#parts.key], ...this.#pieceKeys];
     this.#parts = parts;
     this.#pieces = [];
@@ -319,7 +318,7 @@ export class BucketHold implements SessionHold {
     if (this.#parts === undefined) stored = await putObject(store, key, upload!.rest);
     else {
       await upload?.settle(true);
-      const begun = { key, uploadId: (await this.#begun(this.#parts)).uploadId };
+      const begun = { key, uploadId: await this.#begun(this.#parts) };
       stored = await this.#complete(begun, upload?.stored.count ?? this.#parts.count);
     }
     const data = this.#data = { key, size: this.#end, etag: stored.etag };
@@ -333,8 +332,7 @@ export class BucketHold implements SessionHold {
   ): Promise<{ readonly etag: string }> {
     const { store } = this.#context;
     try {
-      const { parts } = await listParts(store, begun);
-      const counted = parts.slice(0, count);
+      const counted = (await listParts(store, begun)).slice(0, count);
       const size = counted.reduce((sum, part) => sum + part.size, 0);
       if (size === this.#end) return await completeUpload(store, begun, counted, {});
       throw new Error(`The store has ${size} of the ${this.#end} bytes of the upload ${this.id}`);
