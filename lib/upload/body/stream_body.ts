@@ -1,21 +1,15 @@
-import { clearImmediate, setImmediate } from "node:timers";
-import { isUint8Array } from "../../streams/internal.ts";
 import { Pause } from "../../timers/mod.ts";
 import {
   activeBodies,
   type BodyReader,
-  freeChunks,
   holdBytes,
-  isDetached,
-  joinSmall,
   letGo,
-  notBytes,
   releaseBytes,
-  SMALL,
   streamFailure,
   type StreamTraits,
   windowBytes,
 } from "./body_source.ts";
+import { GatheredBody, SMALL } from "./gathered_body.ts";
 
 /** The number of bodies above which each is read only when what it gave is written: others are read meanwhile. */
 const CROWD = 64;
@@ -198,113 +192,47 @@ export class ChunkSizedReads {
   }
 }
 
-export class StreamBody implements BodyReader {
+export class StreamBody extends GatheredBody {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  #pieces: Uint8Array[] = [];
-  #gathered = 0;
-  #isReading = false;
-  #waiting: { resolve(pieces: readonly Uint8Array[] | undefined): void; reject(error: unknown): void } | undefined =
-    undefined;
-  /** Set while {@linkcode #deliver} is to come: small chunks that come in one turn of the event loop are given together. */
-  #soon: ReturnType<typeof setImmediate> | undefined = undefined;
-  #hasEnded = false;
-  #failure: { readonly reason: unknown } | undefined = undefined;
-  /** Chunks handed out and still in use, the oldest first; only if the chunks have no other owner. */
-  readonly #given: (readonly Uint8Array[])[] = [];
   readonly #traits: StreamTraits;
+  protected readonly ownsChunks: boolean;
+  #isReading = false;
 
   constructor(reader: ReadableStreamDefaultReader<Uint8Array>, traits: StreamTraits) {
+    super();
     this.#reader = reader;
     this.#traits = traits;
+    this.ownsChunks = traits.ownsChunks;
     holdBytes();
-    void this.#gather();
+    this.goOn();
   }
 
   get isHeldBack(): boolean {
     return !this.#isReading;
   }
 
-  read(): Promise<readonly Uint8Array[] | undefined> {
-    if (this.#gathered > 0) {
-      const pieces = this.#give();
-      void this.#gather();
-      return Promise.resolve(pieces);
-    }
-    if (this.#failure) return Promise.reject(this.#failure.reason);
-    if (this.#hasEnded) return Promise.resolve(undefined);
-    return new Promise((resolve, reject) => this.#waiting = { resolve, reject });
+  protected goOn(): void {
+    if (!this.#isReading) void this.#gather();
   }
 
-  release(): void {
-    if (this.#traits.ownsChunks) freeChunks(this.#given.shift() ?? []);
-  }
-
-  cancel(reason: unknown): Promise<void> {
-    if (this.#hasEnded || this.#failure) return Promise.resolve();
-    this.#pieces = [];
-    this.#gathered = 0;
-    this.#fail(reason);
+  protected leave(reason: unknown): void {
     letGo(this.#reader, reason, this.#traits);
-    return Promise.resolve();
   }
 
   async #gather(): Promise<void> {
-    if (this.#isReading) return;
     this.#isReading = true;
+    const isAtOnce = ({ length }: Uint8Array): boolean => length >= SMALL || this.gathered >= windowBytes() / 2;
     try {
-      while (this.#gathered < windowBytes() / 2 && !this.#hasEnded && !this.#failure) {
+      while (this.gathered < windowBytes() / 2 && !this.hasEnded && !this.failure) {
         const { done, value } = await this.#reader.read();
-        if (this.#failure) return;
-        if (done) this.#end();
-        else this.#take(value);
+        if (this.failure) return;
+        if (done) this.end();
+        else this.take(value, isAtOnce);
       }
     } catch (error) {
-      this.#fail(streamFailure(error, this.#traits));
+      this.fail(streamFailure(error, this.#traits));
     } finally {
       this.#isReading = false;
     }
-  }
-
-  #take(value: unknown): void {
-    if (!isUint8Array(value) || isDetached(value)) return void this.cancel(notBytes(value));
-    if (value.length === 0) return;
-    this.#pieces.push(value);
-    this.#gathered += value.length;
-    if (this.#waiting === undefined) return;
-    if (value.length >= SMALL || this.#gathered >= windowBytes() / 2) this.#deliver();
-    else this.#soon ??= setImmediate(this.#deliver);
-  }
-
-  readonly #deliver = (): void => {
-    clearImmediate(this.#soon);
-    this.#soon = undefined;
-    if (this.#waiting === undefined || this.#gathered === 0) return;
-    this.#waiting.resolve(this.#give());
-    this.#waiting = undefined;
-    void this.#gather();
-  };
-
-  #give(): readonly Uint8Array[] {
-    const pieces = this.#pieces;
-    const length = this.#gathered;
-    if (this.#traits.ownsChunks) this.#given.push(pieces);
-    this.#pieces = [];
-    this.#gathered = 0;
-    return joinSmall(pieces, length);
-  }
-
-  #end(): void {
-    this.#hasEnded = true;
-    releaseBytes();
-    this.#deliver();
-    this.#waiting?.resolve(undefined);
-  }
-
-  #fail(reason: unknown): void {
-    if (this.#hasEnded || this.#failure) return;
-    this.#failure = { reason };
-    releaseBytes();
-    this.#deliver();
-    this.#waiting?.reject(reason);
   }
 }
