@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { type Undoable, undoAll } from "../../files/internal.ts";
 import { type DigestAlgorithm, formatDigest } from "../../semantics/mod.ts";
 import { Digester } from "../body/announced.ts";
-import { UploadError } from "../body/upload_error.ts";
+import { shown, UploadError } from "../body/upload_error.ts";
 import type { BodySink } from "../sink/file_sink.ts";
 import { openSink } from "../sink/open_sink.ts";
 import type { SavedBody } from "../sink/save_body.ts";
@@ -12,7 +12,6 @@ import {
   type FormPart,
   type PartTarget,
   type SaveFormOptions,
-  shown,
   tooLarge,
 } from "./form_options.ts";
 

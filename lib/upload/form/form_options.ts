@@ -48,11 +48,6 @@ export function tooLarge(what: string, value: number, unit: string, limit: strin
   return new UploadError("TOO_LARGE", `${what} more than the ${value} ${unit} that are accepted (${limit})`);
 }
 
-/** A name as the sender gave it, for an error's message: quoted, and not endless. */
-export function shown(name: string): string {
-  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
-}
-
 /**
  * The destination of a form's files: a folder, as a path or a `file:` URL, where each gets a random name with the
  * extension of its own name or type; or a function that returns the destination of each, or undefined to skip it.

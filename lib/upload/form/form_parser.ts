@@ -1,7 +1,7 @@
 import { make } from "multipasta/Search";
 import { type BodySource, fieldOf } from "../body/body_source.ts";
-import { UploadError } from "../body/upload_error.ts";
-import { type FormLimits, malformed, shown, tooLarge } from "./form_options.ts";
+import { shown, UploadError } from "../body/upload_error.ts";
+import { type FormLimits, malformed, tooLarge } from "./form_options.ts";
 import { parseParameters, type PartHeader, PartHeaderParser } from "./part_header.ts";
 
 /** No sender is known whose boundaries do that. */

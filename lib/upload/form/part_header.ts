@@ -1,7 +1,7 @@
 import { make, type ReturnValue } from "multipasta/HeadersParser";
 import { Buffer } from "node:buffer";
-import { UploadError } from "../body/upload_error.ts";
-import { type FormLimits, malformed, shown, tooLarge } from "./form_options.ts";
+import { shown, UploadError } from "../body/upload_error.ts";
+import { type FormLimits, malformed, tooLarge } from "./form_options.ts";
 
 /** A header field's value with parameters: `form-data; name="a"`. */
 interface ParameterizedValue {

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { makeDirectorySync, ProcessLock, type ProcessLockOptions } from "../../files/internal.ts";
 import { UploadError } from "../body/upload_error.ts";
+import { Refusal } from "../handler/problem.ts";
 import { storageFailure } from "../sink/file_sink.ts";
 import {
   contentTouchedAt,
@@ -20,9 +21,9 @@ import {
 } from "./disk_session.ts";
 import {
   type HoldOptions,
-  SessionError,
   type SessionHold,
   type SessionRecord,
+  sessionRefusal,
   SESSIONS,
   type SessionStorage,
 } from "./session_storage.ts";
@@ -82,7 +83,7 @@ export class DiskSessions implements SessionStorage {
       if (record) return new DiskHold(id, this.#directory, this.#options, lock, record);
     } catch (error) {
       lock.release();
-      if (error instanceof SessionError) throw error;
+      if (error instanceof Refusal) throw error;
       if ((error as { code?: unknown }).code === "ENOENT") return undefined;
       throw storageFailure("read", folder, "the upload", error);
     }
@@ -151,7 +152,7 @@ export class DiskSessions implements SessionStorage {
   }
 
   #lockOf(id: string, options: Partial<ProcessLockOptions>): ProcessLock {
-    const busy = (): Error => new SessionError("LOCKED");
+    const busy = (): Error => sessionRefusal("LOCKED");
     return new ProcessLock({ directory: folderOf(this.#directory, id), subject: `the upload ${id}`, busy, ...options });
   }
 }

@@ -1,4 +1,5 @@
 import type { DigestAlgorithm } from "../../semantics/mod.ts";
+import { Refusal } from "../handler/problem.ts";
 import type { Claim } from "../sink/contained_path.ts";
 
 /** The folder of sessions in the one for uploads: no upload may have a name that begins so. */
@@ -68,7 +69,7 @@ export interface SessionStorage {
    *
    * @param onWanted Called when another process asks for the session, once at most.
    * @returns undefined if there is no such session.
-   * @throws {SessionError} `LOCKED` if its holder lives and does not release it in time.
+   * @throws {Refusal} `LOCKED` if its holder lives and does not release it in time.
    */
   hold(id: string, onWanted: () => void, options?: HoldOptions): Promise<SessionHold | undefined>;
   countOpen(): Promise<number>;
@@ -127,13 +128,7 @@ const reasons = {
   SUPERSEDED: "A newer request continues the upload",
 } as const;
 
-/** The reason why a request has no session, or has one no more. */
-export class SessionError extends Error {
-  readonly code: keyof typeof reasons;
-
-  constructor(code: keyof typeof reasons) {
-    super(reasons[code]);
-    this.name = "SessionError";
-    this.code = code;
-  }
+/** The refusal of a request that has no session, or has one no more. */
+export function sessionRefusal(code: keyof typeof reasons): Refusal {
+  return new Refusal(code, reasons[code], code === "SUPERSEDED" ? {} : { "Retry-After": code === "BUSY" ? "60" : "1" });
 }

@@ -6,9 +6,9 @@ import { receiveBody } from "../body/receive_body.ts";
 import type { InnerOptions, ReceiveOptions } from "../body/upload_options.ts";
 import {
   type HoldOptions,
-  SessionError,
   type SessionHold,
   type SessionRecord,
+  sessionRefusal,
   type SessionStorage,
 } from "./session_storage.ts";
 
@@ -109,13 +109,13 @@ export class Sessions {
    * Takes a session over from the request that has it, if one does: that one is interrupted.
    *
    * @returns undefined if there is no such session.
-   * @throws {SessionError} `LOCKED` if the other request does not end in time.
+   * @throws {Refusal} `LOCKED` if the other request does not end in time.
    */
   async take(id: string, options: HoldOptions = {}): Promise<Lease | undefined> {
     const end = performance.now() + PATIENCE;
     for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
-      live.controller.abort(new SessionError("SUPERSEDED"));
-      if (!await endsWithin(live.released, end - performance.now())) throw new SessionError("LOCKED");
+      live.controller.abort(sessionRefusal("SUPERSEDED"));
+      if (!await endsWithin(live.released, end - performance.now())) throw sessionRefusal("LOCKED");
     }
     const lease = await this.#lease(id, (onWanted) => this.#storage.hold(id, onWanted, options));
     if (lease === undefined) return undefined;
@@ -139,7 +139,7 @@ export class Sessions {
       if (performance.now() - this.#counted > RECOUNT) this.#counting ??= this.#recount();
       await this.#counting;
     }
-    if (this.#open >= this.#maxOpen) throw new SessionError("BUSY");
+    if (this.#open >= this.#maxOpen) throw sessionRefusal("BUSY");
     this.#open++;
   }
 
@@ -172,7 +172,7 @@ export class Sessions {
     };
     let hold: SessionHold | undefined;
     try {
-      hold = await open(() => controller.abort(new SessionError("SUPERSEDED")));
+      hold = await open(() => controller.abort(sessionRefusal("SUPERSEDED")));
     } finally {
       if (hold === undefined) leave();
     }

@@ -3,7 +3,7 @@ import { essenceOf, formatHTTPDate } from "../../../semantics/mod.ts";
 import type { Announced } from "../../body/announced.ts";
 import { fieldOf } from "../../body/body_source.ts";
 import { UploadError } from "../../body/upload_error.ts";
-import { type HoldOptions, SessionError, type SessionHold, type SessionRecord } from "../../session/session_storage.ts";
+import type { HoldOptions, SessionHold, SessionRecord } from "../../session/session_storage.ts";
 import { appendBody, type Lease, type Sessions } from "../../session/sessions.ts";
 import type { UploadInfo } from "../handler_options.ts";
 import { type Answer, headersOf, type Incoming, type OpenBody } from "../incoming.ts";
@@ -97,23 +97,13 @@ export async function appendRequest(
 
 /** Returns the outcome of a failure, with `fields` added to its response. */
 export function failed({ settings }: Pick<Exchange, "settings">, error: unknown, fields: Fields): Outcome {
-  const refusal = sessionRefusal(error) ?? refusalOf(settings.storage.explained(error, "the upload"), settings.save);
+  const refusal = error instanceof LockLostError
+    ? new Refusal("LOCKED", "Another request has taken the upload over", { "Retry-After": "1" }, error)
+    : refusalOf(settings.storage.explained(error, "the upload"), settings.save);
   return {
     answer: problemAnswer(refusal.withFields(fields)),
     error: error ?? new Error("it failed without an error"),
   };
-}
-
-function sessionRefusal(error: unknown): Refusal | undefined {
-  if (error instanceof SessionError) {
-    const { code, message } = error;
-    const fields: Fields = code === "SUPERSEDED" ? {} : { "Retry-After": code === "BUSY" ? "60" : "1" };
-    return new Refusal(code, message, fields, error);
-  }
-  if (error instanceof LockLostError) {
-    return new Refusal("LOCKED", "Another request has taken the upload over", { "Retry-After": "1" }, error);
-  }
-  return undefined;
 }
 
 /** Whether a failure ends an upload for good, rather than leaves it to be resumed. */
