@@ -188,12 +188,13 @@ async function compressFolder(
   const told = await toldBy(options.immutable);
   const showsProgress = print !== undefined && process.stderr.isTTY === true;
   const { previous, ...settings } = withFolders(options, (path) => isAbsolute(path) ? path : `${root}${sep}${path}`);
-  const former = previous !== undefined && existsSync(previous) ? previous : undefined;
+  const missing = [previous ?? []].flat().filter((each) => !existsSync(each));
+  const former = [previous ?? []].flat().filter((each) => !missing.includes(each));
   let report: PrecompressReport;
   try {
     report = await precompress(folder, {
       ...settings,
-      ...(former !== undefined && { previous: former }),
+      ...(former.length > 0 && { previous: former }),
       immutable: (path) => told(path) || output.isHashed(folder, path),
       ...(showsProgress && { onProgress: showProgress }),
     });
@@ -206,7 +207,7 @@ async function compressFolder(
   }
   if (isAgain && report.compressed.length + report.removed.length === 0) return;
   print?.(formatReport(report));
-  if (previous !== former) print?.(`there is no ${shownFolder(previous!, root)} yet, so there are no deltas`);
+  for (const each of missing) print?.(`there is no ${shownFolder(each, root)} yet, so there are no deltas`);
 }
 
 function showProgress({ fraction, remainingMs }: PrecompressProgress): void {

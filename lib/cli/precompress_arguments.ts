@@ -24,7 +24,8 @@ export const precompressFlags: Flags = new Flags(
     {
       option: "previous",
       value: "DIR",
-      help: "the previous deploy: also make .dcb and .dcz deltas against it (RFC 9842)",
+      help:
+        "the previous deploy: also make .dcb and .dcz deltas against it (RFC 9842); again for up to 2 deploys before",
     },
     {
       option: "siteDictionary",
@@ -132,7 +133,7 @@ export async function precompressArguments(
 export async function requireFolders({ directory, action, options }: PrecompressArguments): Promise<void> {
   const { out, previous } = options;
   requireThere(action === "clean" ? out ?? directory : directory, "folder", "cannot read ");
-  if (previous !== undefined) requireThere(previous, "folder", "--previous: cannot read ");
+  for (const each of [previous ?? []].flat()) requireThere(each, "folder", "--previous: cannot read ");
   if (action === "clean") return;
   await placesOf(directory, options).catch((error) => {
     throw error.cause === undefined ? new UsageError(error.message, { cause: error }) : error;

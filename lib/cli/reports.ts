@@ -62,7 +62,9 @@ export async function writeReports(paths: readonly string[], run: RunDetails): P
 }
 
 /** The files before a run: those of the previous deploy, which visitors have, or those of the run before. */
-async function formerOf({ places: { previous }, before, settings }: RunDetails): Promise<Former | undefined> {
+async function formerOf(
+  { places: { previous: [previous] }, before, settings }: RunDetails,
+): Promise<Former | undefined> {
   if (previous === undefined) return before.size > 0 ? { isDeploy: false, records: before } : undefined;
   const manifest = await readManifest(previous).catch((error) => {
     process.stderr.write(`millrace: ${printable(error.message)}; the report compares its files\n`);

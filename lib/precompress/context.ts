@@ -28,7 +28,8 @@ export interface Context {
   /** The earlier runs into the target; the same as `origin` unless files are copied. */
   readonly former: FormerRuns;
   readonly target: Target;
-  readonly previous: PreviousFiles | undefined;
+  /** The previous deploys, the latest first. */
+  readonly previous: readonly { readonly folder: string; readonly files: PreviousFiles }[];
   /** The dictionary of the site and its file, once it is there, or undefined. */
   siteDictionary: SiteDictionary | undefined;
   readonly cache: Cache | undefined;

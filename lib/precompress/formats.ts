@@ -28,7 +28,8 @@ export type VariantFormat = "brotli" | "zstd" | "gzip";
 export const variantFormats: readonly VariantFormat[] = ["brotli", "zstd", "gzip"];
 
 /**
- * The deltas (RFC 9842): `dcb` and `dcz`, which `previous` adds, are against a former version of the same file;
+ * The deltas (RFC 9842): `dcb` and `dcz`, which `previous` adds, are against the former version of the same file, and
+ * `dcb-2`, `dcz-2`, `dcb-3` and `dcz-3` against those before, if `previous` names several deploys;
  * `site-dcb` and `site-dcz`, which `siteDictionary` adds, are against the dictionary of the site.
  *
  * @example How large a delta is
@@ -41,7 +42,7 @@ export const variantFormats: readonly VariantFormat[] = ["brotli", "zstd", "gzip
  * console.log(variants[format]!.size! < variants.brotli!.size!); // true
  * ```
  */
-export type DeltaFormat = "dcb" | "dcz" | SiteDeltaFormat;
+export type DeltaFormat = "dcb" | "dcz" | `dc${"b" | "z"}-${2 | 3}` | SiteDeltaFormat;
 
 /**
  * A delta against the dictionary of the site.
@@ -72,24 +73,36 @@ export const extensions: Readonly<Record<VariantFormat | DeltaFormat, string>> =
   gzip: storedCodings.gzip.extension,
   dcb: storedCodings.dcb.extension,
   dcz: storedCodings.dcz.extension,
+  "dcb-2": `.2${storedCodings.dcb.extension}`,
+  "dcz-2": `.2${storedCodings.dcz.extension}`,
+  "dcb-3": `.3${storedCodings.dcb.extension}`,
+  "dcz-3": `.3${storedCodings.dcz.extension}`,
   "site-dcb": `.site${storedCodings.dcb.extension}`,
   "site-dcz": `.site${storedCodings.dcz.extension}`,
 };
 
 export const deltasOf: Readonly<Record<VariantFormat, readonly DeltaFormat[]>> = {
-  brotli: ["dcb", "site-dcb"],
-  zstd: ["dcz", "site-dcz"],
+  brotli: ["dcb", "dcb-2", "dcb-3", "site-dcb"],
+  zstd: ["dcz", "dcz-2", "dcz-3", "site-dcz"],
   gzip: [],
 };
 
+/** The number of former versions that a file has deltas against. */
+export const MOST_PREVIOUS = 3;
+
 export function isDelta(format: VariantFormat | DeltaFormat): format is DeltaFormat {
-  return format.endsWith("dcb") || format.endsWith("dcz");
+  return /^(?:site-)?dc[bz]/.test(format);
 }
 
 export function isSiteDelta(format: VariantFormat | DeltaFormat): format is SiteDeltaFormat {
   return format.startsWith("site-");
 }
 
+/** The index of the former version that a delta is against, the latest first. */
+export function generationOf(format: VariantFormat | DeltaFormat): number {
+  return Number(/-(\d)$/.exec(format)?.[1] ?? 1) - 1;
+}
+
 export function codecOf(format: VariantFormat | DeltaFormat): VariantFormat | "dcb" | "dcz" {
-  return isSiteDelta(format) ? format === "site-dcb" ? "dcb" : "dcz" : format;
+  return (/dc[bz]/.exec(format)?.[0] ?? format) as VariantFormat | "dcb" | "dcz";
 }

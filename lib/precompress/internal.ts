@@ -5,6 +5,7 @@
  */
 export { detailedRun } from "./detailed_run.ts";
 export type { LeftAlone } from "./context.ts";
+export { generationOf } from "./formats.ts";
 export { levelOptions, precompressOptions, withFolders } from "./options.ts";
 export { requireSound, toldBy } from "./selection.ts";
 export { isOwnName, ManifestLines } from "./manifest.ts";

@@ -108,13 +108,16 @@ const states: ReadonlySet<unknown> = new Set(["kept", "found", "unworthy"]);
 /** Returns the checked record of a file; undefined if it makes no sense. It decides which files are removed. */
 export function checkedRecord(value: unknown): FileRecord | undefined {
   const record = (value ?? {}) as Partial<Record<keyof FileRecord, unknown>>;
-  const { size, sha256, dictionary, siteDictionary, madeOf, immutable, place, found, variants } = record;
+  const { size, sha256, dictionary, olderDictionaries, siteDictionary, madeOf, immutable, place, found, variants } =
+    record;
   if (!isSize(size) || !isHash(sha256)) return undefined;
   const checked = checkedDictionary(dictionary);
+  const older = Array.isArray(olderDictionaries) ? olderDictionaries.map(checkedDictionary) : [];
   return {
     size,
     sha256,
     ...(checked && { dictionary: checked }),
+    ...(older.length > 0 && older.every((each) => each !== undefined) && { olderDictionaries: older }),
     ...(isHash(siteDictionary) && { siteDictionary }),
     ...(isHash(madeOf) && { madeOf }),
     ...(typeof immutable === "boolean" && { immutable }),

@@ -17,7 +17,7 @@ import {
   text,
 } from "../streams/internal.ts";
 import { type CacheLimits, isAddress, isBucketAddress, requireCachePlace } from "./cache/cache_store.ts";
-import { deltasOf, type VariantFormat, variantFormats } from "./formats.ts";
+import { deltasOf, MOST_PREVIOUS, type VariantFormat, variantFormats } from "./formats.ts";
 
 /**
  * The progress of a run.
@@ -111,11 +111,12 @@ export interface PrecompressOptions {
    */
   followLinks?: boolean;
   /**
-   * A folder with the previous deploy: each file's previous version becomes the dictionary of a delta.
+   * A folder with the previous deploy: each file's previous version becomes the dictionary of a delta. Of several
+   * folders, the latest first and at most 3, each other version does: for clients that have skipped a deploy.
    *
    * @default none
    */
-  previous?: string;
+  previous?: string | readonly string[];
   /**
    * Whether the HTML pages get deltas against one dictionary, which is made of what they share and written to the
    * folder: a client that has read one page gets all others much smaller. There is none if it would not save more than
@@ -220,7 +221,10 @@ export const precompressOptions: SchemaOf<
   exclude: listOf(text(), "a list of globs", []),
   dotfiles: bool(false),
   followLinks: bool(false),
-  previous: folderPath(),
+  previous: anyOf([
+    folderPath(),
+    listOf(text(undefined, "the path of a folder", (path) => path !== ""), `a list of up to ${MOST_PREVIOUS} folders`),
+  ]),
   siteDictionary: bool(false),
   cache: text(undefined, "the path of a folder or s3://BUCKET/PREFIX", (place) => place !== ""),
   cacheMaxSize: bytes(),
@@ -260,6 +264,9 @@ export function settingsOf(options: CheckedOptions, defaultJobs: number): Settin
     const wayOut = cache ? "is for folders: set a rule of the bucket" : "is of no use without cache: name its folder";
     refuseUnused(options, ["cacheMaxSize", "cacheMaxAge"], wayOut);
   }
+  if (Array.isArray(previous) && previous.length > MOST_PREVIOUS) {
+    throw new RangeError(`previous names ${previous.length} folders: use the latest ${MOST_PREVIOUS}`);
+  }
   if (minSaving === 1) throw new RangeError("minSaving 1 is out of range: use a share from 0 to less than 1");
   return {
     ...options,
@@ -275,7 +282,7 @@ export function withFolders<T extends PrecompressOptions>(options: T, change: (p
   return {
     ...options,
     ...(out !== undefined && { out: change(out) }),
-    ...(previous !== undefined && { previous: change(previous) }),
+    ...(previous !== undefined && { previous: [previous].flat().map((each) => change(each)) }),
     ...(cache !== undefined && !isAddress(cache) && { cache: change(cache) }),
   };
 }

@@ -11,8 +11,8 @@ export interface Places {
   readonly source: string;
   /** The folder that the variants go to: `source`, or that of `out`. */
   readonly target: string;
-  /** The previous deploy's folder, for deltas. */
-  readonly previous: string | undefined;
+  /** The folders of previous deploys, for deltas, the latest first. */
+  readonly previous: readonly string[];
   /** The folder of the cache, or the address of the bucket that it is in. */
   readonly cache: string | undefined;
 }
@@ -23,8 +23,8 @@ export async function placesOf(directory: string, options: PrecompressOptions): 
   if (options.out !== undefined && (isWithin(source, target) || isWithin(target, source))) {
     throw new TypeError(`${options.out} and ${directory} must not hold each other: choose a folder elsewhere for out`);
   }
-  const previous = options.previous === undefined ? undefined : await folder(options.previous);
-  if (previous !== undefined && previous === target) {
+  const previous = await Promise.all([options.previous ?? []].flat().map((each) => folder(each)));
+  if (previous.includes(target)) {
     throw new TypeError(`previous is the folder that is written to, ${target}: name a copy of the previous deploy`);
   }
   return { source, target, previous, cache: cacheOf(options.cache, [source, target]) };

@@ -18,7 +18,8 @@ export interface PlannedVariant {
 
 /** The variants that a file should have. */
 export interface Work extends Copy {
-  readonly dictionary: DictionaryRecord | undefined;
+  /** Its former versions, the latest first, each with the folder that its path is below. */
+  readonly dictionaries: readonly (DictionaryRecord & { readonly folder: string })[];
   /** The SHA-256 of the dictionary of the site, if it gets deltas against that. */
   readonly siteDictionary?: string | undefined;
   /** The folder that it is in, if not that of the run: a run made the file. */

@@ -6,10 +6,18 @@ import { openFileReadable } from "../files/mod.ts";
 import { type Content, isCompressedByName, LARGE_FILE, readContent } from "./content.ts";
 import type { Context, LeftAlone } from "./context.ts";
 import { FOLDER_IN_THE_WAY, isAlike, type OccupantFile } from "./occupant.ts";
-import { codecOf, type DeltaFormat, deltasOf, isDelta, isSiteDelta, type VariantFormat } from "./formats.ts";
-import type { Plan, PlannedVariant } from "./plan.ts";
+import {
+  codecOf,
+  type DeltaFormat,
+  deltasOf,
+  generationOf,
+  isDelta,
+  isSiteDelta,
+  type VariantFormat,
+} from "./formats.ts";
+import type { Plan, PlannedVariant, Work } from "./plan.ts";
 import { CHANGED } from "./problem.ts";
-import type { DictionaryRecord, VariantRecord } from "./records.ts";
+import type { VariantRecord } from "./records.ts";
 import { isPage } from "./site/sample.ts";
 import { type TreeFiles, variantPath, withoutHash } from "./tree_files.ts";
 import type { FoundFile } from "./walk.ts";
@@ -37,11 +45,12 @@ async function isFormOf(
 /** The dictionary of a delta: the previous version of its file, or the dictionary of the site. */
 export function dictionaryOf(
   format: DeltaFormat,
-  { dictionary }: Pick<Original, "dictionary">,
-  { places, siteDictionary }: Context,
+  { dictionaries }: Pick<Work, "dictionaries">,
+  { siteDictionary }: Context,
 ): { readonly file: string; readonly sha256: string } {
   if (isSiteDelta(format)) return siteDictionary!;
-  return { file: join(places.previous!, dictionary!.path), sha256: dictionary!.sha256 };
+  const { folder, path, sha256 } = dictionaries[generationOf(format)]!;
+  return { file: join(folder, path), sha256 };
 }
 
 interface Original {
@@ -51,7 +60,7 @@ interface Original {
   readonly plain: VariantFormat;
   /** A delta's variant in the format without a dictionary, if that is valid. */
   readonly plainRecord?: VariantRecord | undefined;
-  readonly dictionary?: DictionaryRecord | undefined;
+  readonly dictionaries: Work["dictionaries"];
   /** The SHA-256 of the dictionary of the site, if the file gets deltas against it. */
   readonly siteDictionary?: string | undefined;
 }
@@ -152,12 +161,14 @@ function inTheWay(path: string): Error {
 
 function settingsOf(
   format: VariantFormat | DeltaFormat,
-  { plain, dictionary, siteDictionary }: Original,
-  { settings }: Context,
+  original: Original,
+  context: Context,
 ): string {
+  const { plain } = original;
+  const { settings } = context;
   const base = `level ${settings.levels[plain]}, saving ${settings.minSaving}`;
-  if (format === plain) return base;
-  return `${base}, dictionary ${isSiteDelta(format) ? siteDictionary! : dictionary!.sha256}`;
+  if (!isDelta(format)) return base;
+  return `${base}, dictionary ${dictionaryOf(format, original, context).sha256}`;
 }
 
 /** Decides what to do for `file`; changes nothing. */
@@ -176,15 +187,15 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
   const leftAlone = whyLeftAlone(file, content, context);
   if (leftAlone) ledger.leftAlone.set(file.path, leftAlone);
   const isWorth = leftAlone === undefined;
-  const dictionary = isWorth ? await dictionaryFor(file, content.sha256, context) : undefined;
+  const dictionaries = isWorth ? await dictionariesFor(file, content.sha256, context) : [];
   const siteDictionary = isWorth && isPage(file) ? context.siteDictionary?.sha256 : undefined;
   const variants: PlannedVariant[] = [];
   for (const format of isWorth ? context.settings.formats : []) {
-    const original = { file, content, plain: format, dictionary, siteDictionary };
+    const original = { file, content, plain: format, dictionaries, siteDictionary };
     const plain = await planVariant(format, original, tree, plan, context);
     if (plain) variants.push(plain);
     for (const delta of deltasOf[format]) {
-      if ((isSiteDelta(delta) ? siteDictionary : dictionary) === undefined) continue;
+      if ((isSiteDelta(delta) ? siteDictionary : dictionaries[generationOf(delta)]) === undefined) continue;
       const planned = await planVariant(delta, { ...original, plainRecord: plain?.record }, tree, plan, context);
       if (planned) variants.push(planned);
     }
@@ -192,7 +203,7 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
   plan.works.push({
     file,
     sha256: content.sha256,
-    dictionary,
+    dictionaries,
     siteDictionary,
     immutable: context.isImmutable(file.path, content.sha256),
     variants,
@@ -243,15 +254,18 @@ function whyLeftAlone(file: FoundFile, content: Content, { settings, selection }
   return content.isDense ? "dense" : undefined;
 }
 
-/** Finds the previous version of a file, if its content differs: clients with the same content request no delta. */
-async function dictionaryFor(
-  file: FoundFile,
-  hash: string,
-  { previous, places }: Context,
-): Promise<DictionaryRecord | undefined> {
-  const version = previous?.of(file.path, file.size);
+/** Finds the previous versions of a file with other contents: clients with the same content request no delta. */
+async function dictionariesFor(file: FoundFile, hash: string, { previous }: Context): Promise<Work["dictionaries"]> {
+  const found: Work["dictionaries"][number][] = [];
   // A delta is made with both versions in memory.
-  if (!version || file.size > LARGE_FILE || version.size > LARGE_FILE) return undefined;
-  const { sha256 } = await readContent(join(places.previous!, version.path));
-  return sha256 === hash ? undefined : { path: version.path, sha256, match: withoutHash(file.path) };
+  if (file.size > LARGE_FILE) return found;
+  const seen = new Set([hash]);
+  for (const { folder, files } of previous) {
+    const version = files.of(file.path, file.size);
+    if (!version || version.size > LARGE_FILE) continue;
+    const { sha256 } = await readContent(join(folder, version.path));
+    if (!seen.has(sha256)) found.push({ folder, path: version.path, sha256, match: withoutHash(file.path) });
+    seen.add(sha256);
+  }
+  return found;
 }

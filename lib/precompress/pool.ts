@@ -9,13 +9,11 @@ import { explain } from "./problem.ts";
 import { workerAddress } from "./worker_address.ts";
 
 /** The time per byte in each format at its default level, gzip 12 being 10; whole numbers add up exactly. */
-const COST: Readonly<Record<VariantFormat | DeltaFormat, number>> = {
+const COST: Readonly<Record<VariantFormat | "dcb" | "dcz", number>> = {
   brotli: 40,
   dcb: 50,
   zstd: 12,
   dcz: 15,
-  "site-dcb": 50,
-  "site-dcz": 15,
   gzip: 10,
 };
 /** The least time between two reports, in ms. */
@@ -36,14 +34,14 @@ export class ProgressMeter {
   /** Counts in a variant of a file of `size` bytes. */
   expect(format: VariantFormat | DeltaFormat, size: number): void {
     this.#bytes.total += size;
-    this.#cost.total += size * COST[format];
+    this.#cost.total += size * COST[codecOf(format)];
     this.#tell();
   }
 
   /** Counts `bytes` of a variant's file as done. */
   advance(format: VariantFormat | DeltaFormat, bytes: number): void {
     this.#bytes.done += bytes;
-    this.#cost.done += bytes * COST[format];
+    this.#cost.done += bytes * COST[codecOf(format)];
     this.#tell();
   }
 
@@ -106,7 +104,7 @@ export function nextOf(jobs: readonly Pick<Job, "format" | "level" | "size">[], 
   let next = -1;
   let most = -1;
   for (const [i, job] of jobs.entries()) {
-    const cost = job.size * COST[job.format];
+    const cost = job.size * COST[codecOf(job.format)];
     if (cost > most && memoryOf(job) <= room) [next, most] = [i, cost];
   }
   return next;

@@ -100,7 +100,9 @@ async function contextOf({ told, ...asked }: Asked): Promise<Context> {
     origin,
     former,
     target: new Target(former),
-    previous: places.previous === undefined ? undefined : await PreviousFiles.in(places.previous, settings),
+    previous: await Promise.all(places.previous.map(async (folder) => {
+      return { folder, files: await PreviousFiles.in(folder, settings) };
+    })),
     siteDictionary: undefined,
     isImmutable: immutabilityOf(told, [origin.records, former.records]),
     ledger: new Ledger(former.records),

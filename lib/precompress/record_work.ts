@@ -14,15 +14,17 @@ const STUCK = "stuck";
 
 /** The record of a file itself, to which its variants are added. */
 export function recordOf(
-  { file: { path, place, size }, sha256, dictionary, siteDictionary, immutable }: Copy & Partial<Work>,
+  { file: { path, place, size }, sha256, dictionaries = [], siteDictionary, immutable }: Copy & Partial<Work>,
   ledger: Ledger,
 ): FileRecord {
   const found = ledger.ready.has(path);
+  const [dictionary, ...olderDictionaries] = dictionaries.map(({ path, sha256, match }) => ({ path, sha256, match }));
   const madeOf = ledger.siteDictionary?.path === path ? ledger.siteDictionary.madeOf : undefined;
   return {
     size,
     sha256,
     ...(dictionary && { dictionary }),
+    ...(olderDictionaries.length > 0 && { olderDictionaries }),
     ...(siteDictionary !== undefined && { siteDictionary }),
     ...(madeOf !== undefined && { madeOf }),
     ...(immutable !== undefined && { immutable }),

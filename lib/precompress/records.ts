@@ -68,6 +68,8 @@ export interface FileRecord {
   readonly sha256: string;
   /** The former version that its deltas are against. */
   readonly dictionary?: DictionaryRecord;
+  /** The versions before that one, the latest first, if it has deltas against them. */
+  readonly olderDictionaries?: readonly DictionaryRecord[];
   /** The SHA-256, in hexadecimal, of the dictionary of the site that its site deltas are against. */
   readonly siteDictionary?: string;
   /** Only of the dictionary of the site, which a run made: a hash of what it was made of, in hexadecimal. */

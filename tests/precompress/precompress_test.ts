@@ -277,7 +277,7 @@ test("precompress() names an option of the wrong type, as a program without type
       [{ levels: 5 }, /^levels must be an object, not 5$/],
       [{ out: 5 }, /^out must be the path of a folder, not 5$/],
       [{ out: "" }, /^out must be the path of a folder, not ""$/],
-      [{ previous: true }, /^previous must be the path of a folder, not true$/],
+      [{ previous: true }, /^previous must be the path of a folder or a list of up to 3 folders, not true$/],
       [{ cache: {} }, /^cache must be the path of a folder or s3:\/\/BUCKET\/PREFIX, not an Object$/],
       [{ force: "false" }, /^force must be true or false, not "false"$/],
     ];

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import process from "node:process";
 import test from "node:test";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { manifestName, precompress, readManifest } from "../../lib/precompress/mod.ts";
+import { createStaticHandler } from "../../lib/static/mod.ts";
 import { withoutHash } from "../../lib/precompress/tree_files.ts";
 import { concatenated, sourceText } from "../support/bytes.ts";
 import { inFolder, listed, writeTree } from "../support/folders.ts";
@@ -55,6 +57,52 @@ test("precompress() with previous writes deltas against the former version, what
     assert.deepEqual((await precompress(after, { previous: before })).compressed, []);
     const without = await precompress(after);
     assert.ok(without.removed.includes("app.22222222b.js.dcb"), "without the former deploy its deltas go");
+  }));
+
+test("with several previous deploys, clients of each get a delta, once for each version, and none that is against another", () =>
+  inFolder(async (folder) => {
+    const deploys = [1, 2, 3, 4].map((i) => join(folder, `deploy-${i}`));
+    const versions = [1, 2, 3, 4].map((i) =>
+      concatenated([sourceText(20_000, 1), sourceText(200 * i, i), sourceText(20_000, 9)])
+    );
+    for (const [i, deploy] of deploys.entries()) {
+      const page = versions[i === 1 ? 2 : i]!; // the second and the third deploy have the same page
+      await writeTree(deploy, { [`app.${i}1111111a.js`]: versions[i]!, "page.html": page });
+    }
+    const [now, ...previous] = deploys.toReversed().map((deploy) => relative(process.cwd(), deploy));
+    const options = { levels: { brotli: 5, zstd: 3, gzip: 1 }, jobs: 1, formats: ["brotli", "zstd"] } as const;
+    const report = await precompress(now!, { ...options, previous });
+    assert.deepEqual(report.problems, []);
+    const deltas = (await listed(now!)).filter((path) => path.endsWith(".dcb"));
+    const of = (path: string, endings: string[]) => endings.map((ending) => `${path}.${ending}`);
+    const script = "app.31111111a.js";
+    assert.deepEqual(deltas, [...of(script, ["2.dcb", "3.dcb", "dcb"]), ...of("page.html", ["2.dcb", "dcb"])]);
+    await using site = await createStaticHandler(now!, {
+      onWarning: ({ path, message }) => assert.fail(`${path}: ${message}`),
+    });
+    for (const [i, dictionary] of versions.slice(0, 3).entries()) {
+      for (const [path, format] of [[script, "dcb"], [script, "dcz"], ["page.html", "dcb"]] as const) {
+        const hash = createHash("sha256").update(dictionary).digest("base64");
+        const headers = { "accept-encoding": `gzip, br, ${format}`, "available-dictionary": `:${hash}:` };
+        const response = await site.fetch(new Request(`http://site.example/${path}`, { headers }));
+        const isKnown = path === script || i !== 1;
+        assert.equal(response.headers.get("content-encoding"), isKnown ? format : "br", `${path} ${i}`);
+        if (!isKnown) continue;
+        const delta = new Uint8Array(await response.arrayBuffer());
+        assert.deepEqual(await decompress(delta, { format, dictionary }), versions[3]);
+        assert.ok(delta.length < 2000, String(delta.length));
+      }
+    }
+    assert.deepEqual((await precompress(now!, { ...options, previous })).compressed, []);
+    const { removed } = await precompress(now!, { ...options, previous: previous.slice(0, 1) });
+    assert.deepEqual(removed.filter((path) => path.endsWith("dcb")), [
+      ...of(script, ["2.dcb", "3.dcb"]),
+      "page.html.2.dcb",
+    ]);
+    await assert.rejects(precompress(now!, { previous: [...previous, folder] }), {
+      name: "RangeError",
+      message: "previous names 4 folders: use the latest 3",
+    });
   }));
 
 test("low levels make deltas, too", () =>

@@ -40,7 +40,7 @@ export async function planSiteDictionary(tree: TreeFiles, plan: Plan, context: C
   const pause = pauses(signal);
   const sample = await samplePages(places.source, pages, pause);
   const own = settings.force ? undefined : await formerIn(former.folder, former.records);
-  const previous = await previousDictionary(places.previous);
+  const previous = await previousDictionary(places.previous[0]);
   const madeOf = sha256(new TextEncoder().encode(JSON.stringify([VERSION, sample.digest, previous?.sha256 ?? ""])));
   const chosen = own?.madeOf === madeOf ? own.bytes : await bestOf(sample, pages.length, [previous, own], pause);
   if (chosen === undefined) return;
@@ -129,11 +129,11 @@ async function planDictionary(
   const content = { sha256: hash, size: bytes.length, isDense: false };
   const variants: PlannedVariant[] = [];
   for (const format of bytes.length >= settings.minSize ? settings.formats : []) {
-    const variant = await planVariant(format, { file, content, plain: format }, tree, plan, context);
+    const variant = await planVariant(format, { file, content, plain: format, dictionaries: [] }, tree, plan, context);
     if (variant) variants.push(variant);
   }
   const { folder } = former;
-  plan.works.push({ file, sha256: hash, dictionary: undefined, folder, variants });
+  plan.works.push({ file, sha256: hash, dictionaries: [], folder, variants });
   context.siteDictionary = { file: join(folder, path), sha256: hash };
   return true;
 }

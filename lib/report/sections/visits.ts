@@ -23,7 +23,7 @@ ${update && bar(`Back after this ${news}`, update, first.plain, note)}
 </dl>
 ${others.length > 0 ? pagesTable(visits) : undefined}
 <p class="fine">Reckoned, not measured: a line of ${LINE.megabits} Mbit/s and ${LINE.roundTrip} ms there and back, three times there and back to connect (the grey part), and one more for each stage of files whose names are found together. Header fields, the server, and scripts take no time here, and what scripts or other hosts load is not seen. Clients get the smallest variant; immutable files, such as those with a hash in their names, are not asked for again, others are asked for and found unchanged.${
-    run.places.previous === undefined && changes !== undefined
+    run.places.previous.length === 0 && changes !== undefined
       ? " With --previous DIR, returning visitors get deltas."
       : ""
   }</p>

@@ -1,6 +1,6 @@
 import { closeSync, lstatSync } from "node:fs";
 import { join } from "node:path";
-import { ManifestLines } from "../../precompress/internal.ts";
+import { generationOf, ManifestLines } from "../../precompress/internal.ts";
 import { manifestName, readManifest } from "../../precompress/mod.ts";
 import type { FileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
@@ -70,8 +70,12 @@ export function recordedImmutable(record: unknown): boolean | undefined {
 }
 
 /** The SHA-256 of a dictionary that a file has deltas against, in base64. */
-export function recordedDictionary(record: unknown, of: "former" | "site"): string | undefined {
-  const hex = of === "former" ? hashAt(ownValue(record, "dictionary"), "sha256") : hashAt(record, "siteDictionary");
+export function recordedDictionary(record: unknown, { dictionary, format }: VariantKind): string | undefined {
+  const age = generationOf(format);
+  const former = age === 0
+    ? ownValue(record, "dictionary")
+    : ownValue(ownValue(record, "olderDictionaries"), String(age - 1));
+  const hex = dictionary === "former" ? hashAt(former, "sha256") : hashAt(record, "siteDictionary");
   const hash = hex === undefined ? undefined : Buffer.from(hex, "hex");
   return hash?.length === DIGITS / 2 ? hash.toString("base64") : undefined;
 }
@@ -145,7 +149,7 @@ function takeRecord(path: string, record: unknown, found: FoundFiles): void {
   for (let i = first; i < end; i++) {
     const kind = found.kindOf(i);
     const content = kind ? recordedVariant(record, kind) : recordedContent(record);
-    const dictionary = kind?.dictionary && recordedDictionary(record, kind.dictionary);
+    const dictionary = kind?.dictionary && recordedDictionary(record, kind);
     contents.clear(i); // a path may be in the manifest twice
     if (!content || (kind && !contents.has(first)) || (kind?.dictionary && dictionary === undefined)) continue;
     contents.set(i, content.size, content.sha256, "hex");

@@ -65,12 +65,10 @@ const former: readonly VariantKind[] = (Object.keys(storedCodings) as StoredCodi
 
 export const variantKinds: readonly VariantKind[] = [
   ...former,
-  siteKind(former.length, "dcb"),
-  siteKind(former.length + 1, "dcz"),
+  ...(["dcb-2", "dcz-2", "dcb-3", "dcz-3", "site-dcb", "site-dcz"] as const).map((format, i): VariantKind => {
+    const coding = format.includes("dcb") ? "dcb" : "dcz";
+    const dictionary = format.startsWith("site") ? "site" : "former";
+    const { magic } = storedCodings[coding];
+    return { index: former.length + i, coding, format, extension: extensions[format], dictionary, magic };
+  }),
 ];
-
-function siteKind(index: number, coding: "dcb" | "dcz"): VariantKind {
-  const format = `site-${coding}` as const;
-  const { magic } = storedCodings[coding];
-  return { index, coding, format, extension: extensions[format], dictionary: "site", magic };
-}
