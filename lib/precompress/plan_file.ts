@@ -196,6 +196,8 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
     if (plain) variants.push(plain);
     for (const delta of deltasOf[format]) {
       if ((isSiteDelta(delta) ? siteDictionary : dictionaries[generationOf(delta)]) === undefined) continue;
+      const owner = variantPath(file.path, delta).replace(/\.dc[bz]$/, "");
+      if (owner !== file.path && tree.paths.has(owner)) continue; // the place is that of a delta of app.js.2, say
       const planned = await planVariant(delta, { ...original, plainRecord: plain?.record }, tree, plan, context);
       if (planned) variants.push(planned);
     }

@@ -49,6 +49,8 @@ export class PreviousFiles {
 
 export interface TreeFiles {
   readonly files: readonly FoundFile[];
+  /** The paths of {@linkcode files}. */
+  readonly paths: ReadonlySet<string>;
   /** The paths of folders that any of them is in. */
   readonly folders: ReadonlySet<string>;
   /** By path: those that stand where a variant of one of `files` would be, and that no run wrote. */
@@ -74,7 +76,8 @@ export async function treeFilesOf(found: readonly FoundFile[], origin: FormerRun
   const files = originalsIn(own);
   const originals = new Set(files);
   const beside = new Map(own.filter((file) => !originals.has(file)).map((file) => [file.path, file]));
-  return { files, folders: foldersOf(own.map(({ path }) => path)), beside };
+  const paths = new Set(files.map(({ path }) => path));
+  return { files, paths, folders: foldersOf(own.map(({ path }) => path)), beside };
 }
 
 function foldersOf(paths: Iterable<string>): Set<string> {

@@ -105,6 +105,29 @@ test("with several previous deploys, clients of each get a delta, once for each 
     });
   }));
 
+test("files with names of which one's deltas have the other's places settle, and are served right", () =>
+  inFolder(async (folder) => {
+    const names = ["app.js", "app.js.2", "page.html", "page.html.site", "third.html"];
+    const deploys = [1, 2, 3].map((i) => join(folder, `deploy-${i}`));
+    for (const [i, deploy] of deploys.entries()) {
+      const page = (seed: number) =>
+        concatenated([sourceText(8000, 1), sourceText(200 + 100 * i, seed), sourceText(3000, 2)]);
+      await writeTree(deploy, Object.fromEntries(names.map((name, seed) => [name, page(10 + seed)])));
+    }
+    const [now, ...previous] = deploys.toReversed();
+    const options = { levels: { brotli: 5 }, jobs: 1, formats: ["brotli"], siteDictionary: true, previous } as const;
+    assert.deepEqual((await precompress(now!, options)).problems, []);
+    assert.ok((await listed(now!)).some((path) => /^third\.html\.(?:2|site)\.dcb$/.test(path)));
+    assert.deepEqual((await precompress(now!, options)).compressed, []);
+    await using site = await createStaticHandler(now!, {
+      onWarning: ({ path, message }) => assert.fail(`${path}: ${message}`),
+    });
+    assert.equal(
+      site.stats().files,
+      names.length + Number((await listed(now!)).some((path) => path.endsWith(".dict"))),
+    );
+  }));
+
 test("low levels make deltas, too", () =>
   inFolder(async (folder) => {
     const former = sourceText(9000, 1);
