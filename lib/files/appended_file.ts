@@ -3,6 +3,7 @@ import { constants } from "node:fs";
 import type { AtomicFileOptions } from "./atomic_file.ts";
 import { sleep } from "../timers/mod.ts";
 import { failing, fileFailure } from "./failure.ts";
+import { LeftFiles } from "./flush.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
 import { behind, blockFor, linkFlag, LONGEST, MOST_AT_ONCE, OpenFile, type Taker, writeFully } from "./open_file.ts";
 import type { FileTarget } from "./output_file.ts";
@@ -118,8 +119,8 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   readonly #options: AppendedFileOptions;
   #file: OpenFile;
   #underWay: UnderWay | undefined = undefined;
-  /** The end of files that were reopened. */
-  #closing: Promise<unknown> = Promise.resolve();
+  /** The files that others have renamed. */
+  readonly #left = new LeftFiles();
 
   private constructor(path: string, options: AppendedFileOptions, file: OpenFile) {
     this.path = path;
@@ -154,6 +155,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   }
 
   async flush(): Promise<void> {
+    await this.#left.flush();
     await this.#file.datasync().catch(failing("flush", this.path));
   }
 
@@ -164,7 +166,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
     } catch (error) {
       throw fileFailure("open", this.path, error);
     }
-    this.#closing = Promise.all([this.#closing, old.close().catch(() => {})]); // its bytes are in the system's hands
+    this.#left.flushAndClose(old, this.path);
   }
 
   settleNow(): void {
@@ -185,7 +187,9 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   }
 
   flushNow(): void {
-    if (!this.#file.isClosed) this.#file.datasyncNow();
+    if (this.#file.isClosed) return;
+    this.#left.flushNow();
+    this.#file.datasyncNow();
   }
 
   async commit(): Promise<void> {
@@ -193,12 +197,12 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
     if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
     if (flush) await this.#file.datasync();
     await this.#file.close();
-    await this.#closing;
+    await this.#left.flush();
   }
 
   async discard(): Promise<void> {
     await this.#file.close().catch(() => {}); // the reason of the discard is being thrown already
-    await this.#closing;
+    await this.#left.closed();
   }
 }
 

@@ -5,9 +5,9 @@ import { bool, integer, number, schema, type SchemaOf, text } from "../streams/i
 import { writeStream } from "../runtime/mod.ts";
 import { CreatedFile, type Undoable, undoAll } from "./created_file.ts";
 import { codeOf, fileFailure } from "./failure.ts";
+import { flushFolder } from "./flush.ts";
 import { filePath, lasting } from "./names.ts";
 import {
-  flushFolder,
   followedPlace,
   keepAttributes,
   type NameOptions,

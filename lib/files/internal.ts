@@ -6,6 +6,7 @@
  */
 export { commitFile, openAtomicFileAt, writeAtomically } from "./atomic_file.ts";
 export { isLockName, lasting, lastingPath, pathOption, refusedOnWindows } from "./names.ts";
+export { flushFolder } from "./flush.ts";
 export { OpenFile, writeFully } from "./open_file.ts";
 export { fileFailure, reasonOf } from "./failure.ts";
 export { HeldFolder, makeDirectory, makeDirectorySync } from "./folders.ts";
@@ -23,7 +24,6 @@ export {
   type Undone,
 } from "./created_file.ts";
 export {
-  flushFolder,
   followedPlace,
   keepAttributes,
   type NameOptions,

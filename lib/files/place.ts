@@ -2,7 +2,7 @@ import { linkSync, lstatSync, readlinkSync, realpathSync, type Stats, statSync, 
 import { link, lstat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { lastingPath } from "./names.ts";
-import { OpenFile } from "./open_file.ts";
+import type { OpenFile } from "./open_file.ts";
 import { renameFile, renameFileNow, whileRefused, whileRefusedNow } from "./rename.ts";
 
 /** The place where a file is to get its name, and its present holder. */
@@ -74,28 +74,6 @@ async function give(file: OpenFile, uid: number, gid: number): Promise<void> {
   await file.chown(uid, gid).catch((error) => {
     if (!mayNot.has(error.code)) throw error;
   });
-}
-
-/** Error codes of systems that cannot flush a folder, or do not let this user open it. */
-const refusals: readonly unknown[] = ["EACCES", "EBADF", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
-
-/**
- * Waits until the names in a folder are on the disk, where the system can do that. The folder is opened before `change`,
- * which changes the names: what wants a descriptor fails while nothing has happened.
- */
-export async function flushFolder(path: string, change?: () => Promise<void>): Promise<void> {
-  const folder = await OpenFile.open(path, "r").catch(requireRefusal);
-  try {
-    await change?.();
-    await folder?.sync().catch(requireRefusal);
-  } finally {
-    await folder?.close().catch(() => {}); // nothing was written to it
-  }
-}
-
-/** @throws {unknown} `error`, if another system might flush the folder all the same. */
-function requireRefusal(error: { readonly code?: unknown }): undefined {
-  if (!refusals.includes(error.code)) throw error;
 }
 
 /** The options by which a complete file takes its name. */

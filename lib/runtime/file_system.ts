@@ -1,4 +1,5 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { constants, lstatSync, readdirSync } from "node:fs";
+import process from "node:process";
 
 export interface FolderEntry {
   readonly name: string;
@@ -65,6 +66,15 @@ export const fileStatus: (path: string) => FileStatus = deno
     const { size, mtimeMs, ctimeMs, ino } = found;
     return { isFile: found.isFile(), size, mtimeMs, ctimeMs, ino };
   };
+
+/**
+ * Returns the flags by which a file is opened to be flushed alone: no link is followed, no pipe waited for. Windows flushes
+ * nothing without the right to write.
+ */
+export function flushFlags(): number {
+  const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_RDWR } = constants;
+  return (process.platform === "win32" ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK;
+}
 
 /** The parts of Bun's API used here. */
 interface BunFiles {

@@ -4,6 +4,7 @@ export {
   fileSlice,
   type FileStatus,
   fileStatus,
+  flushFlags,
   folderEntries,
   writesAtOnce,
   writeStream,

@@ -94,7 +94,7 @@ export class ContinuedRotation implements SeriesWriter {
   }
 
   async flush(): Promise<void> {
-    await this.#current.file?.datasync().catch((error) => this.#current.fail("flush", error));
+    await this.#current.flush();
   }
 
   /** Opens the file by its name again, or the next one if another program has taken that away. */
@@ -116,11 +116,7 @@ export class ContinuedRotation implements SeriesWriter {
   }
 
   flushNow(): void {
-    try {
-      this.#current.file?.datasyncNow();
-    } catch (error) {
-      this.#current.fail("flush", error);
-    }
+    this.#current.flushNow();
   }
 
   async close(): Promise<void> {

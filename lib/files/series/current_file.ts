@@ -1,5 +1,7 @@
 import { appendFileSync, closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { userNumber } from "../../runtime/mod.ts";
 import { fileFailure } from "../failure.ts";
+import { flushFiles, flushFilesNow, LeftFiles } from "../flush.ts";
 import { makeDirectorySync } from "../folders.ts";
 import { OpenFile } from "../open_file.ts";
 import { takeNameNow } from "../place.ts";
@@ -52,8 +54,10 @@ export class CurrentFile {
   opened = 0;
   /** Files that may end with half a line. */
   #torn: SeriesEntry[] = [];
-  /** The end of files that are complete. */
-  #closing: Promise<unknown> = Promise.resolve();
+  /** The files that it has been. */
+  readonly #left = new LeftFiles();
+  /** The number of the first file with bytes that may not be on the disk, and of the last with a name that is there. */
+  #flushed = { from: 0, named: -1 };
   #isAbandoned = false;
 
   /** @param onBegun Called when a file was begun. */
@@ -83,6 +87,7 @@ export class CurrentFile {
       }
     }
     this.#torn = this.#torn.filter((entry) => !this.#endLine(entry));
+    this.#flushed.from = this.number || this.#record.last + 1;
   }
 
   /**
@@ -136,8 +141,10 @@ export class CurrentFile {
   /** Ends the file, which is complete: the next write begins another. */
   complete(): void {
     if (this.file === undefined) return;
-    this.#record.noteIfPossible(this.number, { file: proofOfComplete(this.file.exactStatus()) });
-    this.#letGo();
+    const status = this.file.exactStatus();
+    this.#record.noteIfPossible(this.number, { file: proofOfComplete(status) });
+    // After a change of the process's user the file may not be opened again.
+    this.#letGo([undefined, Number(status.uid)].includes(userNumber()));
     this.number = 0;
   }
 
@@ -172,7 +179,42 @@ export class CurrentFile {
     const file = this.file;
     this.file = undefined;
     await file?.close().catch(() => {}); // the reason of the discard is being thrown already
-    await this.#closing;
+    await this.#left.closed();
+  }
+
+  /** Waits until all bytes and names that the stream has written are on the disk. */
+  async flush(): Promise<void> {
+    await this.#left.flush();
+    await this.file?.datasync().catch((error) => this.fail("flush", error));
+    const due = this.#unflushed();
+    if (due === undefined) return;
+    await flushFiles(due.paths, this.#series.directory);
+    this.#flushed = due;
+  }
+
+  flushNow(): void {
+    this.#left.flushNow();
+    try {
+      this.file?.datasyncNow();
+    } catch (error) {
+      this.fail("flush", error);
+    }
+    const due = this.#unflushed();
+    if (due === undefined) return;
+    flushFilesNow(due.paths, this.#series.directory);
+    this.#flushed = due;
+  }
+
+  /** The files that were completed since the last flush, and what it will have flushed; undefined if there is nothing. */
+  #unflushed(): { readonly paths: string[]; readonly from: number; readonly named: number } | undefined {
+    const { from, named } = this.#flushed;
+    const { last } = this.#record;
+    const next = this.number || last + 1;
+    if (from === next && named === last) return undefined;
+    const due = this.#record.entries.filter(({ number, isPacked }) =>
+      number >= from && number !== this.number && !isPacked
+    );
+    return { paths: due.map(({ number }) => this.#series.pathOf(number)), from: next, named: last };
   }
 
   makeDirectory(): void {
@@ -183,13 +225,15 @@ export class CurrentFile {
     throw fileFailure(action, this.#series.pathOf(this.number), error);
   }
 
-  #letGo(): void {
+  /** @param isFound Whether a flush can open the file by its path later. */
+  #letGo(isFound = false): void {
     const file = this.file;
     this.file = undefined;
     this.size = 0;
     this.room = this.#maxSize;
     if (file === undefined) return;
-    this.#closing = Promise.all([this.#closing, file.close().catch(() => {})]); // its bytes are in the system's hands
+    if (isFound) this.#left.close(file);
+    else this.#left.flushAndClose(file, this.#series.pathOf(this.number));
   }
 
   /** Opens the next file: it is recorded before it gets its name, so that no other file can be taken for it. */

@@ -1,6 +1,7 @@
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
 import { fileFailure } from "../failure.ts";
 import type { ItemTarget } from "../item_writer.ts";
+import { flushFiles } from "../flush.ts";
 import { makeDirectory } from "../folders.ts";
 import { openOutputFile, type OutputFile } from "../output_file.ts";
 import type { FileSeries } from "./file_series.ts";
@@ -26,6 +27,8 @@ export class Rotation implements SeriesWriter {
   readonly #atomic: boolean;
   #file: OutputFile | undefined = undefined;
   #path = "";
+  /** The number of files that a flush has found complete, and of those whose names it has put on the disk. */
+  #flushed = { complete: 0, named: 0 };
   #isAbandoned = false;
 
   constructor(series: FileSeries, maxFileSize: number, overwrite: boolean, atomic: boolean) {
@@ -57,6 +60,12 @@ export class Rotation implements SeriesWriter {
 
   async flush(): Promise<void> {
     await this.#file?.sync?.().catch((error) => this.#fail("flush", error));
+    const complete = this.files.length;
+    const named = complete + (this.#file ? 1 : 0);
+    // Files that are atomic have been flushed with their names.
+    if (this.#atomic || named === this.#flushed.named && complete === this.#flushed.complete) return;
+    await flushFiles(this.files.slice(this.#flushed.complete), this.#series.directory);
+    this.#flushed = { complete, named };
   }
 
   async close(): Promise<void> {

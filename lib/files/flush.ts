@@ -1,0 +1,120 @@
+import { closeSync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
+import { flushFlags } from "../runtime/mod.ts";
+import { codeOf, fileFailure } from "./failure.ts";
+import { OpenFile } from "./open_file.ts";
+import { whileRefused, whileRefusedNow } from "./rename.ts";
+
+/** Error codes of systems that cannot flush a folder, or do not let this user open it. */
+const refusals: readonly unknown[] = ["EACCES", "EBADF", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
+
+/**
+ * Waits until the names in a folder are on the disk, where the system can do that. The folder is opened before `change`,
+ * which changes the names: what wants a descriptor fails while nothing has happened.
+ */
+export async function flushFolder(path: string, change?: () => Promise<void>): Promise<void> {
+  const folder = await OpenFile.open(path, "r").catch(requireRefusal);
+  try {
+    await change?.();
+    await folder?.sync().catch(requireRefusal);
+  } finally {
+    await folder?.close().catch(() => {}); // nothing was written to it
+  }
+}
+
+/** @throws {unknown} `error`, if another system might flush the folder all the same. */
+function requireRefusal(error: { readonly code?: unknown }): undefined {
+  if (!refusals.includes(error.code)) throw error;
+}
+
+/** The failures of a process without a free descriptor, which are waited out as those of writes. */
+const crowded = { codes: new Set(["EMFILE", "ENFILE"]), deadline: 60_000 };
+
+/**
+ * Waits until the bytes of closed files, and the names in their folder, are on the disk. Files that are gone have none.
+ *
+ * @throws {Error} that names what cannot be flushed, with the system's `code`.
+ */
+export async function flushFiles(paths: readonly string[], folder: string): Promise<void> {
+  for (const path of paths) {
+    await whileRefused(async () => {
+      const file = await OpenFile.open(path, flushFlags());
+      await file.datasync().finally(() => file.close());
+    }, crowded).catch((error) => requireGone(path, error));
+  }
+  await whileRefused(() => flushFolder(folder), crowded).catch((error) => requireGone(folder, error));
+}
+
+/** Does what {@linkcode flushFiles} does, but blocks the thread meanwhile. */
+export function flushFilesNow(paths: readonly string[], folder: string): void {
+  const sync = (path: string, flags: number | "r", flush: (descriptor: number) => void): void => {
+    const descriptor = openSync(path, flags);
+    try {
+      flush(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  };
+  const attempt = (path: string, call: () => void): void => {
+    try {
+      whileRefusedNow(call, { codes: crowded.codes });
+    } catch (error) {
+      if (path !== folder || !refusals.includes(codeOf(error))) requireGone(path, error);
+    }
+  };
+  for (const path of paths) attempt(path, () => sync(path, flushFlags(), fdatasyncSync));
+  attempt(folder, () => sync(folder, "r", fsyncSync));
+}
+
+/** @throws {Error} unless the file is gone, or a link has its name. */
+function requireGone(path: string, error: unknown): void {
+  if (!["ENOENT", "ELOOP"].includes(codeOf(error)!)) throw fileFailure("flush", path, error);
+}
+
+/** The files that a stream writes to no more: they are closed beside its writing. */
+export class LeftFiles {
+  /** The files that are being flushed, with their paths. */
+  readonly #flushing: Map<OpenFile, string> = new Map();
+  #closing: Promise<unknown> = Promise.resolve();
+  #failure: Error | undefined = undefined;
+
+  /** Closes a file. A later flush finds it by its path. */
+  close(file: OpenFile): void {
+    this.#closing = Promise.all([this.#closing, file.close().catch(() => {})]); // its bytes are in the system's hands
+  }
+
+  /** Closes a file once its bytes are on the disk: another program has its name, or the right to open it. */
+  flushAndClose(file: OpenFile, path: string): void {
+    this.#flushing.set(file, path);
+    const flushed = file.datasync().catch((error) => {
+      this.#failure ??= fileFailure("flush", path, error);
+    });
+    const closed = flushed.then(() => {
+      this.#flushing.delete(file);
+      return file.close().catch(() => {});
+    });
+    this.#closing = Promise.all([this.#closing, closed]);
+  }
+
+  /** Waits until all are closed. */
+  async closed(): Promise<void> {
+    await this.#closing;
+  }
+
+  /** Waits until they are on the disk. @throws {Error} that names the file that could not be flushed. */
+  async flush(): Promise<void> {
+    await this.#closing;
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Does what {@linkcode flush} does, but blocks the thread meanwhile. */
+  flushNow(): void {
+    for (const [file, path] of this.#flushing) {
+      try {
+        file.datasyncNow();
+      } catch (error) {
+        throw fileFailure("flush", path, error);
+      }
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}

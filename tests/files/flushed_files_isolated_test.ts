@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import fs, { fdatasync, fstatSync, readdirSync, renameSync, statSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { openFileWritable, RotatingFileWritable } from "../../lib/files/mod.ts";
+import { inFolder } from "../support/folders.ts";
+
+type Call = (descriptor: number, ...rest: unknown[]) => unknown;
+
+const calls = ["fdatasync", "fdatasyncSync", "fsync", "fsyncSync"] as const;
+
+/** Numbers that files and folders have in their file system, as of those that are on the disk. */
+class SyncedFiles implements Disposable {
+  readonly #own = calls.map((name) => fs[name] as unknown as Call);
+  readonly #synced = new Set<number>();
+  /** Called before each sync with the number of its file; what it throws is why the sync fails. */
+  onSync: (number: number) => void = () => {};
+
+  constructor() {
+    for (const [i, name] of calls.entries()) {
+      const call: Call = (descriptor, ...rest) => {
+        const { ino } = fstatSync(descriptor);
+        try {
+          this.onSync(ino);
+        } catch (error) {
+          const [done] = rest as ((error: unknown) => void)[];
+          if (done === undefined) throw error;
+          return void setImmediate(done, error);
+        }
+        this.#synced.add(ino);
+        return this.#own[i]!(descriptor, ...rest);
+      };
+      Object.assign(fs, { [name]: call });
+    }
+    syncBuiltinESMExports();
+  }
+
+  /** Whether the library's calls come here: the modules of some runtimes stay as they were. */
+  get isCalled(): boolean {
+    return fdatasync === fs.fdatasync && fs.fdatasync !== this.#own[0] as unknown;
+  }
+
+  /** Checks that all these files are on the disk, and forgets that. */
+  check(paths: readonly string[]): void {
+    const missing = paths.filter((path) => !this.#synced.has(statSync(path).ino));
+    assert.deepEqual(missing, []);
+    this.#synced.clear();
+  }
+
+  get count(): number {
+    return this.#synced.size;
+  }
+
+  [Symbol.dispose](): void {
+    for (const [i, name] of calls.entries()) Object.assign(fs, { [name]: this.#own[i] });
+    syncBuiltinESMExports();
+  }
+}
+
+const withoutPatch = "the modules of this runtime keep their functions";
+
+/** The paths of the files in a folder that are not hidden, and of the folder. */
+function allIn(folder: string): string[] {
+  const names = process.platform === "win32" ? [] : [folder]; // Windows flushes no folder
+  return [...names, ...readdirSync(folder).filter((name) => !name.startsWith(".")).map((name) => join(folder, name))];
+}
+
+for (const append of [true, false]) {
+  for (const how of append ? ["flush()", "flushSync()"] as const : ["flush()"] as const) {
+    test(`${how} of a series ${append ? "with" : "without"} append has every file and name since the last one on the disk`, (context) =>
+      inFolder(async (directory) => {
+        using synced = new SyncedFiles();
+        if (!synced.isCalled) return context.skip(withoutPatch);
+        const log = new RotatingFileWritable({ directory, name: "app.log", maxFileSize: 20, append });
+        const flush = async (): Promise<void> => how === "flush()" ? await log.flush() : log.flushSync();
+        const writer = log.getWriter();
+        const since = new Set<string>();
+        for (let round = 0; round < 6; round++) {
+          const before = new Set(allIn(directory));
+          for (let i = 0; i < round; i++) await writer.write(`line ${i} of ${round}....\n`);
+          assert.ok(synced.count <= 1, "a file that is complete costs no sync");
+          for (const path of allIn(directory)) if (!before.has(path)) since.add(path);
+          if (since.size > 0) { for (const path of allIn(directory).slice(0, 1)) since.add(path); }
+          if (round % 2 === 0) await log.rotate();
+          await flush();
+          synced.check([...since]);
+          since.clear();
+          await flush();
+          assert.ok(synced.count <= 1, "another one has but the open file to flush");
+          synced.check([]);
+        }
+        await writer.close();
+      }));
+  }
+}
+
+for (const how of ["flush()", "flushSync()", "close()"] as const) {
+  for (const kind of ["file", "series"] as const) {
+    if (kind === "series" && how === "close()") continue;
+    test(`${how} has a ${kind} on the disk that another program has renamed, or fails`, (context) =>
+      inFolder(async (directory) => {
+        if (process.platform === "win32") return context.skip("Windows renames no file that is open");
+        using synced = new SyncedFiles();
+        if (!synced.isCalled) return context.skip(withoutPatch);
+        for (const fails of [false, true]) {
+          const log = kind === "file"
+            ? await openFileWritable(join(directory, `${fails}.log`), { append: true })
+            : new RotatingFileWritable({ directory, name: `${fails}.log`, maxFileSize: 1000, append: true });
+          const writer = log.getWriter();
+          await writer.write("before\n");
+          const path = allIn(directory).find((path) => path.includes(`${fails}`))!;
+          renameSync(path, `${path}.1`);
+          const { ino } = statSync(`${path}.1`);
+          synced.onSync = (number) => {
+            if (fails && number === ino) throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+          };
+          await log.reopen();
+          await writer.write("after\n");
+          const flush = async (): Promise<void> => {
+            if (how === "flushSync()") return log.flushSync();
+            await (how === "flush()" ? log.flush() : writer.close());
+          };
+          if (fails) await assert.rejects(flush(), { code: "EIO" });
+          else {
+            await flush();
+            synced.check([`${path}.1`]);
+          }
+          synced.onSync = () => {};
+          await writer.close().catch(() => {});
+        }
+      }));
+  }
+}
