@@ -15,10 +15,11 @@ import {
   placeItself,
   replacedAt,
   requireReplaceable,
+  stillReplaceable,
   takeName,
   withoutGroup,
 } from "./place.ts";
-import { linkFlag, OpenFile, writeFully } from "./open_file.ts";
+import { linkFlag, OpenFile, type OpenFileOptions, writeFully } from "./open_file.ts";
 import { removeTemporary, temporaryPath } from "./temporary.ts";
 
 /** The largest time of a Date, in ms. */
@@ -185,11 +186,14 @@ export class AtomicFile {
 
   static async #openAt(place: Place, settings: Settings): Promise<AtomicFile> {
     const temporary = settings.temporary ?? temporaryPath(place.path);
-    const flags = settings.temporary === undefined ? "wx+" : constants.O_RDWR | constants.O_TRUNC | linkFlag(false);
     // Never open to more users than what it replaces (but for its ACL, which is not kept), not even meanwhile.
     const bits = settings.mode ?? (place.status?.isFile() ? place.status.mode : undefined);
     const mode = bits === undefined ? undefined : withoutGroup(bits);
-    const file = await OpenFile.open(temporary, flags, { mode, atOnce: settings.atOnce });
+    const options = { mode, atOnce: settings.atOnce };
+    const file =
+      await (settings.temporary === undefined
+        ? OpenFile.open(temporary, "wx+", options)
+        : openWrittenOver(temporary, 0, options));
     return new AtomicFile(place, temporary, settings, file);
   }
 
@@ -299,8 +303,8 @@ export class AtomicFile {
    * Puts the file under its name, in place of what was there unless `replace` is false; {@linkcode end}s it before if
    * that was not done. The temporary file is gone if that fails, and so is the file if `replace` is false.
    *
-   * @throws {Error} that names the file and says why it cannot be completed, with the system's `code`; if a write failed,
-   * what that failed with.
+   * @throws {Error} that names the file and says why it cannot be completed, with the system's `code`; `EINVAL` also of a
+   * link, a device or a pipe that has taken the name meanwhile. If a write failed, what that failed with.
    */
   async commit(): Promise<void> {
     await this.#commit();
@@ -314,12 +318,12 @@ export class AtomicFile {
   }
 
   async #name({ made, ...naming }: CommitOptions): Promise<void> {
-    const { replace, flush, atOnce } = this.#settings;
+    const { followLinks, replace, flush, atOnce } = this.#settings;
     const { path } = this.#place;
     let action = "complete";
     const own: Undoable[] = [];
     const take = async (): Promise<void> => {
-      const options = { replace, atOnce, ...naming };
+      const options = { replace, atOnce, check: stillReplaceable(this.#place, followLinks), ...naming };
       if (made === undefined && (replace || !flush)) await takeName(this.#temporary, path, options);
       else await CreatedFile.take(this.#temporary, path, options, made ?? own);
       this.#leave();
@@ -366,7 +370,7 @@ export class AtomicFile {
   }
 }
 
-/** @throws {TypeError} if a temporary file, which is written over, is one of the others itself, or a symbolic link. */
+/** @throws {TypeError} if a temporary file, which is written over, is one of the others itself, a link, or no file. */
 export async function requireOther(temporary: string, others: Readonly<Record<string, string>>): Promise<void> {
   const identity = async (path: string): Promise<string> => {
     const { dev, ino } = await stat(path, { bigint: true }).catch(() => ({ dev: 0n, ino: 0n }));
@@ -377,9 +381,19 @@ export async function requireOther(temporary: string, others: Readonly<Record<st
     if (await identity(path) !== own) continue;
     throw new TypeError(`temporary ${temporary} is the ${name} itself: name a file that may be written over`);
   }
-  if ((await lstat(temporary).catch(() => undefined))?.isSymbolicLink()) {
-    throw new TypeError(`temporary ${temporary} is a symbolic link: name a file of its own`);
-  }
+  const status = await lstat(temporary).catch(() => undefined);
+  if (status === undefined || status.isFile()) return;
+  const kind = status.isSymbolicLink() ? "a symbolic link" : "no regular file";
+  throw new TypeError(`temporary ${temporary} is ${kind}: name a file of its own`);
+}
+
+/** Opens a caller's temporary file. @throws {Error} `EINVAL` of what is no regular file by now, as a device or a pipe. */
+export async function openWrittenOver(path: string, flags: number, options: OpenFileOptions): Promise<OpenFile> {
+  const { O_NONBLOCK = 0, O_RDWR, O_TRUNC } = constants;
+  const file = await OpenFile.open(path, O_NONBLOCK | O_RDWR | O_TRUNC | linkFlag(false) | flags, options);
+  if (file.status().isFile()) return file;
+  await file.close();
+  throw Object.assign(new Error(`the temporary file ${path} is no regular file`), { code: "EINVAL" });
 }
 
 /** Writes a text so that its file never holds half of it. @throws as of {@linkcode AtomicFile.commit}. */

@@ -2,10 +2,10 @@ import { Buffer } from "node:buffer";
 import { type BigIntStats, constants } from "node:fs";
 import { stat } from "node:fs/promises";
 import { schema, type SchemaOf } from "../streams/internal.ts";
-import { atomicFileMembers, type AtomicFileOptions, requireOther } from "./atomic_file.ts";
+import { atomicFileMembers, type AtomicFileOptions, openWrittenOver, requireOther } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
-import { linkFlag, OpenFile, writeFully } from "./open_file.ts";
 import { filePath } from "./names.ts";
+import { OpenFile, writeFully } from "./open_file.ts";
 import {
   followedPlace,
   keepAttributes,
@@ -13,6 +13,7 @@ import {
   placeItself,
   replacedAt,
   requireReplaceable,
+  stillReplaceable,
   withoutGroup,
 } from "./place.ts";
 import { renameFile, WRITABLE } from "./rename.ts";
@@ -39,13 +40,15 @@ export async function copyToTemporary(
   try {
     const before = from.exactStatus();
     const original = Number(before.mode) & 0o777; // not those bits that run it with its owner's rights
-    const { O_RDWR, O_CREAT, O_TRUNC } = constants;
-    const flags = options.temporary === undefined ? "wx+" : O_RDWR | O_CREAT | O_TRUNC | linkFlag(false);
     // As of an AtomicFile: never open to more users meanwhile.
     const mode = withoutGroup(options.mode ?? (place && replacedAt(place))?.mode ?? original) | WRITABLE;
-    const to = await OpenFile.open(temporary, flags, { mode });
+    const to = await (options.temporary === undefined
+      ? OpenFile.open(temporary, "wx+", { mode })
+      : openWrittenOver(temporary, constants.O_CREAT, { mode }));
     try {
-      await copyBytes(from, before, to).then(() => complete(to, original, options, place)).finally(() => to.close());
+      await copyBytes(from, before, to).then(() =>
+        complete(to, original, options, place)
+      ).finally(() => to.close());
     } catch (error) {
       await removeTemporary(temporary); // the first error tells more
       throw error;
@@ -109,6 +112,7 @@ async function complete(
 }
 
 type CopyOptions = Pick<AtomicFileOptions, "temporary" | "mode" | "mtimeMs" | "followLinks">;
+type CopySettings = ReturnType<typeof copyFileOptions>;
 
 export const copyFileOptions: SchemaOf<CopyOptions, "followLinks"> = /* @__PURE__ */ schema("copyFileAtomic()", () => {
   const { temporary, mode, mtimeMs, followLinks } = atomicFileMembers();
@@ -156,12 +160,12 @@ export async function copyFileAtomic(
   }
 }
 
-async function copyTo(place: Place, source: string, options: CopyOptions): Promise<void> {
+async function copyTo(place: Place, source: string, { followLinks, ...options }: CopySettings): Promise<void> {
   requireReplaceable(place);
   const temporary = options.temporary ?? temporaryPath(place.path);
   await copyToTemporary(source, temporary, options, place);
   try {
-    await renameFile(temporary, place.path);
+    await renameFile(temporary, place.path, { before: stillReplaceable(place, followLinks) });
   } catch (error) {
     await removeTemporary(temporary);
     throw error;

@@ -102,7 +102,7 @@ export class CreatedFile implements Undoable {
   static async take(
     from: string,
     to: string,
-    { replace, atOnce, before, path = to }: NameOptions,
+    { replace, atOnce, before, check, path = to }: NameOptions,
     made: Undoable[],
   ): Promise<void> {
     // Before it has the name: after that another file may have it.
@@ -114,7 +114,7 @@ export class CreatedFile implements Undoable {
       if (!replace || (error as { code?: unknown }).code !== "EEXIST") throw error;
     }
     created.replaced = true;
-    await takeName(from, to, { replace: true, atOnce, before });
+    await takeName(from, to, { replace: true, atOnce, before, check });
   }
 
   async undo(): Promise<Undone> {

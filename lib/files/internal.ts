@@ -23,14 +23,7 @@ export {
   undoAll,
   type Undone,
 } from "./created_file.ts";
-export {
-  followedPlace,
-  keepAttributes,
-  type NameOptions,
-  type Place,
-  placeItself,
-  takeName,
-} from "./place.ts";
+export { followedPlace, keepAttributes, type NameOptions, type Place, placeItself, takeName } from "./place.ts";
 export { attemptsOf } from "./series/rotating_file_writable.ts";
 export type { SeriesAttempts } from "./series/series_attempts.ts";
 export { rotationMembers } from "./series/rotation_options.ts";

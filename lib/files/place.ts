@@ -44,6 +44,20 @@ export function requireReplaceable({ status }: Place): void {
   throw Object.assign(new Error(words), { code });
 }
 
+/**
+ * Returns a check of what has a place by now, for the moment before a file takes it.
+ *
+ * @throws {Error} of the check: `EISDIR` or `EINVAL` of what no file can take, or of a link that is new and to be followed.
+ */
+export function stillReplaceable({ path, status }: Place, followLinks: boolean): () => void {
+  return () => {
+    const now = placeItself(path);
+    requireReplaceable(now);
+    if (!followLinks || status?.isSymbolicLink() || !now.status?.isSymbolicLink()) return;
+    throw Object.assign(new Error("it has become a symbolic link meanwhile: write it again"), { code: "EINVAL" });
+  };
+}
+
 /** Codes of systems that give files away by their superuser only, or not at all. */
 const mayNot: ReadonlySet<unknown> = new Set(["EPERM", "EINVAL", "ENOSYS", "ENOTSUP"]);
 
@@ -89,6 +103,8 @@ export interface NameOptions {
    * it throws refuses the name.
    */
   readonly before?: (() => void) | undefined;
+  /** Called before each attempt to replace what has the name, as `before`, where little may come between. */
+  readonly check?: (() => void) | undefined;
   /** The path by which the file can be taken away again. Default: that by which it got its name. */
   readonly path?: string | undefined;
 }
@@ -99,9 +115,17 @@ export interface NameOptions {
  * @throws {Error} what the file system says, with its `code`: `EEXIST` of a name that is taken.
  */
 export async function takeName(from: string, to: string, options: NameOptions): Promise<void> {
-  const { replace, before } = options;
+  const { replace, before, check } = options;
   const atOnce = options.atOnce || before !== undefined;
-  if (replace) return await renameFile(from, to, { atOnce, before });
+  if (replace) {
+    return await renameFile(from, to, {
+      atOnce,
+      before: () => {
+        check?.();
+        before?.();
+      },
+    });
+  }
   before?.();
   try {
     await (atOnce ? linkSync(from, to) : link(from, to)); // never replaces anything

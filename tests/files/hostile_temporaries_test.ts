@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { lstat, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { AtomicFile, openFileWritable } from "../../lib/files/mod.ts";
+import { openWrittenOver } from "../../lib/files/atomic_file.ts";
+import { AtomicFile, copyFileAtomic, openFileWritable } from "../../lib/files/mod.ts";
 import { inFolder } from "../support/folders.ts";
 import { needs } from "../support/needs.ts";
 
@@ -24,6 +26,25 @@ test(
       assert.deepEqual((await readdir(folder)).sort(), ["link", "target"]);
     }),
 );
+
+test("a temporary file that is no regular file is refused, whatever is to be written, and stays as it is", {
+  skip: needs("mkfifo"),
+}, () =>
+  inFolder(async (folder) => {
+    const [pipe, source, target] = [join(folder, "pipe"), join(folder, "source"), join(folder, "target")];
+    execFileSync("mkfifo", [pipe]);
+    await writeFile(source, "whole");
+    for (const temporary of [pipe, folder, "/dev/null"]) {
+      const refusal = { name: "TypeError", message: /temporary .+ is no regular file: name a file of its own$/ };
+      await assert.rejects(AtomicFile.open(target, { temporary }), refusal);
+      await assert.rejects(openFileWritable(target, { atomic: true, temporary }), refusal.message);
+      await assert.rejects(copyFileAtomic(source, target, { temporary }), refusal);
+      await assert.rejects(openWrittenOver(temporary, 0, {}), { code: /EINVAL|EISDIR/ });
+    }
+    assert.ok((await lstat(pipe)).isFIFO());
+    assert.ok((await lstat("/dev/null")).isCharacterDevice());
+    assert.deepEqual((await readdir(folder)).sort(), ["pipe", "source"]);
+  }));
 
 test("what is in a temporary file before is no part of the file", () =>
   inFolder(async (folder) => {

@@ -264,6 +264,42 @@ for (const [name, replace] of Object.entries(ways)) {
       }),
   );
 
+  if (name !== "copyFileAtomic()") {
+    test(
+      `${name} replaces nothing but a file, and no link that is to be followed, if the name was taken meanwhile`,
+      { skip: needs("links", "mkfifo") },
+      () =>
+        inFolder(async (folder) => {
+          await writeFile(join(folder, "real"), "old");
+          const takers = {
+            pipe: (path: string) => execFileSync("mkfifo", [path]),
+            folder: (path: string) => mkdir(path),
+            link: (path: string) => symlink("real", path),
+          };
+          for (const [kind, take] of Object.entries(takers)) {
+            for (const before of ["file", "nothing"]) {
+              const path = join(folder, `${kind} for ${before}`);
+              if (before === "file") await writeFile(path, "old");
+              const meanwhile = async (): Promise<void> => {
+                await rm(path, { force: true });
+                await take(path);
+              };
+              await assert.rejects(replace(path, folder, {}, meanwhile), { code: /^(?:EINVAL|EISDIR)$/ });
+              const status = await lstat(path);
+              assert.ok(
+                kind === "pipe" ? status.isFIFO() : kind === "link" ? status.isSymbolicLink() : status.isDirectory(),
+              );
+            }
+          }
+          assert.equal(await readFile(join(folder, "real"), "utf8"), "old");
+          const path = join(folder, "link that is not followed");
+          await replace(path, folder, { followLinks: false }, () => symlink("real", path));
+          assert.ok((await lstat(path)).isFile());
+          assert.deepEqual((await readdir(folder)).filter((name) => name.startsWith(".")), []);
+        }),
+    );
+  }
+
   test(
     `${name} tells that a file is mounted alone, and leaves it as it is`,
     { skip: cannotMount },

@@ -101,6 +101,7 @@ async function openFile(place: Place, options: FileOptions): Promise<OutputFile>
   const { mode } = options;
   return await openAtomicFileAt(place, {
     replace: overwrite,
+    followLinks: options.root === undefined,
     flush,
     atOnce: writesAtOnce,
     ...(mode !== undefined && { mode }),
