@@ -44,7 +44,7 @@ export type UploadErrorCode =
   | "TRAILER_DIGEST"
   | "UNSUPPORTED";
 
-export const uploadStatuses: Readonly<Record<UploadErrorCode, number>> = {
+const uploadStatuses: Readonly<Record<UploadErrorCode, number>> = {
   ABORTED: 499,
   BAD_DIGEST: 400,
   BAD_LENGTH: 400,
@@ -91,6 +91,68 @@ export class UploadError extends Error {
     this.code = code;
     this.status = uploadStatuses[code];
   }
+}
+
+/** The reasons of handlers to refuse a request, and their statuses. */
+const handlerStatuses = {
+  BAD_FIELD: 400,
+  BUSY: 503,
+  CHECKSUM_MISMATCH: 460,
+  COMPLETED: 400,
+  CROSS_SITE: 403,
+  FINAL: 403,
+  INCONSISTENT_LENGTH: 400,
+  INTERNAL: 500,
+  LOCKED: 423,
+  METHOD_NOT_ALLOWED: 405,
+  NO_FOLDER: 409,
+  NOT_FOUND: 404,
+  OFFSET_MISMATCH: 409,
+  PARTIAL_PUT: 400,
+  PRECONDITION_FAILED: 412,
+  SUPERSEDED: 409,
+  TRANSFER_CODING: 501,
+  UNKNOWN_VERSION: 412,
+} as const;
+
+type RefusalCode = UploadErrorCode | keyof typeof handlerStatuses;
+
+const statuses: Readonly<Record<RefusalCode, number>> = { ...uploadStatuses, ...handlerStatuses };
+
+type Fields = Readonly<Record<string, string>>;
+
+/** A request that is refused, with the words that its sender gets. */
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+  readonly status: number;
+  readonly fields: Fields;
+  /** Additional members for programs; `type` tells them the meaning of the others. */
+  readonly members: Readonly<Record<string, unknown>>;
+
+  constructor(
+    code: RefusalCode,
+    message: string,
+    fields: Fields = {},
+    cause?: unknown,
+    members: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "Refusal";
+    this.code = code;
+    this.status = statuses[code];
+    this.fields = fields;
+    this.members = members;
+  }
+
+  /** Returns the refusal with more fields, which do not replace its own. */
+  withFields(fields: Fields): Refusal {
+    return new Refusal(this.code, this.message, { ...fields, ...this.fields }, this.cause, this.members);
+  }
+}
+
+/** A refusal for a reason that passes. */
+export function again(reason: string, cause?: unknown): Refusal {
+  return new Refusal("BUSY", `${reason}: try again`, { "Retry-After": "1" }, cause);
 }
 
 /** The maximum number of characters of a name in a message. */

@@ -3,7 +3,7 @@ import { fieldOf } from "../body/body_source.ts";
 import { requireCodings } from "../body/decoded_body.ts";
 import { boundaryOf } from "../form/form_parser.ts";
 import { randomName } from "../form/form_options.ts";
-import { nameTaken, shown } from "../body/upload_error.ts";
+import { nameTaken, Refusal, shown } from "../body/upload_error.ts";
 import { requireOwnSite } from "./cross_site.ts";
 import type { UploadInfo } from "./handler_options.ts";
 import { type Settings, typeOf } from "./settings.ts";
@@ -11,7 +11,6 @@ import { headersOf, type Incoming } from "./incoming.ts";
 import { essenceOf } from "../../semantics/mod.ts";
 import { decodePath, pathBelow, requireName } from "./naming.ts";
 import { type Place, requireConditions } from "./storage.ts";
-import { Refusal } from "./problem.ts";
 
 /** The methods that are answered, as a value of `Allow`. */
 export const ALLOWED = "OPTIONS, POST, PUT";

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { fieldOf } from "../body/body_source.ts";
 import type { Incoming } from "./incoming.ts";
-import { Refusal } from "./problem.ts";
+import { Refusal } from "../body/upload_error.ts";
 
 /** The other sites whose pages may upload: all, none, or these origins. */
 export type AllowedOrigins = boolean | ReadonlySet<string>;

@@ -1,9 +1,9 @@
 import { fieldOf } from "../body/body_source.ts";
 import { admit, ALLOWED } from "./admission.ts";
-import { type Answer, type Incoming, type OpenBody, pathOf, tell } from "./incoming.ts";
+import { type Answer, type Incoming, type OpenBody, pathOf, problemAnswer, refusalOf, tell } from "./incoming.ts";
 import type { Settings } from "./settings.ts";
 import { pathBelow } from "./naming.ts";
-import { again, problemAnswer, refusalOf } from "./problem.ts";
+import { again } from "../body/upload_error.ts";
 import { answerResumable, capabilities, corsFields } from "./resumable/answer_resumable.ts";
 import type { Inform } from "./resumable/exchange.ts";
 import { receive } from "./reception.ts";

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { BodySource } from "../body/body_source.ts";
+import { ACCEPTED_CODINGS } from "../body/decoded_body.ts";
+import { again, Refusal, UploadError } from "../body/upload_error.ts";
 
 /** A request, from whichever kind of server. */
 export interface Incoming {
@@ -51,6 +53,59 @@ export function jsonAnswer(
     fields: { ...fields, "Content-Type": type, "X-Content-Type-Options": "nosniff" },
     body,
   };
+}
+
+/** The titles of RFC 9110, of RFC 4918 for 423, and of tus for 460. */
+const titles: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  409: "Conflict",
+  411: "Length Required",
+  412: "Precondition Failed",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Content",
+  423: "Locked",
+  460: "Checksum Mismatch",
+  499: "Client Closed Request",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  503: "Service Unavailable",
+  507: "Insufficient Storage",
+};
+
+/** Converts an error into a refusal, which holds nothing that the sender must not know. */
+export function refusalOf(error: unknown, options: { readonly decode?: boolean }): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof UploadError) return new Refusal(error.code, error.message, fieldsOf(error, options), error);
+  const code = systemCodeOf(error);
+  if (code === "EMFILE" || code === "ENFILE") {
+    return again("The server has too many files open", error);
+  }
+  return new Refusal("INTERNAL", "The server could not store the upload", {}, error);
+}
+
+export function problemAnswer({ status, code, message, fields, members }: Refusal): Answer {
+  const problem = { title: titles[status], status, detail: message, code, ...members };
+  return jsonAnswer(status, "application/problem+json", fields, problem);
+}
+
+function fieldsOf(
+  { code }: UploadError,
+  { decode = false }: { readonly decode?: boolean },
+): Readonly<Record<string, string>> {
+  if (code !== "UNSUPPORTED") return {};
+  // Types are refused with fields of their own: this is about codings (RFC 9110, section 15.5.16).
+  return { "Accept-Encoding": decode ? ACCEPTED_CODINGS : "identity" };
+}
+
+/** The file system's code of an error, or of what brought it about. */
+function systemCodeOf(error: unknown): unknown {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
+  return code ?? (cause === undefined ? undefined : systemCodeOf(cause));
 }
 
 /**

@@ -4,7 +4,7 @@ import { makeDirectorySync, ProcessLock, reasonOf, removeAbandonedOnce } from ".
 import type { S3Bucket } from "../../s3/mod.ts";
 import { ifMatchHolds, ifNoneMatchLists, ifUnmodifiedSinceHolds } from "../../semantics/mod.ts";
 import { fieldOf } from "../body/body_source.ts";
-import { nameTaken, UploadError } from "../body/upload_error.ts";
+import { again, nameTaken, Refusal, UploadError } from "../body/upload_error.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
 import { BucketSessions } from "../session/bucket_sessions.ts";
 import { DiskSessions } from "../session/disk_sessions.ts";
@@ -13,7 +13,6 @@ import type { Claim } from "../sink/contained_path.ts";
 import { CreatedObject, MARK, objectAt } from "../sink/created_object.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import type { Incoming } from "./incoming.ts";
-import { again, Refusal } from "./problem.ts";
 
 export interface Place {
   readonly mtimeMs: number;

@@ -1,5 +1,5 @@
 import type { DigestAlgorithm } from "../../semantics/mod.ts";
-import { Refusal } from "../handler/problem.ts";
+import { Refusal } from "../body/upload_error.ts";
 import type { Claim } from "../sink/contained_path.ts";
 
 /** The folder of sessions in the one for uploads: no upload may have a name that begins so. */

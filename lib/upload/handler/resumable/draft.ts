@@ -1,11 +1,10 @@
 import { parseNaturalNumber } from "../../../semantics/mod.ts";
 import { type Announced, announcedOf } from "../../body/announced.ts";
-import { UploadError } from "../../body/upload_error.ts";
+import { Refusal, UploadError } from "../../body/upload_error.ts";
 import type { Lease } from "../../session/sessions.ts";
 import type { SessionHold, SessionRecord } from "../../session/session_storage.ts";
 import { admit } from "../admission.ts";
 import { locationOf } from "../naming.ts";
-import { Refusal } from "../problem.ts";
 import type { Settings } from "../settings.ts";
 import { decodeExtended, parseParameters } from "../../form/part_header.ts";
 import { complete } from "./completion.ts";

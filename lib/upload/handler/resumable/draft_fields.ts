@@ -1,5 +1,5 @@
 import { parseBoolean, parseNaturalNumber } from "../../../semantics/mod.ts";
-import { Refusal } from "../problem.ts";
+import { Refusal } from "../../body/upload_error.ts";
 import { asked, type Exchange, type Fields } from "./exchange.ts";
 
 /** The newest interop version, of draft 11. */

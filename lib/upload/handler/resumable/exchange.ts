@@ -2,13 +2,12 @@ import { LockLostError } from "../../../files/internal.ts";
 import { essenceOf, formatHTTPDate } from "../../../semantics/mod.ts";
 import type { Announced } from "../../body/announced.ts";
 import { fieldOf } from "../../body/body_source.ts";
-import { UploadError } from "../../body/upload_error.ts";
+import { Refusal, UploadError } from "../../body/upload_error.ts";
 import type { HoldOptions, SessionHold, SessionRecord } from "../../session/session_storage.ts";
 import { appendBody, type Lease, type Sessions } from "../../session/sessions.ts";
 import type { UploadInfo } from "../handler_options.ts";
-import { type Answer, headersOf, type Incoming, type OpenBody } from "../incoming.ts";
+import { type Answer, headersOf, type Incoming, type OpenBody, problemAnswer, refusalOf } from "../incoming.ts";
 import { pathBelow } from "../naming.ts";
-import { problemAnswer, Refusal, refusalOf } from "../problem.ts";
 import type { Counter } from "../reception.ts";
 import type { Settings } from "../settings.ts";
 

@@ -3,7 +3,7 @@ import type { Lease } from "../../session/sessions.ts";
 import type { SessionHold, SessionRecord } from "../../session/session_storage.ts";
 import { nameOf, requireExtension, requirePlace, requireType } from "../admission.ts";
 import { decodePath, locationOf, pathBelow } from "../naming.ts";
-import { Refusal } from "../problem.ts";
+import { Refusal } from "../../body/upload_error.ts";
 import { newName } from "../reception.ts";
 import { typeOf } from "../settings.ts";
 import { complete } from "./completion.ts";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
-import { Refusal } from "../problem.ts";
+import { Refusal } from "../../body/upload_error.ts";
 import { asked, type Exchange, sessionOfUrl } from "./exchange.ts";
 
 export const VERSION = "1.0.0";
