@@ -27,7 +27,7 @@ import {
   signedField,
   writableOptions,
 } from "./s3_object.ts";
-import { deleteObject, headObject, listObjects, putObject } from "./request/objects.ts";
+import { deleteObject, headObject, listObjects, type ListOptions, putObject } from "./request/objects.ts";
 import { bytesBody, objectPath } from "./request/signed_request.ts";
 import { Store } from "./request/store.ts";
 import { type S3BucketOptions, s3BucketOptions } from "./s3_bucket_options.ts";
@@ -43,7 +43,6 @@ import {
   type UploadContext,
 } from "./upload/object_upload.ts";
 
-type ListOptions = NonNullable<Parameters<S3Bucket["list"]>[0]>;
 type PresignOptions = NonNullable<Parameters<S3Bucket["presign"]>[1]>;
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -60,6 +59,7 @@ export const deleteOptions: SchemaOf<{ signal?: AbortSignal; ifMatch?: string }>
 );
 export const listOptions: SchemaOf<ListOptions, "prefix" | "limit"> = /* @__PURE__ */ schema("list()", () => ({
   prefix: text(""),
+  delimiter: text(undefined, "a text that is not empty", (value) => value !== ""),
   startAfter: text(),
   limit: integer(1, Infinity, Infinity),
   signal: signal(),
@@ -172,11 +172,18 @@ export class S3Bucket {
    *
    * @param options.prefix The beginning of their keys. Default: none.
    * @param options.startAfter The key behind which it begins. `limit` is how many there are at most. Default: all.
+   * @param options.delimiter The end of a folder's name, mostly `/`: of keys that have it behind the prefix, only their
+   * beginning up to it is listed, once, as `{ prefix }`, behind the objects of its page. Default: none.
    */
   list(
-    options: { prefix?: string; startAfter?: string; limit?: number; signal?: AbortSignal } = {},
-  ): AsyncIterableIterator<S3Object> {
-    return listObjects(this.#store, listOptions(options));
+    options?: { prefix?: string; startAfter?: string; limit?: number; signal?: AbortSignal },
+  ): AsyncIterableIterator<S3Object>;
+  /** Lists the objects of one folder, and the folders in it. */
+  list(
+    options: { delimiter: string; prefix?: string; startAfter?: string; limit?: number; signal?: AbortSignal },
+  ): AsyncIterableIterator<S3Object | { readonly prefix: string }>;
+  list(options: ListOptions = {}): AsyncIterableIterator<S3Object> {
+    return listObjects(this.#store, listOptions(options)) as AsyncIterableIterator<S3Object>;
   }
 
   /**

@@ -372,10 +372,18 @@ export class FakeStore {
 
   #list(query: URLSearchParams): Outcome {
     const all = [...this.objects.keys()].filter((key) => key.startsWith(query.get("prefix") ?? "")).sort();
-    const keys = all.filter((key) => key > (query.get("start-after") ?? ""));
+    const [prefix, delimiter] = [query.get("prefix") ?? "", query.get("delimiter")];
+    const shown = (key: string): string => {
+      const at = delimiter ? key.indexOf(delimiter, prefix.length) : -1;
+      return at === -1 ? key : key.slice(0, at + delimiter!.length);
+    };
+    const keys = [...new Set(all.filter((key) => key > (query.get("start-after") ?? "")).map(shown))];
     const most = Math.min(this.page, Number(query.get("max-keys") ?? Infinity));
     const start = Number(query.get("continuation-token") ?? 0);
     const page = keys.slice(start, start + most).map((key) => {
+      if (delimiter && key.endsWith(delimiter) && key.length > prefix.length) {
+        return `<CommonPrefixes><Prefix>${encodeURIComponent(key)}</Prefix></CommonPrefixes>`;
+      }
       const { etag, modified } = this.objects.get(key)!;
       const time = `<LastModified>${modified.toISOString()}</LastModified>`;
       return `<Contents><Key>${encodeURIComponent(key).replaceAll("%20", "+")}</Key>${time}<ETag>${etag}</ETag><Size>${

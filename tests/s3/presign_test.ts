@@ -102,3 +102,24 @@ test("keys that a function gives with their expiration are kept until shortly be
     await bucket.put("a", "");
     assert.equal(asked, 3, "they expire within five minutes");
   }));
+
+test("list() with a delimiter lists one folder, its objects and the folders in it, over any pages", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    const keys = ["a", "b c/1", "b c/2", "b c/d+e/3", "f/4", "g", "é&/5"];
+    for (const key of keys) await bucket.put(key, key);
+    const listed = async (
+      options: { prefix?: string; startAfter?: string; limit?: number } = {},
+    ): Promise<string[]> => {
+      const found = bucket.list({ delimiter: "/", ...options });
+      return (await Array.fromAsync(found, (each) => "prefix" in each ? `${each.prefix}…` : each.key)).sort();
+    };
+    for (const page of [1, 2, 3, 1000]) {
+      store.page = page;
+      assert.deepEqual(await listed(), ["a", "b c/…", "f/…", "g", "é&/…"]);
+      assert.deepEqual(await listed({ prefix: "b c/" }), ["b c/1", "b c/2", "b c/d+e/…"]);
+      assert.deepEqual(await listed({ startAfter: "b d", limit: 2 }), ["f/…", "g"]);
+      assert.deepEqual(await listed({ prefix: "none/" }), []);
+    }
+    assert.throws(() => bucket.list({ delimiter: "" }), TypeError);
+  }));

@@ -32,6 +32,12 @@ for (const kind of ["garage", "versitygw"] as const) {
       const listed: string[] = [];
       for await (const { key } of bucket.list()) listed.push(key);
       assert.deepEqual(new Set(listed), new Set(["large", "copy of it", ...keys]));
+      await bucket.put("folder of/films/a", "a");
+      const folders: string[] = [];
+      for await (const entry of bucket.list({ prefix: "f", delimiter: "/" })) {
+        if ("prefix" in entry) folders.push(entry.prefix);
+      }
+      assert.deepEqual(folders, ["folder of/"]);
 
       const lost = bucket.writable("resumed");
       const writer = lost.getWriter();

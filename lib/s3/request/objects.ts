@@ -211,20 +211,24 @@ export async function deleteObjects(store: Store, keys: readonly string[]): Prom
   }
 }
 
+export interface ListOptions extends Pick<S3PutOptions, "signal"> {
+  prefix?: string;
+  delimiter?: string;
+  startAfter?: string;
+  limit?: number;
+}
+
 export function listObjects(
   store: Store,
-  { prefix, startAfter, limit, signal }: Readonly<Pick<S3PutOptions, "signal">> & {
-    prefix: string;
-    startAfter?: string;
-    limit: number;
-  },
-): AsyncGenerator<S3Object> {
+  { prefix = "", delimiter, startAfter, limit = Infinity, signal }: ListOptions,
+): AsyncGenerator<S3Object | { readonly prefix: string }> {
   return pagesOf(store, {
     action: "list objects",
     query: {
       "list-type": "2",
       "encoding-type": "url",
       ...(prefix !== "" && { prefix }),
+      ...(delimiter && { delimiter }),
       ...(startAfter && { "start-after": startAfter }),
       ...(limit < MOST_KEYS && { "max-keys": String(limit) }),
     },
@@ -233,12 +237,13 @@ export function listObjects(
     signal,
     entries(page) {
       const decode = decoderOf(page);
-      return page.all("Contents").map((item): S3Object => ({
+      const objects = page.all("Contents").map((item): S3Object => ({
         key: decode(item.required("Key")),
         size: item.size("Size"),
         etag: item.text("ETag") ?? "",
         lastModified: dateOf(item.required("LastModified")),
       })).filter(({ key }) => key.startsWith(prefix)); // not every store knows prefixes
+      return [...objects, ...page.all("CommonPrefixes").map((item) => ({ prefix: decode(item.required("Prefix")) }))];
     },
     next: (page) => ({ "continuation-token": page.required("NextContinuationToken") }),
   });
