@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import fc from "fast-check";
@@ -163,24 +163,6 @@ for (const kind of kinds) {
 }
 
 const cannotFill = needs("proc");
-
-test(
-  "what is written to a device that is always full rejects, all of it",
-  { skip: cannotFill },
-  () =>
-    inFolder(async (directory) => {
-      for (const kind of kinds) {
-        for (const name of ["numbers-00001.txt", "part-00001.txt"]) {
-          await rm(join(directory, name), { force: true });
-          await symlink("/dev/full", join(directory, name));
-        }
-        const stream = kind.make({ directory, maxFileSize: 17_000, overwrite: true });
-        const outcomes = await writeUntilItFails(stream, kind, 2000);
-        assert.equal(outcomes.acknowledged, 0);
-        checkErrors(outcomes, "ENOSPC", /^Cannot write .*-00001\.txt: no space is left on the device \(ENOSPC\)$/);
-      }
-    }),
-);
 
 test(
   "openFileWritable() rejects what it cannot write, names the file, and lets go of it",
