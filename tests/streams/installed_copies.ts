@@ -18,7 +18,7 @@ for (const copy of ${order}) {
   seen.push(name(), is(ReadableStream));
 }
 for (const copy of ${order}) copy.uninstall();
-seen.push(name(), Object.getOwnPropertySymbols(globalThis).filter((key) => String(key).includes("millrace")).length);
+seen.push(name(), Object.getOwnPropertySymbols(globalThis).filter((key) => String(key).includes("millrace/streams.installed")).length);
 `;
 }
 
