@@ -103,7 +103,7 @@ export interface HttpRequestInit
    */
   onUploadProgress?: (
     progress: {
-      /** Bytes that the connection has taken; what the system holds back for the network is part of it. */
+      /** Bytes that the connection has taken: all of the body once the system has, which may hold it back for the network. */
       sent: number;
       /** Bytes of the whole body; undefined if that is not known. */
       total: number | undefined;

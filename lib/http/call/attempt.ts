@@ -177,6 +177,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   }
 
   onSent(): void {
+    this.#upload!.onSent();
     this.#trace?.onBodySent();
     if (!this.#sendsLate) {
       if (this.#discards) this.#startDeadline(DISCARDED_WITHIN);

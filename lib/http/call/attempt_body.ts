@@ -8,7 +8,7 @@ import type { FetchRequest } from "../request/fetch_request.ts";
 const PATIENCE = 1000;
 
 /** The maximum bytes of a piece whose progress is reported. */
-const MOST = 64 * 1024;
+const MOST = 32 * 1024;
 
 interface BodyTerms extends Pick<FetchRequest, "origin" | "expectsContinue" | "trailers"> {
   readonly context: CallContext | undefined;
@@ -31,6 +31,7 @@ export class AttemptBody implements RequestBody {
   trailers: HeaderList | undefined = undefined;
   begun = false;
   #bytesRead = 0;
+  #bytesTold = 0;
   /** The rest of a piece whose beginning was read. */
   #rest: Uint8Array | undefined = undefined;
   #cancelled = false;
@@ -53,6 +54,8 @@ export class AttemptBody implements RequestBody {
     if (this.#isPermitted === undefined) await this.#permission?.wait(PATIENCE);
     if (!(this.#isPermitted ??= true)) return undefined;
     this.begun = true;
+    // A connection asks for more once it has taken the last piece; `onSent` says that all is sent.
+    if (this.#bytesRead !== this.#total) this.#tellProgress();
     let piece = this.#rest ?? await this.#failingHere(() => this.#body.read());
     this.#rest = undefined;
     const { onProgress, trailers } = this.#terms;
@@ -62,8 +65,18 @@ export class AttemptBody implements RequestBody {
     }
     if (piece === undefined && trailers !== undefined) this.trailers = await this.#failingHere(() => trailers.read());
     this.#bytesRead += piece?.length ?? 0;
-    if (piece !== undefined) onProgress?.({ sent: this.#bytesRead, total: this.#total });
     return piece;
+  }
+
+  /** The connection has sent all of it, or the server wants no more. */
+  onSent(): void {
+    if (!this.#cancelled) this.#tellProgress();
+  }
+
+  #tellProgress(): void {
+    if (this.#bytesTold === this.#bytesRead) return;
+    this.#bytesTold = this.#bytesRead;
+    this.#terms.onProgress?.({ sent: this.#bytesRead, total: this.#total });
   }
 
   /** Takes a step in the user's context; neither the body nor the trailers know where they are sent. */
@@ -78,14 +91,15 @@ export class AttemptBody implements RequestBody {
   }
 
   cancel(reason: unknown): void {
-    this.#permit(false);
+    this.proceed(false);
     this.#cancelled = true;
     this.#reason = reason;
     if (this.#isAbandoned) this.#stop(reason);
   }
 
-  proceed(): void {
-    this.#permit(true);
+  proceed(isPermitted: boolean = true): void {
+    this.#isPermitted ??= isPermitted;
+    this.#permission?.end();
   }
 
   /** Another attempt begins with the same body, of which nothing was read. */
@@ -97,11 +111,6 @@ export class AttemptBody implements RequestBody {
   abandon(): void {
     this.#isAbandoned = true;
     if (this.#cancelled) this.#stop(this.#reason);
-  }
-
-  #permit(is: boolean): void {
-    this.#isPermitted ??= is;
-    this.#permission?.end();
   }
 
   #stop(reason: unknown): void {

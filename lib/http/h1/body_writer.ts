@@ -97,7 +97,10 @@ export class BodyWriter {
       const { bytes } = this.#body;
       if (bytes === undefined || piece.length - this.#taken <= LARGE) {
         this.#taken = this.#output.put(piece, this.#taken);
-      } else this.#writeUncopied(piece, this.#taken += LARGE);
+      } else { // not copied
+        this.#output.flush();
+        this.#transport.write(piece.subarray(this.#taken, this.#taken += LARGE));
+      }
       if (this.#taken === piece.length) break;
       this.#output.flush();
       if (this.#transport.full) {
@@ -105,23 +108,14 @@ export class BodyWriter {
         return;
       }
     }
-    this.#endPiece(piece);
-    // What has only its end left to be read needs no room.
-    if (this.#transport.full && this.#left !== 0) this.#waits = true;
-    else this.#read();
-  }
-
-  #writeUncopied(piece: Uint8Array, end: number): void {
-    this.#output.flush();
-    this.#transport.write(piece.subarray(end - LARGE, end));
-  }
-
-  #endPiece(piece: Uint8Array): void {
     this.progressAt = performance.now();
     if (this.#left === undefined) this.#output.putLine("\r\n");
     else this.#left -= piece.length;
     this.#piece = undefined;
     this.#flushSoon();
+    // What has only its end left to be read needs no room.
+    if (this.#transport.full && this.#left !== 0) this.#waits = true;
+    else this.#read();
   }
 
   #onEnd(): void {

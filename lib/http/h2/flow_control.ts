@@ -94,6 +94,8 @@ export class BodySender {
   /** Streams that have something to send or to ask for, and room in their own window. */
   #queue: Http2Stream[] = [];
   #first = 0;
+  /** Streams whose bodies are in the output, in that order, and not known to be taken by the system. */
+  readonly untaken: Http2Stream[] = [];
 
   constructor(transport: Transport, output: FrameWriter, peer: PeerSettings, origin: string, events: BodySenderEvents) {
     this.#transport = transport;
@@ -113,6 +115,14 @@ export class BodySender {
     if (body === undefined) return;
     stream.piece = body.bytes;
     this.queue(stream);
+  }
+
+  /** The end of a stream's body is in the output. */
+  end(stream: Http2Stream): void {
+    stream.body = undefined;
+    stream.bodyEnd = this.#output.added;
+    this.#output.tells = true;
+    this.untaken.push(stream);
   }
 
   /** Has a stream served whose window has grown, or that has a new piece. */
@@ -199,7 +209,7 @@ export class BodySender {
     this.#events.onProgress();
     if (!isThrough) return this.queue(stream);
     stream.piece = undefined;
-    if (endsStream) this.#onSent(stream);
+    if (endsStream) this.end(stream);
     // The body may be at its end, which needs no room to be said, and without which the server may give none.
     else this.#read(stream);
   }
@@ -214,26 +224,16 @@ export class BodySender {
   #onPiece(stream: Http2Stream, piece: Uint8Array | undefined): void {
     stream.isReading = false;
     if (stream.isOver) return;
-    if (piece === undefined) return this.#end(stream);
-    stream.piece = piece;
-    stream.pieceAt = 0;
-    this.queue(stream);
-  }
-
-  #end(stream: Http2Stream): void {
+    if (piece !== undefined) {
+      stream.piece = piece;
+      stream.pieceAt = 0;
+      return this.queue(stream);
+    }
     const { trailers } = stream.body!;
     if (trailers === undefined) this.#output.addData(stream.id, NOTHING, 0, 0, true);
     else this.#events.onTrailers(stream, trailers);
-    this.#onSent(stream);
+    this.end(stream);
     this.#events.onReady();
-  }
-
-  #onSent(stream: Http2Stream): void {
-    stream.body = undefined;
-    stream.bodyEnd = this.#output.added;
-    this.#output.tells = true;
-    // That of an answered request is sent once the system has taken it.
-    if (!stream.isAnswered) stream.handler.onSent();
   }
 
   #onBroken(stream: Http2Stream, error: HttpError): void {

@@ -69,7 +69,7 @@ export class Http2Stream implements Exchange {
   isReading = false;
   isQueued = false;
   progressAt = 0;
-  /** The offset behind its body in all bytes that the session ever sent; 0 before. */
+  /** The offset behind its body in all bytes that the session ever sent; 0 before, and once the system has taken these. */
   bodyEnd = 0;
   /** Bytes that the server lets us send; negative if its SETTINGS lowered the window. */
   sendWindow = 0;
@@ -109,7 +109,7 @@ export class Http2Stream implements Exchange {
   }
 
   get isSending(): boolean {
-    return this.body !== undefined || this.isAnswered;
+    return this.body !== undefined || this.bodyEnd > 0;
   }
 
   consumed(bytes: number): void {

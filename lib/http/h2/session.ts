@@ -119,7 +119,7 @@ export class Session
       stream.body = body;
       stream.sendWindow = this.#peer.initialWindowSize;
       this.#sender.add(stream);
-    }
+    } else if (body !== undefined) this.#sender.end(stream);
     this.#noise.earn(2);
     // The first may be started before the session has come to rest.
     if (this.#isIdle || streams.size === 1) this.#leaveIdle();

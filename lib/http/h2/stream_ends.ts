@@ -10,8 +10,6 @@ export class StreamEnds {
   /** Whether a request ended; for the session, which sets it back. */
   hasFreed = false;
   readonly closed: ClosedStreams = new ClosedStreams();
-  /** The number of streams whose responses have ended before their bodies. */
-  #answered = 0;
   readonly #streams: StreamTable;
   readonly #output: FrameWriter;
   readonly #sender: BodySender;
@@ -25,10 +23,8 @@ export class StreamEnds {
   }
 
   complete(stream: Http2Stream, trailers: HeaderList | undefined): void {
-    const isTaken = stream.body === undefined && stream.bodyEnd <= this.#output.taken;
-    stream.isAnswered = stream.isAccepted && !isTaken;
-    if (stream.isAnswered) this.#answered++;
-    else this.#remove(stream);
+    stream.isAnswered = stream.isAccepted && stream.isSending;
+    if (!stream.isAnswered) this.#remove(stream);
     if (stream.isOver && stream.body !== undefined) {
       // The server does not want the rest of the body, and must not take what it has for all of it (RFC 9113 section 8.1).
       this.#reset(stream, h2.CANCEL);
@@ -38,12 +34,16 @@ export class StreamEnds {
     stream.handler.onEnd(trailers, stream.isAnswered);
   }
 
-  /** Completes answered requests whose bodies the system has taken. */
+  /** Tells of bodies that the system has taken, and completes their requests if these are answered. */
   completeTaken(): void {
-    if (this.#answered === 0) return;
-    const { taken } = this.#output;
-    for (const stream of this.#streams.all()) {
-      if (stream.isAnswered && stream.body === undefined && stream.bodyEnd <= taken) this.completeLate(stream);
+    const { untaken } = this.#sender;
+    while (untaken.length > 0 && untaken[0].bodyEnd <= this.#output.taken) {
+      const stream = untaken.shift()!;
+      if (stream.isOver) continue;
+      stream.progressAt = performance.now();
+      stream.bodyEnd = 0;
+      if (stream.isAnswered) this.completeLate(stream);
+      else stream.handler.onSent();
     }
   }
 
@@ -109,7 +109,6 @@ export class StreamEnds {
 
   #remove(stream: Http2Stream): void {
     stream.isOver = true;
-    if (stream.isAnswered) this.#answered--;
     this.#sender.drop(stream);
     this.#streams.delete(stream.id);
     this.hasFreed = true;
