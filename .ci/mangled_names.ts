@@ -84,6 +84,7 @@ export const mangledNames: readonly string[] = [
   "moveBuffered",
   "moveForPipe",
   "mustWait",
+  "nativeController",
   "nativeSide",
   "onNext",
   "onPullFailed",

@@ -249,6 +249,25 @@ for (const [name, source] of Object.entries(left)) {
   });
 }
 
+for (const size of [1, 3, 4, 5, 9]) {
+  test(`a native BYOB reader of ${size} bytes that leaves in the pull for more leaves the rest in order`, async () => {
+    const pull = (controller: ReadableByteStreamController): void => {
+      reader.releaseLock();
+      controller.enqueue(Uint8Array.of(9));
+      controller.close();
+    };
+    const start = (controller: ReadableByteStreamController): void => {
+      for (const [a, b] of [[1, 2], [3, 4], [5, 6], [7, 8]]) controller.enqueue(Uint8Array.of(a!, b!));
+    };
+    const stream = new ReadableStream({ type: "bytes", start, pull }, { highWaterMark: 8 });
+    for (let i = 0; i < 20; i++) await undefined;
+    const reader = nativeGetReader.call(stream, { mode: "byob" }) as ReadableStreamBYOBReader;
+    const { value } = await reader.read(new Uint8Array(size));
+    const bytes = [...value!, ...await bytesBy(byOurs, stream)];
+    assert.deepEqual(bytes, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+}
+
 test("a source sees that a native reader reads, as far as it has read", async () => {
   let controller!: ReadableStreamDefaultController<number>;
   const stream = new ReadableStream<number>({ start: (given) => void (controller = given) });

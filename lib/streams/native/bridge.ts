@@ -126,7 +126,9 @@ class ToNativeFeed extends ReadableFeed {
 
   start(controller: NativeController): void {
     readableStreamReaderGenericInitialize(this.#reader, this.stream);
-    this.watch(controller);
+    this.nativeController = controller;
+    this.stream.feed = this;
+    this.closeSteps();
   }
 
   override pull(controller: NativeController): void {

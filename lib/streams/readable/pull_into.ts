@@ -105,6 +105,13 @@ export class ByteQueue extends Ring<ViewSlots> {
     return count;
   }
 
+  /** Takes bytes, of several entries if one has not as many; there must be so many. */
+  take(count: number): ArrayBufferView {
+    const taken = PullIntoDescriptor.allocated(count);
+    while (taken.bytesFilled < count) this.moveTo(taken, count - taken.bytesFilled);
+    return taken.toView();
+  }
+
   /** ResetQueue. */
   reset(): void {
     this.clear();

@@ -13,11 +13,12 @@ import { known } from "./known.ts";
 const met = new Set<string>();
 const test = overlapping(3);
 
-const isPart = isPlain && !isLong;
+/** The part of a group's cells that is taken: one of so many. */
+const partOf = (isRare: boolean): number => isLong ? 1 : isPlain ? 8 : isRare ? 4 : 1;
 
-for (const { name, cells } of allGroups) {
+for (const { name, cells, isRare } of allGroups) {
   test(name, async () => {
-    const { unknown, reasons } = await differences(cells.filter((_, i) => !isPart || i % 8 === 0), known, runtime);
+    const { unknown, reasons } = await differences(cells.filter((_, i) => i % partOf(isRare) === 0), known, runtime);
     assert.deepEqual(unknown, {});
     for (const reason of reasons) met.add(reason);
   });

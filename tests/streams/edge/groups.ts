@@ -1,5 +1,6 @@
 import { type Cell, cellsOf, type Kinds, type Places, type States } from "./cells.ts";
 import { bodies, methods } from "./readable_places.ts";
+import { rarePlaces } from "./rare_places.ts";
 import { readables, readableStates } from "./readables.ts";
 import { transformPlaces, transforms, transformStates } from "./transforms.ts";
 import { writablePlaces, writables, writableStates } from "./writables.ts";
@@ -8,6 +9,8 @@ import { writablePlaces, writables, writableStates } from "./writables.ts";
 export interface Group {
   readonly name: string;
   readonly cells: readonly Cell[];
+  /** Whether few programs use the place, so that the short form takes a part of the cells. */
+  readonly isRare: boolean;
 }
 
 /** A group for each place that takes streams of these kinds and states. */
@@ -16,16 +19,19 @@ export function groupsOf<Stream>(
   kinds: Kinds<Stream>,
   states: States<Stream>,
   places: Places<Stream>,
+  isRare = false,
 ): Group[] {
   return Object.entries(places).map(([place, take]) => ({
     name: `${place} does with ${what} what it does with the runtime's own`,
     cells: cellsOf(kinds, states, { [place]: take }),
+    isRare,
   }));
 }
 
 /** The places that browsers have, too. */
 export const platformGroups: readonly Group[] = [
   ...groupsOf("readable streams", readables, readableStates, { ...bodies, ...methods }),
+  ...groupsOf("readable streams", readables, readableStates, rarePlaces, true),
   ...groupsOf("writable streams", writables, writableStates, writablePlaces),
   ...groupsOf("transform streams", transforms, transformStates, transformPlaces),
 ];

@@ -32,10 +32,16 @@ export const known: readonly Difference[] = [
     excuses: (native, ours) => native.includes('"used":true') && ours.includes("TypeError"),
   },
   {
-    cells: /^(locked|getReader|getWriter|cancel|abort|tee|pipeTo|pipeThrough|a native pipeTo)/,
+    cells: /^(locked|getReader|getWriter|new Readable|values|cancel|abort|tee|pipeTo|pipeThrough|a native pipeTo)/,
     on: ["bun"],
     reason: "what pipes and iterators have closed stays locked to Bun's own methods, which see late that others closed",
     excuses: (native, ours) => !/one|two|three/.test(native) && /TypeError|^\[false,true\]$/.test(ours),
+  },
+  {
+    cells: /^WebAssembly\.compileStreaming/,
+    on: ["bun"],
+    reason: "so what is left of a body is found to be no module",
+    excuses: (native, ours) => native === '"fails: TypeError"' && ours === '"fails: CompileError"',
   },
   {
     cells: /^(pipeline|compose).* a TextEncoderStream \|.*locked/,
@@ -63,7 +69,13 @@ export const known: readonly Difference[] = [
     excuses: (native, ours) => native.replace("TypeError", "Error") === ours,
   },
   {
-    cells: /^consumers\.text/,
+    cells: /^addAbortSignal\(\) \| a byte stream/,
+    on: ["node"],
+    reason: "Node's function does nothing to a byte stream of its own",
+    excuses: (_, ours) => ours.includes("AbortError"),
+  },
+  {
+    cells: /^consumers\./,
     on: ["deno"],
     reason: "Deno has an error of another class for a locked stream of its own",
     excuses: (native, ours) => native === '"fails: Error"' && ours === '"fails: TypeError"',

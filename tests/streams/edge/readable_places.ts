@@ -7,7 +7,10 @@ const natives = native.ReadableStream.prototype;
 const nativeLocked = Object.getOwnPropertyDescriptor(natives, "locked")!.get!;
 const bodyReads = ["text", "json", "arrayBuffer", "bytes", "blob"] as const;
 
-const ofBody = (body: Response | Request) => ({ used: body.bodyUsed, locked: body.body?.locked });
+export const ofBody = (body: Response | Request): { used: boolean; locked: boolean | undefined } => ({
+  used: body.bodyUsed,
+  locked: body.body?.locked,
+});
 export const plain = async (value: unknown): Promise<unknown> => {
   if (value instanceof Blob) return await value.text();
   if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return new TextDecoder().decode(value);
@@ -40,7 +43,7 @@ function clone(body: Response | Request): Use {
 const post = (body: Stream): Request =>
   new Request("http://localhost/", { method: "POST", body, duplex: "half" } as RequestInit);
 
-async function textOf(stream: ReadableStream<unknown>): Promise<string> {
+export async function textOf(stream: ReadableStream<unknown>): Promise<string> {
   const reader = natives.getReader.call(stream) as ReadableStreamDefaultReader;
   let text = "";
   for (;;) {

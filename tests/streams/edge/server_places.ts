@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  addAbortSignal,
   compose,
   Duplex,
   finished,
@@ -63,6 +64,70 @@ export const nodeModules: Places<Stream> = {
     isReadable(stream as never),
   ],
   "inspect()": (stream) => () => inspect(stream, { depth: 0 }).replace("Subclass", "ReadableStream"),
+};
+
+/** Functions of `node:stream` that few programs use. */
+export const rareNodePlaces: Places<Stream> = {
+  ...Object.fromEntries(
+    (["arrayBuffer", "blob", "buffer", "json"] as const).map((name) => [
+      `consumers.${name}()`,
+      (stream: Stream) => () => outcome(async () => await plain(await consumers[name](asNode(stream)))),
+    ]),
+  ),
+  "addAbortSignal()": (stream) => async () => {
+    const abort = new AbortController();
+    const added = await outcome(() => void addAbortSignal(abort.signal, stream as never));
+    abort.abort();
+    return [added, await outcome(() => new Response(stream).text())];
+  },
+  "pipeline() into a function": (stream) => () =>
+    outcome(() =>
+      new Promise((resolve) => {
+        let text = "";
+        const take = async (chunks: AsyncIterable<Bytes>): Promise<void> => {
+          for await (const chunk of chunks) text += decode(chunk);
+        };
+        pipeline(asNode(stream), take as never, (error) => resolve([error?.name, text]));
+      })
+    ),
+  "Readable.fromWeb(), destroyed": (stream) => () =>
+    outcome(async () => {
+      const readable = Readable.fromWeb(asNode(stream));
+      readable.on("error", () => {});
+      await new Promise((resolve) => readable.on("close", resolve).destroy());
+      return stream.locked;
+    }),
+};
+
+interface BunStream {
+  text(): Promise<string>;
+  json(): Promise<unknown>;
+  bytes(): Promise<Uint8Array>;
+  blob(): Promise<Blob>;
+}
+interface BunReader {
+  readMany(): Promise<{ done: boolean; value: Bytes[] }> | { done: boolean; value: Bytes[] };
+}
+
+/** Methods of Bun's streams. */
+export const rareBunPlaces: Places<Stream> = {
+  ...Object.fromEntries(
+    (["text", "json", "bytes", "blob"] as const).map((name) => [
+      `stream.${name}()`,
+      (stream: Stream) => () => outcome(async () => await plain(await (stream as unknown as BunStream)[name]())),
+    ]),
+  ),
+  "reader.readMany()": (stream) => () =>
+    outcome(async () => {
+      const reader = stream.getReader() as unknown as BunReader;
+      const texts: unknown[] = [];
+      for (let end = false; !end;) {
+        const { done, value } = await reader.readMany();
+        for (const chunk of value ?? []) texts.push(decode(chunk));
+        end = done;
+      }
+      return texts;
+    }),
 };
 
 interface BunGlobal {

@@ -2,6 +2,7 @@ import { inheritNothing, isNativeReadableStreamLocked } from "../../language/nat
 import { lockedError } from "../../language/errors.ts";
 import { viewSlots } from "../../language/array_buffers.ts";
 import { ByteControllerState } from "../../readable/byte_controller_state.ts";
+import type { ByteQueue } from "../../readable/pull_into.ts";
 import {
   DefaultReaderState,
   readableStreamCancel,
@@ -24,7 +25,7 @@ export type NativeController =
 export class ReadableFeed implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly stream: ReadableStreamState;
-  #controller!: NativeController; // set before our stream has it as its feed
+  nativeController!: NativeController; // set before our stream has it as its feed
   #isReading = false;
   /** Whether a read is pending. One suffices: the native side pulls again if it wants more than its chunk. */
   #isWaiting = false;
@@ -35,16 +36,9 @@ export class ReadableFeed implements ReadRequest {
     this.stream = stream;
   }
 
-  /** Passes the stream's end and errors on to the native controller from now on. */
-  watch(controller: NativeController): void {
-    this.#controller = controller;
-    this.stream.feed = this;
-    this.closeSteps();
-  }
-
   pull(controller: NativeController): void {
     if (this.stream.idleLock !== undefined) return;
-    this.#controller = controller;
+    this.nativeController = controller;
     const reader = this.lockStream();
     if (this.#ended || this.#isWaiting) return;
     this.stream.disturbed = true; // as the native side is
@@ -59,16 +53,15 @@ export class ReadableFeed implements ReadRequest {
     this.closeSteps();
   }
 
-  /** Gives a chunk before our source is pulled for the next one, in which call the native consumer may leave. */
+  /** Gives bytes or a chunk before our source is pulled for more, in which call the native consumer may leave. */
   #giveBuffered(): void {
     const { controller } = this.stream;
+    const { queue } = controller;
     const room = this.#roomOfByobRead;
-    if (room && controller instanceof ByteControllerState && controller.queue.peek().byteLength > room) {
-      controller.pullInto(viewSlots(new Uint8Array(room)), 1, this);
-    } else {
-      this.#controller.enqueue(controller.queue.dequeue() as never);
-      controller.afterDequeue();
-    }
+    this.nativeController.enqueue(
+      (room ? (queue as ByteQueue).take(Math.min(room, queue.totalSize)) : queue.dequeue()) as never,
+    );
+    controller.afterDequeue();
   }
 
   cancel(reason: unknown): Promise<void> {
@@ -80,16 +73,15 @@ export class ReadableFeed implements ReadRequest {
 
   chunkSteps(chunk: unknown): void {
     this.#isWaiting = false;
-    if (this.isWanted) {
-      const room = this.#roomOfByobRead;
-      if (room && (chunk as Uint8Array).byteLength > room) {
-        this.#keep((chunk as Uint8Array).subarray(room));
-        chunk = (chunk as Uint8Array).slice(0, room);
-      }
-      this.#controller.enqueue(chunk as never);
-    } else {
+    const room = this.#roomOfByobRead;
+    if (!this.isWanted) {
       releaseReadableFeed(this.stream); // the native consumer was released during the read
       this.#keep(chunk);
+    } else if (room && room < (chunk as Uint8Array).byteLength) {
+      this.#keep(chunk);
+      this.#giveBuffered();
+    } else {
+      this.nativeController.enqueue(chunk as never);
     }
   }
 
@@ -100,7 +92,8 @@ export class ReadableFeed implements ReadRequest {
 
   /** The bytes of the native side's pending BYOB read. More would stay in the native queue, out of reach of readers. */
   get #roomOfByobRead(): number | undefined {
-    return this.type && (this.#controller as globalThis.ReadableByteStreamController).byobRequest?.view?.byteLength;
+    return this.type &&
+      (this.nativeController as globalThis.ReadableByteStreamController).byobRequest?.view?.byteLength;
   }
 
   /** Has our stream, which has nothing buffered, keep what it has given. */
@@ -115,7 +108,7 @@ export class ReadableFeed implements ReadRequest {
     const { state, storedError } = this.stream;
     if (state === "readable" || this.#ended || this.#isReading) return;
     this.#ended = true;
-    const controller = this.#controller as globalThis.ReadableByteStreamController;
+    const controller = this.nativeController as globalThis.ReadableByteStreamController;
     if (state === "errored") {
       controller.error(storedError);
     } else {

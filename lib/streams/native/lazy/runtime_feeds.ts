@@ -102,9 +102,9 @@ export function lightSideOf(state: ReadableStreamState): object | undefined {
   }
   if (template === undefined) return undefined;
   const { stream, controller } = lightPair(template);
-  const feed = new ReadableFeed(state, undefined);
+  const feed = new WatchedReadableFeed(state, undefined);
   controller[FEED] = feed;
-  feed.watch(controller);
+  feed.start(controller);
   return stream;
 }
 
@@ -171,10 +171,13 @@ function isLikeNative(template: Template): boolean {
   }
 }
 
-/** The source of a native side that is made at first use: it shows at all times what the stream is. */
+/** The source of a native side that shows at all times what the stream is. */
 export class WatchedReadableFeed extends ReadableFeed {
+  /** Passes the stream's end and errors on to the native controller from now on. */
   start(controller: NativeController): void {
-    this.watch(controller);
+    this.nativeController = controller;
+    this.stream.feed = this;
+    this.closeSteps();
   }
 }
 
