@@ -1,37 +1,18 @@
 // The answers that `node:stream` wants of a web stream, under registered symbols, for `finished()`, `isDisturbed()` …
 // Node's own streams answer for their native side, of which that of this package is empty.
 import { mustBe } from "../../language/errors.ts";
-import { type EndedPromise, LazyPromise, markAsHandled, noop, react } from "../../language/promises.ts";
+import { type EndedPromise, LazyPromise, noop, react } from "../../language/promises.ts";
 import { readableStreamClose, ReadableStreamState } from "../../readable/stream_state.ts";
 import { UnderlyingSourceAlgorithms } from "../../readable/underlying_source.ts";
 
 const CLOSED_PROMISE = Symbol.for("nodejs.webstream.isClosedPromise");
 
-/** Deno's constructors make the promise that `node:stream` asks for an own property, out of reach of our prototype. */
-class OwnClosedPromise implements EndedPromise {
-  readonly #deferred: EndedPromise;
-  constructor(deferred: EndedPromise) {
-    this.#deferred = deferred;
-  }
-  get promise(): Promise<void> {
-    return this.#deferred.promise;
-  }
-  resolve(): void {
-    this.#deferred.resolve();
-  }
-  reject(reason: unknown): void {
-    markAsHandled(this.#deferred.promise);
-    this.#deferred.reject(reason);
-  }
-}
-
-/** Lets a state settle the promise that the runtime's constructor gave its stream, if it did. */
+/** Has a state settle the promise that Deno's constructors make an own property, out of reach of our prototype. */
 export function adoptOwnClosedPromise(state: AskedState, stream: object): void {
   if (!Object.hasOwn(stream, CLOSED_PROMISE)) return;
-  const own = (stream as Record<symbol, EndedPromise>)[CLOSED_PROMISE];
-  state.ended = new OwnClosedPromise(own);
-  settleIfEnded(state, state.ended);
-  if (isEmpty(state)) react(own.promise, () => closeIfEmpty(state), noop);
+  const own = state.ended = (stream as Record<symbol, EndedPromise>)[CLOSED_PROMISE];
+  settleIfEnded(state, own);
+  react(own.promise, () => closeIfEmpty(state), noop);
 }
 
 /** The state of a stream of either kind, as far as answers need it. */
@@ -66,17 +47,12 @@ export function answerNode(
 }
 
 /** Deno makes an empty body of the global class and closes it from within. One with a source it cancels so. */
-export function closeIfEmpty(state: ReadableStreamState): void {
-  if (!isEmpty(state)) return;
+export function closeIfEmpty(state: AskedState): void {
+  if (!(state instanceof ReadableStreamState) || state.state !== "readable") return;
+  const { source } = state.controller;
+  if (!(source instanceof UnderlyingSourceAlgorithms && source.isNone)) return;
   state.feed = undefined; // its side is closed
   readableStreamClose(state);
-}
-
-/** Whether a stream is open, and has no source that could give it anything. */
-function isEmpty(state: AskedState): state is ReadableStreamState {
-  if (!(state instanceof ReadableStreamState) || state.state !== "readable") return false;
-  const { source } = state.controller;
-  return source instanceof UnderlyingSourceAlgorithms && source.isNone;
 }
 
 /** Returns a promise that settles when the stream has closed or errored. */
