@@ -81,7 +81,7 @@ export class Encoder {
 /** The SHA-256 of each encoder's module, in hexadecimal, as `lib/codecs/wasm/build.json` records it. */
 const versions: Readonly<Record<Family, string>> = {
   brotli: "8b3fd84be32f9e079d856c3fd76c05ad595f8a317d135292516eba88eac51383",
-  zstd: "bfa813313aa7d70a20c12eb5b4d27206a0b79ef14a1af47d734d758dc913cece",
+  zstd: "bd0c2de26b7d39cb14d6e0daefc6da20288ce16c56d8c30627118add1d20ea8f",
   deflate: "685603235417fa87a640ab225f8324a7291d7dfe4d655239f264c64abbc6728a",
 };
 

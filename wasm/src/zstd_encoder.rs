@@ -14,8 +14,10 @@ const C_HASH_LOG: c_int = 102;
 const C_CHAIN_LOG: c_int = 103;
 const C_CONTENT_SIZE_FLAG: c_int = 200;
 const C_CHECKSUM_FLAG: c_int = 201;
-/// Of zstd's experimental parameters: the input stays where it is until all of it is consumed.
+/// Of zstd's experimental parameters: the input stays where it is until all of it is consumed, and there is room for
+/// all output.
 const C_STABLE_IN_BUFFER: c_int = 1006;
+const C_STABLE_OUT_BUFFER: c_int = 1007;
 const END: c_int = 2;
 
 /// Browsers refuse windows above 8 MiB (RFC 9659).
@@ -68,7 +70,8 @@ struct Encoder {
     header: Vec<u8>,
     /// All input comes with the first step, and is compressed where it is.
     whole: bool,
-    given: Option<InBuffer>,
+    /// That input, and the room for output that is left.
+    given: Option<(InBuffer, usize)>,
     finished: bool,
 }
 
@@ -220,23 +223,30 @@ impl Encoder {
     fn step_whole(&mut self, input: &mut &[u8], output: &mut Output) -> Result<Progress, Fault> {
         output.reserve(unsafe { ZSTD_compressBound(input.len()) })?;
         let spare = output.spare()?;
+        if self.given.is_none() {
+            for parameter in [C_STABLE_IN_BUFFER, C_STABLE_OUT_BUFFER] {
+                let code = unsafe { ZSTD_CCtx_setParameter(self.context, parameter, 1) };
+                check(code, FaultKind::Parameter)?;
+            }
+        }
+        let (from, room) = self.given.get_or_insert((
+            InBuffer {
+                source: input.as_ptr(),
+                size: input.len(),
+                position: 0,
+            },
+            spare.len(),
+        ));
+        // What the blocks before have left, though each begins at the output's first byte.
         let mut out = OutBuffer {
             destination: spare.as_mut_ptr().cast(),
-            size: spare.len(),
+            size: *room,
             position: 0,
         };
-        if self.given.is_none() {
-            let code = unsafe { ZSTD_CCtx_setParameter(self.context, C_STABLE_IN_BUFFER, 1) };
-            check(code, FaultKind::Parameter)?;
-        }
-        let from = self.given.get_or_insert(InBuffer {
-            source: input.as_ptr(),
-            size: input.len(),
-            position: 0,
-        });
         let code = unsafe { ZSTD_compressStream2(self.context, &mut out, from, END) };
         check(code, FaultKind::Memory)?;
         unsafe { output.commit(out.position) };
+        *room -= out.position;
         *input = &input[input.len() - (from.size - from.position)..];
         self.finished = input.is_empty();
         Ok(if self.finished {
