@@ -4,6 +4,7 @@ import {
   isUint8Array,
   number,
   oneOf,
+  requireOption,
   schema,
   type SchemaOf,
   signal,
@@ -45,6 +46,8 @@ import {
 
 type PresignOptions = NonNullable<Parameters<S3Bucket["presign"]>[1]>;
 
+type FormOptions = Parameters<S3Bucket["presignPost"]>[1];
+
 const DAY = 24 * 60 * 60 * 1000;
 /** The longest that a signed URL holds, in seconds: a week. */
 const LONGEST = 7 * 24 * 60 * 60;
@@ -75,6 +78,13 @@ export const presignOptions: SchemaOf<PresignOptions, "method" | "expiresIn"> = 
     size: integer(0, Number.MAX_SAFE_INTEGER),
   }),
 );
+export const formOptions: SchemaOf<FormOptions, "expiresIn"> = /* @__PURE__ */ schema("presignPost()", () => ({
+  maxSize: integer(0, Number.MAX_SAFE_INTEGER),
+  expiresIn: integer(1, LONGEST, 3600),
+  contentType: signedField(),
+  cacheControl: signedField(),
+  contentDisposition: signedField(),
+}));
 export const removeOptions: SchemaOf<
   { olderThan?: number; prefix?: string; signal?: AbortSignal },
   "olderThan" | "prefix"
@@ -254,6 +264,28 @@ export class S3Bucket {
       query: { "X-Amz-Expires": String(expiresIn), ...(!isWrite && Object.fromEntries(overrides)) },
       headers: isWrite ? { ...fields, ...(size !== undefined && { "content-length": String(size) }) } : {},
     });
+  }
+
+  /**
+   * Makes a form by which a browser may store an object for a while, of a limited size: a `POST` to `url` with `fields`, and
+   * behind them the file as `file`.
+   *
+   * @param options.maxSize The most bytes that the object may have.
+   * @param options.expiresIn How long it holds, in seconds, a week at most. Default: 3600.
+   * @param options.contentType The field that the object is stored with. `cacheControl` and `contentDisposition` likewise.
+   * @throws {TypeError | RangeError} if an option is not what it should be.
+   */
+  async presignPost(
+    key: string,
+    options:
+      & { maxSize: number; expiresIn?: number }
+      & Pick<S3PutOptions, "contentType" | "cacheControl" | "contentDisposition">,
+  ): Promise<{ url: string; fields: Record<string, string> }> {
+    const settings = formOptions(options);
+    const maxSize = requireOption(formOptions, settings, "maxSize");
+    objectPath(key);
+    const fields = { key, ...fieldsOf(settings) };
+    return await this.#store.presignedForm(fields, [["content-length-range", 0, maxSize]], settings.expiresIn);
   }
 
   /**

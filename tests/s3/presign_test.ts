@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { createHmac } from "node:crypto";
 import test from "node:test";
 import { S3Bucket, type S3Credentials } from "../../lib/s3/mod.ts";
 import { withStore } from "./scene.ts";
@@ -43,6 +45,39 @@ test("presign() refuses options that have no effect with the method", async () =
   const bucket = new S3Bucket({ endpoint: "https://s3.example.com", bucket: "films", credentials });
   await assert.rejects(bucket.presign("a", { size: 4 }), /^TypeError: size is no option where method is GET/);
   await assert.rejects(bucket.presign("a", { method: "DELETE", cacheControl: "no-store" }), TypeError);
+});
+
+test("presignPost() signs a policy that limits the size of what a form stores", async () => {
+  const bucket = new S3Bucket({
+    endpoint: "https://s3.example.com",
+    region: "eu-central-1",
+    bucket: "films",
+    credentials: { ...credentials, sessionToken: "token" },
+  });
+  const before = Date.now();
+  const { url, fields } = await bucket.presignPost("a b/é", { maxSize: 9, expiresIn: 60, contentType: "text/x" });
+  assert.equal(url, "https://s3.example.com/films");
+  const { policy, "x-amz-signature": signature, ...others } = fields;
+  const day = others["x-amz-date"].slice(0, 8);
+  assert.deepEqual(others, {
+    key: "a b/é",
+    "content-type": "text/x",
+    "x-amz-algorithm": "AWS4-HMAC-SHA256",
+    "x-amz-credential": `${credentials.accessKeyId}/${day}/eu-central-1/s3/aws4_request`,
+    "x-amz-date": others["x-amz-date"],
+    "x-amz-security-token": "token",
+  });
+  const { expiration, conditions } = JSON.parse(Buffer.from(policy, "base64").toString());
+  assert.ok(Date.parse(expiration) >= before + 59_000 && Date.parse(expiration) <= Date.now() + 60_000, expiration);
+  assert.deepEqual(conditions, [
+    { bucket: "films" },
+    ...Object.entries(others).map(([name, value]) => ({ [name]: value })),
+    ["content-length-range", 0, 9],
+  ]);
+  const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
+  const key = hmac(hmac(hmac(`AWS4${credentials.secretAccessKey}`, day), "eu-central-1"), "s3");
+  assert.equal(signature, hmac(hmac(key, "aws4_request"), policy).toString("hex"));
+  await assert.rejects(bucket.presignPost("a", {} as never), TypeError);
 });
 
 test("list() begins behind a key and ends at a limit, over any pages", () =>

@@ -32,6 +32,17 @@ for (const kind of ["garage", "versitygw"] as const) {
       const listed: string[] = [];
       for await (const { key } of bucket.list()) listed.push(key);
       assert.deepEqual(new Set(listed), new Set(["large", "copy of it", ...keys]));
+      for (const [length, status] of [[4, 204], [5, 400], [4, 403]]) {
+        const { url, fields } = await bucket.presignPost("from a form é", { maxSize: 4, contentType: "text/x" });
+        const parts = Object.entries({ ...fields, ...(status === 403 && { key: "another" }) });
+        const begin = '--x\r\nContent-Disposition: form-data; name="';
+        const text = parts.map(([name, value]) => `${begin}${name}"\r\n\r\n${value}\r\n`).join("");
+        const body = `${text}${begin}file"; filename="film"\r\n\r\n${"x".repeat(length)}\r\n--x--\r\n`; // as browsers do
+        const headers = { "content-type": "multipart/form-data; boundary=x" };
+        assert.equal((await fetch(url, { method: "POST", headers, body })).status, status);
+      }
+      assert.equal((await bucket.head("from a form é"))!.contentType, "text/x");
+      assert.equal(await bucket.head("another"), undefined);
       await bucket.put("folder of/films/a", "a");
       const folders: string[] = [];
       for await (const entry of bucket.list({ prefix: "f", delimiter: "/" })) {

@@ -1,4 +1,6 @@
 import { AwsV4Signer } from "aws4fetch";
+import { Buffer } from "node:buffer";
+import { createHmac } from "node:crypto";
 import { HttpClient, type HttpRequestInit } from "../../http/mod.ts";
 import { parseHTTPDate } from "../../semantics/mod.ts";
 import { sleep, TimeLimit } from "../../timers/mod.ts";
@@ -134,6 +136,37 @@ export class Store {
     return signed.href;
   }
 
+  /**
+   * Returns a form's URL and fields, signed with a policy of conditions that its sender must keep.
+   *
+   * @see {@link https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html}
+   */
+  async presignedForm(
+    fields: Readonly<Record<string, string>>,
+    conditions: readonly unknown[],
+    expiresIn: number,
+  ): Promise<{ url: string; fields: Record<string, string> }> {
+    const { accessKeyId, secretAccessKey, sessionToken } = await this.#currentKeys();
+    const datetime = this.#datetime();
+    const scope = [datetime.slice(0, 8), this.#region, "s3", "aws4_request"];
+    const signed = {
+      ...fields,
+      "x-amz-algorithm": "AWS4-HMAC-SHA256",
+      "x-amz-credential": [accessKeyId, ...scope].join("/"),
+      "x-amz-date": datetime,
+      ...(sessionToken !== undefined && { "x-amz-security-token": sessionToken }),
+    };
+    const kept = Object.entries({ bucket: this.bucket, ...signed }).map(([name, value]) => ({ [name]: value }));
+    const expiration = new Date(Date.now() + this.#ahead + expiresIn * 1000).toISOString();
+    const policy = Buffer.from(JSON.stringify({ expiration, conditions: [...kept, ...conditions] })).toString("base64");
+    const key = scope.reduce<string | Buffer>(
+      (key, part) => createHmac("sha256", key).update(part).digest(),
+      `AWS4${secretAccessKey}`,
+    );
+    const signature = createHmac("sha256", key).update(policy).digest("hex");
+    return { url: this.#url, fields: { ...signed, policy, "x-amz-signature": signature } };
+  }
+
   subjectOf({ action, key }: Pick<StoreRequest, "action" | "key">): Subject {
     return { action, key, bucket: this.bucket };
   }
@@ -224,8 +257,13 @@ export class Store {
   ): Promise<AwsV4Signer> {
     const keys = await this.#currentKeys();
     if (this.#keys.size > 16) this.#keys.clear(); // a key a day, and a region
-    const datetime = new Date(Date.now() + this.#ahead).toISOString().replace(/[:-]|\.\d+/g, "");
+    const datetime = this.#datetime();
     return new AwsV4Signer({ ...keys, ...request, service: "s3", region: this.#region, cache: this.#keys, datetime });
+  }
+
+  /** The time of a signature, by the store's clock. */
+  #datetime(): string {
+    return new Date(Date.now() + this.#ahead).toISOString().replace(/[:-]|\.\d+/g, "");
   }
 }
 

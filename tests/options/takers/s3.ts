@@ -1,6 +1,13 @@
 import { S3Bucket } from "../../../lib/s3/mod.ts";
 import { rangeOptions, readOptions } from "../../../lib/s3/object_readable.ts";
-import { deleteOptions, headOptions, listOptions, presignOptions, removeOptions } from "../../../lib/s3/s3_bucket.ts";
+import {
+  deleteOptions,
+  formOptions,
+  headOptions,
+  listOptions,
+  presignOptions,
+  removeOptions,
+} from "../../../lib/s3/s3_bucket.ts";
 import { s3BucketOptions, s3Credentials } from "../../../lib/s3/s3_bucket_options.ts";
 import { copyOptions, joinOptions, putOptions, resumeOptions, writableOptions } from "../../../lib/s3/s3_object.ts";
 import { beside, type Taker } from "../taker.ts";
@@ -37,6 +44,7 @@ export const takers: readonly Taker[] = [
   { schema: headOptions, take: (options) => bucket.head("a", options) },
   { schema: deleteOptions, take: (options) => bucket.delete("a", options) },
   { schema: listOptions, take: (options) => bucket.list(options) },
+  { schema: formOptions, take: (options) => bucket.presignPost("a", beside({ maxSize: 1 }, options) as never) },
   { schema: presignOptions, take: (options) => bucket.presign("a", options) },
   { schema: removeOptions, take: (options) => bucket.removeAbandoned(options) },
 ];
