@@ -7,11 +7,13 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { precompress } from "../../lib/precompress/mod.ts";
 import { openStaticHandler } from "../../lib/static/internal.ts";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
+import { FoundFiles } from "../../lib/static/scan/found_files.ts";
+import { Tree } from "../../lib/static/scan/tree.ts";
 import { sourceText } from "../support/bytes.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 
 /** Content of a file that is read behind. */
-const large = (seed: number): Uint8Array<ArrayBuffer> => sourceText(300_000 + seed, seed);
+const large = (seed: number): Uint8Array<ArrayBuffer> => new Uint8Array(270_000 + seed).fill(64 + seed);
 const small = "<p>mill</p>";
 
 async function answerOf(
@@ -35,7 +37,7 @@ async function answerOf(
 async function holds(folder: string, options: StaticHandlerOptions, targets: readonly string[]): Promise<void> {
   const warnings: string[] = [];
   const told = { ...options, onWarning: ({ path }: { path: string }) => void warnings.push(path) };
-  const asks: readonly Record<string, string>[] = [{}, { "accept-encoding": "br, gzip" }, { accept: "text/html" }];
+  const asks: readonly Record<string, string>[] = [{}, { "accept-encoding": "br, gzip", accept: "text/html" }];
   for (const fields of asks) {
     await using whole = await createStaticHandler(folder, told);
     const { handler, whole: isWhole } = await openStaticHandler(folder, told);
@@ -101,6 +103,29 @@ test("while large files are read behind, every path has the answer that it has o
     await writeFile(join(site, "data/b.js"), large(6)); // since then
     await holds(site, {}, targets);
   }));
+
+test("however many unread files are requested, few are open at a time, and a warning that throws holds none up", async () => {
+  const found = new FoundFiles();
+  found.folders.push("/site/");
+  for (let i = 0; i < 40; i++) {
+    found.addFile(`${i}.bin`, undefined);
+    found.unread.add(i);
+  }
+  let open = 0;
+  let most = 0;
+  const tree = new Tree(found, async (file) => {
+    most = Math.max(most, ++open);
+    await new Promise((resolve) => setImmediate(resolve));
+    open--;
+    if (file % 2 === 0) throw new Error("of a callback");
+  });
+  const reads = Array.from({ length: 40 }, (_, file) => tree.read(file));
+  assert.equal(tree.read(1), reads[1], "once");
+  const settled = await Promise.allSettled(reads);
+  assert.equal(settled.filter(({ status }) => status === "rejected").length, 20);
+  assert.deepEqual([open, tree.unread.size], [0, 0]);
+  assert.ok(most <= 8, String(most));
+});
 
 test("it answers before large files are read, and from none that is of other bytes", () =>
   inFolder(async (root) => {

@@ -96,9 +96,9 @@ export class Site {
 
   /** Reads the files that a hasty scan left, and answers from a table of all. */
   async #complete(partial: Table): Promise<void> {
-    await partial.readAll(() => this.#isClosed);
-    if (this.#isClosed) return;
     try {
+      await partial.readAll(() => this.#isClosed);
+      if (this.#isClosed) return;
       const table = await partial.whole(this.#settings);
       await this.#load(table);
       if (this.#isClosed) return;

@@ -162,12 +162,13 @@ export class Table {
       if (number !== undefined && this.tree.unread.has(number)) reads.push(this.tree.read(number));
       return number !== undefined;
     };
-    const isServed = fileServedAt(path, this.#settings, isThere) ?? otherAnswerAt(path, this.#settings, isThere) ??
-      namesOf(path, this.#settings).find((name) => isThere(name.slice(0, name.lastIndexOf("."))));
-    if (isServed === undefined) {
+    if (fileServedAt(path, this.#settings, isThere) === undefined) {
       for (const former of this.#formers) {
         const reading = former.readFor(path);
         if (reading) reads.push(reading);
+      }
+      if (otherAnswerAt(path, this.#settings, isThere) === undefined) {
+        for (const name of namesOf(path, this.#settings)) isThere(name.slice(0, name.lastIndexOf(".")));
       }
     }
     return reads.length > 0 ? Promise.all(reads) : undefined;

@@ -1,11 +1,15 @@
 import type { FoundFiles } from "./found_files.ts";
 import { type Representation, type SiteDictionary, type TreeFile, variantKinds } from "./representation.ts";
 
+/** The number of unread files that are read at once: each takes a descriptor, and time from the others. */
+const LANES = 4;
+
 /** The files to serve. Objects are made of them at requests: most files of a large tree get none. */
 export class Tree implements Iterable<TreeFile> {
   readonly #found: FoundFiles;
   readonly #examine: (file: number) => Promise<void>;
   readonly #reading = new Map<number, Promise<void>>();
+  readonly #lanes: Promise<void>[] = Array.from({ length: LANES }, () => Promise.resolve());
 
   constructor(found: FoundFiles, examine: (file: number) => Promise<void>) {
     this.#found = found;
@@ -19,11 +23,15 @@ export class Tree implements Iterable<TreeFile> {
 
   /** Reads a file of {@linkcode unread}. */
   read(file: number): Promise<void> {
-    let reading = this.#reading.get(file);
-    if (!reading) {
-      reading = this.#examine(file).then(() => void this.#found.unread.delete(file));
-      this.#reading.set(file, reading);
-    }
+    const known = this.#reading.get(file);
+    if (known || !this.#found.unread.has(file)) return known ?? Promise.resolve();
+    const lane = file % LANES;
+    const reading = this.#lanes[lane].then(() => this.#examine(file)).finally(() => {
+      this.#found.unread.delete(file);
+      this.#reading.delete(file);
+    });
+    this.#reading.set(file, reading);
+    this.#lanes[lane] = reading.catch(() => {}); // a callback for warnings threw
     return reading;
   }
 
