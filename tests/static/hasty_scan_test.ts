@@ -149,3 +149,21 @@ test("it answers before large files are read, and from none that is of other byt
     await whole;
     assert.equal((await head("video.mp4")).status, 200);
   }));
+
+test("a file that is replaced while large ones are read has its new answer before these are read", () =>
+  inFolder(async (root) => {
+    const folder = join(root, "site");
+    await writeTree(folder, { "index.html": small, "video.mp4": "x" });
+    await truncate(join(folder, "video.mp4"), 64_000_000);
+    const { handler, whole } = await openStaticHandler(folder, { onWarning() {} });
+    await using site = handler;
+    await writeTree(root, { "next.html": "<p>the next" });
+    await rename(join(root, "next.html"), join(folder, "index.html"));
+    const reloaded = site.reload();
+    const video = site.fetch(new Request("http://site.example/video.mp4", { method: "HEAD" }));
+    await reloaded;
+    assert.equal(await (await site.fetch(new Request("http://site.example/"))).text(), "<p>the next");
+    assert.equal((await video).headers.get("content-length"), "64000000");
+    await whole;
+    assert.equal(await (await site.fetch(new Request("http://site.example/"))).text(), "<p>the next");
+  }));

@@ -65,49 +65,53 @@ export class Site {
   /** The wait of requests for replaced files, until another table answers or the time is over. */
   #heir: { readonly until: number; readonly comes: PromiseWithResolvers<void> } | undefined;
   readonly #sending = new Set<Promise<unknown>>();
+  readonly #isHasty: boolean;
+  /** Fulfilled when all files of the last hasty scan are read, or another one has come. */
+  whole: Promise<void> = Promise.resolve();
   /** Whether a request may be for an unread file. */
   #isPartial = false;
   /** The readings that stand-ins of answers wait for. */
   readonly #readings = new WeakMap<Answer, Promise<unknown>>();
 
-  private constructor(directory: string, settings: Settings) {
+  private constructor(directory: string, settings: Settings, isHasty: boolean) {
     this.#directory = directory;
     this.#settings = settings;
+    this.#isHasty = isHasty;
   }
 
   /**
    * Scans `directory`; its small files are read meanwhile and after, or when they are first asked for. `isHasty`: files that
-   * take long are read behind, and requests for them wait.
+   * take long are read behind, also after later scans, and requests for them wait.
    */
   static async open(directory: string, settings: Settings, isHasty = false): Promise<Site> {
-    const site = new Site(directory, settings);
-    const table = await site.#scan(0, undefined, isHasty);
-    site.#table = table;
-    site.#isPartial = table.isPartial;
-    site.#scanning = site.#isPartial ? site.#complete(table) : site.#load(table);
-    if (!site.#isPartial) site.#prove(table);
+    const site = new Site(directory, settings, isHasty);
+    const table = await site.#scan(0);
+    if (!table.isPartial) site.#scanning = site.#load(table);
+    site.#use(table, undefined);
     return site;
   }
 
-  /** Fulfilled when all files of a hasty scan are read, and scans after it have ended. */
-  get whole(): Promise<void> {
-    return this.#scanning;
+  /** Answers from `table` from now on. */
+  #use(table: Table, former: Table | undefined): void {
+    this.#table = table;
+    this.#isPartial = table.isPartial;
+    if (this.#isPartial) this.track(this.whole = this.#complete(table, former));
+    else this.#prove(table);
   }
 
-  /** Reads the files that a hasty scan left, and answers from a table of all. */
-  async #complete(partial: Table): Promise<void> {
+  /** Reads the files that a hasty scan left, and answers from a table of all, unless another one has come. */
+  async #complete(partial: Table, former: Table | undefined): Promise<void> {
+    const isOver = (): boolean => this.#table !== partial;
     try {
-      await partial.readAll(() => this.#isClosed);
-      if (this.#isClosed) return;
+      await partial.readAll(isOver);
+      if (isOver()) return;
       const table = await partial.whole(this.#settings);
       await this.#load(table);
-      if (this.#isClosed) return;
-      this.#table = table;
-      this.#prove(table);
+      if (former) await warnOfChanged(former, table, this.#settings.warn);
+      if (!isOver()) this.#use(table, undefined);
     } catch (error) {
       this.#settings.warn("", `is served without its memory: ${(error as Error).message}`); // of a callback
     }
-    this.#isPartial = false;
   }
 
   respond(asked: Asked): Answer {
@@ -271,15 +275,14 @@ export class Site {
     const former = this.#table;
     if (former === undefined) return false; // it is closed
     const table = await this.#scan(former.deploy + deploys, former);
-    await this.#load(table);
+    if (!table.isPartial) await this.#load(table);
     if (!await isWhole(table)) return false;
-    await warnOfChanged(former, table, this.#settings.warn);
+    if (!table.isPartial) await warnOfChanged(former, table, this.#settings.warn);
     if (this.#isClosed) return false;
-    this.#table = table;
+    this.#use(table, former);
     this.#endWaits();
     table.retireFormers();
     this.#watch?.renew();
-    this.#prove(table);
     return true;
   }
 
@@ -288,7 +291,8 @@ export class Site {
     this.track(table.proofs.settleAll(new TurnSlicer(), () => this.#table !== table));
   }
 
-  async #scan(deploy: number, former?: Table, isHasty = false): Promise<Table> {
+  async #scan(deploy: number, former?: Table): Promise<Table> {
+    const isHasty = this.#isHasty;
     const { dotfiles, fallback, notFound, previous, warn } = this.#settings;
     const tree = await scanTree(this.#directory, warn, { dotfiles, doubted: this.#doubted, isHasty });
     for (const page of [fallback, notFound]) {
@@ -296,7 +300,7 @@ export class Site {
       if (file !== undefined && tree.unread.has(file)) await tree.read(file);
     }
     const formers = typeof previous === "string"
-      ? [await this.#scanPrevious(previous, isHasty)]
+      ? [await this.#scanPrevious(previous)]
       : previous && former
       ? former.formersFor(deploy)
       : [];
@@ -306,10 +310,10 @@ export class Site {
   }
 
   /** Few files of the previous deploy are requested: they are read on demand. */
-  async #scanPrevious(directory: string, isHasty: boolean): Promise<Table> {
+  async #scanPrevious(directory: string): Promise<Table> {
     const { dotfiles, warn } = this.#settings;
     const settings = { ...this.#settings, memoryLimit: 0, fallback: undefined };
-    const table = new Table(await scanTree(directory, warn, { dotfiles, isHasty }), 0, [], settings);
+    const table = new Table(await scanTree(directory, warn, { dotfiles, isHasty: this.#isHasty }), 0, [], settings);
     table.retire();
     await table.proofs.prepare();
     return table;

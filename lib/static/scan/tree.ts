@@ -54,12 +54,12 @@ export class Tree implements Iterable<TreeFile> {
     for (let i = 0; i < this.length; i++) if (this.#has(i)) yield this.#found.paths.at(i);
   }
 
-  /** The path of a file that `former` has with other bytes; undefined if it has the same or none. */
+  /** The path of a file that `former` has with other bytes; undefined if it has the same or none, or one is unread. */
   changedPath(file: number, former: Tree): string | undefined {
-    if (!this.#has(file)) return undefined;
+    if (!this.#isKnown(file)) return undefined;
     const path = this.#found.paths.at(file);
     const before = former.find(path);
-    if (before === undefined) return undefined;
+    if (before === undefined || !former.#isKnown(before)) return undefined;
     const [now, then] = [this.#found, former.#found];
     const isSame = now.contents.isSame(now.firstOf(file), then.contents, then.firstOf(before));
     return isSame ? undefined : path;
