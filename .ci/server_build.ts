@@ -104,8 +104,13 @@ function pluginsOf({ outdir, codecs }: Omit<Bundle, "options">, chunks: Chunks):
   return [ownFiles({ outdir, codecs, change }), inChunks(chunks), noBuiltins()];
 }
 
+/** Leaves out comments on declarations, which esbuild keeps within classes: an eighth of what runtimes would read. */
+export function withoutDocs(source: string): string {
+  return source.replace(/^ *\/\*\*.*?\*\/\n/gms, "");
+}
+
 async function change(source: string, path: string): Promise<OnLoadResult> {
-  const direct = pastFaces(source, path);
+  const direct = pastFaces(withoutDocs(source), path);
   const late = await withLateBuiltins(direct, path);
   return late === undefined ? { contents: direct, loader: "ts" } : { contents: late, loader: "js" };
 }
