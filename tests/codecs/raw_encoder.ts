@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { concatenated } from "../support/bytes.ts";
 
 /** What `wasm/src/lib.rs` exports. Addresses are unsigned 32-bit. */
 interface Exports {
@@ -44,7 +45,7 @@ export class RawEncoder {
     this.#exports = this.#instantiate();
   }
 
-  /** The encoded bytes of `bytes`, in one piece for each step that gave any. @throws {Error} if a step fails. */
+  /** The encoded bytes of `bytes`, in one piece for each chunk. @throws {Error} if a step fails. */
   encode(bytes: Uint8Array, run: Run): Uint8Array[] {
     if (++this.#runs % RUNS_AN_INSTANCE === 0) this.#exports = this.#instantiate();
     const exports = this.#exports;
@@ -59,9 +60,14 @@ export class RawEncoder {
     for (const { length, operation } of run.chunks) {
       this.#view(exports.input(session, length), length).set(bytes.subarray(position, position + length));
       position += length;
-      const progress = exports.step(session, length, operation, 0x7fffffff);
+      const outputs: Uint8Array<ArrayBuffer>[] = [];
+      let progress = 1; // more output, or more blocks
+      for (let fresh = length; progress === 1; fresh = 0) {
+        progress = exports.step(session, fresh, operation, 0x7fffffff);
+        outputs.push(new Uint8Array(this.#view(exports.output(session), exports.output_length(session))));
+      }
       if (progress !== (operation === 2 ? 2 : 0)) throw new Error(`step returned ${progress} at byte ${position}`);
-      pieces.push(this.#view(exports.output(session), exports.output_length(session)).slice());
+      pieces.push(concatenated(outputs));
     }
     exports.close(session);
     return pieces;

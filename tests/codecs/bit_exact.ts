@@ -1,13 +1,13 @@
 /**
- * Compares two builds of the brotli encoder byte for byte: the released C (feature `unpatched`) and ours with
- * `wasm/patches/`.
+ * Compares two builds of an encoder, `brotli` or `zstd`, byte for byte: the released C (feature `unpatched`) and ours
+ * with `wasm/patches/`. libdeflate's patch chooses other matches, for fewer bytes.
  *
  * ```sh
- * node tests/codecs/brotli_bit_exact.ts REFERENCE.wasm PATCHED.wasm [SEED [COUNT [FOLDER]]]
+ * node tests/codecs/bit_exact.ts FAMILY REFERENCE.wasm PATCHED.wasm [SEED [COUNT [FOLDER]]]
  * ```
  *
- * First encodes up to 600 real files of FOLDER (default `node_modules`) at quality 11, then COUNT (default 12,000)
- * fuzzed inputs from SEED (default 1): all qualities but mostly 10 and 11, all windows, whole and in chunks with
+ * First encodes up to 600 real files of FOLDER (default `node_modules`) at a high level, then COUNT (default 12,000)
+ * fuzzed inputs from SEED (default 1): all levels, of brotli mostly 10 and 11, all windows, whole and in chunks with
  * flushes, with raw dictionaries. COUNT 0 compares the files only. Exits with 1 on any difference.
  */
 
@@ -23,18 +23,22 @@ const MAX_FILES = 600;
 const FILE_SIZES = { min: 300, max: 2_000_000 };
 const SEEN_IN_BROWSERS = /\.(js|mjs|cjs|css|html|json|svg|wasm|md|txt|map)$/;
 
-const [referencePath, patchedPath, seed = "1", count = "12000", folder = "node_modules"] = process.argv.slice(2);
-if (!referencePath || !patchedPath || !Number.isSafeInteger(+seed) || !Number.isSafeInteger(+count)) {
-  console.error("usage: brotli_bit_exact.ts REFERENCE.wasm PATCHED.wasm [SEED [COUNT [FOLDER]]]");
+const [family, referencePath, patchedPath, seed = "1", count = "12000", folder = "node_modules"] = process.argv.slice(
+  2,
+);
+const isBrotli = family === "brotli";
+if (!isBrotli && family !== "zstd" || !patchedPath || !Number.isSafeInteger(+seed) || !Number.isSafeInteger(+count)) {
+  console.error("usage: bit_exact.ts brotli|zstd REFERENCE.wasm PATCHED.wasm [SEED [COUNT [FOLDER]]]");
   process.exit(2);
 }
-const reference = new RawEncoder(referencePath);
+const reference = new RawEncoder(referencePath!);
 const patched = new RawEncoder(patchedPath);
 let differences = 0;
 
 const files = realFiles(folder);
 for (const [path, bytes] of files) {
-  compare(path, bytes, { level: 11, windowLog: 0, sizeKnown: true, chunks: [{ length: bytes.length, operation: 2 }] });
+  const chunks = [{ length: bytes.length, operation: 2 } as const];
+  compare(path, bytes, { level: isBrotli ? 11 : 19, windowLog: 0, sizeKnown: true, chunks });
 }
 console.log(`${files.size} files, ${differences} differences`);
 
@@ -69,8 +73,8 @@ function outcome(encoder: RawEncoder, bytes: Uint8Array, run: Run): string {
 
 function randomRun(bytes: Uint8Array): Run {
   const kind = random(10);
-  const level = kind < 6 ? 11 : kind < 8 ? 10 : random(10);
-  const windowLog = random(2) === 0 ? 0 : 10 + random(15);
+  const level = !isBrotli ? 1 + random(22) : kind < 6 ? 11 : kind < 8 ? 10 : random(10);
+  const windowLog = random(2) === 0 ? 0 : 10 + random(isBrotli ? 15 : 18);
   const chunks = random(3) === 0 ? randomChunks(bytes.length) : [{ length: bytes.length, operation: 2 } as const];
   const run = { level, windowLog, sizeKnown: random(4) > 0, chunks };
   return random(6) === 0 ? { ...run, dictionary: randomDictionary(bytes) } : run;
