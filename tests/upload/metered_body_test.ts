@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Announced } from "../../lib/upload/body/announced.ts";
-import { MeteredBody } from "../../lib/upload/body/metered_body.ts";
+import { MeteredBody } from "../../lib/upload/body/receive_body.ts";
 import { pause } from "../support/waits.ts";
 import { bodyOf } from "./manual_body.ts";
 

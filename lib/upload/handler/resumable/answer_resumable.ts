@@ -4,8 +4,7 @@ import type { Incoming } from "../incoming.ts";
 import type { Settings } from "../settings.ts";
 import { answerDraft, createsByDraft } from "./draft.ts";
 import { type Exchange, failed, type Fields, maxSizeOf, type Outcome, sessionIn, uploadLimit } from "./exchange.ts";
-import { CHECKSUMS, EXTENSIONS, VERSION } from "./tus_fields.ts";
-import { answerTus } from "./tus.ts";
+import { answerTus, CHECKSUMS, EXTENSIONS, VERSION } from "./tus.ts";
 
 /** The names of fields, as scripts ask for them. */
 const FIELD_NAMES = /^[!#$%&'*+.^_`|~\w-]+(?: *, *[!#$%&'*+.^_`|~\w-]+)*$/;

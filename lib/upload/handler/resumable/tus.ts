@@ -1,9 +1,11 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import { type Announced, announcedOf } from "../../body/announced.ts";
-import type { Lease } from "../../session/sessions.ts";
+import { Refusal } from "../../body/upload_error.ts";
 import type { SessionHold, SessionRecord } from "../../session/session_storage.ts";
+import type { Lease } from "../../session/sessions.ts";
 import { nameOf, requireExtension, requirePlace, requireType } from "../admission.ts";
 import { decodePath, locationOf, pathBelow } from "../naming.ts";
-import { Refusal } from "../../body/upload_error.ts";
 import { newName } from "../reception.ts";
 import { typeOf } from "../settings.ts";
 import { complete } from "./completion.ts";
@@ -22,9 +24,77 @@ import {
   type Outcome,
   removeSession,
   requireSize,
+  sessionOfUrl,
   withSession,
 } from "./exchange.ts";
-import { Checksum, DATA_TYPE, mediaTypeIn, numberIn, parseMetadata, partsOf, VERSION } from "./tus_fields.ts";
+
+export const VERSION = "1.0.0";
+
+/** The implemented extensions of tus, as a value of `Tus-Extension`. */
+export const EXTENSIONS =
+  "creation,creation-with-upload,creation-defer-length,checksum,expiration,termination,concatenation";
+
+const DATA_TYPE = "application/offset+octet-stream";
+
+const ALGORITHMS: readonly string[] = ["sha1", "sha256", "sha512", "md5"];
+
+export const CHECKSUMS: string = ALGORITHMS.join(",");
+
+function numberIn(exchange: Exchange, name: string): number | undefined {
+  const value = asked(exchange, name);
+  if (value === undefined) return undefined;
+  if (/^\d{1,15}$/.test(value)) return Number(value);
+  throw new Refusal("BAD_FIELD", `${name} must be a number of bytes, not ${JSON.stringify(value)}`);
+}
+
+/** Parses `Upload-Metadata`. @throws {Refusal} if it is malformed. */
+function parseMetadata(field: string | undefined): Record<string, string> {
+  const metadata: Record<string, string> = {};
+  if (field === undefined || field === "") return metadata;
+  for (const pair of field.split(",")) {
+    const [, key, value = ""] = /^ *([!-+\--~]+)(?: ([A-Za-z0-9+/]*={0,2}))? *$/.exec(pair) ?? [];
+    if (key === undefined || Object.hasOwn(metadata, key)) {
+      throw new Refusal("BAD_FIELD", `Upload-Metadata is malformed at ${JSON.stringify(pair)}`);
+    }
+    Object.defineProperty(metadata, key, { value: Buffer.from(value, "base64").toString(), enumerable: true });
+  }
+  return metadata;
+}
+
+/** A media type (RFC 9110, section 8.3.1), whatever its parameters say. */
+const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+ *(?:;[ -~]*)?$/;
+
+/** The media type that metadata gives a file; undefined if it gives none, or something else: any text can be there. */
+function mediaTypeIn({ filetype, contentType, type }: Readonly<Record<string, string>>): string | undefined {
+  return [filetype, contentType, type].find((each) => each !== undefined && MEDIA_TYPE.test(each));
+}
+
+/** The checksum that a request announces, if any. @throws {Refusal} if it is malformed, or its algorithm is not known. */
+function checksumIn(exchange: Exchange): { update(pieces: readonly Uint8Array[]): void; verify(): void } | undefined {
+  const field = asked(exchange, "upload-checksum");
+  if (field === undefined) return undefined;
+  const [, name = "", expected] = /^(\S+) ([A-Za-z0-9+/]+={0,2})$/.exec(field) ?? [];
+  if (!ALGORITHMS.includes(name)) {
+    throw new Refusal("BAD_FIELD", `Upload-Checksum must be one of ${CHECKSUMS} and base64`);
+  }
+  const hash = createHash(name);
+  return {
+    update: (pieces) => pieces.forEach((piece) => hash.update(piece)),
+    verify() {
+      if (hash.digest("base64") === expected) return;
+      throw new Refusal("CHECKSUM_MISMATCH", "The data is not what Upload-Checksum was made of");
+    },
+  };
+}
+
+/** Returns the sessions that a final upload is made of, as `Upload-Concat` names them; undefined if it is not final. */
+function partsOf(concat: string | undefined): string[] | undefined {
+  if (concat === undefined || concat === "partial") return undefined;
+  const [, list] = /^final; *(\S.*)$/.exec(concat) ?? [];
+  const parts = list?.split(/ +/).map(sessionOfUrl) ?? [];
+  if (parts.length > 0 && parts.every((part) => part !== undefined)) return parts as string[];
+  throw new Refusal("BAD_FIELD", 'Upload-Concat must be "partial", or "final;" and the URLs of partial uploads');
+}
 
 const FIELDS: Fields = { "Tus-Resumable": VERSION };
 
@@ -168,7 +238,7 @@ async function receive(exchange: Exchange, lease: Lease): Promise<void> {
   const { hold } = lease;
   const start = hold.offset;
   const most = (hold.record.length ?? maxSizeOf(settings)) - start;
-  const checksum = Checksum.of(exchange);
+  const checksum = checksumIn(exchange);
   const { expectedBytes } = announcedOf(request.source, { ...settings.save, verify: false, maxBytes: most });
   const announced: Announced = { expectedBytes, digests: new Map(), trailerDigests: undefined };
   if (checksum !== undefined) await hold.doubt();
