@@ -11,6 +11,7 @@
  *
  * @module
  */
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -148,7 +149,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
   let since = moment();
   let isLibrary = false;
   /** Folders that were compressed when their bundle was closed. */
-  const done: string[] = [];
+  const done = new Set<string>();
   /** Astro's project folder, and the beginning of the paths with a hash in their names. */
   let [root, assets] = ["", ""];
   const plugin: ViteHooks & Hooks = {
@@ -193,14 +194,15 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
           option: "output.dir",
           print: (text) => this.info(text),
         };
-        for (const folder of await compressOutput(output, checked, { since, ...tool ?? ownTool })) done.push(folder);
+        for (const folder of await compressOutput(output, checked, { since, ...tool ?? ownTool })) done.add(folder);
       },
     },
     buildApp: {
       order: "post",
       async handler() {
         // Pages of frameworks and files of other plugins came there since.
-        for (const folder of done.splice(0)) output.addFolder(folder);
+        for (const folder of done) if (existsSync(folder)) output.addFolder(folder); // it may be of a build before
+        done.clear();
         await compressOutput(output, checked, { since, ...tool!, isAgain: true });
       },
     },
