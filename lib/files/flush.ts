@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
+import { closeSync, fsyncSync, openSync } from "node:fs";
 import { flushFlags } from "../runtime/mod.ts";
 import { codeOf, fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
@@ -46,23 +46,20 @@ export async function flushFiles(paths: readonly string[], folder: string): Prom
 
 /** Does what {@linkcode flushFiles} does, but blocks the thread meanwhile. */
 export function flushFilesNow(paths: readonly string[], folder: string): void {
-  const sync = (path: string, flags: number | "r", flush: (descriptor: number) => void): void => {
-    const descriptor = openSync(path, flags);
+  for (const path of [...paths, folder]) {
     try {
-      flush(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-  };
-  const attempt = (path: string, call: () => void): void => {
-    try {
-      whileRefusedNow(call, { codes: crowded.codes });
+      whileRefusedNow(() => {
+        const descriptor = openSync(path, path === folder ? "r" : flushFlags());
+        try {
+          fsyncSync(descriptor);
+        } finally {
+          closeSync(descriptor);
+        }
+      }, { codes: crowded.codes });
     } catch (error) {
       if (path !== folder || !refusals.includes(codeOf(error))) requireGone(path, error);
     }
-  };
-  for (const path of paths) attempt(path, () => sync(path, flushFlags(), fdatasyncSync));
-  attempt(folder, () => sync(folder, "r", fsyncSync));
+  }
 }
 
 /** @throws {Error} unless the file is gone, or a link has its name. */

@@ -16,35 +16,36 @@ import {
 import { codecOf } from "./formats.ts";
 import { CHANGED, explain } from "./problem.ts";
 
-/** Does a job of a worker: posts its advance, and its outcome in the end. */
-export async function runJob(job: Job, post: (message: Advance | Outcome) => void): Promise<void> {
-  post(await execute(job, (bytes) => post({ bytes })));
-}
-
-/** Makes the variant of `job`, or takes it from the cache, or says why there is none. */
-export async function execute(job: Job, advance: (bytes: number) => void): Promise<Outcome> {
+/**
+ * Does a job of a worker: makes the variant, or takes it from the cache, or says why there is none. Posts its advance, and
+ * its outcome in the end.
+ */
+export async function runJob(job: Job, post: (message: Advance | Outcome) => void, signal: AbortSignal): Promise<void> {
   const started = performance.now();
   let result: Result;
   let isCached = false;
   try {
-    const cached = job.entry === undefined ? undefined : await restore(job, job.entry);
+    const cached = job.entry === undefined ? undefined : await restore(job, job.entry, signal);
     isCached = cached !== undefined;
-    result = cached ?? (job.size > LARGE_FILE ? await executeStreamed(job, advance) : await executeWhole(job));
+    const isLarge = job.size > LARGE_FILE;
+    result = cached ?? (isLarge ? await executeStreamed(job, post, signal) : await executeWhole(job, signal));
   } catch (error) {
     // A source that moves under a codec makes it fail in its own way.
     const reason = await requireAtRest(job).then(() => error, (moved) => moved);
     result = { state: "failed", message: explain(reason) };
   }
-  return { ...result, isCached, elapsedMs: performance.now() - started };
+  post({ ...result, isCached, elapsedMs: performance.now() - started });
 }
 
-async function executeWhole(job: Job): Promise<Result> {
+async function executeWhole(job: Job, signal: AbortSignal): Promise<Result> {
   const bytes = await readShared(job.source, job.size);
   if (bytes.length !== job.size || sha256(bytes) !== job.sha256) throw new Error(CHANGED);
   const format = codecOf(job.format);
   const { level } = job;
   const dictionary = job.dictionary === undefined ? undefined : await readDictionary(job);
-  const variant = await compress(bytes, { format, level, ...(dictionary && { dictionary }) });
+  signal.throwIfAborted();
+  const stopped = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const variant = await Promise.race([stopped, compress(bytes, { format, level, ...(dictionary && { dictionary }) })]);
   const isUnworthy = variant.length > job.limit;
   if (isUnworthy && !job.keepsAny) return { state: "unworthy" };
   const file = await openTemporary(job);
@@ -53,7 +54,7 @@ async function executeWhole(job: Job): Promise<Result> {
 }
 
 /** In constant memory: the variant is written while the source is read, and discarded if the source turns out changed. */
-async function executeStreamed(job: Job, advance: (bytes: number) => void): Promise<Result> {
+async function executeStreamed(job: Job, post: (message: Advance) => void, signal: AbortSignal): Promise<Result> {
   const format = codecOf(job.format);
   const { level, size } = job;
   const seen = createHash("sha256");
@@ -62,20 +63,24 @@ async function executeStreamed(job: Job, advance: (bytes: number) => void): Prom
   const counted = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform(chunk, controller): void {
       seen.update(chunk);
-      advance(chunk.length);
+      post({ bytes: chunk.length });
       controller.enqueue(chunk);
     },
   });
   const file = await openTemporary(job);
   await complete(file, job, async () => {
-    const variant = (await openFileReadable(job.source))
-      .pipeThrough(counted)
-      .pipeThrough(new CompressionStream(format, { level, size }));
-    for await (const chunk of variant as unknown as AsyncIterable<Uint8Array>) {
-      made.update(chunk);
-      written += chunk.length;
-      if (written > job.limit && !job.keepsAny) return;
-      await file.write(chunk);
+    const reading = (await openFileReadable(job.source)).pipeTo(counted.writable, { signal });
+    reading.catch(() => {}); // the reader of what comes of it fails, too
+    const variant = counted.readable.pipeThrough(new CompressionStream(format, { level, size }));
+    try {
+      for await (const chunk of variant as unknown as AsyncIterable<Uint8Array>) {
+        made.update(chunk);
+        written += chunk.length;
+        if (written > job.limit && !job.keepsAny) return;
+        await file.write(chunk);
+      }
+    } finally {
+      await reading.catch(() => {}); // the source is closed then
     }
     if (seen.digest("hex") !== job.sha256) throw new Error(CHANGED);
   });

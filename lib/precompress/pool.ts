@@ -154,10 +154,7 @@ export class Pool {
     });
   }
 
-  /**
-   * Ends all workers, removes what they were writing, rejects the other jobs with `reason`. A thread of Deno may live on
-   * for a moment: without its temporary file, which it cannot make anew.
-   */
+  /** Ends all workers, removes what they were writing, rejects the other jobs with `reason`. */
   async stop(reason: unknown): Promise<void> {
     this.#stopped ??= { reason };
     const unfinished = [...this.#slots.flatMap(({ current }) => current ?? []), ...this.#waiting.splice(0)];

@@ -1,6 +1,4 @@
-import { parentPort } from "node:worker_threads";
-import type { Job } from "./job.ts";
+import { serveJobs } from "../runtime/mod.ts";
 import { runJob } from "./execute.ts";
 
-const port = parentPort!;
-port.on("message", (job: Job) => runJob(job, (message) => port.postMessage(message)));
+serveJobs(runJob);

@@ -41,11 +41,10 @@ export {
   environmentVariable,
   isPermitted,
   isProcessAlive,
-  JobWorker,
   passingRefusals,
   processStart,
   userNumber,
-  type WorkerJob,
 } from "./process.ts";
+export { JobWorker, serveJobs, type WorkerJob } from "./job_worker.ts";
 export { afterPoll, collectsChannels, holdTlsReads, makeYoungObjects } from "./event_loop.ts";
 export { type RunningServer, serve, type ServeOptions } from "./serve.ts";

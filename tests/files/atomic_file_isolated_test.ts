@@ -33,9 +33,8 @@ const timed: Readonly<Record<string, (path: string, mtimeMs: number) => Promise<
   "openFileWritable()": async (path, mtimeMs) => await (await openFileWritable(path, { mtimeMs })).close(),
   "the compression of a series": async (path, mtimeMs) => {
     await writeFile(path, "");
-    await runCompressJob({ source: path, temporary: path, format: "gzip", level: 1, mtimeMs }, (outcome) => {
-      assert.deepEqual(outcome, {});
-    });
+    const job = { source: path, temporary: path, format: "gzip", level: 1, mtimeMs } as const;
+    await runCompressJob(job, (outcome) => assert.deepEqual(outcome, {}), new AbortController().signal);
   },
 };
 

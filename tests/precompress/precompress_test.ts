@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { chmod, mkdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { decompress } from "../../lib/codecs/mod.ts";
+import { runJob } from "../../lib/precompress/execute.ts";
 import { cleanPrecompressed, manifestName, precompress, readManifest } from "../../lib/precompress/mod.ts";
 import { sourceText } from "../support/bytes.ts";
 import { changedAt, contents, inFolder, listed, writeTree } from "../support/folders.ts";
 import { writeSite } from "./site.ts";
 import { needs } from "../support/needs.ts";
+import { turn } from "../support/waits.ts";
+import { cannotListOpenFiles, openFilesIn } from "../files/written.ts";
 
 /** Levels that make tests quick; the bytes are then still the codecs'. To start a worker takes longer than its work. */
 const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 }, jobs: 1 } as const;
@@ -304,6 +308,44 @@ test("precompress() stops at once when its signal aborts, and leaves no temporar
       message: "before",
     });
   }));
+
+for (const size of [60_000, 17 * 2 ** 20]) {
+  test(
+    `a job of ${size} bytes that is stopped ends early, and leaves no file open`,
+    { skip: cannotListOpenFiles },
+    () =>
+      inFolder(async (folder) => {
+        const [source, temporary] = [join(folder, "page.html"), join(folder, "temporary")];
+        const bytes = Buffer.alloc(size, sourceText(50_000));
+        await writeFile(source, bytes);
+        const { mtimeMs, mode } = await stat(source);
+        const sha256 = createHash("sha256").update(bytes).digest("hex");
+        const job = {
+          path: "page.html",
+          source,
+          temporary,
+          format: "brotli",
+          level: 2,
+          sha256,
+          size,
+          mtimeMs,
+          mode,
+        } as const;
+        for (let turns = 0; turns < 20; turns = 2 * turns + 1) {
+          await writeFile(temporary, "");
+          const stopping = new AbortController();
+          const outcomes: unknown[] = [];
+          const running = runJob({ ...job, limit: size }, (message) => outcomes.push(message), stopping.signal);
+          for (let i = 0; i < turns; i++) await turn();
+          stopping.abort(new Error("stopped"));
+          await running;
+          assert.deepEqual(openFilesIn(folder), []);
+          const { message } = outcomes.at(-1) as { message?: string };
+          if (turns === 0 || size > 2 ** 20) assert.equal(message, "stopped");
+        }
+      }),
+  );
+}
 
 test("precompress() tells its progress up to the end", () =>
   inFolder(async (folder) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
@@ -10,8 +10,9 @@ import { pause, within } from "../support/waits.ts";
 const ends: Readonly<Record<string, string>> = {
   "at once": "process.exit(0);",
   "at once, with an error": 'throw new Error("broken");',
-  "at a job": 'parentPort.on("message", () => process.exit(3));',
-  "at a job, with an error": 'parentPort.on("message", () => { throw new Error("broken"); });',
+  "at a job": 'parentPort.postMessage(null);parentPort.on("message", () => process.exit(3));',
+  "at a job, with an error":
+    'parentPort.postMessage(null);parentPort.on("message", () => { throw new Error("broken"); });',
   "as nothing keeps it": "",
 };
 
@@ -40,3 +41,55 @@ for (const [when, program] of Object.entries(ends)) {
       assert.ok(errors[0] instanceof Error);
     }));
 }
+
+const runtimeModule = new URL("../../lib/runtime/mod.ts", import.meta.url).href;
+
+/** A job that says that it has begun, and a while after it is stopped that it has ended: by a file, as it is heard no more. */
+const endless = async (path: string, post: (message: string) => void, signal: AbortSignal): Promise<void> => {
+  post("begun");
+  while (!signal.aborted) await pause(1);
+  await pause(20);
+  await writeFile(path, "ended");
+};
+
+const endlessModule = `import { readFile, writeFile } from "node:fs/promises";
+import { serveJobs } from ${JSON.stringify(runtimeModule)};
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+serveJobs(${String(endless)});
+`;
+
+for (const place of ["a thread", "the program's own thread, without the worker's module"]) {
+  test(`a job in ${place} has ended when its worker is stopped, and posts nothing any more`, () =>
+    inFolder(async (folder) => {
+      const [module, path] = [join(folder, "worker.mjs"), join(folder, "end")];
+      if (place === "a thread") await writeFile(module, endlessModule);
+      const messages: string[] = [];
+      const { promise: begun, resolve } = Promise.withResolvers<void>();
+      const worker = new JobWorker<string, string>(() => pathToFileURL(module), () => Promise.resolve(endless), {
+        message: (message) => (messages.push(message), resolve()),
+        error: (error) => assert.fail(error),
+      });
+      worker.post(path);
+      await within(begun, "the beginning of the job");
+      await within(worker.stop(), "the end of the worker");
+      assert.equal(await readFile(path, "utf8"), "ended");
+      assert.deepEqual(messages, ["begun"]);
+    }));
+}
+
+test("a worker that does not answer is ended all the same", () =>
+  inFolder(async (folder) => {
+    const module = join(folder, "worker.mjs");
+    await writeFile(
+      module,
+      `import { parentPort } from "node:worker_threads";\nparentPort.on("message", () => { parentPort.postMessage("begun"); for (;;); });\nparentPort.postMessage(null);\n`,
+    );
+    const { promise: begun, resolve } = Promise.withResolvers<void>();
+    const worker = new JobWorker<string, string>(() => pathToFileURL(module), () => assert.fail("replaced"), {
+      message: () => resolve(),
+      error: (error) => assert.fail(error),
+    });
+    worker.post("a job");
+    await within(begun, "the beginning of the job");
+    await within(worker.stop(), "the end of the worker");
+  }));

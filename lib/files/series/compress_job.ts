@@ -1,7 +1,6 @@
-import { closeSync, fsyncSync, futimesSync, openSync, readSync, writeSync } from "node:fs";
 import { openEncoder } from "../../codecs/internal.ts";
 import { ready } from "../../codecs/mod.ts";
-import { systemTime } from "../open_file.ts";
+import { OpenFile, writeFully } from "../open_file.ts";
 import type { SeriesFormat } from "./file_series.ts";
 
 export interface CompressJob {
@@ -22,10 +21,14 @@ export interface CompressOutcome {
 
 const PIECE = 256 * 1024;
 
-export async function runCompressJob(job: CompressJob, post: (outcome: CompressOutcome) => void): Promise<void> {
+export async function runCompressJob(
+  job: CompressJob,
+  post: (outcome: CompressOutcome) => void,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await ready([job.format], "compress");
-    compressFile(job);
+    await compressFile(job, signal);
     post({});
   } catch (error) {
     const { code, message } = error as Error & { code?: unknown };
@@ -34,36 +37,29 @@ export async function runCompressJob(job: CompressJob, post: (outcome: CompressO
 }
 
 /** Compresses a file into another one, which is there and empty, and flushes that to the disk. */
-function compressFile({ source, temporary, format, level, mtimeMs }: CompressJob): void {
-  const from = openSync(source, "r");
+async function compressFile(job: CompressJob, signal: AbortSignal): Promise<void> {
+  const from = OpenFile.openNow(job.source, "r");
   try {
-    const to = openSync(temporary, "r+");
+    const to = OpenFile.openNow(job.temporary, "r+");
     try {
-      const encoder = openEncoder(format, { level });
+      const encoder = openEncoder(job.format, { level: job.level });
       try {
         const buffer = new Uint8Array(PIECE);
         for (let read = 1; read > 0;) {
-          read = readSync(from, buffer, 0, PIECE, null);
-          writeAll(to, encoder.write(buffer.subarray(0, read)));
+          read = await from.read(buffer);
+          signal.throwIfAborted();
+          await writeFully(to, encoder.write(buffer.subarray(0, read)));
         }
-        writeAll(to, encoder.finish());
+        await writeFully(to, encoder.finish());
       } finally {
         encoder.close();
       }
-      futimesSync(to, systemTime(mtimeMs), systemTime(mtimeMs));
-      fsyncSync(to);
+      await to.setModified(job.mtimeMs);
+      await to.sync();
     } finally {
-      closeSync(to);
+      await to.close();
     }
   } finally {
-    closeSync(from);
-  }
-}
-
-function writeAll(descriptor: number, pieces: readonly Uint8Array[]): void {
-  for (const piece of pieces) {
-    for (let start = 0; start < piece.length;) {
-      start += writeSync(descriptor, piece, start, piece.length - start, null);
-    }
+    await from.close();
   }
 }

@@ -1,5 +1,4 @@
-import { parentPort } from "node:worker_threads";
-import { type CompressJob, runCompressJob } from "./compress_job.ts";
+import { serveJobs } from "../../runtime/mod.ts";
+import { runCompressJob } from "./compress_job.ts";
 
-const port = parentPort!;
-port.on("message", (job: CompressJob) => runCompressJob(job, (outcome) => port.postMessage(outcome)));
+serveJobs(runCompressJob);

@@ -30,9 +30,9 @@ class CompressWorkerThread {
 
   /** Ends the thread; what it is doing counts as failed. */
   stop(): void {
-    void this.#worker?.stop();
+    const settle = (): void => this.#settle?.({ message: "it was stopped" });
+    void Promise.resolve(this.#worker?.stop()).then(settle, settle);
     this.#worker = undefined;
-    this.#settle?.({ message: "it was stopped" });
   }
 
   #start(): JobWorker<CompressJob, CompressOutcome> {

@@ -14,18 +14,19 @@ const PIECE = 256 * 1024;
  * The cache is not trusted: the entry must be whole, of the job's key and its own hash, and decode to the content.
  * Returns undefined if it fails a check; throws if the variant cannot be written, or its dictionary has changed.
  */
-export async function restore(job: Job, path: string): Promise<Result | undefined> {
+export async function restore(job: Job, path: string, signal: AbortSignal): Promise<Result | undefined> {
   const dictionary = job.dictionary === undefined ? undefined : await readDictionary(job);
   const entry = await open(path).catch(() => undefined);
   if (entry === undefined) return undefined;
   try {
-    const trailer = await verified(job, entry, dictionary).catch(() => undefined);
+    const trailer = await verified(job, entry, dictionary, signal).catch(() => undefined);
+    signal.throwIfAborted();
     if (trailer === undefined) return undefined;
     if (trailer.size > job.limit) return { state: "unworthy" };
     const file = await openTemporary(job);
     await complete(file, job, async () => {
       const hash = createHash("sha256");
-      for await (const piece of piecesOf(entry, trailer.size)) {
+      for await (const piece of piecesOf(entry, trailer.size, signal)) {
         hash.update(piece);
         await file.write(piece);
       }
@@ -42,6 +43,7 @@ async function verified(
   job: Job,
   entry: FileHandle,
   dictionary: Uint8Array<ArrayBuffer> | undefined,
+  signal: AbortSignal,
 ): Promise<Trailer | undefined> {
   const size = (await entry.stat()).size - TRAILER_SIZE;
   if (size < 0 || size > largestVariant(job)) return undefined;
@@ -51,7 +53,7 @@ async function verified(
   if (trailer?.key !== keyOf(job) || trailer.size !== size) return undefined;
   const [stored, decoded] = [createHash("sha256"), createHash("sha256")];
   const pieces = async function* () {
-    for await (const piece of piecesOf(entry, size)) {
+    for await (const piece of piecesOf(entry, size, signal)) {
       stored.update(piece);
       yield piece;
     }
@@ -68,10 +70,11 @@ async function verified(
 }
 
 /** The first `size` bytes of a file, each piece in memory of its own. */
-async function* piecesOf(file: FileHandle, size: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* piecesOf(file: FileHandle, size: number, signal: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (let position = 0; position < size;) {
     const buffer = new Uint8Array(Math.min(PIECE, size - position));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+    signal.throwIfAborted();
     if (bytesRead === 0) return;
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);

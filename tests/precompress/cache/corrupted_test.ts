@@ -8,11 +8,17 @@ import { compressSync, type Format, levels, ready } from "../../../lib/codecs/mo
 import { encoderVersion } from "../../../lib/codecs/internal.ts";
 import { keyOf, TRAILER_SIZE, trailerBytes } from "../../../lib/precompress/cache/entry.ts";
 import { sha256 } from "../../../lib/precompress/content.ts";
-import { execute } from "../../../lib/precompress/execute.ts";
-import type { Job } from "../../../lib/precompress/job.ts";
+import { runJob } from "../../../lib/precompress/execute.ts";
+import type { Job, Outcome } from "../../../lib/precompress/job.ts";
 import { concatenated, noise, sourceText } from "../../support/bytes.ts";
 import { inFolder } from "../../support/folders.ts";
 import { randomNumbers } from "../../support/random_numbers.ts";
+
+const execute = (job: Job, advance: (bytes: number) => void): Promise<Outcome> =>
+  new Promise((resolve) => {
+    void runJob(job, (message) =>
+      "bytes" in message ? advance(message.bytes) : resolve(message), new AbortController().signal);
+  });
 
 /** The number of corrupted entries: 1,000 with `MILLRACE_CORRUPTED=1000`. */
 const CORRUPTED = Number(process.env.MILLRACE_CORRUPTED ?? 150);

@@ -1,0 +1,189 @@
+import process from "node:process";
+import { parentPort, Worker } from "node:worker_threads";
+import { endsWithin } from "../timers/mod.ts";
+
+/** The environment of workers: on Node the compile cache, which halves their start, and the loader of Plug'n'Play. */
+function workerEnvironment(): Record<string, string> {
+  if ("Deno" in globalThis) return {}; // it would ask for permission to read the variables, and has no such cache
+  const { NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env;
+  return {
+    ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
+    ...(NODE_OPTIONS && "pnp" in process.versions && { NODE_OPTIONS }),
+  };
+}
+
+/**
+ * A function that does a job of a worker, and posts what comes of it. Once the signal is aborted, it closes what it has
+ * opened and ends: a thread that is ended from outside leaves descriptors open.
+ */
+export type WorkerJob<Job, Message> = (
+  job: Job,
+  post: (message: Message) => void,
+  signal: AbortSignal,
+) => Promise<void>;
+
+/** The time that a worker has to end its jobs once it is stopped, in ms. */
+const LONGEST_END = 1000;
+/** The message that asks a worker to stop; and by which it tells that it has loaded, and that a job has ended. */
+const END = null;
+
+/** Does the jobs of a worker, which its module calls once, until its owner stops it. */
+export function serveJobs<Job, Message>(run: WorkerJob<Job, Message>): void {
+  const port = parentPort!;
+  const jobs = new Map<AbortController, Promise<void>>();
+  const stop = async (): Promise<void> => {
+    for (const controller of jobs.keys()) controller.abort();
+    await Promise.allSettled(jobs.values());
+    process.exit();
+  };
+  port.on("message", (job: Job | typeof END) => {
+    if (job === END) return void stop();
+    const controller = new AbortController();
+    const running = run(job, (message) => port.postMessage(message), controller.signal).then(() => {
+      jobs.delete(controller);
+      port.postMessage(END);
+    });
+    jobs.set(controller, running);
+  });
+  port.postMessage(END);
+}
+
+/** The functions of a worker's owner that are called with what it posts, and with what ends it. */
+interface WorkerEvents<Message> {
+  message(message: Message): void;
+  error(error: Error): void;
+}
+
+/** A worker thread that does jobs, or the program's own thread where bundlers left the worker's module out. */
+export class JobWorker<Job, Message> {
+  readonly #load: () => Promise<WorkerJob<Job, Message>>;
+  readonly #events: WorkerEvents<Message>;
+  #worker: Worker | undefined;
+  /** The end of the thread. */
+  #ended: Promise<void> = Promise.resolve();
+  /** The number of jobs that the thread has been given and has not ended. */
+  #jobs = 0;
+  /** The end of the jobs of this thread, and the one under way. */
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | undefined = undefined;
+  /** The jobs that wait for the worker to load: until then it has opened nothing. */
+  #waiting: Job[] | undefined = [];
+  #isStopped = false;
+
+  /** Starts the worker on the module at `address()`; `load` loads its job for this thread. */
+  constructor(address: () => URL, load: () => Promise<WorkerJob<Job, Message>>, events: WorkerEvents<Message>) {
+    this.#load = load;
+    this.#events = events;
+    try {
+      this.#start(startWorker(address()));
+    } catch (error) {
+      this.#replace(error as Error); // in a bundle of CommonJS there is no address
+    }
+  }
+
+  post(job: Job): void {
+    if (this.#worker === undefined) this.#queue(job);
+    else if (this.#waiting !== undefined) this.#waiting.push(job);
+    else this.#give(job);
+  }
+
+  #give(job: Job): void {
+    this.#jobs++;
+    this.#worker!.postMessage(job);
+  }
+
+  /** Has the worker keep the process alive, or not. */
+  set keepsAlive(keepsAlive: boolean) {
+    if (keepsAlive) this.#worker?.ref();
+    else this.#worker?.unref();
+  }
+
+  /** Ends the worker; one with jobs closes what these have opened, for which it has a second. Nothing is posted then. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#stopping.abort();
+    if (this.#jobs > 0) {
+      this.#worker?.postMessage(END);
+      await endsWithin(this.#ended, LONGEST_END);
+    }
+    await this.#worker?.terminate();
+    await this.#running;
+  }
+
+  #start(worker: Worker): void {
+    this.#worker = worker;
+    this.#ended = new Promise((resolve) => worker.once("exit", () => resolve()));
+    worker.on("message", (message: Message | typeof END) => {
+      const waiting = this.#waiting;
+      this.#waiting = undefined;
+      if (this.#isStopped) return;
+      if (waiting !== undefined) waiting.forEach((job) => this.#give(job));
+      else if (message === END) this.#jobs--;
+      else this.#events.message(message);
+    });
+    let hasEnded = false;
+    const end = (error: Error): void => {
+      if (this.#isStopped || hasEnded) return;
+      hasEnded = true;
+      if (this.#waiting !== undefined && isMissingModule(error)) this.#replace(error);
+      else this.#events.error(error);
+    };
+    worker.on("error", end);
+    worker.on(
+      "exit",
+      (code) => end(new Error(`it ended with code ${code}, as by process.exit() in a preloaded module`)),
+    );
+  }
+
+  #replace({ message }: Error): void {
+    const jobs = this.#waiting!;
+    this.#waiting = undefined;
+    this.#worker = undefined;
+    if (!hasWarned) {
+      process.emitWarning(
+        "@millrace/streams compresses in this thread, which it blocks: the module of its worker cannot be loaded " +
+          `(${message.split("\n", 1)[0]}). Bundlers leave it out: mark the package as external to have threads`,
+      );
+    }
+    hasWarned = true;
+    for (const job of jobs) this.#queue(job);
+  }
+
+  /** Runs a job behind the others of this thread: they share what their module keeps. */
+  #queue(job: Job): void {
+    lastHere = lastHere.then(() => this.#running = this.#run(job));
+  }
+
+  async #run(job: Job): Promise<void> {
+    if (this.#isStopped) return;
+    try {
+      const run = await this.#load();
+      await run(job, (message) => {
+        if (!this.#isStopped) this.#events.message(message);
+      }, AbortSignal.any([this.#stopping.signal]));
+    } catch (error) {
+      if (!this.#isStopped) this.#events.error(error as Error);
+    }
+  }
+}
+
+/** The last of the jobs of this thread. */
+let lastHere: Promise<void> = Promise.resolve();
+let hasWarned = false;
+
+function isMissingModule({ code, message }: Error & { code?: unknown }): boolean {
+  return code === "MODULE_NOT_FOUND" || code === "ERR_MODULE_NOT_FOUND" ||
+    /module not found|cannot find module|ModuleNotFound/i.test(message);
+}
+
+/**
+ * Starts a worker thread on the module at `url`. Deno starts those from files only: others are imported by a data URL.
+ * The environment holds what Node needs: Deno would request all of it to copy it, and Deno 2.4 cannot share it.
+ */
+function startWorker(url: URL): Worker {
+  const isFile = url.protocol === "file:";
+  const program = `data:text/javascript,${encodeURIComponent(`import ${JSON.stringify(url.href)};`)}`;
+  // Node's workers inherit --input-type, and refuse to start with it.
+  const isTyped = process.execArgv.some((word) => word.startsWith("--input-type"));
+  return new Worker(isFile ? url : new URL(program), { env: workerEnvironment(), ...(isTyped && { execArgv: [] }) });
+}
