@@ -1,18 +1,15 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
-import { lstat, readFile, rm, stat } from "node:fs/promises";
+import { lstat, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import { type LockedBy, ProcessLock, processSpace } from "../files/internal.ts";
-import { isProcessAlive } from "../runtime/mod.ts";
+import { type LockedBy, ProcessLock } from "../files/internal.ts";
 import { checkedRecord, checkedVariant, isFormat, isKey, journalName } from "./manifest.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import { cannotWrite } from "./problem.ts";
 
-/** The beginning of a journal's first line; of earlier versions, which named the run's process in it. */
+/** The beginning of a journal's first line; that of version 0.2 named the run's process. */
 const FIRST_WORDS = ['\n{"copied":', '\n{"space":'];
-/** A journal of an earlier version that was not touched for so long belongs to a run that was killed, in ms. */
-const LONGEST_SILENCE = 30_000;
 /** The time in ms that a run waits for another before it reports that, and in all. */
 const WAITS = [1000, 600_000];
 /** The number of plans of a run whose folder others change meanwhile. */
@@ -27,21 +24,11 @@ export interface JournalEntry {
   readonly made?: { readonly format: VariantFormat | DeltaFormat; readonly variant: VariantRecord };
 }
 
-/** A run of version 0.2, which held the journal as long as it touched it. */
-interface Owner {
-  readonly space: unknown;
-  readonly pid: unknown;
-  /** The length of the journal that it found, whose run had ended. */
-  readonly after: unknown;
-}
-
 export interface FoundJournal {
   readonly entries: readonly JournalEntry[];
   readonly copied: boolean;
   /** The length of the file in bytes, by which a change is seen. */
   readonly length: number;
-  /** Whether a run of version 0.2 is under way. */
-  readonly isHeld: boolean;
 }
 
 /** The journal in `folder`, if there is one: a run is under way, or was killed. Throws if it cannot be read. */
@@ -57,13 +44,11 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
     throw error;
   }
   const entries: JournalEntry[] = [];
-  let owners: Owner[] = [];
   let copied = false;
   let isJournal = FIRST_WORDS.some((words) => words.startsWith(text.slice(0, words.length)));
   for (const value of text.split("\n").map(parsed)) {
     if (value === undefined) continue; // a line that a kill has torn: the file it told of has not got its name
-    if (isOwner(value) || "copied" in value) {
-      owners = isOwner(value) ? [...owners, value] : []; // a run that holds a lock has found those before at an end
+    if ("copied" in value) {
       isJournal = true;
       copied = value.copied === true;
     } else {
@@ -72,11 +57,7 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
     }
   }
   if (!isJournal) throw notOurs(path);
-  const touched = await stat(path).then(({ mtimeMs }) => mtimeMs, () => 0);
-  // Of those that found the same, the first is at work.
-  const latest = owners.filter(({ after }) => after === owners.at(-1)!.after);
-  const isHeld = touched > Date.now() - LONGEST_SILENCE && latest.some(mayRun);
-  return { entries, copied, length: text.length, isHeld };
+  return { entries, copied, length: text.length };
 }
 
 /** The record, ahead of time, of which bytes are put where: known after a kill. Its run has the lock of the folder. */
@@ -111,7 +92,6 @@ export class Journal {
     const lock = await lockedFolder(folder, waits, signal);
     try {
       const found = await readJournal(folder);
-      if (found?.isHeld) throw atWork(folder, "version 0.2");
       if (found?.length !== expected) throw new FolderChangedError(folder);
       const journal = new Journal(path, lock, openJournal(folder, path, found !== undefined));
       try {
@@ -175,7 +155,7 @@ async function lockedFolder(
 ): Promise<ProcessLock> {
   signal?.throwIfAborted();
   let holder: LockedBy | undefined;
-  const busy = (by: LockedBy): Error => atWork(folder, `process ${(holder = by).processId}`);
+  const busy = (by: LockedBy): Error => atWork(folder, (holder = by).processId);
   const lock = new ProcessLock({ directory: folder, subject: `the folder ${folder}`, waitFor, busy });
   const stop = (): void => lock.release();
   signal?.addEventListener("abort", stop);
@@ -211,8 +191,8 @@ function notOurs(path: string): Error {
   return new Error(`${path} is in the way of a run's journal, and none: remove it and run again`);
 }
 
-function atWork(folder: string, holder: string): Error {
-  return new Error(`another run, of ${holder}, is at work in ${folder}: wait for its end, or end it`);
+function atWork(folder: string, processId: number): Error {
+  return new Error(`another run, of process ${processId}, is at work in ${folder}: wait for its end, or end it`);
 }
 
 /** The failure of a run that was planned for what is not there any more. */
@@ -231,18 +211,6 @@ export async function afterOthers<T>(run: () => Promise<T>): Promise<T> {
       if (!(error instanceof FolderChangedError) || plans === MOST_PLANS) throw error;
     }
   }
-}
-
-/** Whether the process of a journal that was touched lately may still be at work. */
-function mayRun({ space, pid }: Owner): boolean {
-  if (space !== processSpace()) return true;
-  // In a container, the process that was killed often had the id of this one.
-  return pid !== process.pid && isProcessAlive(Number(pid)) !== false;
-}
-
-/** Whether a line is that of a run of version 0.2, to be dropped in 0.4. */
-function isOwner(value: Record<string, unknown>): value is Record<string, unknown> & Owner {
-  return "pid" in value;
 }
 
 function parsed(line: string): Record<string, unknown> | undefined {

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { processSpace } from "../../lib/files/internal.ts";
 import {
   cleanPrecompressed,
   extensions,
@@ -189,20 +188,6 @@ test(
       }
     }),
 );
-
-test("of runs of version 0.2 that found the same journal, the first goes on, and holds it although the last is gone", () =>
-  inFolder(async (site) => {
-    await writeTree(site, { "a.js": sourceText(20_000, 1) });
-    const owner = (pid: number, after: number) => `\n{"space":"${processSpace()}","pid":${pid},"after":${after}}\n`;
-    const living = process.platform === "win32" ? process.ppid : 1;
-    await writeFile(join(site, journal), owner(living, 0) + owner(999_999, 0));
-    await assert.rejects(precompress(site, { formats: ["gzip"] }), /another run, of version 0\.2, is at work in/);
-    for (const text of [owner(living, 0) + owner(999_999, 30), `${owner(living, 0)}\n{"copied":false}\n`]) {
-      await writeFile(join(site, journal), text);
-      assert.equal((await precompress(site, { formats: ["gzip"], force: true })).problems.length, 0);
-      assert.deepEqual((await readdir(site)).sort(), [manifestName, "a.js", "a.js.gz"]);
-    }
-  }));
 
 test("somebody else's file, link or pipe in the place of the journal is named, and stays", {
   skip: needs("links", "mkfifo"),
