@@ -33,7 +33,7 @@ export interface CallOwner {
 }
 
 export interface OwnedCall extends LiveCall {
-  abort(reason: unknown): void;
+  fail(reason: unknown): void;
 }
 
 export const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };

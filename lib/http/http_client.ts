@@ -12,7 +12,6 @@ import type { HttpResponse } from "./response/http_response.ts";
  *
  * `fetch` is the fetch that you know, with bodies that stream both ways. It follows redirects, decodes bodies (zstd, br, gzip), and
  * sends requests again that a server certainly did not act on, or that are idempotent. Cookies are left to you.
- *
  * @example Ask, read, close
  * ```ts
  * import { HttpClient } from "@millrace/streams/http";

@@ -24,7 +24,6 @@ import { type HttpTlsOptions, tlsOption } from "./tls_options.ts";
  * Called for each connection, and once more if a certificate was refused, for the error's message: each time for another stream, of
  * bytes. It may still be connecting, as the socket is that `connect()` of `node:net` returns. `signal` is aborted when the connection is no longer wanted
  * or took longer than `connectTimeout`; a stream that comes after that is destroyed.
- *
  * @example A local address of one's own choice
  * ```ts
  * import { HttpClient, type HttpConnectFunction } from "@millrace/streams/http";
@@ -54,7 +53,6 @@ type WithoutDefault = "socketPath" | "connect" | "lookup" | "allowAddress" | "on
 
 /**
  * The options of a client: how it connects and what it allows.
- *
  * @example A client for a slow service
  * ```ts
  * import { HttpClient, type HttpClientOptions } from "@millrace/streams/http";

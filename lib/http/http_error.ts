@@ -1,6 +1,5 @@
 /**
  * The reason why a request failed. The page of this subpath has a table of when each occurs, and what to do.
- *
  * @example Tell what is worth another try from what is not
  * ```ts
  * import { HttpClient, type HttpErrorCode } from "@millrace/streams/http";
@@ -45,7 +44,6 @@ export type HttpErrorCode =
 /**
  * A request that failed, in the shape that users of fetch know: a `TypeError` with a `cause`. `code` is the same on every
  * runtime; `cause` is what the runtime said, with a code of its own (`ECONNREFUSED`, `CERT_HAS_EXPIRED`).
- *
  * @example Tell what happened
  * ```ts
  * import { HttpClient, HttpError } from "@millrace/streams/http";

@@ -2,7 +2,6 @@ import type { HttpError } from "./http_error.ts";
 
 /**
  * A client's current state and totals.
- *
  * @example Count what a burst took
  * ```ts
  * import { HttpClient, type HttpClientStats } from "@millrace/streams/http";
@@ -25,7 +24,6 @@ export interface HttpClientStats extends Omit<HttpOriginStats, "origin" | "proxy
 
 /**
  * A client's current state at one origin.
- *
  * @example Tell which origins speak HTTP/2
  * ```ts
  * import { HttpClient, type HttpOriginStats } from "@millrace/streams/http";
@@ -58,7 +56,6 @@ export interface HttpOriginStats {
 
 /**
  * An event that a client reports to {@link HttpClientOptions.onEvent}. `type` says which it is; `Extract` gives the type of one of them.
- *
  * @example A log of everything
  * ```ts
  * import { HttpClient, type HttpClientEvent } from "@millrace/streams/http";

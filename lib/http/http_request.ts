@@ -2,7 +2,6 @@ import type { HttpResponse } from "./response/http_response.ts";
 
 /**
  * A value that can be sent as a request's body.
- *
  * @example Bytes in pieces
  * ```ts
  * import { HttpClient, type HttpRequestBody } from "@millrace/streams/http";
@@ -119,7 +118,6 @@ export interface HttpRequestInit
 /**
  * A request as interceptors see it: what {@link HttpClient.fetch} was called with, as one object. `headers` is a copy, which may be
  * changed; to change anything else, pass on a copy: `next({ ...request, method: "HEAD" })`.
- *
  * @example Paths in short
  * ```ts
  * import { HttpClient, type HttpNext, type HttpRequest } from "@millrace/streams/http";
@@ -145,7 +143,6 @@ export interface HttpRequest extends Omit<HttpRequestInit, "intercept"> {
 /**
  * Passes a request on to the next interceptor, and after the last one to the server. It may be called more than once if the request's
  * body can be sent again, even after the call has been answered.
- *
  * @example Ask a second time
  * ```ts
  * import { HttpClient, type HttpNext, type HttpRequest } from "@millrace/streams/http";
@@ -166,7 +163,6 @@ export type HttpNext = (request: HttpRequest) => Promise<HttpResponse>;
 /**
  * A function around requests: it sees and changes them on their way out, and responses on their way back, or answers by itself.
  * The call's `signal`, its `timeout` and `destroy()` end it, whatever an interceptor waits for.
- *
  * @example Log each request
  * ```ts
  * import { HttpClient, type HttpInterceptor } from "@millrace/streams/http";

@@ -17,7 +17,6 @@ import {
 /**
  * The options of TLS, with the names that `node:tls` has for them. Other options of `node:tls` are refused, as not all
  * runtimes heed them: Deno ignores `ciphers` altogether, Bun does for TLS 1.3.
- *
  * @example A private authority
  * ```ts
  * import { HttpClient, type HttpTlsOptions } from "@millrace/streams/http";

@@ -21,7 +21,7 @@ export interface AttemptOwner {
   onReceived(lost?: HttpError): void;
   onLost(error: HttpError, untouched: boolean): void;
   /** There is no whole response, and no other attempt will help: it was cut off, or came too late. */
-  onBroken(reason: unknown): void;
+  fail(reason: unknown): void;
 }
 
 /** Informational (1xx) responses to one request; their fields share the limit of a head. */
@@ -199,12 +199,13 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
 
   onFail(error: HttpError, untouched: boolean): void {
     if (this.#sendsOn) return this.#loseRest(error);
+    // A failure of an unread body is reported as long as the caller waits for the response.
+    const isUnread = this.#discards && this.#isDelivered;
+    if (this.#hasHead && !isUnread) return this.#stop(error);
     this.#end();
     this.#trace?.onError(error);
-    // A failure of an unread body is reported as long as the caller waits for the response.
-    if (this.#discards && this.#isDelivered) return this.#owner?.onReceived();
-    if (this.#hasHead) return this.#break(error);
-    this.#owner?.onLost(error, untouched);
+    if (isUnread) this.#owner?.onReceived();
+    else this.#owner?.onLost(error, untouched);
   }
 
   /** Whether what is under way is the request's body: the response is whole, or unwanted. */
@@ -285,12 +286,8 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#exchange?.cancel(reason);
     this.#end();
     this.#trace?.onError(reason);
-    this.#break(reason);
-  }
-
-  #break(reason: unknown): void {
     this.responseBody?.fail(reason);
-    this.#owner?.onBroken(reason);
+    this.#owner?.fail(reason);
   }
 
   #end(): void {

@@ -84,20 +84,16 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   start(): void {
     const { signal, limits: { timeout } } = this.#request;
     this.#owner.onBegin(this);
-    if (signal?.aborted) return this.#fail(signal.reason);
+    if (signal?.aborted) return this.fail(signal.reason);
     signal?.addEventListener("abort", this);
     if (timeout > 0) this.#total = new Deadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
     const settling = this.#request.body?.settle?.();
     if (settling === undefined) this.#schedule();
-    else settling.then((body) => this.#onSettled(body), (error) => this.#fail(error));
-  }
-
-  abort(reason: unknown): void {
-    this.#fail(reason);
+    else settling.then((body) => this.#onSettled(body), (error) => this.fail(error));
   }
 
   handleEvent(): void {
-    this.#fail(this.#request.signal!.reason);
+    this.fail(this.#request.signal!.reason);
   }
 
   // What the origin tells while it waits.
@@ -116,18 +112,14 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#attempt.start();
   }
 
-  onNoConnection(error: unknown): void {
-    this.#fail(error);
-  }
-
   onExpired(): void {
     const ms = this.#request.limits.queueTimeout;
     const message = `${this.#request.url.href} got no connection within ${ms} ms (queueTimeout)`;
-    this.#fail(this.#error("QUEUE_TIMEOUT", message));
+    this.fail(this.#error("QUEUE_TIMEOUT", message));
   }
 
   onDestroyed(): void {
-    this.#fail(this.#core.closedError(this.#request.origin));
+    this.fail(this.#core.closedError(this.#request.origin));
   }
 
   giveUpUnread(): void {
@@ -136,7 +128,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     const { href } = this.#request.url;
     const message =
       `The client was closed, and the response of ${href} was not read for ${closeTimeout} ms (closeTimeout)`;
-    this.#fail(this.#error("CLIENT_CLOSED", message));
+    this.fail(this.#error("CLIENT_CLOSED", message));
   }
 
   // What the attempt tells.
@@ -164,11 +156,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
 
   onLost(error: HttpError, untouched: boolean): void {
     if (wantsHttp1(error)) this.#attempt!.pooled.pool.requireHttp1();
-    if (!this.#retry(error, untouched)) this.#fail(error);
-  }
-
-  onBroken(reason: unknown): void {
-    this.#fail(reason);
+    if (!this.#retry(error, untouched)) this.fail(error);
   }
 
   deliver(): void {
@@ -178,7 +166,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     try {
       response = responses.buildResponse(this.#request, this.#head!, this.#responseBody, terms);
     } catch (error) {
-      return this.#fail(error);
+      return this.fail(error);
     }
     const { resolve } = this.#caller;
     // The connection holds this call: a reference from it to the response would hide that the response was dropped.
@@ -206,7 +194,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
       this.#upload = this.#upload?.renew() ?? new AttemptBody(body.open(), terms);
       return true;
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
       return false;
     }
   }
@@ -223,7 +211,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
       this.#redirects++;
       this.#leaveFor(next);
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
     }
     return true;
   }
@@ -306,14 +294,14 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   }
 
   #onTimeout(ms: number): void {
-    this.#fail(this.#error("TIMEOUT", `${this.#request.url.href} took more than ${ms} ms (timeout)`));
+    this.fail(this.#error("TIMEOUT", `${this.#request.url.href} took more than ${ms} ms (timeout)`));
   }
 
   #stopDeadline(): void {
     if (this.expiresAt !== 0) this.#deadlines!.stop(this);
   }
 
-  #fail(reason: unknown): void {
+  fail(reason: unknown): void {
     this.#end({ reason });
   }
 

@@ -28,13 +28,6 @@ const PASSING: ReadonlySet<string> = new Set(["CONNECTION_LOST", "CONNECTION_STA
 
 type Repeated = Pick<FetchRequest, "idempotent" | "limits">;
 
-interface Loss {
-  /** Whether the server certainly did not act on the request. */
-  readonly untouched: boolean;
-  /** Whether the connection was one that had answered before and has ended, or speaks a protocol that the server refuses. */
-  readonly stale: boolean;
-}
-
 /**
  * The attempts of a call that brought no response for its caller, whatever their cause; the only place that decides whether another
  * follows. There are `1 + retries` of them, and one more if a connection was stale: it needs a new connection, which cannot be so.
@@ -43,11 +36,11 @@ export class FailedAttempts {
   count = 0;
   #free = 0;
 
-  /** Adds one without a response. @returns the ms to wait before the next attempt; undefined if there is to be none. */
+  /** Adds one without a response; `untouched`: certainly not acted on; `stale`: on a connection that had ended or speaks what is refused. @returns the ms to wait before the next, if there is to be one. */
   add(
     { code }: HttpError,
     { idempotent, limits: { retries } }: Repeated,
-    { untouched, stale }: Loss,
+    { untouched, stale }: Readonly<Record<"untouched" | "stale", boolean>>,
   ): number | undefined {
     this.count++;
     if (!untouched && !(idempotent && PASSING.has(code))) return undefined;

@@ -238,7 +238,7 @@ class InterceptedCall implements CallOwner, LiveCall {
   #fail(reason: unknown): void {
     if (this.#failure !== undefined || (this.#isAnswered && !this.#isLive)) return;
     this.#failure = { reason };
-    for (const call of [...this.#calls]) call.abort(reason);
+    for (const call of [...this.#calls]) call.fail(reason);
     if (!this.#isAnswered) this.#caller.reject(reason);
     this.#isAnswered = true;
     this.#endIfOver();

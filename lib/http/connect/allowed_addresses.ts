@@ -5,7 +5,6 @@ import { HttpError } from "../http_error.ts";
 
 /**
  * The use of an address: the request that a connection is for.
- *
  * @example One host of the private network, and no redirect to it
  * ```ts
  * import { HttpClient, HttpError, type HttpAddressUse } from "@millrace/streams/http";

@@ -17,7 +17,8 @@ export interface WaitingRequest {
   newerThan: number;
   /** There is room on a connection: the request is to start at once. */
   startOn(pooled: PooledConnection): void;
-  onNoConnection(error: unknown): void;
+  /** There is no connection for it, and there will be none. */
+  fail(error: unknown): void;
 }
 
 export interface WaitingRoom {

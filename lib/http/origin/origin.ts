@@ -239,12 +239,8 @@ export class Origin implements ConnectionPool {
   #onConnected(transport: Transport, ms: number, context: CallContext | undefined): Connection {
     const { target } = this;
     const owner = new PooledConnection(this, transport);
-    const allowedAtFirst = this.#streamsAllowed || 1;
-    const connection = speakOver(transport, target, this.#host.options, {
-      owner,
-      allowedAtFirst,
-      http1Only: this.#http1Only,
-    });
+    const terms = { owner, allowedAtFirst: this.#streamsAllowed || 1, http1Only: this.#http1Only };
+    const connection = speakOver(transport, target, this.#host.options, terms);
     const { protocol } = connection;
     owner.connection = connection;
     this.#protocol = protocol;
@@ -294,7 +290,7 @@ export class Origin implements ConnectionPool {
     while (this.#waiting.first !== undefined) {
       const request = this.#waiting.first;
       this.#waiting.remove(request);
-      request.onNoConnection(error);
+      request.fail(error);
     }
   }
 }

@@ -8,7 +8,6 @@ import { fieldsToSendOn, responseHeaders } from "./response_headers.ts";
 
 /**
  * A Response as {@link HttpClient.fetch} gives it.
- *
  * @example Fields that come after the body
  * ```ts
  * import { HttpClient, type HttpResponse } from "@millrace/streams/http";

@@ -14,7 +14,7 @@ function request(): WaitingRequest {
     pipelinable: false,
     newerThan: 0,
     startOn: () => assert.fail("a list starts nothing"),
-    onNoConnection: () => assert.fail("a list fails nothing"),
+    fail: () => assert.fail("a list fails nothing"),
   };
 }
 
