@@ -174,8 +174,9 @@ interface Entry {
  */
 export class EncoderTable {
   limit: number = DEFAULT_TABLE_SIZE;
+  /** The number of entries that were ever added. */
+  added = 0;
   #size = 0;
-  #added = 0;
   readonly #entries: Entry[] = []; // oldest first
   readonly #names = new Map<string, KnownName>();
 
@@ -212,7 +213,7 @@ export class EncoderTable {
     this.#evict(this.limit - size);
     this.#entries.push({ known, value, size });
     this.#size += size;
-    known.newest = -(++this.#added);
+    known.newest = -(++this.added);
     known.passedOver = undefined;
     known.values.set(value, known.newest);
     return true;
@@ -224,12 +225,12 @@ export class EncoderTable {
   }
 
   #indexOf(number: number): number {
-    return number >= 0 ? number : STATIC_COUNT + 1 + this.#added + number;
+    return number >= 0 ? number : STATIC_COUNT + 1 + this.added + number;
   }
 
   #evict(room: number): void {
     while (this.#size > room) {
-      const number = this.#entries.length - 1 - this.#added;
+      const number = this.#entries.length - 1 - this.added;
       const { known, value, size } = this.#entries.shift()!; // at most 128 fit
       this.#size -= size;
       known.values.delete(value);
