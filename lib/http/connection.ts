@@ -16,7 +16,7 @@ export interface Transport {
   readonly remotePort?: number | undefined;
   /** Whether bytes that were written wait: more should wait for onDrain. */
   readonly full: boolean;
-  /** The bytes that were written and that the system has not taken: destroy() loses them. */
+  /** The bytes that were written and that the system has not taken: destroy() loses them. Infinity once some are lost. */
   readonly waiting: number;
   /** Whether all that was written is surely sent, or copied: its memory may be written to again. */
   readonly empty: boolean;

@@ -78,6 +78,8 @@ export class SocketTransport implements Transport {
   #events: TransportEvents | undefined;
   #error: Error | undefined;
   #destroyed = false;
+  /** Whether bytes were written that the socket cannot send any more. */
+  #hasDropped = false;
   #closed = false;
   #held = true;
   readonly #isForeign: boolean;
@@ -112,7 +114,7 @@ export class SocketTransport implements Transport {
   }
 
   get waiting(): number {
-    return this.#socket.writableLength;
+    return this.#hasDropped || this.#socket.destroyed ? Infinity : this.#socket.writableLength;
   }
 
   get empty(): boolean {
@@ -145,7 +147,7 @@ export class SocketTransport implements Transport {
   }
 
   write(bytes: Uint8Array, tells: boolean = false): void {
-    if (!this.#socket.writable) return;
+    if (!this.#socket.writable) return void (this.#hasDropped = true);
     try {
       this.#socket.write(this.#isForeign ? copyOf(bytes) : bytes, tells ? this.#onDrain : undefined);
     } catch (error) { // a stream of the user's

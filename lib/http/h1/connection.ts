@@ -212,7 +212,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     if (this.#gathers) this.#gather(false);
     if (this.#paused) this.#resume();
     const exchange = this.#exchanges[0];
-    if (exchange.isAccepted && !more && exchange.isSending) {
+    if (exchange.isAccepted && exchange.isSending) {
       exchange.isAnswered = true;
       return exchange.handler.onEnd(trailers, true);
     }

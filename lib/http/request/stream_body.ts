@@ -1,5 +1,6 @@
 import { isUint8Array } from "../../streams/internal.ts";
 import { Buffer } from "node:buffer";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { RequestBody } from "../connection.ts";
@@ -158,17 +159,15 @@ function pullerOf(chunks: Chunks): Puller {
   return { next: () => nextBytes(iterator), stop };
 }
 
-/**
- * Whether its owner answers on it, or on its connection, also if the call fails: so not what a Transform makes of its input, nor the
- * output of a child process, which is a socket without a peer on Node, and one that was never writable on Deno.
- */
+/** Whether its owner answers on it, or on its connection, also if the call fails: no Transform, child's output or client's response. */
 function answersToo(source: Readable): boolean {
   const { writable, writableEnded, remoteAddress, server, connecting } = source as Partial<
     Socket & { server: unknown }
   >;
-  const isOneWay = writable === false && !writableEnded;
+  if ("httpVersion" in source) return !(source as Partial<IncomingMessage>).statusCode;
+  // A child's output is a socket without a peer on Node, and one that was never writable on Deno.
   const isPipe = "remoteAddress" in source && !remoteAddress && !server && !connecting;
-  return "httpVersion" in source || ("write" in source && !("_transform" in source) && !isOneWay && !isPipe);
+  return "write" in source && !("_transform" in source) && !(writable === false && !writableEnded) && !isPipe;
 }
 
 /** A stream of node's with an encoding gives texts. */

@@ -90,3 +90,14 @@ test("what was gathered comes before the end of the connection, and not after de
   await turn();
   assert.deepEqual(destroyed.told, ["1 16384 false"]);
 });
+
+test("a transport whose socket is gone never has sent what is written then", () => {
+  const socket = new Duplex({ read() {}, write: (_bytes, _encoding, done) => done(), destroy() {} });
+  const transport = new SocketTransport(socket, { bottom: socket });
+  transport.write(new Uint8Array(1));
+  assert.equal(transport.waiting, 0);
+  socket.destroy();
+  transport.write(new Uint8Array(1));
+  assert.equal(transport.waiting, Infinity);
+  assert.equal(transport.empty, false);
+});

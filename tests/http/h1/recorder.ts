@@ -69,7 +69,7 @@ export class Recorder implements ExchangeHandler {
   }
 
   #note(call: string): void {
-    if ((this.calls.includes("onEnd") && call !== "onSent") || this.calls.includes("onFail")) {
+    if ((this.calls.includes("onEnd") && call !== "onSent" && call !== "onFail") || this.calls.includes("onFail")) {
       throw new Error(`${call} after the end`);
     }
     if (call !== "onData" || this.calls.at(-1) !== "onData") this.calls.push(call);

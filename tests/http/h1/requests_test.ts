@@ -258,6 +258,19 @@ describe("a request", () => {
     }
   });
 
+  it("whose whole answer, success, comes before its body is sent fails if more bytes are behind that", async () => {
+    for (const more of ["\r\n", OK]) {
+      const talk = new Talk();
+      const recorder = talk.send("POST", new PiecesBody(["a", "b"]));
+      talk.transport.full = true;
+      await settled();
+      talk.transport.give(OK + more);
+      assert.deepEqual(recorder.calls.slice(-2), ["onEnd", "onFail"]);
+      await talk.owner.closed;
+      assert.equal(talk.owner.error?.code, "CONNECTION_LOST");
+    }
+  });
+
   it("whose answer begins with an error stops its body at once, and the rest of the answer still comes", async () => {
     const talk = new Talk();
     talk.transport.full = true;

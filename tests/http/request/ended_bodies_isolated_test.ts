@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { spawn } from "node:child_process";
+import { get, type IncomingMessage } from "node:http";
 import process from "node:process";
 import { Readable } from "node:stream";
 import { test } from "node:test";
@@ -131,6 +132,18 @@ test("what saveBody() was given is ended if its signal has fired", async () => {
     await ended;
   }
 });
+
+test("a response of node:http is ended if the call fails whose body it is", () =>
+  scene("http/1.1", {}, (request) => request.head(200), async ({ url }) => {
+    const client = new HttpClient();
+    const { promise, resolve } = Promise.withResolvers<IncomingMessage>();
+    const asked = get(`${url}/`, resolve).on("error", () => {});
+    const body = await promise;
+    await assert.rejects(client.fetch("http://127.0.0.1:2/", { method: "POST", body }), HttpError);
+    if (!body.destroyed) await once(body, "close");
+    asked.destroy();
+    client.destroy();
+  }));
 
 test("the output of a child process is ended if the call fails, so that the process does not wait for a reader", async () => {
   const client = new HttpClient();
