@@ -176,7 +176,7 @@ const cut: readonly Difference[] = [
     section: "RFC 1952, 2.3; RFC 7932, 9; RFC 9112, 8",
   },
   {
-    peers: ["undici", "Bun's fetch"],
+    peers: ["undici", "Bun's fetch", "Deno's fetch"],
     aspect: BY_OURS,
     features: ["ending reset"],
     reason: "a body that the connection's end ends is not whole if that is a reset",
