@@ -1,4 +1,3 @@
-import { unseenWritableEnd } from "#streams/lazy_side";
 import { mustBe } from "../language/errors.ts";
 import { isNativeReadableStream, isNativeWritableStream } from "../language/native_classes.ts";
 import { NativeReadableEnd, NativeWritableEnd } from "../native/ends/native_ends.ts";
@@ -91,15 +90,14 @@ function noStream(value: unknown, name: string, kind: "Readable" | "Writable"): 
 /** Converts a ReadableWritablePair in the order of its members' names; throws a TypeError if that is impossible. */
 export function toPipeTransform(
   value: unknown,
-): { readable: object; writable: object | undefined; writableEnd: WritableEnd } {
+): { readable: object; writable: object; writableEnd: WritableEnd } {
   const pair = toDictionary(value, "the transform");
   const { readable } = pair;
   // Ours are native, too, but a look at one makes its native side, which each lock then locks.
   if (readableStreamStateOf(readable) === undefined && !isNativeReadableStream(readable)) {
     throw noStream(readable, "the transform's readable", "Readable");
   }
-  let writable: object | undefined;
-  const writableEnd = unseenWritableEnd(value, OwnWritableEnd) ??
-    toWritableEnd(writable = pair.writable as object, "the transform's writable");
+  const writable = pair.writable as object;
+  const writableEnd = toWritableEnd(writable, "the transform's writable");
   return { readable: readable as object, writable, writableEnd };
 }

@@ -39,7 +39,6 @@
  * | entering a context by the cheapest way | `shortcuts/async_context.ts` `runIn` | the runtime has that way | the context that callbacks run in | `tests/streams/contexts/contexts_test.ts` |
  * | a pipe's locks without promises | `pipe/pipe.ts` `PipeReaderState` | always | what others see of a locked stream | `tests/streams/idle_error_test.ts` |
  * | a native side that is made when it is looked for | `native/lazy/lazy_side.ts` `makeNativeSideLazily` | the runtime marks its streams by properties | what the runtime sees of a stream | `tests/streams/native_side_isolated_test.ts` |
- * | a writable end that is piped into unseen | `native/lazy/lazy_side.ts` `unseenWritableEnd` | the TransformStream is ours, with the class's own getter | which getters run, and what they give | `tests/streams/unseen_writable_test.ts` |
  * | locks of native sides that stay | `native/native_locks.ts` `releaseSide` | on Bun, the stream has closed, and a pipe or an iterator had locked it | which bodies the runtime refuses | `tests/streams/edge/edge_test.ts` |
  * | readers and writers whose native side is made then | `native/lazy/lazy_side.ts` `makeLockLazily` | the same | what the runtime sees of a locked stream | `tests/streams/native_side_isolated_test.ts` |
  * | native readers that wait in our stream | `native/lazy/runtime_feeds.ts` `readDirectly` | Deno's steps have their names, and the stream is none of bytes | order, close, error, cancel and release | `tests/streams/native_side_isolated_test.ts` |

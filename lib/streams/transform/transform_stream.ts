@@ -1,5 +1,5 @@
 import { hasReadMany } from "#streams/host";
-import { makeNativeSideLazily, setTransformStateOf, staysLazy, withEndsOf } from "#streams/lazy_side";
+import { makeNativeSideLazily, staysLazy, withEndsOf } from "#streams/lazy_side";
 import {
   isNativeReadableStream,
   NativeTransformStream,
@@ -96,7 +96,6 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
 defineInterface(TransformStream, "TransformStream");
 restoreGlobal();
 isLazy &&= staysLazy(TransformStream);
-setTransformStateOf(TransformStream, stateOf);
 function setUpFromTransformer(
   state: TransformStreamState,
   transformer: unknown,

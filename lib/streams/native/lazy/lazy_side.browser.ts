@@ -9,10 +9,7 @@ export function makeNativeSideLazily(): void {}
 export function makeLockLazily(): void {}
 export function staysLazy(): void {}
 export function closeEndedSide(): void {}
-export function setTransformStateOf(): void {}
 export function findStates(): void {}
-/** Every end has an object. */
-export function unseenWritableEnd(): void {}
 
 // Never called, or made.
 export function withEndsOf(): void {}

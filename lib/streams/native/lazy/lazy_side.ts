@@ -1,6 +1,4 @@
-import { isPlain } from "#streams/host";
 import { isObject } from "../../language/webidl.ts";
-import type { WritableStreamState } from "../../writable/stream_state.ts";
 import type { LockState, NativeLock } from "../native_locks.ts";
 import {
   gettersOf,
@@ -12,31 +10,6 @@ import {
   standInFor,
   transferMarkOf,
 } from "./native_prototype.ts";
-
-const { getOwnPropertyDescriptor, getPrototypeOf, hasOwn } = Object;
-
-/** The TransformStream class and its getter. */
-let ours: object;
-let getWritable: unknown;
-let stateOf: (transform: object) => { readonly writable: WritableStreamState } | undefined;
-
-/** Called once, by the TransformStream class. */
-export function setTransformStateOf({ prototype }: { readonly prototype: object }, given: typeof stateOf): void {
-  ours = prototype;
-  getWritable = getOwnPropertyDescriptor(prototype, "writable")!.get;
-  stateOf = given;
-}
-
-/** Makes the writable end of a TransformStream for the class's getter: until that is called, no object is needed. */
-export function unseenWritableEnd<End>(
-  pair: unknown,
-  End: new (state: WritableStreamState) => End,
-): End | undefined {
-  if (isPlain || !isObject(pair) || getPrototypeOf(pair) !== ours || hasOwn(pair, "writable")) return undefined;
-  if (getOwnPropertyDescriptor(ours, "writable")?.get !== getWritable) return undefined;
-  const state = stateOf(pair);
-  return state && new End(state.writable);
-}
 
 export { staysLazy } from "./native_prototype.ts";
 export { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "./node_interop.ts";
