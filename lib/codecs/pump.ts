@@ -73,36 +73,26 @@ export function counted<T>(step: () => T): T {
   }
 }
 
-type Steps<T> = Iterator<T, unknown>;
 type Put<T> = (output: T) => void | Promise<void>;
 
 /** Makes all steps and hands over the output of each; the next one waits until it is taken. Without waits, all at once. */
-export function pump<T extends Uint8Array>(steps: Steps<T>, put: Put<T>): void | Promise<void> {
-  const wait = pumpUntil(steps, put);
-  return wait && pumpOn(steps, put, wait);
-}
-
-async function pumpOn<T extends Uint8Array>(steps: Steps<T>, put: Put<T>, first: Wait<T>): Promise<void> {
-  for (let wait: Wait<T> | void = first; wait;) wait = pumpUntil(steps, put, await wait);
-}
-
-/** A step, or the taking of its output. */
-type Wait<T> = Promise<IteratorResult<T, unknown> | void>;
-
-function pumpUntil<T extends Uint8Array>(
-  steps: Steps<T>,
-  put: Put<T>,
-  waited?: IteratorResult<T, unknown> | void,
-): Wait<T> | void {
-  for (let made = waited;; made = undefined) {
-    if (made === undefined) {
-      const making = inTurn(() => steps.next());
-      if (making instanceof Promise) return making;
-      made = making;
-    }
+export function pump<T extends Uint8Array>(steps: Iterator<T, unknown>, put: Put<T>): void | Promise<void> {
+  while (true) {
+    const made = inTurn(() => steps.next());
+    if (made instanceof Promise) return pumpOn(steps, put, made);
     if (made.done) return;
     const taking = made.value.length > 0 ? put(made.value) : undefined;
-    if (taking) return taking;
+    if (taking) return taking.then(() => pumpOn(steps, put, inTurn(() => steps.next())));
+  }
+}
+
+async function pumpOn<T extends Uint8Array>(
+  steps: Iterator<T, unknown>,
+  put: Put<T>,
+  making: IteratorResult<T, unknown> | Promise<IteratorResult<T, unknown>>,
+): Promise<void> {
+  for (let made = await making; !made.done; made = await inTurn(() => steps.next())) {
+    if (made.value.length > 0) await put(made.value);
   }
 }
 

@@ -120,7 +120,7 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
       const { done, value } = await inTurn(() => steps.next());
       if (this.#isCancelled) return true;
       if (done) this.#steps = undefined;
-      return !done && this.#put(controller, [value]);
+      return !done && value.length > 0 && this.#put(controller, [value]);
     }
     const chunk = this.#begun.shift();
     if (chunk !== undefined) return this.#take(chunk);
@@ -158,13 +158,8 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
   }
 
   #put(controller: ReadableStreamDefaultController<Uint8Array>, output: readonly Uint8Array[]): boolean {
-    let isAny = false;
-    for (const piece of output) {
-      if (piece.length === 0) continue;
-      controller.enqueue(piece);
-      isAny = true;
-    }
-    return isAny;
+    for (const piece of output) controller.enqueue(piece);
+    return output.length > 0;
   }
 }
 
