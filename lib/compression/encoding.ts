@@ -227,36 +227,23 @@ export function unlessItFails<T>({ warn }: Settings, { coding }: Encoding, encod
   }
 }
 
-/** An encoder that is opened on the first bytes to encode: a stream that has yet to begin takes no memory. */
-export class LazyEncoder implements BodyEncoder {
-  readonly #open: () => BodyEncoder;
-  #encoder: BodyEncoder | undefined;
-  #isClosed = false;
-
-  constructor(open: () => BodyEncoder) {
-    this.#open = open;
-  }
-
-  /** Throws a RangeError at its first step if memory runs out. */
-  *steps(pieces: Iterable<Uint8Array>): ReturnType<BodyEncoder["steps"]> {
-    yield* this.#opened()?.steps(pieces) ?? [];
-  }
-
-  flush(): Uint8Array<ArrayBuffer>[] {
-    return this.#encoder?.flush() ?? [];
-  }
-
-  /** @throws {RangeError} if memory runs out. */
-  finish(): Uint8Array<ArrayBuffer>[] {
-    return this.#opened()?.finish() ?? [];
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#encoder?.close();
-  }
-
-  #opened(): BodyEncoder | undefined {
-    return this.#isClosed ? undefined : this.#encoder ??= this.#open();
-  }
+/**
+ * An encoder that is opened on the first bytes to encode: a stream that has yet to begin takes no memory. Its first step
+ * throws a RangeError if memory runs out.
+ */
+export function lazyEncoder(open: () => BodyEncoder): BodyEncoder {
+  let encoder: BodyEncoder | undefined;
+  let isClosed = false;
+  const opened = (): BodyEncoder | undefined => isClosed ? undefined : encoder ??= open();
+  return {
+    *steps(pieces) {
+      yield* opened()?.steps(pieces) ?? [];
+    },
+    flush: () => encoder?.flush() ?? [],
+    finish: () => opened()?.finish() ?? [],
+    close() {
+      isClosed = true;
+      encoder?.close();
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { atEndOfTurn, bytesOf, described, joinBytes } from "../streams/internal.
 import {
   type BodyEncoder,
   encodeWhole,
-  LazyEncoder,
+  lazyEncoder,
   MOST_AT_ONCE,
   openBodyEncoder,
   unlessItFails,
@@ -223,7 +223,7 @@ export function compressResponse(settings: Settings, request: Request, response:
   const { encoding, fields } = chosen;
   const reader: BodySource["reader"] = response.body!.getReader();
   const type = fields.get("content-type");
-  const encoder = new LazyEncoder(() => {
+  const encoder = lazyEncoder(() => {
     try {
       return openBodyEncoder(settings, encoding, type);
     } catch (error) {
