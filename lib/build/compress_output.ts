@@ -161,11 +161,7 @@ export interface Tool {
 }
 
 /** Compresses what a build wrote, once all of it is there, and prints what that saved. Returns the folders. */
-export async function compressOutput(
-  output: Output,
-  options: PrecompressPluginOptions,
-  tool: Tool,
-): Promise<readonly string[]> {
+export async function compressOutput(output: Output, options: PrecompressPluginOptions, tool: Tool): Promise<string[]> {
   const folders = output.takeFolders();
   for (const folder of folders) {
     if (isWithin(tool.root, folder)) {

@@ -74,20 +74,20 @@ interface ViteConfig {
   readonly plugins?: readonly { readonly name: string }[];
 }
 
-/** Frameworks that write pages once Vite has built for browsers, by the names of their plugins, with the site's folder. */
-const LATER_PAGES: readonly (readonly [plugins: RegExp, framework: string, folder: string])[] = [
-  [/^astro:/, "Astro", "dist"],
-  [/^nuxt:/, "Nuxt", ".output/public"],
-  [/^react-router(?:$|:)/, "React Router", "build/client"],
-  [/^vite-plugin-qwik-city/, "Qwik City", "dist"],
-  [/^vite-plugin-sveltekit/, "SvelteKit", "build"],
-  [/^vike(?:$|:)/, "Vike", "dist/client"],
-  [/^vitepress(?:$|:)/, "VitePress", ".vitepress/dist"],
-  [/^vite-ssg$/, "Vite SSG", "dist"],
+const BEHIND = "compress the whole site once all is built: millrace precompress ";
+/** Frameworks that write pages once Vite has built for browsers, by the names of their plugins, with the way out. */
+const LATER_PAGES: readonly (readonly [plugins: RegExp, framework: string, wayOut: string])[] = [
+  [/^astro:/, "Astro", "name it among Astro's integrations instead"],
+  [/^nuxt:/, "Nuxt", BEHIND + ".output/public"],
+  [/^react-router(?:$|:)/, "React Router", BEHIND + "build/client"],
+  [/^vite-plugin-qwik-city/, "Qwik City", BEHIND + "dist"],
+  [/^vite-plugin-sveltekit/, "SvelteKit", BEHIND + "build"],
+  [/^vike(?:$|:)/, "Vike", BEHIND + "dist/client"],
+  [/^vitepress(?:$|:)/, "VitePress", BEHIND + ".vitepress/dist"],
+  [/^vite-ssg$/, "Vite SSG", BEHIND + "dist"],
 ];
 /** The frameworks of them that write their pages to the folder that Vite writes to, before its builder ends. */
 const WITHIN_BUILDER: ReadonlySet<string> = new Set(["React Router", "Vike"]);
-
 /** The warnings that were given: a framework has the configuration resolved for each of its builds. */
 const warned = new Set<string>();
 
@@ -95,11 +95,8 @@ const warned = new Set<string>();
 function warningOf(names: readonly string[], endsWithBuilder: boolean): string | undefined {
   const later = LATER_PAGES.find(([plugins]) => names.some((name) => plugins.test(name)));
   if (!later || endsWithBuilder && WITHIN_BUILDER.has(later[1])) return undefined;
-  const [, framework, folder] = later;
-  const wayOut = framework === "Astro"
-    ? "name it among Astro's integrations instead"
-    : `compress the whole site once all is built: millrace precompress ${folder}`;
-  return `millrace:precompress compresses what Vite writes; pages that ${framework} writes after that are left as they are: ${wayOut}`;
+  const told = `pages that ${later[1]} writes after that are left as they are`;
+  return `millrace:precompress compresses what Vite writes; ${told}: ${later[2]}`;
 }
 
 /** The hooks of all three. */

@@ -57,11 +57,8 @@ async function serveFolder(
     if (opened) await reload(opened.handler, directory, tell);
     if (certificate && running) await renew(running, certificate, tell);
   });
-  const { handler, whole } = await opening.catch((error) => {
-    slow.stop();
-    throw error;
-  });
-  void whole.then(() => slow.stop());
+  opening.then(({ whole }) => whole).finally(() => slow.stop()).catch(() => {});
+  const { handler } = await opening;
   const { fetch, node } = log?.of(handler) ?? handler;
   const server = await serve({ fetch, node, hostname, port, portsToTry, tls }).catch(async (error) => {
     await handler.close(); // a watched folder would keep the process alive

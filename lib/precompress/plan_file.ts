@@ -159,16 +159,10 @@ function inTheWay(path: string): Error {
   return new Error(`it is in the way and not made from ${basename(path)}: remove it, exclude that, or use --force`);
 }
 
-function settingsOf(
-  format: VariantFormat | DeltaFormat,
-  original: Original,
-  context: Context,
-): string {
-  const { plain } = original;
-  const { settings } = context;
-  const base = `level ${settings.levels[plain]}, saving ${settings.minSaving}`;
-  if (!isDelta(format)) return base;
-  return `${base}, dictionary ${dictionaryOf(format, original, context).sha256}`;
+function settingsOf(format: VariantFormat | DeltaFormat, original: Original, context: Context): string {
+  const { levels, minSaving } = context.settings;
+  const base = `level ${levels[original.plain]}, saving ${minSaving}`;
+  return isDelta(format) ? `${base}, dictionary ${dictionaryOf(format, original, context).sha256}` : base;
 }
 
 /** Decides what to do for `file`; changes nothing. */

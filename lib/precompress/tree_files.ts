@@ -74,9 +74,8 @@ export async function treeFilesOf(found: readonly FoundFile[], origin: FormerRun
     if (!await isOutput(file.path, origin)) own.push(file);
   }
   const files = originalsIn(own);
-  const originals = new Set(files);
-  const beside = new Map(own.filter((file) => !originals.has(file)).map((file) => [file.path, file]));
   const paths = new Set(files.map(({ path }) => path));
+  const beside = new Map(own.filter(({ path }) => !paths.has(path)).map((file) => [file.path, file]));
   return { files, paths, folders: foldersOf(own.map(({ path }) => path)), beside };
 }
 

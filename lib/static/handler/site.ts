@@ -117,11 +117,9 @@ export class Site {
   respond(asked: Asked): Answer {
     const path = this.#isPartial ? decodeTarget(asked.target) : undefined;
     const reading = path === undefined ? undefined : this.#table?.readFor(path);
-    if (reading) {
-      const standIn = new Answer(503, []);
-      this.#readings.set(standIn, reading);
-      return standIn;
-    }
+    const standIn = reading && new Answer(503, []);
+    if (standIn) this.#readings.set(standIn, reading);
+    if (standIn) return standIn;
     return this.#table ? respond(this.#table, asked, this.fault) : respondClosed(this.#closed!, asked);
   }
 

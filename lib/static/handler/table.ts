@@ -163,13 +163,10 @@ export class Table {
       return number !== undefined;
     };
     if (fileServedAt(path, this.#settings, isThere) === undefined) {
-      for (const former of this.#formers) {
-        const reading = former.readFor(path);
-        if (reading) reads.push(reading);
-      }
-      if (otherAnswerAt(path, this.#settings, isThere) === undefined) {
-        for (const name of namesOf(path, this.#settings)) isThere(name.slice(0, name.lastIndexOf(".")));
-      }
+      const readings = this.#formers.map((former) => former.readFor(path));
+      for (const reading of readings) if (reading) reads.push(reading);
+      otherAnswerAt(path, this.#settings, isThere);
+      for (const name of namesOf(path, this.#settings)) isThere(name.slice(0, name.lastIndexOf(".")));
     }
     return reads.length > 0 ? Promise.all(reads) : undefined;
   }

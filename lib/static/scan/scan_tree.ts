@@ -68,8 +68,6 @@ async function stateOf(root: string, found: FoundFiles, turns: TurnSlicer): Prom
   return new TreeState(found, hash.update(text).digest("hex"), changedMs);
 }
 
-export type { Warn } from "./representation.ts";
-
 export interface ScanOptions {
   /** Whether names that begin with a dot are in; `.well-known` always is. */
   readonly dotfiles: boolean;
@@ -83,11 +81,8 @@ export interface ScanOptions {
 const HASTE = 1000;
 
 /** Finds the regular files below a folder, with variants. It follows links within it, and trusts precompress' manifest. */
-export async function scanTree(
-  directory: string,
-  warn: Warn,
-  { dotfiles, doubted, isHasty = false }: ScanOptions,
-): Promise<Tree> {
+export async function scanTree(directory: string, warn: Warn, options: ScanOptions): Promise<Tree> {
+  const { dotfiles, doubted, isHasty = false } = options;
   const begun = performance.now();
   const root = treeRoot(directory);
   const turns = new TurnSlicer();
