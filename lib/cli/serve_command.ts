@@ -45,11 +45,7 @@ async function serveFolder(
     ...options,
     onWarning: ({ path, message }) => warn(`${path || directory}: ${message}`),
   });
-  const slow = new Timer(() =>
-    tell(
-      `reading ${directory} for its tags; what millrace precompress knows is not read, what is asked for comes first`,
-    )
-  );
+  const slow = new Timer(() => tell(`hashing what millrace precompress does not know: requested files come first`));
   slow.start(SLOW);
   let running: RunningServer | undefined = undefined;
   onHangUp(async () => {
