@@ -6,7 +6,7 @@ import process from "node:process";
 import { processStart, userNumber } from "../runtime/mod.ts";
 import { codeOf, failing, fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
-import { isTemporaryName, lastingPath, TEMPORARY } from "./names.ts";
+import { filePath, isTemporaryName, TEMPORARY } from "./names.ts";
 import { isThreadAlive, mainThreadStart, processSpace } from "./process_identity.ts";
 import { renameFile, whileRefused, whileRefusedNow } from "./rename.ts";
 
@@ -15,7 +15,7 @@ const DAY = 24 * 60 * 60 * 1000;
 const TICK = 1000;
 
 /**
- * A path for a temporary file, in the folder of `path` so that a rename puts it in place at once.
+ * A path for a temporary file, in the folder of `path`, which may be a `file:` URL, so that a rename puts it in place at once.
  *
  * @example Another program's output, under its name when it is complete
  * ```ts
@@ -27,15 +27,20 @@ const TICK = 1000;
  * await rename(temporary, "uploads/report.txt");
  * ```
  */
-export function temporaryPath(path: string): string {
+export function temporaryPath(path: string | URL): string {
   return join(
-    dirname(path),
+    dirname(pathOf(path)),
     `.millrace-${processSpace()}.${process.pid}-${mainThreadStart()}-${crypto.randomUUID()}.tmp`,
   );
 }
 
+/** Returns a path as it is given, or that of a `file:` URL. */
+function pathOf(path: string | URL): string {
+  return typeof path === "string" ? path : filePath(path);
+}
+
 /**
- * Whether the file or folder at `path` is a temporary one whose process ended without removing it. Outside Linux,
+ * Whether the file or folder at a path, or `file:` URL, is a temporary one whose process ended without removing it. Outside Linux,
  * another process that has its id counts as that one. Whether a process of another machine or container runs is unknown
  * here: its files are abandoned when nothing has touched them for a day. So are files of earlier versions, whose names
  * lack the process or its start.
@@ -50,7 +55,8 @@ export function temporaryPath(path: string): string {
  * console.log(await isAbandonedTemporary(path)); // false
  * ```
  */
-export async function isAbandonedTemporary(path: string): Promise<boolean> {
+export async function isAbandonedTemporary(file: string | URL): Promise<boolean> {
+  const path = pathOf(file);
   const name = basename(path);
   if (!isTemporaryName(name)) return false;
   const [, space, digits, start] = TEMPORARY.exec(name) ?? [];
@@ -84,7 +90,7 @@ const ENTRIES = 256;
  * Removes the temporary files and folders that killed processes left in a folder, but not in those below it: see
  * {@linkcode isAbandonedTemporary} for which these are. Folders that another user can change stay.
  *
- * @param directory The folder's path.
+ * @param directory The folder's path, or its `file:` URL.
  * @returns how many were removed.
  * @throws {Error} what the file system says of the folder, or of the first file that it did not let be removed after
  * it removed the others; with its `code`.
@@ -96,9 +102,11 @@ const ENTRIES = 256;
  * console.log(removed); // 0
  * ```
  */
-export async function removeAbandonedTemporaries(directory: string): Promise<number> {
-  const folder = lastingPath(directory);
-  const entries = await opendir(folder, { bufferSize: ENTRIES }).catch(failing("read the directory", directory));
+export async function removeAbandonedTemporaries(directory: string | URL): Promise<number> {
+  const folder = filePath(directory, "the directory");
+  const entries = await opendir(folder, { bufferSize: ENTRIES }).catch(
+    failing("read the directory", pathOf(directory)),
+  );
   let removed = 0;
   let failure: Error | undefined;
   for await (const { name } of entries) {

@@ -90,6 +90,25 @@ test("temporaryPath() gives ever new names in the same folder that isTemporaryNa
   }
 });
 
+test("what makes, judges and removes temporary files takes a path or its file: URL, and nothing else", () =>
+  inFolder(async (folder) => {
+    const url = pathToFileURL(join(folder, "a file"));
+    assert.equal(dirname(temporaryPath(url)), folder);
+    assert.equal(dirname(temporaryPath("a/b")), "a");
+    const abandoned = join(folder, former[0]!);
+    await writeFile(abandoned, "");
+    await daysLater(2, async () => {
+      assert.equal(await isAbandonedTemporary(pathToFileURL(abandoned)), true);
+      assert.equal(await removeAbandonedTemporaries(pathToFileURL(folder)), 1);
+    });
+    const refusal = { name: "TypeError", message: /must be a path or a file: URL, not / };
+    for (const other of [new URL("https://example.com/a"), undefined, 1] as URL[]) {
+      assert.throws(() => temporaryPath(other), refusal);
+      await assert.rejects(isAbandonedTemporary(other), refusal);
+      await assert.rejects(removeAbandonedTemporaries(other), refusal);
+    }
+  }));
+
 test("isTemporaryName() knows the names of earlier versions, and no other name", () => {
   for (const name of former) assert.ok(isTemporaryName(name), name);
   for (const name of ordinary) assert.ok(!isTemporaryName(name), name);
