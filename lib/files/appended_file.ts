@@ -202,7 +202,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
 
   async discard(): Promise<void> {
     await this.#file.close().catch(() => {}); // the reason of the discard is being thrown already
-    await this.#left.closed();
+    await this.#left.flush().catch(() => {});
   }
 }
 

@@ -190,10 +190,8 @@ export class AtomicFile {
     const bits = settings.mode ?? (place.status?.isFile() ? place.status.mode : undefined);
     const mode = bits === undefined ? undefined : withoutGroup(bits);
     const options = { mode, atOnce: settings.atOnce };
-    const file =
-      await (settings.temporary === undefined
-        ? OpenFile.open(temporary, "wx+", options)
-        : openWrittenOver(temporary, 0, options));
+    const isOwn = settings.temporary === undefined;
+    const file = await (isOwn ? OpenFile.open(temporary, "wx+", options) : openWrittenOver(temporary, 0, options));
     return new AtomicFile(place, temporary, settings, file);
   }
 

@@ -85,8 +85,8 @@ async function holdsSame(from: OpenFile, to: OpenFile, size: number): Promise<bo
   const [original, copy] = [from, to].map(() => Buffer.allocUnsafeSlow(Math.min(size, PIECE)));
   for (let at = 0; at < size;) {
     const wanted = Math.min(size - at, PIECE);
-    const length = await from.readAt(original.subarray(0, wanted), at);
-    if (length === 0 || await to.readAt(copy.subarray(0, length), at) !== length) return false;
+    const length = await from.read(original.subarray(0, wanted), at);
+    if (length === 0 || await to.read(copy.subarray(0, length), at) !== length) return false;
     if (!original.subarray(0, length).equals(copy.subarray(0, length))) return false;
     at += length;
   }

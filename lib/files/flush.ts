@@ -92,12 +92,7 @@ export class LeftFiles {
     this.#closing = Promise.all([this.#closing, closed]);
   }
 
-  /** Waits until all are closed. */
-  async closed(): Promise<void> {
-    await this.#closing;
-  }
-
-  /** Waits until they are on the disk. @throws {Error} that names the file that could not be flushed. */
+  /** Waits until all are closed, and those on the disk. @throws {Error} that names a file that could not be flushed. */
   async flush(): Promise<void> {
     await this.#closing;
     if (this.#failure !== undefined) throw this.#failure;

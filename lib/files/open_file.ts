@@ -65,14 +65,10 @@ export class OpenFile {
     return this.#calls > 0;
   }
 
-  /** Reads the next bytes into `buffer`; resolves to how many there were, 0 at the end. */
-  read(buffer: Uint8Array): Promise<number> {
-    return this.#later((number, done) => fs.read(number, buffer, 0, Math.min(buffer.length, MOST_OF_CALL), null, done));
-  }
-
-  /** Reads bytes from the one at `position` on into `buffer`; resolves to how many there were, 0 behind the end. */
-  readAt(buffer: Uint8Array, position: number): Promise<number> {
-    return this.#later((number, done) => fs.read(number, buffer, 0, buffer.length, position, done));
+  /** Reads the next bytes, or those from `position` on, into `buffer`; resolves to how many there were, 0 at the end. */
+  read(buffer: Uint8Array, position: number | null = null): Promise<number> {
+    const most = Math.min(buffer.length, MOST_OF_CALL);
+    return this.#later((number, done) => fs.read(number, buffer, 0, most, position, done));
   }
 
   /** Appends bytes of `piece`; resolves to how many the system took. */
@@ -243,11 +239,7 @@ export class OpenFile {
   }
 
   #now<T>(call: (number: number) => T): Promise<T> {
-    try {
-      return Promise.resolve(call(this.#opened()));
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    return new Promise((resolve) => resolve(call(this.#opened())));
   }
 
   #later<T>(start: (number: number, done: (error: Error | null, value: T) => void) => void): Promise<T> {

@@ -117,15 +117,7 @@ export interface NameOptions {
 export async function takeName(from: string, to: string, options: NameOptions): Promise<void> {
   const { replace, before, check } = options;
   const atOnce = options.atOnce || before !== undefined;
-  if (replace) {
-    return await renameFile(from, to, {
-      atOnce,
-      before: () => {
-        check?.();
-        before?.();
-      },
-    });
-  }
+  if (replace) return await renameFile(from, to, { atOnce, before: () => (check?.(), before?.()) });
   before?.();
   try {
     await (atOnce ? linkSync(from, to) : link(from, to)); // never replaces anything

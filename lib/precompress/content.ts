@@ -69,21 +69,18 @@ export async function readContent(path: string): Promise<Content> {
   const probe = new DensityProbe();
   let size = 0;
   const file = await open(path, "r");
+  const buffer = buffers.pop() ?? new Uint8Array(256 * 1024);
   try {
-    const buffer = buffers.pop() ?? new Uint8Array(256 * 1024);
-    try {
-      while (true) {
-        const { bytesRead } = await file.read(buffer, 0, buffer.length);
-        if (bytesRead === 0) break;
-        const chunk = buffer.subarray(0, bytesRead);
-        hash.update(chunk);
-        probe.add(chunk);
-        size += bytesRead;
-      }
-    } finally {
-      buffers.push(buffer);
+    while (true) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length);
+      if (bytesRead === 0) break;
+      const chunk = buffer.subarray(0, bytesRead);
+      hash.update(chunk);
+      probe.add(chunk);
+      size += bytesRead;
     }
   } finally {
+    buffers.push(buffer);
     await file.close();
   }
   return { sha256: hash.digest("hex"), size, isDense: probe.isDense };

@@ -3,16 +3,8 @@ import { compress, CompressionStream } from "../codecs/mod.ts";
 import { openFileReadable } from "../files/mod.ts";
 import { restore } from "./cache/restore.ts";
 import { LARGE_FILE, readShared, sha256 } from "./content.ts";
-import {
-  type Advance,
-  complete,
-  type Job,
-  openTemporary,
-  type Outcome,
-  readDictionary,
-  requireAtRest,
-  type Result,
-} from "./job.ts";
+import type { Advance, Job, Outcome, Result } from "./job.ts";
+import { complete, openTemporary, readDictionary, requireAtRest } from "./job.ts";
 import { codecOf } from "./formats.ts";
 import { CHANGED, explain } from "./problem.ts";
 

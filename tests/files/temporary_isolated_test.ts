@@ -158,7 +158,7 @@ test("openUnnamed() gives a file without a name, which takes no space once it is
     assert.deepEqual(await readdir(folder), []);
     await file.write(new TextEncoder().encode("some bytes"), 0, 10);
     const bytes = new Uint8Array(20);
-    assert.equal(await file.readAt(bytes, 5), 5);
+    assert.equal(await file.read(bytes, 5), 5);
     assert.equal(file.status().mode & 0o777, 0o600);
     await file.close();
     await until(() => openFilesIn(folder).length === 0, "the end of the file, and of the sweep of its folder");

@@ -70,10 +70,10 @@ export class GrowingFile implements FollowedFile {
 
   async #begin(position: number): Promise<void> {
     const proof = new Uint8Array(Math.min(position, this.#proofSize));
-    const length = await this.#file.readAt(proof, position - proof.length);
+    const length = await this.#file.read(proof, position - proof.length);
     const head = new Uint8Array(Math.min(position, PROOF_SIZE));
     // It may be cut meanwhile.
-    if (position > 0 && (await this.#file.readAt(head, 0) < head.length || length < proof.length)) return;
+    if (position > 0 && (await this.#file.read(head, 0) < head.length || length < proof.length)) return;
     this.#position = position;
     this.#proof = proof;
     this.place.begin(position, head, proof);
@@ -84,7 +84,7 @@ export class GrowingFile implements FollowedFile {
     const bytes = this.#memory ??= new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
     const known = this.#proof.length;
     const { mtimeMs } = this.#file.status();
-    const length = await this.#file.readAt(
+    const length = await this.#file.read(
       bytes.subarray(0, Math.min(READ_SIZE, known + most)),
       this.#position - known,
     );
@@ -96,7 +96,7 @@ export class GrowingFile implements FollowedFile {
     const first = this.place.mark.head;
     if (this.#beginsAnew && first.length > 0 && (length > known || mtimeMs !== this.#comparedAt)) {
       const head = new Uint8Array(first.length);
-      isSame = await this.#file.readAt(head, 0) === head.length && Buffer.compare(first, head) === 0;
+      isSame = await this.#file.read(head, 0) === head.length && Buffer.compare(first, head) === 0;
       this.#comparedAt = mtimeMs;
       if (!isSame) {
         this.#lose(0);

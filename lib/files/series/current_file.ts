@@ -179,7 +179,7 @@ export class CurrentFile {
     const file = this.file;
     this.file = undefined;
     await file?.close().catch(() => {}); // the reason of the discard is being thrown already
-    await this.#left.closed();
+    await this.#left.flush().catch(() => {});
   }
 
   /** Waits until all bytes and names that the stream has written are on the disk. */
@@ -187,9 +187,8 @@ export class CurrentFile {
     await this.#left.flush();
     await this.file?.datasync().catch((error) => this.fail("flush", error));
     const due = this.#unflushed();
-    if (due === undefined) return;
-    await flushFiles(due.paths, this.#series.directory);
-    this.#flushed = due;
+    if (due !== undefined) await flushFiles(due.paths, this.#series.directory);
+    this.#flushed = due ?? this.#flushed;
   }
 
   flushNow(): void {
@@ -200,9 +199,8 @@ export class CurrentFile {
       this.fail("flush", error);
     }
     const due = this.#unflushed();
-    if (due === undefined) return;
-    flushFilesNow(due.paths, this.#series.directory);
-    this.#flushed = due;
+    if (due !== undefined) flushFilesNow(due.paths, this.#series.directory);
+    this.#flushed = due ?? this.#flushed;
   }
 
   /** The files that were completed since the last flush, and what it will have flushed; undefined if there is nothing. */

@@ -105,7 +105,7 @@ export class GatheredPart implements CheckedBody {
     const page = pages.pop() ?? new Uint8Array(PAGE);
     try {
       for (let position = 0; position < this.length;) {
-        const read = await this.#file.readAt(page.subarray(0, this.length - position), position);
+        const read = await this.#file.read(page.subarray(0, this.length - position), position);
         if (read === 0) throw new Error("a temporary file is shorter than what was written to it");
         position += read;
         yield page.subarray(0, read);
