@@ -63,6 +63,7 @@ const mechanisms: readonly Mechanism[] = [
       "lib/files/place.ts": "a file that takes another name loses the temporary one",
       "lib/files/process_lock.ts": "each lock's name is its holder's, or that of a holder that is dead",
       "lib/files/series/file_series.ts": "`overwrite` says that the files of an earlier series of the name go",
+      "lib/precompress/journal.ts": "the journal is removed by the run that holds it",
       "lib/precompress/target.ts": "removes folders in which nothing is left",
       "lib/upload/session/disk_session.ts": "the files of a session, in a folder of its own, under its lock",
     },
