@@ -65,6 +65,8 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #isWanted = false;
   #discards = false;
   #discarded = 0;
+  /** Whether the response is unreachable and not ended, as long as `bodyTimeout`: its server may be reading the request. */
+  #lingers = false;
   /** Whether the response was read from since {@link isUnread} was called. */
   #isRead = true;
 
@@ -99,7 +101,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   discard(): void {
     if (this.#isOver) return;
     this.#discards = true;
-    this.#startDeadline(this.#exchange!.isSending ? this.#request.limits.bodyTimeout : DISCARDED_WITHIN);
+    this.#startDeadline(this.#exchange!.isSending ? this.#request.limits.bodyTimeout : this.#discardedWithin);
   }
 
   /** Discards the rest of the response, without further calls of the owner. What is left of the request is not sent. */
@@ -180,7 +182,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#upload!.onSent();
     this.#trace?.onBodySent();
     if (!this.#sendsLate) {
-      if (this.#discards) this.#startDeadline(DISCARDED_WITHIN);
+      if (this.#discards) this.#startDeadline(this.#discardedWithin);
       return this.#holdIfNeeded();
     }
     this.#end();
@@ -217,7 +219,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     const { url: { href }, limits: { headersTimeout, bodyTimeout } } = this.#request;
     const sendsOn = this.#sendsOn;
     // Counted from the last progress of the request's body as well; in eighths, as each length has a timer.
-    const ms = !this.#hasHead ? headersTimeout : this.#discards && !sendsOn ? DISCARDED_WITHIN : bodyTimeout;
+    const ms = !this.#hasHead ? headersTimeout : this.#discards && !sendsOn ? this.#discardedWithin : bodyTimeout;
     const left = this.#exchange!.progressAt + ms - performance.now();
     if (left > 0) return this.#startDeadline(Math.ceil(left * 8 / ms) * ms / 8);
     if (this.#discards && !sendsOn) return this.#leaveRest(undefined);
@@ -247,9 +249,10 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
 
   cancel(reason: unknown, unread: number): void {
     if (this.revoked() !== undefined) return this.#stop(reason);
-    if (!(reason instanceof Unreachable) || !this.#isAccepted || !this.#exchange!.isSending) {
+    if (!(reason instanceof Unreachable) || !this.#isAccepted || this.#upload === undefined) {
       return this.#leaveRest(reason);
     }
+    this.#lingers = true;
     this.responseBody = undefined;
     this.#exchange!.consumed(unread);
     this.discard();
@@ -263,7 +266,11 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #discard(bytes: number): void {
     this.#discarded += bytes;
     if (this.#discarded <= DISCARDED_BYTES || this.#exchange!.isSending) this.#exchange!.consumed(bytes);
-    else this.#leaveRest(undefined);
+    else if (!this.#lingers) this.#leaveRest(undefined);
+  }
+
+  get #discardedWithin(): number {
+    return this.#lingers ? this.#request.limits.bodyTimeout : DISCARDED_WITHIN;
   }
 
   /** The rest of the request's body is not sent. Its source's failure is that of a response which was not read to its end, too. */

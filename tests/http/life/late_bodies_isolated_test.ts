@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { connect } from "node:net";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createHttp2Server, type Http2ServerRequest } from "node:http2";
+import { type AddressInfo, connect } from "node:net";
 import { Duplex } from "node:stream";
 import { test } from "node:test";
 import {
@@ -201,6 +204,38 @@ for (const protocol of PROTOCOLS) {
       }
       assert.equal(client.stats().active, 1);
     }));
+}
+
+for (const protocol of ["h1", "h2c"] as const) {
+  if (collectGarbage === undefined) continue;
+  test(`${protocol}: nor does it if the system has the body, and the server reads it later`, async () => {
+    const size = 60_000; // the initial window of a stream
+    const received = Promise.withResolvers<number>();
+    const onRequest = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse): void => {
+      response.writeHead(200);
+      response.write("early");
+      setTimeout(async () => {
+        let length = 0;
+        for await (const chunk of request) length += chunk.length;
+        response.end();
+        received.resolve(length);
+      }, 1500);
+      request.on("error", received.reject);
+    };
+    const server = protocol === "h1" ? createServer(onRequest) : createHttp2Server(onRequest as never);
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    await using client = new HttpClient({ h2c: protocol === "h2c" });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const body = new Uint8Array(size);
+    assert.equal(await client.fetch(url, { method: "PUT", body }).then(({ status }) => status), 200);
+    const collecting = setInterval(() => collectGarbage!(), 50);
+    try {
+      assert.equal(await received.promise, size);
+    } finally {
+      clearInterval(collecting);
+      server.close();
+    }
+  });
 }
 
 /** A connection that lets 64 KiB through at a time. */
