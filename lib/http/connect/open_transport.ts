@@ -43,13 +43,14 @@ class Way {
     const { tls, alpn, connect, allowed, via } = this.#options;
     allowed?.checkHost(!via?.proxy.resolves);
     const { secure: isSecure, host, port } = this.#target;
+    const isForeign = connect !== undefined;
     if (!isSecure) {
       const socket = await this.#lead();
-      return new SocketTransport(socket, { bottom: this.#bottom ?? socket, isForeign: connect !== undefined });
+      return new SocketTransport(socket, { bottom: this.#bottom ?? socket, isForeign });
     }
     const reach = (): Promise<TlsBase> => this.#reach();
     const secured = await secure(reach, { host, port, peer: this.#peer, alpn }, tls, this.#attempt);
-    return new SocketTransport(secured.socket, { bottom: this.#bottom ?? secured.socket, tls: secured });
+    return new SocketTransport(secured.socket, { bottom: this.#bottom ?? secured.socket, tls: secured, isForeign });
   }
 
   /** Returns the base for a TLS connection: a connected stream, or options for a socket. */

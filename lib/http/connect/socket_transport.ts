@@ -60,7 +60,7 @@ interface SocketLayers {
   /** The stream below all others, if TLS is spoken on one that was there; otherwise the stream itself. */
   readonly bottom: Duplex;
   readonly tls?: TlsAttempt;
-  /** Whether it is the user's: it may go on to use the memory of the bytes that it gives, and of those that it takes. */
+  /** Whether the bottom is the user's, which may keep some of what it took; without TLS also the memory of that, and of what it gives. */
   readonly isForeign?: boolean;
 }
 
@@ -78,11 +78,13 @@ export class SocketTransport implements Transport {
   #events: TransportEvents | undefined;
   #error: Error | undefined;
   #destroyed = false;
+  #leaves = false;
   /** Whether bytes were written that the socket cannot send any more. */
   #hasDropped = false;
   #closed = false;
   #held = true;
   readonly #isForeign: boolean;
+  readonly #copies: boolean;
   #gathers = false;
   readonly #gathered = new GatheredReads((chunk) => this.#give(chunk));
 
@@ -92,6 +94,7 @@ export class SocketTransport implements Transport {
     this.#bottom = bottom;
     this.#tls = tls;
     this.#isForeign = isForeign;
+    this.#copies = isForeign && tls === undefined;
     this.alpnProtocol = tls?.socket.alpnProtocol || undefined;
     const { remoteAddress, remotePort } = bottom as Partial<Socket>;
     this.remoteAddress = remoteAddress ?? (socket as Partial<Socket>).remoteAddress;
@@ -104,7 +107,7 @@ export class SocketTransport implements Transport {
     socket.on("close", () => {
       this.#gathered.flush();
       this.#closed = true;
-      bottom.destroy();
+      if (!this.#leaves) bottom.destroy();
       this.#events?.onClose(this.#error);
     });
   }
@@ -118,7 +121,7 @@ export class SocketTransport implements Transport {
   }
 
   get empty(): boolean {
-    return this.#isForeign || this.waiting === 0; // the user's stream has copies
+    return this.#copies || this.waiting === 0; // the user's stream has copies
   }
 
   attach(events: TransportEvents): void {
@@ -149,7 +152,7 @@ export class SocketTransport implements Transport {
   write(bytes: Uint8Array, tells: boolean = false): void {
     if (!this.#socket.writable) return void (this.#hasDropped = true);
     try {
-      this.#socket.write(this.#isForeign ? copyOf(bytes) : bytes, tells ? this.#onDrain : undefined);
+      this.#socket.write(this.#copies ? copyOf(bytes) : bytes, tells ? this.#onDrain : undefined);
     } catch (error) { // a stream of the user's
       this.#socket.destroy(error as Error);
     }
@@ -171,10 +174,11 @@ export class SocketTransport implements Transport {
 
   leave(ms: number): void {
     if (this.waiting > 0 || !this.#isForeign) return this.destroy();
-    this.#destroyed = true;
+    this.#destroyed = this.#leaves = true;
     const timer = new Timer(() => this.destroy());
     if (ms > 0) timer.start(ms);
-    this.#socket.once("close", () => timer.stop()).end(() => this.destroy());
+    this.#bottom.once("close", () => timer.stop());
+    this.#socket.end(() => this.#bottom.end(() => this.destroy())); // the same one has ended then
   }
 
   destroy(): void {
@@ -201,7 +205,7 @@ export class SocketTransport implements Transport {
   #give(chunk: Uint8Array): void {
     if (this.#destroyed) return;
     makeYoungObjects(chunk.length);
-    if (this.#isForeign) this.#events!.onData(copyOf(chunk), true);
+    if (this.#copies) this.#events!.onData(copyOf(chunk), true);
     else this.#events!.onData(chunk, chunk.byteLength === chunk.buffer.byteLength);
   }
 }
