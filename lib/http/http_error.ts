@@ -67,8 +67,7 @@ export class HttpError extends TypeError {
    * Makes an error.
    * @param code The reason for the failure.
    * @param message The same in words.
-   * @param options The origin that the request was for, if it got so far, and the underlying error. Without one, `cause` is an Error with
-   * the same message and code.
+   * @param options The request's origin, if it got so far, and the underlying error. Default: an Error with the same message and code.
    */
   constructor(code: HttpErrorCode, message: string, options: { origin?: string | undefined; cause?: unknown } = {}) {
     super(message, { cause: options.cause ?? Object.assign(new Error(message), { code }) });

@@ -34,9 +34,8 @@ function deliverAll(): void {
 }
 
 /**
- * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns
- * the request's life: whatever ends it (the response, the signal, a timeout, the client, the server, a hook), its
- * `#end` runs once.
+ * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. Whatever
+ * ends it (the response, the signal, a timeout, the client, the server, a hook), its `#end` runs once.
  */
 export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   readonly #core: ClientCore;

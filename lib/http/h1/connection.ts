@@ -133,8 +133,6 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     this.#transport.destroy(); // also one that is sending what was written
   }
 
-  // What the transport tells.
-
   onData(chunk: Uint8Array, isOwn?: boolean): void {
     if (this.#ended) return;
     try {
@@ -161,6 +159,8 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     if (this.#ended) return;
     this.#leave();
     const state = this.#stateInWords();
+    const first: Http1Exchange | undefined = this.#exchanges[0];
+    if (first?.isAnswered && first.wholeRequestSent) return this.#transport.end(); // which tells whether the system takes the rest
     if (this.#exchanges.length === 0) this.#finish();
     else if (!this.#reader.end() || this.#exchanges[0]?.isAnswered) this.#failAll(this.#lost(state));
   }

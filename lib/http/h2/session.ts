@@ -58,7 +58,6 @@ export class Session
   /** The reason of its end; undefined if that is not a fault. */
   #error: HttpError | undefined = undefined;
   readonly #lingering: Timer = new Timer(() => this.#endLingering());
-  #hasSentBody = false;
   /** Whether the server's limit has changed, and the owner was not told. */
   #hasNewLimit = false;
   #isScheduled = false;
@@ -115,7 +114,6 @@ export class Session
     const hasBody = body !== undefined && body.bytes?.length !== 0;
     output.addHeaders(id, this.#encoder.block, length, this.#peer.maxFrameSize, !hasBody);
     if (hasBody) {
-      this.#hasSentBody = true;
       stream.body = body;
       stream.sendWindow = this.#peer.initialWindowSize;
       this.#sender.add(stream);
@@ -137,8 +135,6 @@ export class Session
     this.#giveUp(error);
     this.#transport.destroy();
   }
-
-  // What the transport tells.
 
   onData(chunk: Uint8Array): void {
     if (this.#isEndHere) return;
@@ -163,6 +159,11 @@ export class Session
   }
 
   onEnd(): void {
+    if (!this.#isEndHere && this.#output.waiting === 0 && this.#ends.isAllAnswered) {
+      this.#isEndNear = true;
+      this.#lingering.start(LINGER);
+      return this.#transport.end(); // which tells whether the system takes the rest of what was written
+    }
     this.#lose(undefined);
     this.#transport.destroy();
   }
@@ -174,8 +175,6 @@ export class Session
     this.#owner.onClosed(this, this.#error);
   }
 
-  // What a stream asks for.
-
   onConsumed(stream: Http2Stream, bytes: number): void {
     if (this.#windows.onConsumed(stream, bytes)) this.#schedule();
   }
@@ -184,8 +183,6 @@ export class Session
     this.#ends.giveUp(stream, reason);
     this.#schedule();
   }
-
-  // What the server's frames do.
 
   onGoaway(last: number, code: number, debug: string): void {
     this.#isEndNear = true;
@@ -201,8 +198,6 @@ export class Session
     if (limit !== this.#limit || isFirst) this.#hasNewLimit = true;
     this.#limit = limit;
   }
-
-  // What the sender of bodies tells.
 
   onReady(): void {
     this.#schedule();
@@ -221,8 +216,6 @@ export class Session
     this.#ends.breakOff(stream, error);
     this.#schedule();
   }
-
-  // What the watch over the server's life asks and tells.
 
   isBusy(): boolean {
     return this.#streams.size > 0;
@@ -301,13 +294,13 @@ export class Session
     // The server closes its side first: its socket should not see a reset instead of our last frames.
     this.#transport.end();
     this.#transport.hold(true);
-    this.#lingering.start(this.#hasSentBody ? Math.max(LINGER, this.#options.pingTimeout) : LINGER);
+    this.#lingering.start(this.#ends.hasSentLate ? Math.max(LINGER, this.#options.pingTimeout) : LINGER);
   }
 
   #endLingering(): void {
     const { origin } = this.#options;
     const words = "did not close the connection: it may not have read the last of what was sent";
-    if (this.#hasSentBody) this.#error ??= new HttpError("CONNECTION_STALE", `${origin} ${words}`, { origin });
+    if (this.#ends.hasSentLate) this.#error ??= new HttpError("CONNECTION_STALE", `${origin} ${words}`, { origin });
     this.#transport.destroy();
   }
 

@@ -9,6 +9,8 @@ import * as h2 from "./protocol.ts";
 export class StreamEnds {
   /** Whether a request ended; for the session, which sets it back. */
   hasFreed = false;
+  /** Whether the system has taken the rest of a body after its response. */
+  hasSentLate = false;
   readonly closed: ClosedStreams = new ClosedStreams();
   readonly #streams: StreamTable;
   readonly #output: FrameWriter;
@@ -34,6 +36,12 @@ export class StreamEnds {
     stream.handler.onEnd(trailers, stream.isAnswered);
   }
 
+  /** Whether there are requests, all answered, and their bodies written. */
+  get isAllAnswered(): boolean {
+    const streams = this.#streams.all();
+    return streams.length > 0 && streams.every(({ isAnswered, body, bodyEnd }) => isAnswered && !body && bodyEnd > 0);
+  }
+
   /** Tells of bodies that the system has taken, and completes their requests if these are answered. */
   completeTaken(): void {
     const { untaken } = this.#sender;
@@ -49,6 +57,7 @@ export class StreamEnds {
 
   /** The body of an answered request is sent, or its rest is unwanted. */
   completeLate(stream: Http2Stream): void {
+    this.hasSentLate = true;
     this.#remove(stream);
     stream.body?.cancel(h2.resetError(this.#origin, h2.NO_ERROR, false));
     stream.handler.onSent();

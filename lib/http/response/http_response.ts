@@ -22,8 +22,7 @@ import { fieldsToSendOn, responseHeaders } from "./response_headers.ts";
 export interface HttpResponse extends Response {
   /**
    * The trailer fields, which a server sends after the body: empty if there are none. Settles once the body has come to its end, so
-   * read it first; rejects with what the body failed with, or was cancelled with. Always the same promise, whose rejection need not be
-   * handled.
+   * read it first; rejects with what the body failed with, or was cancelled with; that need not be handled.
    */
   readonly trailers: Promise<Headers>;
   /** The response once more, to be read on its own; with the same trailers. */
