@@ -56,7 +56,7 @@ async function drained(stream: unknown): Promise<void> {
   while (!(await reader.read()).done);
 }
 
-/** What is done by one of many. */
+/** Each kind of encoding and decoding, once; the tests run several at a time. */
 const kinds: Readonly<Record<string, () => Promise<unknown>>> = {
   "a CompressionStream": () =>
     drained(chunked(bytes).pipeThrough(new CompressionStream("gzip", { level: 1 }) as never)),

@@ -7,7 +7,7 @@ import { turn } from "../support/waits.ts";
 
 const nativeGetReader = globalThis.ReadableStream.prototype.getReader;
 
-/** What a call of `pull()` does, in this order. */
+/** The steps of one call of `pull()`, in this order. */
 interface Pull {
   readonly waits: boolean;
   /** Whether the reader of the time leaves before the source enqueues anything, or thereafter. */

@@ -24,12 +24,12 @@ const PATTERN = Uint8Array.from({ length: 400_000 }, (_, i) => 32 + i % 64);
 
 const KINDS = ["bytes", "text", "Blob", "stream", "iterator"] as const;
 const ACTS = ["read", "keep", "collect", "read and close", "close", "abort", "destroy", "cancel"] as const;
-/** What ends before its time. */
+/** Faults of the body's source, and of the server or its connection, before the body is sent. */
 const FAULTS = ["source throws", "source is short", "source is long", "reset", "NO_ERROR", "destroy", "stall"] as const;
-/** What a caller may do who wants the body sent. */
+/** The acts after which the client still has to send the body. */
 const PATIENT: readonly string[] = ["read", "keep", "collect", "read and close"] satisfies (typeof ACTS[number])[];
 
-/** One request: what its body is, how its server takes it, when that answers, and what its caller does then. */
+/** A random request: the kind of its body, the pace and answer of its server, and the act of its caller. */
 class Plan {
   readonly #random: SeededRandom;
   #sum = 0;
