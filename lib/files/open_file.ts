@@ -154,9 +154,10 @@ export class OpenFile {
     return this.#tellsEnds ??= this.status().isFile() ? this.position() !== undefined : this.status().isFIFO();
   }
 
-  /** Whether the file's disk has no room for this user. */
+  /** Whether the file's disk has no block left, also of those that are kept for the superuser. Some file systems tell of no blocks. */
   isDiskFull(): boolean {
-    return fs.statfsSync(this.ownPath).bavail === 0;
+    const { blocks, bfree } = fs.statfsSync(this.ownPath);
+    return blocks > 0 && bfree === 0;
   }
 
   /** The maximum bytes of a call that is made at once: a pipe that is opened without waits takes all of `PIPE_BUF`, or none. */
