@@ -154,7 +154,7 @@ export class OpenFile {
     return this.#tellsEnds ??= this.status().isFile() ? this.position() !== undefined : this.status().isFIFO();
   }
 
-  /** Whether the file's disk has no block left, also of those that are kept for the superuser. Some file systems tell of no blocks. */
+  /** Whether no block of the disk is free, those for the superuser included; never of file systems that count no blocks. */
   isDiskFull(): boolean {
     const { blocks, bfree } = fs.statfsSync(this.ownPath);
     return blocks > 0 && bfree === 0;
