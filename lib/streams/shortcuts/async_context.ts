@@ -9,11 +9,8 @@ interface Task {
 }
 
 interface Contexts {
-  /** Returns the context that is current. */
   readonly currentContext: () => Context;
-  /** Whether two contexts are known to be the same. */
   readonly isSameContext: (one: Context, other: Context) => boolean;
-  /** Runs `task` in `context`, and is in the same context as before when it returns or throws. */
   readonly runIn: (context: Context, task: Task) => void;
 }
 
@@ -42,12 +39,28 @@ interface DenoInternals {
   readonly [internal: symbol]: { readonly core?: DenoCore } | undefined;
 }
 
-const contexts: Contexts = ofDeno() ?? ofNodeModules() ??
-  { currentContext: () => undefined, isSameContext: () => true, runIn: (_context, task) => task.run() };
+/** Chosen at the first use: Bun takes 1 ms to load `node:async_hooks`. */
+let contexts: Contexts | undefined;
 
-export const currentContext: Contexts["currentContext"] = contexts.currentContext;
-export const isSameContext: Contexts["isSameContext"] = contexts.isSameContext;
-export const runIn: Contexts["runIn"] = contexts.runIn;
+function contextsHere(): Contexts {
+  return contexts ??= ofDeno() ?? ofNodeModules() ??
+    { currentContext: () => undefined, isSameContext: () => true, runIn: (_context, task) => task.run() };
+}
+
+/** Returns the context that is current. */
+export function currentContext(): Context {
+  return contextsHere().currentContext();
+}
+
+/** Whether two contexts are known to be the same. */
+export function isSameContext(one: Context, other: Context): boolean {
+  return contextsHere().isSameContext(one, other);
+}
+
+/** Runs `task` in `context`, and is in the same context as before when it returns or throws. */
+export function runIn(context: Context, task: Task): void {
+  contextsHere().runIn(context, task);
+}
 
 /** Without `node:async_hooks`: once that is loaded, Deno delivers messages between microtasks. */
 function ofDeno(): Contexts | undefined {

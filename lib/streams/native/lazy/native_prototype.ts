@@ -138,11 +138,16 @@ export function isLikeNative(sample: object, makeStandIn: MakeStandIn, members: 
   const { prototype } = StandIn;
   standing = knowsKeys() ? Object.create(prototype) as object : Reflect.construct(StandIn as Class, []) as object;
   if (!knowsKeys() && (howCloningFails(standing) !== howCloningFails(sample) || hasLooked)) return false;
-  const another: object = Object.create(prototype);
-  return members.every((member) =>
-    passes(member, standing!) && hasLooked && !passes(member, another) && !passes(member, prototype)
+  const others = isRefusalTried ? [] : [Object.create(prototype) as object, prototype];
+  const isLike = members.every((member) =>
+    passes(member, standing!) && hasLooked && !others.some((other) => passes(member, other))
   );
+  isRefusalTried ||= isLike;
+  return isLike;
 }
+
+/** Whether one class was seen to refuse objects that have no native side; the others look for it in the same way. */
+let isRefusalTried = false;
 
 /** The getters of a class of streams: `locked`, or `readable` and `writable`. */
 export function gettersOf(prototype: object): Member[] {
