@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { type Encoder, openEncoder } from "../../codecs/internal.ts";
 import { joinBytes } from "../../streams/internal.ts";
 import type { Feed, Opening, Subscriber } from "./feed.ts";
@@ -8,27 +9,19 @@ const POLYNOMIAL = 0xedb88320;
 /** The polynomial 1 in that order of bits. */
 const ONE = 0x80000000;
 
-/** The checksum of each byte. */
-const ofBytes: Uint32Array = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let rest = byte;
-  for (let bit = 0; bit < 8; bit++) rest = timesX(rest);
-  return rest;
-});
-
 /** x to the powers 1, 2, 4, 8, …, which repeat after 32. */
-const powers: Uint32Array = new Uint32Array(32);
-powers[0] = timesX(ONE);
-for (let i = 1; i < powers.length; i++) powers[i] = product(powers[i - 1], powers[i - 1]);
+let powers: Uint32Array | undefined;
 
-/** Returns the checksum of everything that `crc` is of, and `bytes` after it. */
-export function crc32(crc: number, bytes: Uint8Array): number {
-  let rest = ~crc;
-  for (let i = 0; i < bytes.length; i++) rest = (rest >>> 8) ^ ofBytes[(rest ^ bytes[i]) & 255];
-  return ~rest >>> 0;
+function powersOfX(): Uint32Array {
+  const made = new Uint32Array(32);
+  made[0] = timesX(ONE);
+  for (let i = 1; i < made.length; i++) made[i] = product(made[i - 1], made[i - 1]);
+  return made;
 }
 
 /** The checksum of two parts in a row is `shifted(crc(first), second.length) ^ crc(second)`. */
 export function shifted(crc: number, length: number): number {
+  powers ??= powersOfX();
   let result = crc;
   let rest = length;
   for (let power = 3; rest > 0; power++) { // 8 bits a byte
@@ -135,7 +128,7 @@ export class EncodedFeed implements Feed {
     const encoder = this.#openEncoder();
     try {
       const bytes = joined([header, ...encoder.write(text), ...encoder.flush(), partEnd]);
-      return { bytes, crc: crc32(0, text), length: text.length };
+      return { bytes, crc: crc32(text), length: text.length };
     } finally {
       encoder.close();
     }
@@ -162,7 +155,7 @@ export class EncodedFeed implements Feed {
   send(text: Uint8Array): Subscriber[] {
     const slow: Subscriber[] = [];
     this.#seat();
-    if (this.#coding === "gzip") this.#crc = crc32(this.#crc, text);
+    if (this.#coding === "gzip") this.#crc = crc32(text, this.#crc);
     this.#length += text.length;
     for (const lane of [this.#settled, this.#newcomers]) {
       try {
