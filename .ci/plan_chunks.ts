@@ -54,7 +54,7 @@ class Plan {
     });
     this.#weights = this.#outputs.map(({ entryPoint }) => entryPoint === undefined ? 0 : weightOf(entryPoint));
     this.#chunks = paths.map((_, i) => i);
-    this.#cost = this.#costNow();
+    this.#cost = this.#costNow() ?? Infinity;
   }
 
   /** The sources in each chunk; entries keep places of their own. */
@@ -89,8 +89,8 @@ class Plan {
     for (const [at, to] of chunks.entries()) {
       for (const from of chunks.slice(at + 1)) {
         const outputs = members.get(from)!;
-        const cost = this.#costOf(outputs, to);
-        if (cost < (best?.cost ?? this.#cost)) best = { outputs, to, cost };
+        const cost = this.#costOf(outputs, to, best?.cost ?? this.#cost);
+        if (cost !== undefined) best = { outputs, to, cost };
       }
     }
     if (best === undefined) return false;
@@ -104,7 +104,7 @@ class Plan {
     for (const i of this.#shared()) {
       const free = this.#outputs.findIndex((_, chunk) => !this.#chunks.includes(chunk));
       for (const to of new Set([...this.#shared().map((other) => this.#chunks[other]), ...free >= 0 ? [free] : []])) {
-        if (this.#costOf([i], to) >= this.#cost) continue;
+        if (this.#costOf([i], to, this.#cost) === undefined) continue;
         this.#put([i], to);
         isMoved = true;
       }
@@ -119,45 +119,54 @@ class Plan {
 
   #put(outputs: readonly number[], to: number): void {
     for (const i of outputs) this.#chunks[i] = to;
-    this.#cost = this.#costNow();
+    this.#cost = this.#costNow() ?? Infinity;
   }
 
-  /** The cost with outputs of one chunk put into another. */
-  #costOf(outputs: readonly number[], to: number): number {
+  /** The cost with outputs of one chunk put into another, if it is below a limit. */
+  #costOf(outputs: readonly number[], to: number, limit: number): number | undefined {
     const from = this.#chunks[outputs[0]];
     for (const i of outputs) this.#chunks[i] = to;
-    const cost = this.#costNow();
+    const cost = this.#costNow(limit);
     for (const i of outputs) this.#chunks[i] = from;
     return cost;
   }
 
-  /** What all entries load, by their weights, in bytes; infinite if chunks import each other in a circle. */
-  #costNow(): number {
+  /** What all entries load, by their weights, in bytes, if it is below a limit and no chunks import each other in a circle. */
+  #costNow(limit = Infinity): number | undefined {
     const count = this.#outputs.length;
     const bytes = new Float64Array(count);
-    const imports: Set<number>[] = Array.from({ length: count }, () => new Set());
+    // A target may stand there twice: looking for it would take longer.
+    const imports: number[][] = Array.from({ length: count }, () => []);
     for (let i = 0; i < count; i++) {
       const chunk = this.#chunks[i];
       bytes[chunk] += this.#outputs[i].bytes;
       for (const target of this.#imports[i]) {
-        if (this.#chunks[target] !== chunk) imports[chunk].add(this.#chunks[target]);
+        if (this.#chunks[target] !== chunk) imports[chunk].push(this.#chunks[target]);
       }
     }
-    if (isCircular(imports)) return Infinity;
     let cost = 0;
+    const reachedFrom = new Int32Array(count).fill(-1);
+    const reached = new Int32Array(count);
     for (let i = 0; i < count; i++) {
       if (this.#weights[i] === 0) continue;
-      const reached = new Set([this.#chunks[i]]);
-      for (const chunk of reached) {
-        cost += this.#weights[i] * (MODULE + bytes[chunk]);
-        for (const target of imports[chunk]) reached.add(target);
+      let length = 1;
+      reached[0] = this.#chunks[i];
+      reachedFrom[reached[0]] = i;
+      for (let at = 0; at < length; at++) {
+        cost += this.#weights[i] * (MODULE + bytes[reached[at]]);
+        for (const target of imports[reached[at]]) {
+          if (reachedFrom[target] === i) continue;
+          reachedFrom[target] = i;
+          reached[length++] = target;
+        }
       }
+      if (cost >= limit) return undefined;
     }
-    return cost;
+    return isCircular(imports) ? undefined : cost;
   }
 }
 
-function isCircular(imports: readonly ReadonlySet<number>[]): boolean {
+function isCircular(imports: readonly (readonly number[])[]): boolean {
   const states = new Uint8Array(imports.length); // 1: on the way, 2: done
   const visit = (i: number): boolean => {
     if (states[i] !== 0) return states[i] === 1;
