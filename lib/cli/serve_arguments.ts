@@ -63,7 +63,8 @@ export const serveFlags: Flags = new Flags(() => optionsByPath(staticHandlerOpti
     value: "FILE",
     help: "the page for paths without a file, with 200: for applications that route by themselves",
   },
-  { option: "notFound", value: "FILE", help: "the page that goes with 404, if there is one" },
+  { option: "notFound", value: "FILE", help: "the page that goes with 404, if there is one; the nearest folder's" },
+  { option: "redirectStatus", value: "N", help: "301, 302, 307 or 308", otherwise: "301 for folders, 308 for pages" },
   { option: "dotfiles", help: "serve names that begin with a dot, too" },
   {
     option: "immutable",
@@ -93,6 +94,12 @@ export const serveFlags: Flags = new Flags(() => optionsByPath(staticHandlerOpti
   },
   { option: "dictionaries", name: "no-dictionaries", help: "no deltas for returning visitors (RFC 9842)" },
   { option: "memoryLimit", value: "BYTES", help: "of files kept in memory; k, M or G may follow the number" },
+  {
+    option: "hashLimit",
+    value: "BYTES",
+    help: "larger files are tagged by size and time, not by a hash of what they hold",
+    otherwise: "none",
+  },
   { option: "previous", value: "DIR", help: "the former deploy: its immutable files stay answerable" },
   { option: "watch" }, // what the command does anyway
   {

@@ -119,6 +119,47 @@ for (const entry of entries) {
   });
 }
 
+for (const entry of entries) {
+  test(`${entry}: a 404 has the page of the nearest folder above it, so that each language has its own`, () => {
+    const pages = ["404.html", "de/404.html", "de/shop/404.html", "fr/index.html"];
+    const files = Object.fromEntries(pages.map((path) => [path, path]));
+    return askingSite(entry, files, { basePath: "/base/" }, async ({ ask }) => {
+      const expected = {
+        "/base/x": "404.html",
+        "/base/de": "404.html", // nothing in the folder, but its name
+        "/base/fr/x": "404.html",
+        "/base/de/x": "de/404.html",
+        "/base/de/": "de/404.html",
+        "/base/de/other/x/y.png?z": "de/404.html",
+        "/base/de/shop/x": "de/shop/404.html",
+        "/base/de%2Fshop/x": "404.html",
+        "/base/desk/x": "404.html",
+        [`/base/de/${"x/".repeat(2000)}`]: "de/404.html",
+        "/elsewhere/de/x": "404.html",
+      };
+      for (const [path, page] of Object.entries(expected)) {
+        const { status, body } = await ask("GET", path);
+        assert.deepEqual([status, body.toString()], [404, page], path.slice(0, 40));
+      }
+    });
+  });
+
+  test(`${entry}: the status of all redirects can be chosen, and else is 301 for folders and 308 for pages`, async () => {
+    const files = { "docs/index.html": "docs", "about.html": "about" };
+    for (const redirectStatus of [undefined, 301, 302, 307, 308] as const) {
+      const options = { cleanUrls: true, ...(redirectStatus !== undefined && { redirectStatus }) };
+      await askingSite(entry, files, options, async ({ ask }) => {
+        const statuses = [];
+        for (const path of ["/docs", "/about.html", "/about/", "/docs/index"]) {
+          for (const method of ["GET", "HEAD"]) statuses.push((await ask(method, path)).status);
+        }
+        const [folder, page] = redirectStatus === undefined ? [301, 308] : [redirectStatus, redirectStatus];
+        assert.deepEqual(statuses, [folder, folder, page, page, page, page, page, page]);
+      });
+    }
+  });
+}
+
 test("in a chain, what does not accept HTML goes on to what follows, without asking the function", () =>
   inFolder(async (folder) => {
     await writeTree(folder, files);

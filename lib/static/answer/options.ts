@@ -88,11 +88,18 @@ export interface StaticHandlerOptions {
    */
   fallback?: string | ((path: string) => string | undefined);
   /**
-   * The path of the page, below the folder, that goes with a 404.
+   * The path of the page, below the folder, that goes with a 404. Where folders on the way to what was requested have a
+   * page by that path, too, the nearest one's does: `/de/nothing` gets `de/404.html`.
    *
    * @default "404.html", if there is one
    */
   notFound?: string;
+  /**
+   * The status of redirects to a folder's slash and to a page's one URL.
+   *
+   * @default 301 for folders, 308 for pages
+   */
+  redirectStatus?: 301 | 302 | 307 | 308;
   /**
    * Whether names that begin with a dot are served; `.well-known` always is.
    *
@@ -160,7 +167,14 @@ export interface StaticHandlerOptions {
    */
   memoryLimit?: number;
   /**
-   * Whether answers carry the SHA-256 of what they send of (RFC 9530).
+   * Files of more bytes, and of 256 KiB at least, are not read before they are sent: their tag is made of their size and
+   * the time of their last change, unless the manifest vouches for them. Replace such files by renaming.
+   *
+   * @default Infinity: all files are hashed, as far as the manifest does not vouch for them
+   */
+  hashLimit?: number;
+  /**
+   * Whether answers carry the SHA-256 of what they send of (RFC 9530), as far as it is known.
    *
    * @default false
    */
@@ -195,7 +209,7 @@ export const staticHandlerOptions: SchemaOf<
   StaticHandlerOptions,
   Exclude<
     keyof StaticHandlerOptions,
-    "fallback" | "headers" | "immutable" | "cacheControl" | "precompressed" | "previous"
+    "fallback" | "headers" | "immutable" | "cacheControl" | "precompressed" | "previous" | "redirectStatus"
   >
 > = /* @__PURE__ */ schema("createStaticHandler()", () => {
   const codings = (Object.keys(storedCodings) as StoredCoding[]).filter((coding) => isUndoable(coding));
@@ -204,6 +218,7 @@ export const staticHandlerOptions: SchemaOf<
     cleanUrls: bool(false),
     fallback: anyOf([pathBelow(), func<(path: string) => string | undefined>()]),
     notFound: pathBelow("404.html"),
+    redirectStatus: oneOf([301, 302, 307, 308]),
     dotfiles: bool(false),
     headers: func<NonNullable<StaticHandlerOptions["headers"]>>(),
     cors: anyOf([bool(), listOf(text(), "a list of origins"), func<(origin: string) => boolean>()], false),
@@ -217,6 +232,7 @@ export const staticHandlerOptions: SchemaOf<
     precompressed: listOf(oneOf<PrecompressedCoding>(codings), "a list of codings"),
     dictionaries: bool(true),
     memoryLimit: bytes(MEMORY_LIMIT),
+    hashLimit: bytes(Infinity),
     reprDigest: bool(false),
     previous: anyOf([lasting(text(undefined, "the path of a folder")), oneOf<true>([true])]),
     watch: bool(false),

@@ -2,14 +2,12 @@ import { type Fields, type RequestFields, valueOf, varying } from "./answer.ts";
 import { customFields, GeneralFields } from "./custom_fields.ts";
 import { fieldsOf } from "./fields.ts";
 import { type AcceptedCodings, acceptedCodings, availableDictionary, mayUseDictionary } from "../../semantics/mod.ts";
+import { FIRST_TIME } from "../scan/file_content.ts";
 import type { TreeMemory } from "../scan/memory.ts";
 import type { Proofs } from "../scan/proofs.ts";
 import type { Representation, TreeFile } from "../scan/representation.ts";
 import type { TreeSettings } from "./settings.ts";
 import { Variant } from "./variant.ts";
-
-/** The end of times that a build sets for all of its files (0, 1980, npm's 1985): content that changes keeps them. */
-const FIRST_TIME = Date.UTC(1990);
 
 /** A file of the tree with its variants, as it is answered. */
 export class Resource {

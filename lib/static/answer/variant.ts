@@ -82,14 +82,14 @@ export class Variant {
   }
 
   #makeFields(): Fields {
-    const { resource: { settings }, representation: { coding, dictionary, sha256 } } = this;
+    const { resource: { settings }, representation: { coding, dictionary, sha256, isUnhashed } } = this;
     const ofResource = this.resource.fields();
     // A client that gets a delta against the site's dictionary needs no link to that.
     const isLinked = dictionary === undefined || dictionary !== settings.siteDictionary?.sha256;
     const own = isLinked ? ofResource : withoutLink(ofResource, settings.dictionaryLink());
     const fields = [...own, "Accept-Ranges", "bytes", "ETag", this.tag];
     if (coding !== "identity") fields.push("Content-Encoding", coding);
-    if (settings.reprDigest) fields.push("Repr-Digest", formatDigest("sha-256", sha256));
+    if (settings.reprDigest && !isUnhashed) fields.push("Repr-Digest", formatDigest("sha-256", sha256));
     return fields;
   }
 }

@@ -28,8 +28,8 @@ export function respond(table: Table, asked: Asked, onFault: OnFault): Answer {
   // So that the page can read the 404 that follows.
   if (asksForOrigin(folder, asked)) return respondToMethod(folder.general, asked, PREFLIGHT);
   const page = fallback?.at(path);
-  if (page === undefined) return respondNotFound(table, asked.fields, "", onFault);
-  if (!acceptsHTML(asked.fields.get("accept"))) return respondNotFound(table, asked.fields, "Accept", onFault);
+  if (page === undefined) return respondNotFound(path, table, asked.fields, "", onFault);
+  if (!acceptsHTML(asked.fields.get("accept"))) return respondNotFound(path, table, asked.fields, "Accept", onFault);
   return respondWithPage(page, table, asked, onFault);
 }
 
@@ -71,7 +71,8 @@ function respondWith(entry: Resource | Redirect, table: Table, asked: Asked, onF
   const query = printed(/\?[^#]*/.exec(asked.target)?.[0] ?? ""); // it goes along
   // Without a lifetime, browsers keep some redirects for good.
   const lifetime = only(resource.fields(), "Cache-Control");
-  const answer = new Answer(status, general.beside(["Location", location + query, "Content-Length", "0", ...lifetime]));
+  const own = ["Location", location + query, "Content-Length", "0", ...lifetime];
+  const answer = new Answer(table.folder.redirectStatus ?? status, general.beside(own));
   return general.permit(answer, fields);
 }
 
@@ -97,9 +98,15 @@ function asksForOrigin({ cors }: FolderAnswers, { method, fields }: Asked): bool
   return cors !== undefined && isPreflight(method, fields);
 }
 
-/** The answer for a path that there is nothing at. `vary`: the request field that this depends on; empty if on none. */
-function respondNotFound(table: Table, request: RequestFields, vary: string, onFault: OnFault): Answer {
-  const chosen = table.notFound?.choose(request);
+/** The answer for a `path` that there is nothing at. `vary`: the request field that this depends on; empty if on none. */
+function respondNotFound(
+  path: string,
+  table: Table,
+  request: RequestFields,
+  vary: string,
+  onFault: OnFault,
+): Answer {
+  const chosen = table.notFoundAt(path)?.choose(request);
   if (chosen === undefined || chosen.resource.hasChanged) {
     const { general, notFound } = table.folder;
     return general.permit(vary === "" ? notFound : notFound.varyingBy(vary), request);
@@ -109,7 +116,7 @@ function respondNotFound(table: Table, request: RequestFields, vary: string, onF
   const answer = chosen.answer(404, [...fields, ...own]);
   if (answer) return chosen.resource.general().permit(answer, request);
   onFault(chosen);
-  return respondNotFound(table, request, vary, onFault);
+  return respondNotFound(path, table, request, vary, onFault);
 }
 
 /** A part of a request target; what a server let through that is no part of a URL is encoded. */

@@ -291,8 +291,8 @@ export class Site {
 
   async #scan(deploy: number, former?: Table): Promise<Table> {
     const isHasty = this.#isHasty;
-    const { dotfiles, fallback, notFound, previous, warn } = this.#settings;
-    const tree = await scanTree(this.#directory, warn, { dotfiles, doubted: this.#doubted, isHasty });
+    const { fallback, notFound, previous, warn } = this.#settings;
+    const tree = await scanTree(this.#directory, warn, { ...this.#settings, doubted: this.#doubted, isHasty });
     for (const page of [fallback, notFound]) {
       const file = typeof page === "string" ? tree.find(page) : undefined;
       if (file !== undefined && tree.unread.has(file)) await tree.read(file);
@@ -309,9 +309,9 @@ export class Site {
 
   /** Few files of the previous deploy are requested: they are read on demand. */
   async #scanPrevious(directory: string): Promise<Table> {
-    const { dotfiles, warn } = this.#settings;
     const settings = { ...this.#settings, memoryLimit: 0, fallback: undefined };
-    const table = new Table(await scanTree(directory, warn, { dotfiles, isHasty: this.#isHasty }), 0, [], settings);
+    const tree = await scanTree(directory, settings.warn, { ...settings, isHasty: this.#isHasty });
+    const table = new Table(tree, 0, [], settings);
     table.retire();
     await table.proofs.prepare();
     return table;

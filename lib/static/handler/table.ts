@@ -22,10 +22,13 @@ export class FolderAnswers {
   /** The response to every request once the handler is closed. */
   readonly closed: Answer;
   readonly cors: CrossOrigin | undefined;
+  /** The status of redirects; undefined: their own. */
+  readonly redirectStatus: number | undefined;
 
   /** @throws {TypeError} if `headers("")` gives what is no field. */
   constructor(settings: Settings) {
     this.cors = settings.cors;
+    this.redirectStatus = settings.redirectStatus;
     this.general = new GeneralFields(customFields("", settings));
     this.badRequest = this.general.text(400, "Bad Request: the path is not well-formed");
     this.notFound = this.general.text(404, "Not Found");
@@ -79,6 +82,9 @@ export class Fallback {
   }
 }
 
+/** The folders on the way to what is missing that may have a page for it: paths of requests have no limit. */
+const DEEPEST = 8;
+
 /** The limit of retired tables; more than one exists only if files changed in the midst of a deploy. */
 const MOST_FORMERS = 3;
 
@@ -88,7 +94,6 @@ export class Table {
   readonly memory: TreeMemory;
   readonly proofs: Proofs;
   readonly fallback: Fallback | undefined;
-  readonly notFound: Resource | undefined;
   /** The responses where there is no file. */
   readonly folder: FolderAnswers;
   /** The paths of files without which the site is none: a tree that lacks them does not stand for this one unasked. */
@@ -125,7 +130,6 @@ export class Table {
     }
     const choose = typeof fallback === "string" ? () => fallback : fallback;
     this.fallback = choose && new Fallback(choose, (file) => this.resourceNamed(file), settings);
-    this.notFound = this.resourceNamed(notFound);
     // What callbacks return is checked before anything is served, rather than at the first request.
     if (settings.hasCallbacks) { for (let file = 0; file < tree.length; file++) this.#resourceOf(file)?.fields(); }
     this.folder = new FolderAnswers(settings);
@@ -182,6 +186,17 @@ export class Table {
 
   resourceNamed(path: string): Resource | undefined {
     return this.#resourceOf(this.tree.find(path));
+  }
+
+  /** The page of a 404 at `path`, which is decoded: that of the nearest folder on the way that has one. */
+  notFoundAt(path: string): Resource | undefined {
+    const { notFound } = this.#settings;
+    const [name = ""] = namesOf(path, this.#settings);
+    let page = this.resourceNamed(notFound);
+    for (let end = name.indexOf("/"), deep = 0; end > 0 && deep < DEEPEST; end = name.indexOf("/", end + 1), deep++) {
+      page = this.resourceNamed(name.slice(0, end + 1) + notFound) ?? page;
+    }
+    return page;
   }
 
   /** Whether the file of the tree with that path is answered as one that never changes. */

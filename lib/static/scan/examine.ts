@@ -1,6 +1,6 @@
 import { fileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { type FileContent, PIECE, readContent, reasonOf } from "./file_content.ts";
+import { type FileContent, isAbove, PIECE, readContent, reasonOf } from "./file_content.ts";
 import type { FoundFiles } from "./found_files.ts";
 import type { ManifestTime } from "./manifest_records.ts";
 import { SMALL_BODY } from "./memory.ts";
@@ -14,6 +14,8 @@ export interface Scan {
   readonly manifest: ManifestTime | undefined;
   /** Paths of files that nothing vouches for. */
   readonly doubted: ReadonlySet<string>;
+  /** The bytes above which files are known by their status. */
+  readonly hashLimit: number;
   readonly warn: Warn;
   readonly turns: TurnSlicer;
 }
@@ -105,13 +107,12 @@ export async function examineVariant(variant: VariantToExamine, scan: Scan): Pro
   return true;
 }
 
-/** Leaves out those variants of a file that nothing vouches for: one beside them is of other content. */
-export function leaveOutUnproven(file: number, { found, warn }: Scan): void {
+/** Leaves out those variants of a file that nothing vouches for, if nothing can prove them. */
+function leaveOut(file: number, why: string, { found, warn }: Scan, isMeant: (index: number) => boolean): void {
   for (let index = found.firstOf(file) + 1; index < found.firstOf(file + 1); index++) {
-    if (!found.unproven.delete(index)) continue;
+    if (!isMeant(index)) continue;
     found.unfit.add(index);
-    const why = "no manifest vouches for it, and another one beside it is not of this file";
-    warn(pathOf({ file, index }, found), `this variant is left out: ${why}`);
+    warn(pathOf({ file, index }, found), `this variant is left out: no manifest vouches for ${why}`);
   }
 }
 
@@ -130,11 +131,13 @@ function isVouchedFor(path: string, index: number, { found, manifest }: Scan): b
 
 /** Whether a file or a variant of it takes long to read: it is large, and nothing vouches for it. */
 export function isLong(file: number, scan: Scan): boolean {
-  const { found } = scan;
+  const { found, hashLimit } = scan;
   for (let index = found.firstOf(file); index < found.firstOf(file + 1); index++) {
     const path = found.realPathOf(file, index);
     try {
-      if (fileStatus(path).size >= PIECE && !isVouchedFor(path, index, scan)) return true;
+      const status = fileStatus(path);
+      if (status.size < PIECE || isVouchedFor(path, index, scan)) continue;
+      return index !== found.firstOf(file) || !isAbove(hashLimit, status); // of one above, no variants are read
     } catch {
       return false; // a reading tells why
     }
@@ -167,26 +170,30 @@ export async function examine(file: number, scan: Scan): Promise<void> {
   }
   if (!isAsRecorded && found.siteDictionary === file) found.siteDictionary = undefined;
   if (!isAsRecorded) found.immutable?.delete(file); // it did change
+  if (found.unhashed.has(first)) return leaveOut(file, "its file, which is above hashLimit", scan, () => true);
   let areAllFit = true;
   for (let i = first + 1; i < end; i++) {
     if (!await examineVariant({ file, index: i, isAsRecorded }, scan)) areAllFit = false;
   }
-  if (!areAllFit) leaveOutUnproven(file, scan);
+  const why = "it, and another one beside it is not of this file";
+  if (!areAllFit) leaveOut(file, why, scan, (index) => found.unproven.delete(index));
 }
 
 /** Whether the file holds what the manifest says. */
 async function examineOriginal(file: number, index: number, scan: Scan): Promise<boolean> {
-  const { found, warn, doubted, turns } = scan;
+  const { found, warn, doubted, hashLimit, turns } = scan;
   const { contents } = found;
   const path = found.realPathOf(file, index);
   const isRecorded = contents.has(index);
   const isDoubted = doubted.size > 0 && doubted.has(found.paths.at(file));
   if (!isDoubted && isVouchedFor(path, index, scan)) return true;
-  const content = await readContent(path, turns);
+  const content = await readContent(path, turns, hashLimit);
+  const { isUnread = false } = content;
   const isAsRecorded = isRecorded && content.sha256 === contents.sha256Of(index);
+  if (isUnread) found.unhashed.add(index);
   contents.set(index, content.size, content.sha256, "base64");
   found.see(index, content);
-  if (isRecorded && !isAsRecorded) {
+  if (isRecorded && !isAsRecorded && !isUnread) {
     warn(found.paths.at(file), "it changed since precompress ran: what was made of it then is left out; run it again");
   }
   return isAsRecorded;

@@ -67,6 +67,8 @@ export interface FileContent {
   readonly size: number;
   /** In base64. */
   readonly sha256: string;
+  /** Whether {@linkcode sha256} is of its size and time in place of its bytes. */
+  readonly isUnread?: boolean;
   /** The time of its last change, in ms since 1970. */
   readonly mtimeMs: number;
   /** The number that the file system has for it. */
@@ -84,16 +86,36 @@ const TAIL_LENGTH = 4;
 /** The attempts to read a file that changes meanwhile. */
 const TRIES = 3;
 
-/** Reads a file in constant memory, at once unless it is large. Throws if it is unreadable, irregular or always changing. */
-export function readContent(path: string, turns: TurnSlicer): FileContent | Promise<FileContent> {
-  return readSmall(path) ?? readLarge(path, turns);
+/** The end of times that a build sets for all of its files (0, 1980, npm's 1985): content that changes keeps them. */
+export const FIRST_TIME: number = Date.UTC(1990);
+
+/** Whether a file of more than `limit` bytes, and not small, is known by its status: unless its time proves nothing. */
+export function isAbove(limit: number, { size, mtimeMs }: Pick<FileContent, "size" | "mtimeMs">): boolean {
+  return size > limit && size >= PIECE && mtimeMs >= FIRST_TIME;
+}
+
+/**
+ * Reads a file in constant memory, at once unless it is large; one above `limit` is not read. Throws if it is unreadable,
+ * irregular or always changing.
+ */
+export function readContent(
+  path: string,
+  turns: TurnSlicer,
+  limit: number = Infinity,
+): FileContent | Promise<FileContent> {
+  return readSmall(path, limit) ?? readLarge(path, turns);
 }
 
 /** Undefined if it is too large, or grows. */
-function readSmall(path: string): FileContent | undefined {
+function readSmall(path: string, limit: number): FileContent | undefined {
   const file = openToRead(path);
   try {
     const { size, mtimeMs, ino } = regular(fstatSync(file));
+    if (isAbove(limit, { size, mtimeMs })) {
+      const none = new Uint8Array(0); // Deno has whole ms
+      const status = Buffer.from(`${size} ${Math.floor(mtimeMs)}`);
+      return { size, sha256: sha256(status), isUnread: true, mtimeMs, ino, head: none, tail: none };
+    }
     // A read of one byte more shows that a file has grown.
     if (size >= PIECE || readFully(file, piece, size + 1) !== size) return undefined;
     const bytes = piece.subarray(0, size);

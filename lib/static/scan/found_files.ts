@@ -178,6 +178,8 @@ export class FoundFiles {
   readonly inos: NumberColumn = new NumberColumn();
   /** The numbers of files that are still to be read: what they and their variants hold is not known. */
   readonly unread: Set<number> = new Set();
+  /** Files, by their own representations, of which size and time were looked at in place of their bytes. */
+  readonly unhashed: Set<number> = new Set();
   /** Variants that may not be forms of their files, as nothing vouches for them and they were not decoded. */
   readonly unproven: Set<number> = new Set();
   /** Variants by their names that are not forms of their files. */

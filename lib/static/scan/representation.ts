@@ -11,6 +11,8 @@ export interface Representation {
   readonly size: number;
   /** The SHA-256 of its bytes, in base64. */
   readonly sha256: string;
+  /** Whether that stands for its size and time instead: it was not read. */
+  readonly isUnhashed: boolean;
   /** The time of its last change, in ms since 1970; undefined if the manifest vouches for it without a check. */
   readonly mtimeMs: number | undefined;
   /** The number that the file system has for the file; undefined if it was not looked at. */

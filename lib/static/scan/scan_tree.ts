@@ -75,6 +75,8 @@ export interface ScanOptions {
   readonly doubted?: ReadonlySet<string>;
   /** Whether files that take long to read are left to `Tree.read()`. Default: false. */
   readonly isHasty?: boolean;
+  /** The bytes above which files are known by their status. Default: Infinity. */
+  readonly hashLimit?: number;
 }
 
 /** The time in ms after which a hasty scan leaves all files. */
@@ -82,7 +84,7 @@ const HASTE = 1000;
 
 /** Finds the regular files below a folder, with variants. It follows links within it, and trusts precompress' manifest. */
 export async function scanTree(directory: string, warn: Warn, options: ScanOptions): Promise<Tree> {
-  const { dotfiles, doubted, isHasty = false } = options;
+  const { dotfiles, doubted, isHasty = false, hashLimit = Infinity } = options;
   const begun = performance.now();
   const root = treeRoot(directory);
   const turns = new TurnSlicer();
@@ -93,7 +95,7 @@ export async function scanTree(directory: string, warn: Warn, options: ScanOptio
     throw new TypeError(`cannot serve ${directory}: ${reasonOf(cause)}`, { cause });
   }
   const manifest = await takeRecords(root, found, warn, turns);
-  const scan: Scan = { found, manifest, doubted: doubted ?? new Set(), warn, turns };
+  const scan: Scan = { found, manifest, doubted: doubted ?? new Set(), hashLimit, warn, turns };
   for (let i = 0; i < found.length; i++) {
     if (turns.isOver) await turns.next();
     if (isHasty && (performance.now() - begun > HASTE || isLong(i, scan))) found.unread.add(i);

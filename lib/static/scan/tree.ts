@@ -54,15 +54,16 @@ export class Tree implements Iterable<TreeFile> {
     for (let i = 0; i < this.length; i++) if (this.#has(i)) yield this.#found.paths.at(i);
   }
 
-  /** The path of a file that `former` has with other bytes; undefined if it has the same or none, or one is unread. */
+  /** The path of a file that `former` has with other bytes; undefined if it has the same or none, or one was not read. */
   changedPath(file: number, former: Tree): string | undefined {
     if (!this.#isKnown(file)) return undefined;
     const path = this.#found.paths.at(file);
     const before = former.find(path);
     if (before === undefined || !former.#isKnown(before)) return undefined;
     const [now, then] = [this.#found, former.#found];
-    const isSame = now.contents.isSame(now.firstOf(file), then.contents, then.firstOf(before));
-    return isSame ? undefined : path;
+    const [index, earlier] = [now.firstOf(file), then.firstOf(before)];
+    if (now.unhashed.has(index) || then.unhashed.has(earlier)) return undefined;
+    return now.contents.isSame(index, then.contents, earlier) ? undefined : path;
   }
 
   /** The number of the file at a path below the folder, or undefined. */
@@ -180,13 +181,14 @@ export class Tree implements Iterable<TreeFile> {
   }
 
   #representation(file: number, index: number): Representation {
-    const { contents, times, inos, dictionaries } = this.#found;
+    const { contents, times, inos, dictionaries, unhashed } = this.#found;
     return {
       index,
       file: this.#found.realPathOf(file, index),
       coding: this.codingOf(index),
       size: contents.sizeOf(index),
       sha256: contents.sha256Of(index),
+      isUnhashed: unhashed.has(index),
       mtimeMs: known(times.at(index)),
       ino: known(inos.at(index)),
       dictionary: dictionaries.get(index),

@@ -15,7 +15,7 @@ async function representationOf(file: string, bytes: string | Uint8Array): Promi
   await writeFile(file, bytes);
   const { size, mtimeMs, ino } = await stat(file);
   const sha256 = createHash("sha256").update(bytes).digest("base64");
-  return { index: 0, file, coding: "identity", size, sha256, mtimeMs, ino, dictionary: undefined };
+  return { index: 0, file, coding: "identity", size, sha256, isUnhashed: false, mtimeMs, ino, dictionary: undefined };
 }
 
 test("readVerified() gives the bytes of a file that is as it was", () =>
