@@ -4,19 +4,20 @@
  * browsers take.
  *
  *   npm run build
+ *   node .ci/build.ts FOLDER      writes into that folder instead
  *
  * Few and large modules, since runtimes take about half a millisecond for each; readable ones, since stack traces show
  * them. Only what pages download is minified.
  */
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { buildBrowser, buildBundlerModules } from "./browser_build.ts";
 import { root } from "./bundle.ts";
 import { bundleForServers, publicSources, serverEntries } from "./server_build.ts";
 
-const dist = join(root, "dist");
+const dist = resolve(process.argv[2] ?? join(root, "dist"));
 /** In the folder for browsers, which has to be complete. */
 const codecs = join(dist, "browser/wasm");
 
@@ -30,7 +31,7 @@ function placeOf(name: string, path: string): string {
 function buildTypes(): void {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const project = join(root, ".ci/tsconfig.build.json");
-  const { status } = spawnSync(process.execPath, [tsc, "--project", project], { stdio: "inherit" });
+  const { status } = spawnSync(process.execPath, [tsc, "--project", project, "--outDir", dist], { stdio: "inherit" });
   if (status !== 0) process.exit(1); // tsc has said why
   const reached = new Set(publicSources().map((source) => join(dist, source.replace(/\.ts$/, ".d.ts"))));
   for (const path of reached) {

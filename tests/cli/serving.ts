@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
+import { cli } from "../support/command.ts";
 
-const cli = fileURLToPath(new URL("../../lib/cli/cli.ts", import.meta.url));
 const isDeno = "deno" in process.versions;
 
 /** The words that run the command line on the runtime that runs the tests. */

@@ -51,11 +51,11 @@ export async function runShellBlock(block: ShellBlock, options: ShellRunOptions)
 
 /** Returns an environment with stand-ins for the commands that would load the package from a registry. */
 function commandEnvironment(options: ShellRunOptions, folder: WorkFolder): NodeJS.ProcessEnv {
-  const { root } = options;
+  const { project, root } = options;
   const bin = join(folder.outer, "bin");
   mkdirSync(bin);
   const tools = join(root, "node_modules/.bin");
-  const cli = join(root, "lib/cli/cli.ts");
+  const cli = join(project, "node_modules/@millrace/streams/dist/lib/cli/cli.js");
   for (const [name, runtime] of [["npx", "node"], ["bunx", "bun"]]) {
     const code = `#!/bin/sh\n[ "$1" = @millrace/streams ] || exit 2\nshift\nexec ${tools}/${runtime} ${cli} "$@"\n`;
     writeFileSync(join(bin, name), code, { mode: 0o755 });

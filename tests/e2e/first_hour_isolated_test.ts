@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { cp, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import test, { after, before, describe } from "node:test";
+import { builtPackage } from "../support/built_package.ts";
 import { run } from "../support/processes.ts";
 import { runtime } from "../support/runtime.ts";
 import { type Consumer, makeConsumer, npmKinds, onPath, runWords } from "./consumer_kinds.ts";
@@ -24,7 +25,7 @@ describe("the first hour with a Vite application", {
 }, () => {
   let published: Published;
   before(async () => {
-    published = await publishCopy("npm");
+    published = await publishCopy("npm", await builtPackage());
   });
   after(() => published[Symbol.asyncDispose]());
 

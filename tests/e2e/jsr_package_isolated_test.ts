@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test, { after, before, describe } from "node:test";
+import { builtPackage } from "../support/built_package.ts";
 import { run } from "../support/processes.ts";
 import { runtime } from "../support/runtime.ts";
 import { checkCommand, checkModules, checkReadme } from "./consumer_checks.ts";
@@ -16,7 +17,7 @@ let subpaths: readonly string[];
 
 describe("the JSR package", { skip: runtime !== "node" && "Deno is what imports from JSR" }, () => {
   before(async () => {
-    published = await publishCopy("deno");
+    published = await publishCopy("deno", await builtPackage());
     consumer = await makeConsumer(jsrKind, published);
     files = published.jsr.files("@millrace/streams", published.version);
     const { exports } = JSON.parse(new TextDecoder().decode(files.get("/deno.json")));

@@ -42,8 +42,13 @@ const parts = [
   "tsconfig.json",
 ];
 
-/** Publishes a copy of the repository as a release does. */
-export async function publishCopy(client: "npm" | "deno"): Promise<Published> {
+/**
+ * Publishes a copy of the repository.
+ *
+ * @param built What `npm run build` has written into `dist/`. Default: the copy is built as it is published, as in a
+ * release.
+ */
+export async function publishCopy(client: "npm" | "deno", built?: string): Promise<Published> {
   const folder = await mkdtemp(join(tmpdir(), `millrace-${client}-`));
   const [npm, jsr] = [await startNpmRegistry(), await startJsrRegistry()];
   const home = join(folder, "home");
@@ -72,9 +77,11 @@ export async function publishCopy(client: "npm" | "deno"): Promise<Published> {
     DENO_NO_PROMPT: "1",
     JSR_URL: jsr.url,
   };
-  if (client === "npm") await output("npm", ["publish", "--silent"], copy, env);
+  if (built !== undefined) await cp(built, join(copy, "dist"), { recursive: true });
+  const scripts = built === undefined ? [] : ["--ignore-scripts"];
+  if (client === "npm") await output("npm", ["publish", "--silent", ...scripts], copy, env);
   else {
-    await output("npm", ["run", "--silent", "build"], copy, env);
+    if (built === undefined) await output("npm", ["run", "--silent", "build"], copy, env);
     const made = join(folder, "jsr");
     await output(process.execPath, [".ci/jsr_package.ts", made], copy, env);
     // Its types are checked by `npm run check:publish`.
