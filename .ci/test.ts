@@ -9,13 +9,14 @@
  *   npm test -- --changed=COMMIT deno       on Deno, the tests of what differs from a commit
  *   npm run test:long                       everything on Node, Bun and Deno, random programs in their full number
  */
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { changedFiles, readGraph, testsOf } from "./changed.ts";
 import { root } from "./root.ts";
 import { type Counts, type Failure, shortened } from "./test_counts.ts";
+import { costOf } from "./test_costs.ts";
 import { isLong, type Part, runPart, runTests, runtimes } from "./test_part.ts";
 import { isForPlainForm, runtimesOf } from "./test_runtimes.ts";
 
@@ -25,7 +26,7 @@ const checks: Readonly<Record<string, string[]>> = {
   "types (tsc)": ["tsc", "--noEmit"],
   // Of the tests and benchmarks, which take two thirds of its time, the other compiler has said enough.
   "types (deno)": ["deno", "check", "mod.ts", "lib"],
-  "manifests, docs and no slow types": ["npm", "run", "--silent", "check:publish"],
+  "manifests, docs and no slow types": ["npm", "run", "--silent", "check:built"],
 };
 
 /** The number of parts that run at a time: a part uses a processor for some 0.4 of its time, and waits for the rest. */
@@ -34,25 +35,37 @@ const LANES = 3 * availableParallelism();
 /** The end of the name of a file that has a process of its own; tests/README.md says which have to. */
 const ISOLATED = "_isolated_test.ts";
 
-/** The highest number of files of a part, by whether they share a process. It lets the lanes end at about the same time. */
+/** The highest number of files of a part, by whether they share a process. */
 const MOST_FILES = { shared: 20, own: 5 };
 
+/** The cost from which a file is a part of its own: such begin first, so that the lanes end at about the same time. */
+const HIGH_COST = 5;
+
 /**
- * The files of each runtime in parts: those that have processes of their own, then the others. Each runtime begins
- * elsewhere, so that hardly any file runs twice at a time.
+ * The files of each runtime in parts, those that take longest first. Each runtime begins elsewhere, so that hardly any
+ * file runs twice at a time.
  */
 function partsOf(filesOf: ReadonlyMap<string, readonly string[]>): Part[] {
   const partsEach = [...filesOf].map(([name, files], n) => {
-    const own = files.filter((file) => file.endsWith(ISOLATED));
-    const shared = files.filter((file) => !file.endsWith(ISOLATED));
-    return [own, shared].map((some, i) => {
-      const most = MOST_FILES[i === 1 ? "shared" : "own"];
-      const parts = evenParts(some, most, filesOf.size).map((files) => ({ name, files, isShared: i === 1 }));
-      const start = Math.floor(parts.length * n / filesOf.size);
-      return [...parts.slice(start), ...parts.slice(0, start)];
-    });
+    const costly = files.filter((file) => costOf(file) >= HIGH_COST);
+    const others = files.filter((file) => !costly.includes(file));
+    const shared = others.filter((file) => !file.endsWith(ISOLATED));
+    const own = others.filter((file) => file.endsWith(ISOLATED));
+    return [
+      costly.map((file) => ({ name, files: [file], isShared: true })).sort((a, b) => costOfPart(b) - costOfPart(a)),
+      ...[shared, own].map((some, i) => {
+        const most = MOST_FILES[i === 0 ? "shared" : "own"];
+        const parts = evenParts(some, most, filesOf.size).map((files) => ({ name, files, isShared: i === 0 }));
+        const start = Math.floor(parts.length * n / filesOf.size);
+        return [...parts.slice(start), ...parts.slice(0, start)];
+      }),
+    ];
   });
-  return [0, 1].flatMap((i) => inTurn(partsEach.map((kinds) => kinds[i])));
+  return [0, 1, 2].flatMap((i) => inTurn(partsEach.map((kinds) => kinds[i])));
+}
+
+function costOfPart({ files }: Part): number {
+  return files.reduce((sum, file) => sum + costOf(file), 0);
 }
 
 /** Files in parts of much the same number; a few files are shared among all lanes, too. */
@@ -87,13 +100,16 @@ async function runParts(parts: readonly Part[], before: readonly Job[]): Promise
   const waiting = [
     ...before,
     ...parts.map((part) => async () => {
+      await built;
       counted.set(part, await runPart(part, parts.length === 1 ? "live" : "after"));
     }),
   ];
-  const lane = async (): Promise<void> => {
-    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) await job();
+  // What computes is at the beginning, what waits at the end: one beside the other keeps the processors at work.
+  const lane = async (next: () => Job | undefined): Promise<void> => {
+    for (let job = next(); job !== undefined; job = next()) await job();
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  const takers = [() => waiting.shift(), () => waiting.pop()];
+  await Promise.all(Array.from({ length: LANES }, (_, i) => lane(takers[i % takers.length])));
   const failed = [...counted].filter(([, counts]) => counts.failed > 0);
   const failures = failed.reduce((count, [, counts]) => count + counts.failed, 0);
   for (const [part, former] of parts.length > 1 && failures <= MOST_REPEATED ? failed : []) {
@@ -135,9 +151,23 @@ function sum(one: Counts | undefined, other: Counts): Counts {
   };
 }
 
+/** Builds the package once for all tests, and into `dist/` for the checks; the tests would build it themselves. */
+async function buildOnce(): Promise<void> {
+  const { builtPackage } = await import("../tests/support/built_package.ts");
+  const built = await builtPackage();
+  rmSync(join(root, "dist"), { recursive: true, force: true });
+  cpSync(built, join(root, "dist"), { recursive: true });
+  process.env.MILLRACE_BUILT = built;
+}
+
 /** Runs the static checks, one after the other: two compilers at a time would want too much memory. */
 async function checkAll(): Promise<Counts> {
   const counts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
+  const fault = await built;
+  if (fault !== undefined) {
+    counts.failed++;
+    counts.failures.push({ name: "the build", report: fault, file: undefined });
+  }
   const folder = mkdtempSync(join(tmpdir(), "millrace-check-"));
   for (const [name, command] of Object.entries(checks)) {
     const log = join(folder, "log");
@@ -178,8 +208,12 @@ if (files.length === 0) {
 }
 
 const results = new Map<string, Counts>();
-const chosen = named.length > 0 ? named : isChanged ? ["node"] : Object.keys(runtimes);
 const isWhole = named.length === 0 && prefixes.length === 0 && !isChanged;
+/** Why the package cannot be built, if so, once it has been. */
+const built: Promise<string | undefined> | undefined = isWhole
+  ? buildOnce().then(() => undefined, (error: Error) => error.message)
+  : undefined;
+const chosen = named.length > 0 ? named : isChanged ? ["node"] : Object.keys(runtimes);
 const check = async (): Promise<void> => void results.set("checks", await checkAll());
 // Which runtimes a file needs is for runs that name none.
 const isOn = (name: string, file: string): boolean => named.length > 0 || isLong || runtimesOf(file).includes(name);
@@ -196,7 +230,7 @@ const withPlain = isWhole ? plainParts.filter(({ files }) => files.length > 0) :
 const counted = await runParts([...withPlain, ...partsOf(filesOn)], isWhole ? [check] : []);
 for (const name of filesOn.keys()) results.set(name, counted.get(name)!);
 
-/** Most failures whose reports are printed again. */
+/** The number of failures whose reports are printed again. */
 const MOST_REPORTS = 25;
 
 console.log();

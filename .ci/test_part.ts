@@ -28,7 +28,10 @@ export const runtimes: Readonly<Record<string, Runtime>> = {
       const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
       const json = ["--test-reporter=./.ci/node_reporter.ts", `--test-reporter-destination=${report}`];
       const limits = ["--test-concurrency=1", `--test-timeout=${TEST_LIMIT}`];
-      return ["node", "--test", ...limits, ...reporters, ...json, ...files];
+      const workers = process.env.MILLRACE_BUILT
+        ? [`--import=${pathToFileURL(join(root, ".ci/built_workers.ts"))}`]
+        : [];
+      return ["node", "--test", ...workers, ...limits, ...reporters, ...json, ...files];
     },
     loadsAnew: true,
     counts: nodeCounts,

@@ -25,7 +25,7 @@ const LIMIT = 230_000;
 
 /**
  * Returns the folder of what `npm run build` writes into `dist/`, which has to stay as it is. The tests of all runtimes
- * share one build of the same sources;
+ * share one build of the same sources; a whole run names it by `MILLRACE_BUILT`.
  */
 export async function builtPackage(): Promise<string> {
   const { MILLRACE_BUILT } = process.env;
