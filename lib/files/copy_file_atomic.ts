@@ -63,7 +63,7 @@ export async function copyToTemporary(
  * that is too large. `fs.copyFile` of Node loses the former, and never ends if a file gets shorter.
  */
 async function copyBytes(from: OpenFile, before: BigIntStats, to: OpenFile): Promise<void> {
-  const size = before.size === 0n ? Infinity : Number(before.size);
+  let size = Number(before.size) || Infinity;
   const buffer = new Uint8Array(Buffer.allocUnsafeSlow(Math.min(size, PIECE)).buffer);
   let copied = 0;
   while (copied < size) {
@@ -71,11 +71,13 @@ async function copyBytes(from: OpenFile, before: BigIntStats, to: OpenFile): Pro
     if (length === 0) break;
     await writeFully(to, [buffer.subarray(0, length)]);
     copied += length;
+    if (size === Infinity) size = from.size() || Infinity; // an ordinary file that was empty until then
   }
   const after = from.exactStatus();
-  if (size === Infinity || after.size === before.size && after.mtimeNs === before.mtimeNs) return;
-  const hasGrown = after.size > before.size && copied >= size;
-  if (!hasGrown || !await holdsSame(from, to, size)) {
+  const isAsBefore = after.size === before.size && after.mtimeNs === before.mtimeNs && after.ctimeNs === before.ctimeNs;
+  if (isAsBefore && BigInt(copied) !== before.size) return; // of /proc or /sys, with other bytes at each look
+  // No time tells of what is written through a mapping, and any time of a write can be set back.
+  if (copied < before.size || !await holdsSame(from, to, copied)) {
     throw new Error("it changed while it was copied: try again once it is at rest");
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import {
   appendFile,
   chmod,
@@ -189,7 +189,14 @@ const changes: Readonly<Record<string, (path: string) => void>> = {
   "gets empty": (path) => truncateSync(path, 0),
   "loses its end": (path) => truncateSync(path, SIZE - 1),
   "is written over": (path) => writeFileSync(path, "new", { flag: "r+" }),
-  "is emptied and filled again": (path) => [0, SIZE].forEach((size) => truncateSync(path, size)),
+  "is written over, and gets back the time that it had": (path) => {
+    writeFileSync(path, "new", { flag: "r+" });
+    utimesSync(path, 1e9, 1e9);
+  },
+  "is emptied and filled again": (path) => {
+    writeFileSync(path, "new");
+    truncateSync(path, SIZE);
+  },
   "grows and is written over": (path) => {
     truncateSync(path, SIZE + 1);
     writeFileSync(path, "new", { flag: "r+" });
@@ -215,6 +222,66 @@ for (const [what, change] of Object.entries(changes)) {
       assert.deepEqual(openFilesIn(folder), []);
     }));
 }
+
+test("copyFileAtomic() copies a file that gets other permission bits, names and times meanwhile", () =>
+  inFolder(async (folder) => {
+    const [source, target, temporary] = ["source", "target", "temporary"].map((name) => join(folder, name));
+    await writeFile(source, "");
+    truncateSync(source, SIZE);
+    const copying = copyFileAtomic(source, target, { temporary });
+    while (!statSync(temporary, { throwIfNoEntry: false })?.size) await setImmediate();
+    utimesSync(source, 1e9, 1e9);
+    chmodSync(source, 0o600);
+    await link(source, join(folder, "link"));
+    await copying;
+    assert.equal((await stat(target)).size, SIZE);
+  }));
+
+const PAGE = 4096;
+const MEBIBYTE = 256 * PAGE;
+
+/** Fills a file from its beginning, as far as `length`, in place. */
+function fill(path: string, letter: number, length: number): void {
+  writeFileSync(path, new Uint8Array(length).fill(letter), { flag: "r+" });
+}
+
+test("a copy never has what came later behind what was there before, be the file empty at first, or its time set back", () =>
+  inFolder(async (folder) => {
+    const [source, target, temporary] = ["source", "target", "temporary"].map((name) => join(folder, name));
+    let size = 0;
+    let letter = 65;
+    const acts: readonly (() => void)[] = [
+      () => fill(source, ++letter, size),
+      () => (truncateSync(source), size = 0),
+      () => fill(source, ++letter, size = size + 2 * MEBIBYTE),
+      () => chmodSync(source, 0o600 + letter % 8),
+    ];
+    for (let round = 0; round < 24; round++) {
+      size = round % 2 * 4 * MEBIBYTE;
+      letter = 65;
+      await writeFile(source, new Uint8Array(size).fill(letter));
+      utimesSync(source, 1e9, 1e9);
+      await rm(temporary, { force: true });
+      let isOver = false;
+      const copying = copyFileAtomic(source, target, { temporary }).then(() => true, () => false).finally(() =>
+        isOver = true
+      );
+      // The first fills an empty file after it was looked at; a later one writes over what was copied by then.
+      let next = round % 2 === 0 ? -1 : (1 + round % 3) * MEBIBYTE;
+      for (let act = round % 2 === 0 ? 2 : round % 4; !isOver; await setImmediate()) {
+        if ((statSync(temporary, { throwIfNoEntry: false })?.size ?? -2) <= next) continue;
+        acts[act]();
+        utimesSync(source, 1e9, 1e9);
+        act = (act * 5 + round) % 4;
+        next = Math.max(next, 0) + MEBIBYTE;
+      }
+      if (!await copying) continue;
+      const bytes = await readFile(target);
+      for (let at = PAGE; at < bytes.length; at += PAGE) {
+        assert.ok(bytes[at] <= bytes[at - PAGE], `round ${round}: ${bytes[at - PAGE]} before ${bytes[at]} at ${at}`);
+      }
+    }
+  }));
 
 test("copyFileAtomic() copies all of files whose size the system does not know", () =>
   inFolder(async (folder) => {
