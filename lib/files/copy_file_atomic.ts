@@ -76,7 +76,7 @@ async function copyBytes(from: OpenFile, before: BigIntStats, to: OpenFile): Pro
   const after = from.exactStatus();
   const isAsBefore = after.size === before.size && after.mtimeNs === before.mtimeNs && after.ctimeNs === before.ctimeNs;
   if (isAsBefore && BigInt(copied) !== before.size) return; // of /proc or /sys, with other bytes at each look
-  // No time tells of what is written through a mapping, and any time of a write can be set back.
+  // No time shows what is written through a mapping, and any time of a write can be set back.
   if (copied < before.size || !await holdsSame(from, to, copied)) {
     throw new Error("it changed while it was copied: try again once it is at rest");
   }

@@ -147,8 +147,7 @@ export interface HttpClientOptions {
    */
   queueTimeout?: number;
   /**
-   * The time limit from the last progress of the request, its body included, to the response's headers, in ms. 0: for
-   * ever.
+   * The time limit from the last progress of the request, or its body, to the response's headers, in ms. 0: for ever.
    * @default 300_000
    */
   headersTimeout?: number;

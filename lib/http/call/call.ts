@@ -33,10 +33,10 @@ function deliverAll(): void {
   for (const delivery of due) delivery.deliver();
 }
 
-/**
- * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. Whatever
- * ends it (the response, the signal, a timeout, the client, the server, a hook), its `#end` runs once.
- */
+/** The statuses of responses without content. */
+const NULL_BODY: readonly number[] = [204, 205, 304];
+
+/** A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. */
 export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   readonly #core: ClientCore;
   #request: FetchRequest;
@@ -142,7 +142,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     if (this.#retryStatus(head)) return;
     this.#upload?.abandon();
     if (head.status >= 300 && head.status < 400 && this.#redirect(head)) return;
-    if (this.#request.method === "HEAD" || isNullBody(head.status)) attempt.discard();
+    if (this.#request.method === "HEAD" || NULL_BODY.includes(head.status)) attempt.discard();
     else this.#responseBody = attempt.receive();
     deliverSoon(this);
   }
@@ -369,8 +369,4 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     const ms = performance.now() - this.#since;
     this.#core.emit({ type: "response", method, url: url.href, status, ms }, this.context);
   }
-}
-
-function isNullBody(status: number): boolean {
-  return status === 204 || status === 205 || status === 304;
 }

@@ -5,10 +5,7 @@ import type { ConnectOptions } from "./connect_options.ts";
 
 type Terms = Pick<ConnectOptions, "timeout" | "signal">;
 
-/**
- * The life of one attempt to connect: its deadline, its signal, and the sockets that are destroyed unless it succeeds. Steps of it
- * wait for events of their socket; as that is destroyed with the attempt, none waits for longer.
- */
+/** An attempt to connect: its deadline, its signal, and the sockets that are destroyed unless it succeeds. */
 export class ConnectAttempt {
   readonly origin: string;
   /** The step that is under way, in words, for the error that says what took too long. */

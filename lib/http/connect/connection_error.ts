@@ -65,13 +65,12 @@ export function meaningOf(error: unknown): HttpErrorCode {
 }
 
 function messageOf(system: SystemError): string {
-  const message = system.errors?.length ? system.errors.map(messageOf).join("; ") : system.message;
+  const { code, errors, syscall } = system;
+  if (code === "EPERM" && syscall === "getaddrinfo") {
+    return `${system.message}; on Deno, run again with the --allow-net flag`;
+  }
+  const message = errors?.length ? errors.map(messageOf).join("; ") : system.message;
   return typeof message === "string" && message !== "" ? message : codeOf(system) || String(system);
-}
-
-/** Deno says no more than this of a permission that it was not given. */
-function wayOutOf({ code, syscall }: SystemError): string {
-  return code === "EPERM" && syscall === "getaddrinfo" ? "; on Deno, run again with the --allow-net flag" : "";
 }
 
 function explain(meaning: HttpErrorCode, system: SystemError, { name, place, host, tlsOption }: Peer): string {
@@ -80,7 +79,7 @@ function explain(meaning: HttpErrorCode, system: SystemError, { name, place, hos
     case "DNS_FAILED":
       return `Cannot look up the name ${host} of ${name}: ${said}`;
     case "CONNECTION_REFUSED":
-      return `Cannot connect to ${place}: ${said}${wayOutOf(system)}`;
+      return `Cannot connect to ${place}: ${said}`;
     case "CONNECT_TIMEOUT":
       return `Cannot connect to ${place}: no answer (${said})`;
     case "CERTIFICATE_EXPIRED":

@@ -69,8 +69,7 @@ const NOTHING = new Uint8Array(0);
 export interface BodySenderEvents {
   /** Something can be sent: the session calls {@link BodySender.pump} soon. */
   onReady(): void;
-  /** Bytes of a body were sent. */
-  onProgress(): void;
+  onSent(bytes: number): void;
   /** A body has ended, and fields follow it. */
   onTrailers(stream: Http2Stream, trailers: HeaderList): void;
   onBodyFailed(stream: Http2Stream, error: HttpError): void;
@@ -206,7 +205,7 @@ export class BodySender {
     // What is read is whole once it has ended, whatever its length: the stream does not end before.
     const endsStream = isThrough && stream.body!.bytes !== undefined;
     this.#output.addData(stream.id, piece, start, start + size, endsStream);
-    this.#events.onProgress();
+    this.#events.onSent(size);
     if (!isThrough) return this.queue(stream);
     stream.piece = undefined;
     if (endsStream) this.end(stream);

@@ -11,10 +11,7 @@ export interface LivenessEvents {
   onIdle(): void;
 }
 
-/**
- * Keep-alive of a session: PINGs while it is busy and the server is silent, and a timeout while it is idle. One timer is due at the
- * earliest time at which one of these could be, and looks then, so that requests and answers set none of the runtime.
- */
+/** Keep-alive of a session, by one timer: PINGs while it is busy and the server is silent, a timeout while it is idle. */
 export class Liveness {
   readonly #limits: Http2Options;
   readonly #events: LivenessEvents;

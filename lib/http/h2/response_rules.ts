@@ -111,7 +111,6 @@ function missing(stream: Http2Stream): string {
 
 /** The number of frames that lead to nothing which may come in a second beyond those that do. */
 const ALLOWED = 1000;
-const SECOND = 1000;
 /** The most credit that is saved up: a server may answer late, and all at once. */
 const SAVED = 20_000;
 /** The maximum number of answers that wait for a transport that takes nothing. */
@@ -124,6 +123,7 @@ const ANSWERS = 1000;
 export class NoiseBudget {
   #noise = 0;
   #answers = 0;
+  #unreturned = 0;
   #since: number = performance.now();
 
   /** Counts a frame that leads to nothing. @throws {ConnectionFault} if there were too many. */
@@ -131,7 +131,7 @@ export class NoiseBudget {
     if (++this.#noise <= ALLOWED) return;
     // The clock is read only here.
     const now = performance.now();
-    if (now - this.#since < SECOND) {
+    if (now - this.#since < 1000) {
       throw new ConnectionFault(ENHANCE_YOUR_CALM, "the server sends a flood of frames that lead to nothing");
     }
     this.#noise = 0;
@@ -140,6 +140,18 @@ export class NoiseBudget {
 
   earn(frames: number): void {
     this.#noise = Math.max(this.#noise - frames, -SAVED);
+  }
+
+  /** Counts DATA that was sent, which the server gives back twice: for its stream, and for the connection. */
+  onSent(bytes: number): void {
+    this.earn(4);
+    this.#unreturned += 2 * bytes;
+  }
+
+  /** Counts a WINDOW_UPDATE. One of 128 bytes or more (Go's servers: 4096) that gives back what was sent is progress. */
+  countUpdate(bytes: number): void {
+    if (bytes < 128 || bytes > this.#unreturned) this.count();
+    else this.#unreturned -= bytes;
   }
 
   /** Counts an answer that the server makes us give. @throws {ConnectionFault} if too many wait, as the server does not read. */

@@ -203,8 +203,8 @@ export class Session
     this.#schedule();
   }
 
-  onProgress(): void {
-    this.#noise.earn(4);
+  onSent(bytes: number): void {
+    this.#noise.onSent(bytes);
   }
 
   onTrailers({ id }: Http2Stream, trailers: HeaderList): void {

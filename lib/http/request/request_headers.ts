@@ -165,8 +165,8 @@ export function checkedValue(name: string, given: string): string {
   if (/^[!-~](?:[ -~]*[!-~])?$/.test(value)) return value;
   const trimmed = value.replace(OUTER_SPACE, "");
   if (/^[\t\x20-\x7e\x80-\xff]*$/.test(trimmed)) return trimmed;
-  const shown = trimmed.length > 100 ? `${trimmed.slice(0, 100)}…` : trimmed;
-  throw unsendable(name, shown, ": use latin1 without control characters");
+  const [wrong] = /[^\t\x20-\x7e\x80-\xff]/.exec(trimmed)!; // the rest may be secret
+  throw unsendable(name, wrong, " or hold it: use latin1 without control characters");
 }
 
 function unsendable(name: string, value: string, advice: string): HttpError {

@@ -14,6 +14,7 @@ import {
 } from "../faults/http2_frames.ts";
 import { dataFrame, headFrame, MemoryPeer, response } from "./memory_peer.ts";
 import { ask, openOn, openSession } from "./opened_session.ts";
+import { WholeBody } from "./scripted_body.ts";
 import { turn } from "../../support/waits.ts";
 
 const streamClosed = 5;
@@ -330,6 +331,24 @@ test("many frames are no flood if they move requests on", async () => {
   assert.equal(answer.size, 5000);
   assert.equal(session.closing, false);
 });
+
+for (const unit of [128, 1024, 4096]) {
+  test(`a server that gives a body back in pieces of ${unit} bytes, each twice, does not flood`, async () => {
+    const { session, peer } = await openSession({}, { 4: 2 ** 20, 5: 2 ** 20 });
+    const size = 3_000_000;
+    const upload = ask(session, "/", { method: "POST", body: new WholeBody(new Uint8Array(size)) });
+    let received = 0;
+    while (received < size && !session.closing) {
+      await turn();
+      const sent = peer.takeOf(FrameType.data).reduce((sum, { payload }) => sum + payload.length, 0);
+      received += sent;
+      for (let rest = sent; rest > 0; rest -= unit) {
+        for (const stream of [0, 1]) peer.widen(stream, Math.min(unit, rest));
+      }
+    }
+    assert.deepEqual([received, upload.error], [size, undefined]);
+  });
+}
 
 test("a server that refuses every request does not flood", async () => {
   const { session, peer } = await openSession();

@@ -90,6 +90,14 @@ test("URLs that cannot be fetched are refused", () => {
   assert.throws(() => read("http://me:secret@example.com/"), (error: Error) => !error.message.includes("secret"));
 });
 
+test("the value of a field that cannot be sent is in no message", () => {
+  for (const value of ["s3cret\0", "\u{feff}s3cret", "s3\ncret", "s3cret€"]) {
+    assert.throws(() => read("http://example.com/", { headers: [["authorization", value]] }), (error: Error) => {
+      return !/s3|cret/.test(error.message) && error.message.includes("authorization");
+    });
+  }
+});
+
 test("methods are normalised as fetch does, and those it forbids are refused", () => {
   for (const method of ["delete", "get", "Head", "oPTIONS", "post", "put"]) {
     assert.equal(read("http://a/", { method }).method, method.toUpperCase());
