@@ -48,10 +48,7 @@ export interface LiveCall {
   giveUpUnread(): void;
 }
 
-/**
- * The calls of a client that have not ended. A Set of them would leave its former tables behind, which are old and lead to
- * calls that are young: on Deno those then lived on until the next full collection, at a fifth of the CPU of a request.
- */
+/** The calls of a client that have not ended. A Set would leave its former tables behind, which lead to young calls: on Deno those lived on. */
 export class LiveCalls {
   #first: LiveCall | undefined = undefined;
 

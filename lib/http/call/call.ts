@@ -36,7 +36,7 @@ function deliverAll(): void {
 /** The statuses of responses without content. */
 const NULL_BODY: readonly number[] = [204, 205, 304];
 
-/** A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. */
+/** A call of fetch over all its redirects and attempts, to the last byte of the final response. Whatever ends it, its `#end` runs once. */
 export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   readonly #core: ClientCore;
   #request: FetchRequest;

@@ -28,10 +28,7 @@ const PASSING: ReadonlySet<string> = new Set(["CONNECTION_LOST", "CONNECTION_STA
 
 type Repeated = Pick<FetchRequest, "idempotent" | "limits">;
 
-/**
- * The attempts of a call that brought no response for its caller, whatever their cause; the only place that decides whether another
- * follows. There are `1 + retries` of them, and one more if a connection was stale: it needs a new connection, which cannot be so.
- */
+/** The attempts of a call that brought no response for its caller. There are `1 + retries`, and one more, on a new connection, if one was stale. */
 export class FailedAttempts {
   count = 0;
   #free = 0;

@@ -10,10 +10,7 @@ import type { TlsAttempt } from "./tls_handshake.ts";
 /** The size of a record of TLS: a sender of that many bytes has more to send. */
 const LARGE = 16 * 1024;
 
-/**
- * Joins chunks that lie behind each other in the same memory. Node decrypts the records of TLS into pieces of 64 KiB, and hands each record
- * out by itself: one chunk instead of four is handled in a fourth of the time, and is all of its memory, which can be given away.
- */
+/** Joins chunks that lie behind each other in memory, as Node hands out records of TLS: one of four is handled in a fourth of the time, and can be given away. */
 export class GatheredReads {
   readonly #give: (chunk: Uint8Array) => void;
   #buffer: ArrayBufferLike | undefined = undefined;

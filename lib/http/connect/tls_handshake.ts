@@ -10,10 +10,7 @@ import type { Peer } from "./connect_options.ts";
 import { meaningOf, toConnectionError } from "./connection_error.ts";
 import { dialError, type DialTarget, watchLookup } from "./dial.ts";
 
-/**
- * The base of a TLS connection: a connected stream, or the options by which `node:tls` connects by itself. It does so where nothing
- * has to be said before: on Bun a download takes a fifth more CPU over a socket that TLS was given.
- */
+/** The base of a TLS connection: a connected stream, or options by which `node:tls` connects by itself, which costs Bun a fifth less CPU. */
 export type TlsBase = { readonly socket: Duplex } | TcpNetConnectOpts;
 
 interface SecureTarget extends DialTarget {
@@ -61,10 +58,7 @@ export class TlsAttempt {
     });
   }
 
-  /**
-   * Whether the runtime called the checkServerIdentity of the options, as it has to unless the session is one for which it did so before. Who pins
-   * certificates by it must not be left alone by a runtime that forgets it.
-   */
+  /** Whether the runtime called the options' checkServerIdentity, which pins certificates, as it has to unless it did so for the resumed session. */
   get askedForIdentity(): boolean {
     return this.#checked || this.#options.checkServerIdentity === undefined || this.socket.isSessionReused();
   }

@@ -51,10 +51,7 @@ export function isWatched(): boolean {
   return isRequestWatched() || isConnectionWatched();
 }
 
-/**
- * Opens a trace that reports one attempt at a request to subscribers of `node:diagnostics_channel`, as undici does;
- * undefined without subscribers. They may add header fields, so {@link request} is what is to be sent.
- */
+/** Opens a trace that reports an attempt to subscribers of `node:diagnostics_channel`, as undici does, if there are any: {@link request} has the fields they add. */
 export function openTrace(request: FetchRequest, context: CallContext | undefined): RequestTrace | undefined {
   return isRequestWatched() ? new RequestTrace(request, context) : undefined;
 }

@@ -280,10 +280,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     this.#rest();
   }
 
-  /**
-   * Sends the first request once the event loop has looked at the socket. Bytes that came since the last response, or the connection's end,
-   * wait in the system until then; they would be taken for the response to this request.
-   */
+  /** Sends the first request once the event loop has looked at the socket: what came since the last response would be taken for this one's. */
   #beginLook(): void {
     const look = this.#look = {};
     afterPoll(() => {

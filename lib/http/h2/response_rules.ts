@@ -116,10 +116,7 @@ const SAVED = 20_000;
 /** The maximum number of answers that wait for a transport that takes nothing. */
 const ANSWERS = 1000;
 
-/**
- * Bounds the work that a server can cause without any progress: SETTINGS and PINGs to be answered, empty DATA, resets
- * of streams that are gone, informational responses. What moves requests on earns the right to some of it.
- */
+/** Bounds the work that a server can cause without any progress, as by PINGs, empty DATA and resets. What moves requests on earns the session more of it. */
 export class NoiseBudget {
   #noise = 0;
   #answers = 0;

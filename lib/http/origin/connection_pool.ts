@@ -161,10 +161,7 @@ export class ConnectionSet {
     this.#all.delete(pooled);
   }
 
-  /**
-   * Returns a connection with room for a request, or undefined. If all that have rest, it is the one whose rest ends first,
-   * unless another may be opened and there are few, or the request must not be lost.
-   */
+  /** Returns a connection with room for a request, or undefined. One that rests is for a request that may be repeated, if no other may be opened or many rest. */
   find(request: WaitingRequest, mayOpen: boolean = true): PooledConnection | undefined {
     const ready = this.#ready;
     let resting: PooledConnection | undefined;

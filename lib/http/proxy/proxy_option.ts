@@ -85,10 +85,7 @@ export class EnvironmentProxies {
   }
 }
 
-/**
- * The names of the variable for http origins. In a CGI program, which REQUEST_METHOD tells, HTTP_PROXY is what a client sent as its
- * header field Proxy; Windows does not tell the cases of names apart.
- */
+/** The names of the variable for http origins. In a CGI program (REQUEST_METHOD), HTTP_PROXY is a client's field Proxy; on Windows names have no case. */
 function namesForHttp(environment: Variables): readonly string[] {
   if (!environment.REQUEST_METHOD) return ["http_proxy", "HTTP_PROXY"];
   return process.platform === "win32" ? [] : ["http_proxy"];

@@ -178,10 +178,7 @@ export function endUntaken(body: unknown, reason: unknown): void {
   }
 }
 
-/**
- * The body of a Request. It shows a stream whatever it was made of: that of a text, bytes, a form or a Blob is found out before the
- * request is sent, with its length, and again if need be.
- */
+/** The body of a Request, which shows a stream whatever it was made of: a text, bytes, a form or a Blob is found out before it is sent. */
 export class RequestContent implements BodySource {
   readonly length = undefined;
   readonly replayable = false;
