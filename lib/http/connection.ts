@@ -114,8 +114,8 @@ export interface ExchangeHandler {
   onData(chunk: Uint8Array, isOwn?: boolean): void;
   /** The body's end, and its trailers. @param isSending Whether the request's body is still sent: onSent or onFail follows. */
   onEnd(trailers: HeaderList | undefined, isSending: boolean): void;
-  /** The request's body is sent. Once, before or after onEnd: then the server has read it as far as one can know, or wants no more of it. */
-  onSent(): void;
+  /** The request's body is sent. Once, before or after onEnd. @param isWhole Whether the system has all of it: a server may want no more. */
+  onSent(isWhole: boolean): void;
   /** The rest will not come. @param untouched Whether the server certainly did not act on the request, which may be sent again then. */
   onFail(error: HttpError, untouched: boolean): void;
 }

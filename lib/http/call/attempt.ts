@@ -31,10 +31,7 @@ const DISCARDED_BYTES = 65_536;
 /** The wait for them, in ms. */
 const DISCARDED_WITHIN = 1000;
 
-/**
- * A request on its way over one connection, from its first byte to the last of the response. Its deadline is for one
- * thing at a time: the response's head, the next byte of a read, or the end of an unread body.
- */
+/** A request on its way over one connection. Its deadline is for one thing at a time: the response's head, a read's next byte, or an unread body's end. */
 export class Attempt implements ExchangeHandler, Timed, BodyControl {
   // Of Timed: an attempt is one itself, so that it costs no object a request.
   expiresAt = 0;
@@ -178,9 +175,11 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     if (!isSending) this.#owner?.onReceived();
   }
 
-  onSent(): void {
-    this.#upload!.onSent();
-    this.#trace?.onBodySent();
+  onSent(isWhole: boolean): void {
+    if (isWhole) {
+      this.#upload!.tellProgress();
+      this.#trace?.onBodySent();
+    }
     if (!this.#sendsLate) {
       if (this.#discards) this.#startDeadline(this.#discardedWithin);
       return this.#holdIfNeeded();

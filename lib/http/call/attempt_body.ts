@@ -15,10 +15,7 @@ interface BodyTerms extends Pick<FetchRequest, "origin" | "expectsContinue" | "t
   readonly onProgress: FetchRequest["onUploadProgress"];
 }
 
-/**
- * A request's body as one attempt has it. A stream cannot be sent twice; but while nothing of it was read, another attempt can have
- * it: so a connection's `cancel` reaches the stream only through {@link abandon}.
- */
+/** A request's body as one attempt has it. Another can have a stream of which nothing was read: so `cancel` reaches it only through {@link abandon}. */
 export class AttemptBody implements RequestBody {
   readonly #body: RequestBody;
   readonly #terms: BodyTerms;
@@ -54,8 +51,8 @@ export class AttemptBody implements RequestBody {
     if (this.#isPermitted === undefined) await this.#permission?.wait(PATIENCE);
     if (!(this.#isPermitted ??= true)) return undefined;
     this.begun = true;
-    // A connection asks for more once it has taken the last piece; `onSent` says that all is sent.
-    if (this.#bytesRead !== this.#total) this.#tellProgress();
+    // A connection asks for more once it has taken the last piece; it says so of the last one.
+    if (this.#bytesRead !== this.#total) this.tellProgress();
     let piece = this.#rest ?? await this.#failingHere(() => this.#body.read());
     this.#rest = undefined;
     const { onProgress, trailers } = this.#terms;
@@ -68,12 +65,8 @@ export class AttemptBody implements RequestBody {
     return piece;
   }
 
-  /** The connection has sent all of it, or the server wants no more. */
-  onSent(): void {
-    if (!this.#cancelled) this.#tellProgress();
-  }
-
-  #tellProgress(): void {
+  /** The connection has taken what was read. */
+  tellProgress(): void {
     if (this.#bytesTold === this.#bytesRead) return;
     this.#bytesTold = this.#bytesRead;
     this.#terms.onProgress?.({ sent: this.#bytesRead, total: this.#total });

@@ -54,7 +54,7 @@ export class Http1Exchange implements Exchange {
   tellSent(): void {
     if (this.#isSentTold || this.cancelled || this.body === undefined || this.isSending) return;
     this.#isSentTold = true;
-    this.handler.onSent();
+    this.handler.onSent(true);
   }
 
   get progressAt(): number {

@@ -7,6 +7,7 @@ import type { FrameEvents, FrameReader } from "./frame_reader.ts";
 import { CompressionError } from "./hpack/huffman.ts";
 import { HpackDecoder } from "./hpack/decoder.ts";
 import type { PeerSettings } from "./settings.ts";
+import type { Liveness } from "./keep_alive.ts";
 import type { StreamEnds } from "./stream_ends.ts";
 import type { StreamTable } from "./http2_stream.ts";
 
@@ -24,6 +25,7 @@ interface SessionParts {
   readonly windows: ReceiveWindows;
   readonly ends: StreamEnds;
   readonly noise: NoiseBudget;
+  readonly liveness: Liveness;
 }
 
 /** The handler of each frame from the server. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6} */
@@ -209,8 +211,10 @@ export class Incoming implements FrameEvents {
   #onPing(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
     requireConnection(id, h2.PING);
     if (end - start !== 8) throw wrongSize(h2.PING, end - start);
-    // An answer needs no look: whatever comes from the server says that it lives.
-    if ((flags & h2.ACK) !== 0) return this.#parts.noise.count();
+    if ((flags & h2.ACK) !== 0) {
+      this.#parts.noise.count();
+      return this.#parts.liveness.onAnswer(h2.readNumber(chunk, start + 4));
+    }
     this.#parts.noise.countAnswer(this.#parts.transport.full);
     this.#parts.output.addPingAnswer(chunk, start);
   }

@@ -152,6 +152,10 @@ export class StreamTable {
     return this.#slots.filter((stream) => stream !== undefined).sort((a, b) => a.id - b.id);
   }
 
+  every(isSo: (stream: Http2Stream) => boolean): boolean {
+    return this.#slots.every((stream) => stream === undefined || isSo(stream));
+  }
+
   add(stream: Http2Stream): void {
     if (++this.size * 2 > this.#slots.length) this.#grow();
     this.#slots[this.#find(stream.id)] = stream;

@@ -9,9 +9,11 @@ export interface LivenessEvents {
   onPingDue(value: number): void;
   onStale(): void;
   onIdle(): void;
+  /** The server has, or has not within `pingTimeout`, shown that it read what was sent before {@link Liveness.prove}. */
+  onProof(hasCome: boolean): void;
 }
 
-/** Keep-alive of a session, by one timer: PINGs while it is busy and the server is silent, a timeout while it is idle. */
+/** Keep-alive of a session: PINGs while it is busy and the server is silent, and a timeout while it is idle. One timer is for both, and looks when it is due. */
 export class Liveness {
   readonly #limits: Http2Options;
   readonly #events: LivenessEvents;
@@ -20,6 +22,10 @@ export class Liveness {
   /** The time of the PING that is not answered, or 0. */
   #pingAt = 0;
   #pings = 0;
+  /** The PING whose answer is a proof; 0 for none. */
+  #proof = 0;
+  /** Keeps the process alive. */
+  readonly #patience: Timer = new Timer(() => this.#events.onProof(false));
   #hasStopped = false;
   readonly #timer: Timer = new Timer(() => this.#check(), { keepsAlive: false });
 
@@ -45,6 +51,20 @@ export class Liveness {
     this.#watch();
   }
 
+  /** Sends a PING behind all that was sent, and keeps the process alive until its answer. */
+  prove(): void {
+    this.#proof = ++this.#pings;
+    this.#patience.start(this.#limits.pingTimeout);
+    this.#events.onPingDue(this.#pings);
+  }
+
+  onAnswer(ping: number): void {
+    if (this.#proof === 0 || ping < this.#proof) return;
+    this.#proof = 0;
+    this.#patience.stop();
+    this.#events.onProof(true);
+  }
+
   onIdle(): void {
     this.#idleSince = performance.now();
     this.#watch();
@@ -53,6 +73,7 @@ export class Liveness {
   stop(): void {
     this.#hasStopped = true;
     this.#timer.stop();
+    this.#patience.stop();
   }
 
   #ping(): void {

@@ -23,12 +23,13 @@ import { Incoming, type IncomingEvents } from "./frame_handler.ts";
 import { Liveness, type LivenessEvents } from "./keep_alive.ts";
 import { NoiseBudget } from "./response_rules.ts";
 import { StreamEnds } from "./stream_ends.ts";
+import { afterPoll } from "../../runtime/mod.ts";
 import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
 
 /** The first bytes of every HTTP/2 connection, from the client. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const SOON = Promise.resolve();
-/** The time that a server has to close its side after the client closed its own, in ms; but `pingTimeout` if it was sent bodies. */
+/** The time that a server has to close its side after the client closed its own, in ms. */
 const LINGER = 1000;
 
 /** HTTP/2 with prior knowledge over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9113} */
@@ -57,11 +58,13 @@ export class Session
   #isEndHere = false;
   /** The reason of its end; undefined if that is not a fault. */
   #error: HttpError | undefined = undefined;
-  readonly #lingering: Timer = new Timer(() => this.#endLingering());
+  readonly #lingering: Timer = new Timer(() => this.#transport.destroy());
   /** Whether the server's limit has changed, and the owner was not told. */
   #hasNewLimit = false;
   #isScheduled = false;
   #isIdle = false;
+  /** The state of the proof that the server has read all bodies, by its answer to a PING behind them: what it has not read, a closed socket loses. */
+  #proof: "none" | "due" | "asked" | "overdue" = "none";
 
   constructor(transport: Transport, options: Http2Options, owner: ConnectionOwner) {
     this.#transport = transport;
@@ -77,10 +80,10 @@ export class Session
     const windows = this.#windows = new ReceiveWindows(output, streamWindow);
     const sender = this.#sender = new BodySender(transport, output, peer, origin, this);
     const ends = this.#ends = new StreamEnds(streams, output, sender, origin);
-    const parts = { transport, streams, output, sender, peer, windows, ends, noise: this.#noise };
+    const liveness = this.#liveness = new Liveness(options, this);
+    const parts = { transport, streams, output, sender, peer, windows, ends, noise: this.#noise, liveness };
     const incoming = new Incoming(this, parts, maxHeaderSize);
     this.#reader = incoming.reader = new FrameReader(incoming, OUR_FRAME_SIZE);
-    this.#liveness = new Liveness(options, this);
     transport.attach(this);
     transport.gather(true);
     this.#schedule();
@@ -117,6 +120,7 @@ export class Session
       stream.body = body;
       stream.sendWindow = this.#peer.initialWindowSize;
       this.#sender.add(stream);
+      this.#proof = "due";
     } else if (body !== undefined) this.#sender.end(stream);
     this.#noise.earn(2);
     // The first may be started before the session has come to rest.
@@ -128,6 +132,7 @@ export class Session
 
   close(): void {
     this.#isEndNear = true;
+    if (this.#proof === "overdue") this.#proof = "due";
     this.#schedule();
   }
 
@@ -150,12 +155,14 @@ export class Session
       this.#leave(error.number, faultError(this.#options.origin, error));
     }
     // Most chunks of a large body bring nothing to be done.
-    if (this.#ends.hasFreed || this.#isEndNear || this.#output.waiting > 0) this.#schedule();
+    if (this.#ends.hasFreed || this.#isEndNear || this.#proof === "due" || this.#output.waiting > 0) this.#schedule();
   }
 
   onDrain(): void {
     this.#ends.completeTaken();
-    if (this.#ends.hasFreed || this.#sender.hasQueued || this.#output.waiting > 0) this.#schedule();
+    if (this.#ends.hasFreed || this.#sender.hasQueued || this.#proof === "due" || this.#output.waiting > 0) {
+      this.#schedule();
+    }
   }
 
   onEnd(): void {
@@ -227,8 +234,7 @@ export class Session
   }
 
   onStale(): void {
-    const { origin, pingTimeout } = this.#options;
-    this.#giveUp(new HttpError("CONNECTION_STALE", `the server answered no PING within ${pingTimeout} ms`, { origin }));
+    this.#giveUp(this.#stale());
     this.#tellNear();
     this.#transport.destroy();
   }
@@ -236,6 +242,17 @@ export class Session
   onIdle(): void {
     this.close();
   }
+
+  onProof(hasCome: boolean): void {
+    if (this.#proof !== "due") this.#proof = hasCome ? "none" : "overdue"; // else another body was sent meanwhile
+    this.#schedule();
+  }
+
+  readonly #prove = (): void => {
+    if (this.#proof !== "due" || this.#isEndHere || !this.#ends.isAllSent) return;
+    this.#proof = "asked";
+    this.#liveness.prove();
+  };
 
   // The end of a turn.
 
@@ -256,12 +273,15 @@ export class Session
     if (this.#isEndHere) return;
     this.#sender.pump();
     if (this.#streams.size === 0) {
-      if (this.#isEndNear) return this.#leave(NO_ERROR, undefined);
+      if (this.#isEndNear && (this.#proof === "none" || this.#proof === "overdue")) {
+        return this.#leave(NO_ERROR, undefined);
+      }
       if (!this.#isIdle) this.#enterIdle();
     }
     this.#output.flush();
     this.#ends.completeTaken();
     if (this.#ends.hasFreed) this.#schedule();
+    if (this.#proof === "due" && this.#ends.isAllSent) afterPoll(this.#prove);
   }
 
   #enterIdle(): void {
@@ -294,20 +314,19 @@ export class Session
     // The server closes its side first: its socket should not see a reset instead of our last frames.
     this.#transport.end();
     this.#transport.hold(true);
-    this.#lingering.start(this.#ends.hasSentLate ? Math.max(LINGER, this.#options.pingTimeout) : LINGER);
-  }
-
-  #endLingering(): void {
-    const { origin } = this.#options;
-    const words = "did not close the connection: it may not have read the last of what was sent";
-    if (this.#ends.hasSentLate) this.#error ??= new HttpError("CONNECTION_STALE", `${origin} ${words}`, { origin });
-    this.#transport.destroy();
+    this.#lingering.start(LINGER);
+    if (this.#proof === "overdue") this.#error ??= this.#stale(": it may not have read the last of what was sent");
   }
 
   /** The server, or the way to it, is gone: not a fault if nothing was under way. */
   #lose(cause: Error | undefined): void {
     const isExpected = this.#streams.size === 0 && this.#peer.isKnown;
     this.#giveUp(isExpected ? undefined : toConnectionError(cause, this.#options.origin));
+  }
+
+  #stale(and: string = ""): HttpError {
+    const { origin, pingTimeout } = this.#options;
+    return new HttpError("CONNECTION_STALE", `the server answered no PING within ${pingTimeout} ms${and}`, { origin });
   }
 
   /** Ends it all but for the socket; what is under way fails with the error. Does nothing if it has ended. */

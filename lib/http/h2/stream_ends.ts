@@ -9,8 +9,6 @@ import * as h2 from "./protocol.ts";
 export class StreamEnds {
   /** Whether a request ended; for the session, which sets it back. */
   hasFreed = false;
-  /** Whether the system has taken the rest of a body after its response. */
-  hasSentLate = false;
   readonly closed: ClosedStreams = new ClosedStreams();
   readonly #streams: StreamTable;
   readonly #output: FrameWriter;
@@ -38,8 +36,13 @@ export class StreamEnds {
 
   /** Whether there are requests, all answered, and their bodies written. */
   get isAllAnswered(): boolean {
-    const streams = this.#streams.all();
-    return streams.length > 0 && streams.every(({ isAnswered, body, bodyEnd }) => isAnswered && !body && bodyEnd > 0);
+    return this.#streams.size > 0 &&
+      this.#streams.every(({ isAnswered, body, bodyEnd }) => isAnswered && !body && bodyEnd > 0);
+  }
+
+  /** Whether the system has the bodies of all requests, and these are being answered. */
+  get isAllSent(): boolean {
+    return this.#streams.every(({ hasHead, isSending }) => hasHead && !isSending);
   }
 
   /** Tells of bodies that the system has taken, and completes their requests if these are answered. */
@@ -50,17 +53,9 @@ export class StreamEnds {
       if (stream.isOver) continue;
       stream.progressAt = performance.now();
       stream.bodyEnd = 0;
-      if (stream.isAnswered) this.completeLate(stream);
-      else stream.handler.onSent();
+      if (stream.isAnswered) this.#remove(stream);
+      stream.handler.onSent(true);
     }
-  }
-
-  /** The body of an answered request is sent, or its rest is unwanted. */
-  completeLate(stream: Http2Stream): void {
-    this.hasSentLate = true;
-    this.#remove(stream);
-    stream.body?.cancel(h2.resetError(this.#origin, h2.NO_ERROR, false));
-    stream.handler.onSent();
   }
 
   /** Cancels the request for the caller; its handler is not called. */
@@ -78,7 +73,11 @@ export class StreamEnds {
 
   reset(stream: Http2Stream, code: number): void {
     this.closed.add(stream.id, true);
-    if (stream.isAnswered && code === h2.NO_ERROR) return this.completeLate(stream); // it needs no more of the body
+    if (stream.isAnswered && code === h2.NO_ERROR) { // it needs no more of the body
+      this.#remove(stream);
+      stream.body?.cancel(h2.resetError(this.#origin, code, false));
+      return stream.handler.onSent(false);
+    }
     const isUntouched = (code === h2.REFUSED_STREAM || code === h2.HTTP_1_1_REQUIRED) && !stream.hasHead;
     this.fail(stream, h2.resetError(this.#origin, code, isUntouched), isUntouched);
   }

@@ -30,6 +30,8 @@ export class MemoryPeer implements Transport {
   isHeld = true;
   isEnded = false;
   isDestroyed = false;
+  /** While true, PING is not answered. */
+  isMute = false;
   #events: TransportEvents | undefined = undefined;
   readonly #reader = new FrameReader();
   readonly #decoder = new FieldDecoder();
@@ -41,7 +43,12 @@ export class MemoryPeer implements Transport {
   write(bytes: Uint8Array): void {
     if (this.isEnded || this.isDestroyed) return;
     this.writes++;
-    this.frames.push(...this.#reader.read(bytes));
+    const frames = this.#reader.read(bytes);
+    this.frames.push(...frames);
+    for (const { type, flags, payload } of frames) {
+      if (type !== FrameType.ping || (flags & Flag.ack) !== 0 || this.isMute) continue;
+      queueMicrotask(() => this.send(frame(FrameType.ping, Flag.ack, 0, payload)));
+    }
   }
 
   pause(): void {}

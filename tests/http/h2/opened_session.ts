@@ -22,7 +22,7 @@ export const OPTIONS: Http2Options = {
   streamWindow: 1024 * 1024,
   maxHeaderSize: 65_536,
   pingInterval: 0,
-  pingTimeout: 0,
+  pingTimeout: 60_000,
   idleTimeout: 0,
   allowedAtFirst: 100,
 };

@@ -5,7 +5,8 @@ import { HttpError } from "../../../lib/http/http_error.ts";
 import { ErrorCode, FrameType, Setting } from "../faults/http2_frames.ts";
 import { dataFrame, headFrame, MemoryPeer, response } from "./memory_peer.ts";
 import { type Answer, ask, openOn, openSession } from "./opened_session.ts";
-import { pause, turn } from "../../support/waits.ts";
+import { pause, turn, until } from "../../support/waits.ts";
+import { chosenSeed, SeededRandom } from "../faults/seeded_random.ts";
 import { ScriptedBody, WholeBody } from "./scripted_body.ts";
 
 const LAST_STREAM = 2 ** 31 - 1;
@@ -211,8 +212,7 @@ test("GOAWAY fails what the server has not looked at as untouched, the rest goes
   assert.equal(peer.isEnded, false);
   peer.send(response(3, "two"));
   assert.deepEqual(answers.map(({ text }) => text), ["one", "two", ""]);
-  await turn();
-  assert.equal(peer.isEnded, true);
+  await until(() => peer.isEnded, "the end");
   assert.equal(peer.takeOf(FrameType.goaway).length, 1);
   peer.finish();
   await owner.closed;
@@ -438,6 +438,7 @@ test("a request on a session that was silent for pingInterval goes out with a PI
 
 test("a server that answers no PING is given up: CONNECTION_STALE for all requests", async () => {
   const { session, peer, owner } = await openSession({ pingInterval: 20, pingTimeout: 20 });
+  peer.isMute = true;
   const keepsAlive = setInterval(() => {}, 1000);
   const answers = [ask(session), ask(session)];
   await owner.closed;
@@ -452,12 +453,72 @@ test("a server that answers no PING is given up: CONNECTION_STALE for all reques
 
 test("a process that was held up itself does not take that for a server's silence", async () => {
   const { session, peer } = await openSession({ pingInterval: 20, pingTimeout: 20 });
+  peer.isMute = true;
   const answer = ask(session);
   while (peer.takeOf(FrameType.ping).length === 0) await pause(1);
   for (const start = performance.now(); performance.now() - start < 1200;); // the answer comes meanwhile, and is not read
   await pause(5);
   peer.send(response(1, "there"));
   assert.deepEqual([answer.text, session.closing], ["there", false]);
+});
+
+test("a closed session ends once the server has answered a PING behind the last byte of all bodies", async () => {
+  const seed = chosenSeed();
+  const random = new SeededRandom(seed);
+  for (let run = 0; run < 60; run++) {
+    const what = `seed ${seed}, run ${run}`;
+    const { session, peer, owner } = await openSession();
+    peer.isMute = true;
+    const unanswered: number[] = [];
+    const unsent: ScriptedBody[] = [];
+    let pings: Buffer[] = [];
+    let isRead = true;
+    let next = 1;
+    for (let step = 0; !peer.isEnded; step++) {
+      assert.ok(step < 1000, `${what}: it does not end`);
+      if (step === 30) session.close();
+      const act = random.below(4);
+      if (act === 0 && step < 30) {
+        const body = random.pick([undefined, new ScriptedBody()]);
+        unanswered.push(next);
+        next += 2;
+        if (body !== undefined) unsent.push(body.give(Buffer.from("some")));
+        ask(session, "/", { method: "POST", body });
+      } else if (act === 1 && unanswered.length > 0) {
+        peer.send(response(unanswered.splice(random.below(unanswered.length), 1)[0], "early"));
+      } else if (act === 2 && unsent.length > 0) {
+        unsent.splice(random.below(unsent.length), 1)[0].give(Buffer.from("more"), undefined);
+      } else if (act === 3 && pings.length > 0) {
+        isRead = true;
+        peer.send(pingAnswer(pings.shift()!));
+      }
+      if (random.chance(0.8)) await turn();
+      for (const { type, payload } of peer.take()) {
+        if (type === FrameType.ping) pings.push(payload);
+        if (type === FrameType.goaway) assert.ok(isRead, `${what}: it ended before its bodies were read`);
+        if (type !== FrameType.data) continue;
+        isRead = false;
+        pings = [];
+      }
+    }
+    peer.finish();
+    await owner.closed;
+    assert.equal(owner.error, undefined, what);
+  }
+});
+
+test("a server that answers no PING behind a body is waited for up to pingTimeout: CONNECTION_STALE", async () => {
+  const { session, peer, owner } = await openSession({ pingTimeout: 20 });
+  peer.isMute = true;
+  ask(session, "/", { method: "POST", body: new WholeBody(Buffer.from("body")) });
+  await turn();
+  peer.send(response(1, "early"));
+  session.close();
+  await until(() => peer.isEnded, "the end");
+  assert.equal(peer.takeOf(FrameType.goaway).length, 1);
+  peer.finish();
+  await owner.closed;
+  assert.equal(owner.error?.code, "CONNECTION_STALE");
 });
 
 test("PINGs of the server are answered with their bytes", async () => {

@@ -122,11 +122,12 @@ for (const protocol of PROTOCOLS) {
 }
 
 test("h2c: a server that wants no more of a body after an early 2xx (NO_ERROR) is no failure", () =>
-  meet("h2c", {}, async ({ request, source, response, failed }) => {
+  meet("h2c", {}, async ({ request, source, response, failed, steps }) => {
     assert.equal(await response.text(), "early");
     request.reset(0);
     await until(() => source.isCancelled, "the end of the source");
     assert.deepEqual(failed, []);
+    assert.deepEqual(steps, ["trailers"]);
   }));
 
 test("h2c: after close() a server that takes its time has all of a body that it answered early", () =>

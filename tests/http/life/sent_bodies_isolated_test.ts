@@ -155,8 +155,7 @@ class Plan {
 
   /** Notes a report of success at a time when the body cannot have been sent. */
   onSent(what: string): void {
-    const isUnwanted = what === "bodySent" && this.fault === "NO_ERROR";
-    if (!this.canBeSent && !isUnwanted) this.faults.push(`${what} was told before the body was sent`);
+    if (!this.canBeSent) this.faults.push(`${what} was told before the body was sent`);
   }
 
   onUnheld(): void {
