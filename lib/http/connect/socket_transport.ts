@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { clearImmediate, setImmediate } from "node:timers";
-import { holdTlsReads, makeYoungObjects } from "../../runtime/mod.ts";
+import { afterPoll, holdTlsReads, makeYoungObjects } from "../../runtime/mod.ts";
 import { Timer } from "../../timers/mod.ts";
 import { copyOf } from "../response/byte_queue.ts";
 import type { Transport, TransportEvents } from "../connection.ts";
@@ -175,7 +175,8 @@ export class SocketTransport implements Transport {
     const timer = new Timer(() => this.destroy());
     if (ms > 0) timer.start(ms);
     this.#bottom.once("close", () => timer.stop());
-    this.#socket.end(() => this.#bottom.end(() => this.destroy())); // the same one has ended then
+    // The same one has ended then. Deno writes the end of TLS in a later turn.
+    this.#socket.end(() => afterPoll(() => this.#bottom.end(() => this.destroy())));
   }
 
   destroy(): void {
