@@ -26,7 +26,8 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { root } from "./root.ts";
-import { chosen, knownFailures, long, unknownSyntax } from "./systems/chosen.ts";
+import { chosen, long, unknownSyntax } from "./systems/chosen.ts";
+import { withoutKnownFailures } from "./systems/windows.ts";
 import { type Counts, nodeCounts, shortened } from "./test_counts.ts";
 import { runPart, runtimes } from "./test_part.ts";
 
@@ -49,9 +50,13 @@ const environment = {
   WINEARCH: "win64",
   WINEDLLOVERRIDES: "mscoree,mshtml,winemenubuilder.exe=",
   DISPLAY: "",
+  NODE_COMPILE_CACHE: `Z:${join(cache, "compiled")}`,
   NODE_OPTIONS: [".ci/systems/wine_rules.cjs", "tests/windows/like_windows.cjs"]
     .map((path) => `--require=Z:${join(root, path)}`).join(" "),
 };
+
+/** What Linux writes its results to, for the test under Wine that compares. */
+const products = { test: "tests/windows/products_isolated_test.ts", variable: "MILLRACE_PRODUCTS" };
 
 const words = process.argv.slice(2).map((word) => word.replace(/^\.\//, ""));
 const prefixes = words.filter((word) => word.startsWith("tests"));
@@ -88,9 +93,10 @@ function fetchNode(): string | undefined {
 }
 
 /** Runs a program under Wine to its end, or that of the time; returns its status. Node wants files for its streams. */
-async function wine(args: readonly string[], output: string): Promise<number | undefined> {
+async function wine(args: readonly string[], output: string, variables = {}): Promise<number | undefined> {
   const file = openSync(output, "w");
-  const options = { cwd: root, env: environment, timeout: left(), killSignal: "SIGKILL" } as const;
+  const env = { ...environment, ...variables };
+  const options = { cwd: root, env, timeout: left(), killSignal: "SIGKILL" } as const;
   const child = spawn("wine", args, { ...options, stdio: ["ignore", file, file] });
   const status = await new Promise<number | undefined>((resolve) => {
     child.once("error", () => resolve(undefined)).once("exit", (code) => resolve(code ?? undefined));
@@ -119,7 +125,13 @@ async function runGroup(files: readonly string[], isLast = false): Promise<Count
   const [report, log] = [join(folder, "report"), join(folder, "log")];
   const reporter = ["--test-reporter=./.ci/node_reporter.ts", `--test-reporter-destination=Z:${report}`];
   const limits = ["--experimental-test-isolation=none", "--test-concurrency=1", "--test-timeout=120000"];
-  const status = await wine([node, "--no-warnings", "--test", ...limits, ...reporter, ...files], log);
+  const expected = join(folder, "products");
+  if (files.includes(products.test)) {
+    const env = { ...process.env, [products.variable]: expected };
+    spawnSync(process.execPath, ["--test", products.test], { cwd: root, env, timeout: left() });
+  }
+  const variables = { [products.variable]: `Z:${expected}` };
+  const status = await wine([node, "--no-warnings", "--test", ...limits, ...reporter, ...files], log, variables);
   try {
     return nodeCounts(readFileSync(report, "utf8"));
   } catch {
@@ -145,16 +157,6 @@ function groupsOf(files: readonly string[]): string[][] {
   return groups;
 }
 
-/** Takes what is known to fail under Wine from the failures, and prints the others. */
-function judged(counts: Counts): Counts {
-  const failures = counts.failures.filter(({ name, file = "" }) => {
-    return !knownFailures.some((each) => file.replaceAll("\\", "/").endsWith(each.file) && each.test.test(name));
-  });
-  for (const { name, report } of failures) console.log(`failed on Windows: ${name}\n${shortened(report)}\n`);
-  const known = counts.failures.length - failures.length;
-  return { ...counts, failed: counts.failed - known, skipped: counts.skipped + known, failures };
-}
-
 async function runUnderWine(files: readonly string[]): Promise<Counts> {
   const total: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
   const reason = await obstacle();
@@ -168,14 +170,17 @@ async function runUnderWine(files: readonly string[]): Promise<Counts> {
   const late: string[] = [];
   const lane = async (): Promise<void> => {
     for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
+      const began = performance.now();
       const counts = left() > 5000 ? await runGroup(group) : undefined;
       if (counts === undefined) {
         late.push(...group);
         continue;
       }
-      const { passed, failed, skipped } = judged(counts);
+      const { passed, failed, skipped, failures } = withoutKnownFailures(counts);
+      for (const { name, report } of failures) console.log(`failed on Windows: ${name}\n${shortened(report)}\n`);
       for (const [key, count] of Object.entries({ passed, failed, skipped })) total[key as "passed"] += count;
-      console.log(`${group.join(", ")}: ${passed} passed, ${failed} failed`);
+      const seconds = Math.round((performance.now() - began) / 1000);
+      console.log(`${group.join(", ")}: ${passed} passed, ${failed} failed (${seconds} s)`);
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));

@@ -8,6 +8,9 @@
  *   npm test -- --changed                   on Node, the tests of what differs from main
  *   npm test -- --changed=COMMIT deno       on Deno, the tests of what differs from a commit
  *   npm run test:long                       everything on Node, Bun and Deno, random programs in their full number
+ *
+ * On Windows, tests that no path names are those of `.ci/systems/chosen.ts`, without static checks: the others compute the
+ * same on each system, or were written for POSIX.
  */
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -15,9 +18,11 @@ import { join } from "node:path";
 import process from "node:process";
 import { changedFiles, readGraph, testsOf } from "./changed.ts";
 import { root } from "./root.ts";
+import { chosen as systemTests, long } from "./systems/chosen.ts";
+import { isWindows, judgedHere, startsHere } from "./systems/windows.ts";
 import { type Counts, type Failure, shortened } from "./test_counts.ts";
 import { costOf } from "./test_costs.ts";
-import { isLong, type Part, runPart, runTests, runtimes } from "./test_part.ts";
+import { isLong, type Part, runPart, runTests, runtimes, searchPath } from "./test_part.ts";
 import { isForPlainForm, runtimesOf } from "./test_runtimes.ts";
 
 const checks: Readonly<Record<string, string[]>> = {
@@ -101,7 +106,7 @@ async function runParts(parts: readonly Part[], before: readonly Job[]): Promise
     ...before,
     ...parts.map((part) => async () => {
       await built;
-      counted.set(part, await runPart(part, parts.length === 1 ? "live" : "after"));
+      counted.set(part, judgedHere(await runPart(part, parts.length === 1 ? "live" : "after")));
     }),
   ];
   // What computes is at the beginning, what waits at the end: one beside the other keeps the processors at work.
@@ -114,7 +119,7 @@ async function runParts(parts: readonly Part[], before: readonly Job[]): Promise
   const failures = failed.reduce((count, [, counts]) => count + counts.failed, 0);
   for (const [part, former] of parts.length > 1 && failures <= MOST_REPEATED ? failed : []) {
     const files = filesOf(part, former.failures);
-    const counts = await runPart({ ...part, files, isShared: false }, "after");
+    const counts = judgedHere(await runPart({ ...part, files, isShared: false }, "after"));
     // Of the other files it stays as it was.
     const others = former.passed + former.failed - counts.passed - counts.failed;
     const isWhole = files.length === part.files.length;
@@ -138,7 +143,7 @@ function filesOf(part: Part, failures: readonly Failure[]): readonly string[] {
 }
 
 function fileOf({ files }: Part, failure: Failure): string | undefined {
-  return files.find((file) => `/${failure.file}`.endsWith(`/${file}`));
+  return files.find((file) => `/${failure.file?.replaceAll("\\", "/")}`.endsWith(`/${file}`));
 }
 
 function sum(one: Counts | undefined, other: Counts): Counts {
@@ -196,6 +201,7 @@ if (isLong) process.env.MILLRACE_LONG = "1";
 
 /** The test files that the command line asks for. */
 function chosenFiles(): string[] {
+  if (isWindows && prefixes.length === 0 && !isChanged) return [...systemTests, ...long];
   const all = globSync("tests/**/*_test.ts", { cwd: root }).map((file) => file.replaceAll("\\", "/")).sort();
   const below = all.filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)));
   return isChanged ? testsOf(changedFiles(root, base), below, readGraph(root)) : below;
@@ -208,12 +214,13 @@ if (files.length === 0) {
 }
 
 const results = new Map<string, Counts>();
-const isWhole = named.length === 0 && prefixes.length === 0 && !isChanged;
+const wanted = named.length > 0 ? named : isChanged ? ["node"] : Object.keys(runtimes);
+const chosen = wanted.filter((name) => startsHere(name, searchPath));
+const isWhole = named.length === 0 && prefixes.length === 0 && !isChanged && !isWindows;
 /** Why the package cannot be built, if so, once it has been. */
 const built: Promise<string | undefined> | undefined = isWhole
   ? buildOnce().then(() => undefined, (error: Error) => error.message)
   : undefined;
-const chosen = named.length > 0 ? named : isChanged ? ["node"] : Object.keys(runtimes);
 const check = async (): Promise<void> => void results.set("checks", await checkAll());
 // Which runtimes a file needs is for runs that name none.
 const isOn = (name: string, file: string): boolean => named.length > 0 || isLong || runtimesOf(file).includes(name);

@@ -5,6 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { root } from "./root.ts";
+import { isWindows, runtimeFolders } from "./systems/windows.ts";
 import { type Counts, junitCounts, nodeCounts } from "./test_counts.ts";
 
 const MINUTE = 60_000;
@@ -131,6 +132,13 @@ process.exit = (code) => { throw new Error(\`a test ended its process with \${co
   }
 }
 
+/** Where commands are looked for. */
+export const searchPath: string = [
+  ...(isWindows ? runtimeFolders : []),
+  join(root, "node_modules/.bin"),
+  process.env.PATH,
+].join(delimiter);
+
 /**
  * Runs a command of node_modules/.bin or the system, and prints what it does; says why it failed, if so.
  *
@@ -149,7 +157,7 @@ export async function runTests(
   const env = {
     ...process.env,
     ...environment,
-    PATH: [join(root, "node_modules/.bin"), process.env.PATH].join(delimiter),
+    PATH: searchPath,
     NODE_COMPILE_CACHE: compiled,
   };
   const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", output, output], timeout: PROCESS_LIMIT });

@@ -3,6 +3,7 @@
  * computes, or talks over sockets, and is left to Linux.
  */
 export const chosen: readonly string[] = [
+  ...inFolder("windows", "products_isolated"),
   ...inFolder("upload", "handler/hostile_paths sinks/contained_path sinks/file_sink_isolated"),
   ...inFolder("static", "request_target served_paths tree/scan_tree tree/manifest"),
   ...inFolder(

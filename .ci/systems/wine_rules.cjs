@@ -4,7 +4,7 @@
  * - It knows no TCP_KEEPIDLE, without which libuv connects no socket with keep-alive set before.
  * - A file that is removed while it is open keeps its name until it is closed. NTFS takes it at once, as libuv asks for
  *   with FILE_DISPOSITION_POSIX_SEMANTICS.
- * - The time of a file's birth is that of its last write. File systems that know no births have 0.
+ * - The time of a file's birth is that of its last write. It becomes 0, as of file systems that know none.
  * - CreateSymbolicLinkW succeeds and makes nothing: see `no_links.cjs`.
  */
 "use strict";
@@ -59,6 +59,24 @@ function removal(name, isRemovable) {
       if (moved === path) throw error;
     }
   };
+}
+
+/** Takes the time of its birth from a status. */
+function withoutBirth(status) {
+  if (typeof status?.birthtimeNs === "bigint") Object.assign(status, { birthtimeNs: 0n, birthtimeMs: 0n });
+  else if (status !== undefined) status.birthtimeMs = 0;
+  return status;
+}
+
+for (const name of ["stat", "lstat", "fstat"]) {
+  const { [name]: later, [`${name}Sync`]: now } = fs;
+  const { [name]: promised } = fs.promises;
+  fs[`${name}Sync`] = (...args) => withoutBirth(now(...args));
+  fs[name] = (...args) => {
+    const done = args.pop();
+    later(...args, (error, status) => done(error, withoutBirth(status)));
+  };
+  if (promised !== undefined) fs.promises[name] = async (...args) => withoutBirth(await promised(...args));
 }
 
 const isFolder = (path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
