@@ -7,9 +7,11 @@ import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import process from "node:process";
-import { openLogDestination } from "../../lib/pino/mod.ts";
+import type * as Pino from "../../lib/pino/mod.ts";
+import { faceOf } from "../support/built_faces.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 
+const { openLogDestination }: typeof Pino = await import(faceOf("pino"));
 const [directory, run, seed, way] = process.argv.slice(2);
 const below = randomNumbers(Number(seed));
 const log = await openLogDestination({

@@ -5,11 +5,13 @@
  */
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { createStaticHandler, type StaticWarning } from "../../lib/static/mod.ts";
+import type * as Static from "../../lib/static/mod.ts";
+import { faceOf } from "../support/built_faces.ts";
 import { serveHandler } from "./served_handler.ts";
 
+const { createStaticHandler }: typeof Static = await import(faceOf("static"));
 const [directory, entry, options] = process.argv.slice(2);
-const warnings: StaticWarning[] = [];
+const warnings: Static.StaticWarning[] = [];
 const handler = await createStaticHandler(directory, {
   ...JSON.parse(options),
   onWarning: (warning) => warnings.push(warning),

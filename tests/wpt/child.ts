@@ -7,12 +7,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { inflateRawSync, unzipSync } from "node:zlib";
+import { faceOf } from "../support/built_faces.ts";
 import { runScripts } from "./harness.ts";
 import { enter, type Mode } from "./mode.ts";
 import { COMPRESSION, compressionScripts, scriptsOf } from "./test_file.ts";
 
 const [root, file, mode, seconds] = process.argv.slice(2) as [string, string, Mode, string];
-await enter(mode);
+await enter(mode, {
+  streams: () => import(faceOf("streams")),
+  install: () => import(faceOf("streams", "install")),
+});
 prepareGlobals();
 if (file === COMPRESSION) await prepareCompression();
 runScripts(file === COMPRESSION ? compressionScripts(root) : scriptsOf(root, file), Number(seconds));

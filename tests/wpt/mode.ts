@@ -24,12 +24,24 @@ interface Piping {
   ) => ReadableStream;
 }
 
+/** Loads the modules of the package. */
+interface Modules {
+  readonly streams: () => Promise<Piping>;
+  readonly install: () => Promise<unknown>;
+}
+
+/** Those of the sources, which builds for pages find by their places. */
+const sources: Modules = {
+  streams: () => import("../../lib/streams/mod.ts"),
+  install: () => import("../../lib/streams/install.ts"),
+};
+
 /** Makes the globals of this process what `mode` asks for. */
-export async function enter(mode: Mode): Promise<void> {
+export async function enter(mode: Mode, modules: Modules = sources): Promise<void> {
   if (mode === "native") return;
   const native = Object.getOwnPropertyDescriptors(globalThis);
-  const ours = await import("../../lib/streams/mod.ts");
-  if (mode !== "native-pipe-to") await import("../../lib/streams/install.ts");
+  const ours = await modules.streams();
+  if (mode !== "native-pipe-to") await modules.install();
   const kept = { "ours-to-native": /^Writable/, "native-to-ours": /^Readable/ }[mode as string];
   for (const [name, descriptor] of Object.entries(native)) {
     if (kept?.test(name)) Object.defineProperty(globalThis, name, descriptor);

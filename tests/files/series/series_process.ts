@@ -4,8 +4,10 @@
  */
 import { writeSync } from "node:fs";
 import process from "node:process";
-import { RotatingFileWritable } from "../../../lib/files/mod.ts";
+import type * as Files from "../../../lib/files/mod.ts";
+import { faceOf } from "../../support/built_faces.ts";
 
+const { RotatingFileWritable }: typeof Files = await import(faceOf("files"));
 const [directory, run, options] = process.argv.slice(2);
 const log = new RotatingFileWritable({
   directory,

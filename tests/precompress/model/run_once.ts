@@ -1,8 +1,10 @@
 /** Runs precompress() when a line comes, for who wants to kill it: `DIRECTORY OPTIONS-AS-JSON`. */
 import { createInterface } from "node:readline";
 import process from "node:process";
-import { precompress } from "../../../lib/precompress/mod.ts";
+import type * as Precompress from "../../../lib/precompress/mod.ts";
+import { faceOf } from "../../support/built_faces.ts";
 
+const { precompress }: typeof Precompress = await import(faceOf("precompress"));
 process.stdout.write("ready\n");
 for await (const line of createInterface({ input: process.stdin })) {
   const { directory, options } = JSON.parse(line);

@@ -10,17 +10,22 @@ import type { AddressInfo, Server } from "node:net";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { serve } from "../../../lib/runtime/mod.ts";
-import { S3Bucket } from "../../../lib/s3/mod.ts";
-import { createUploadHandler, type UploadHandler } from "../../../lib/upload/mod.ts";
+import type * as S3 from "../../../lib/s3/mod.ts";
+import type * as Upload from "../../../lib/upload/mod.ts";
+import { faceOf } from "../../support/built_faces.ts";
 import { collectGarbage } from "../../support/garbage.ts";
 import { runtime } from "../../support/runtime.ts";
 import type { Logged, UploadEntry } from "./upload_process.ts";
 
+const { createUploadHandler }: typeof Upload = await import(faceOf("upload"));
 const [place, entry, options] = process.argv.slice(2);
+const storage = place.startsWith("{")
+  ? { storage: new ((await import(faceOf("s3"))) as typeof S3).S3Bucket(JSON.parse(place)) }
+  : { directory: place };
 let logged: Logged[] = [];
 const handler = createUploadHandler({
   ...JSON.parse(options),
-  ...(place.startsWith("{") ? { storage: new S3Bucket(JSON.parse(place)) } : { directory: place }),
+  ...storage,
   log: ({ method, path, status, bytes, error }) => {
     const { code } = (error ?? {}) as { code?: string };
     logged.push({ method, path, status, bytes, code, error: error === undefined ? undefined : String(error) });
@@ -39,7 +44,7 @@ commands.on("line", (line) => {
 });
 commands.on("close", () => process.exit(0));
 
-function listen(handler: UploadHandler, entry: UploadEntry): Promise<number> {
+function listen(handler: Upload.UploadHandler, entry: UploadEntry): Promise<number> {
   if (entry === "node") {
     return listenOn(createServer(handler.node).on("checkContinue", handler.checkContinue));
   }
@@ -56,13 +61,13 @@ async function listenOn(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-async function listenOnSrvx({ fetch }: UploadHandler): Promise<number> {
+async function listenOnSrvx({ fetch }: Upload.UploadHandler): Promise<number> {
   const { serve } = await import("srvx/node");
   const server = serve({ fetch, port: 0, hostname: "127.0.0.1", silent: true, gracefulShutdown: false });
   await server.ready();
   return Number(new URL(server.url!).port);
 }
 
-async function listenNatively({ fetch, node }: UploadHandler): Promise<number> {
+async function listenNatively({ fetch, node }: Upload.UploadHandler): Promise<number> {
   return (await serve({ fetch, node, hostname: "127.0.0.1", port: 0 })).port;
 }
