@@ -27,6 +27,7 @@ export const precompressFlags: Flags = new Flags(
       help:
         "the previous deploy: also make .dcb and .dcz deltas against it (RFC 9842); again for up to 2 deploys before",
     },
+    { option: "retain", value: "N", help: "--previous is a folder of deploys: take the latest so many, {range}" },
     {
       option: "siteDictionary",
       help: "one dictionary of what the HTML pages share, and .site.dcb and .site.dcz deltas against it",

@@ -52,7 +52,7 @@ async function placeOf(path: string): Promise<string> {
 export async function writeReports(paths: readonly string[], run: RunDetails): Promise<void> {
   if (paths.length === 0) return;
   const { htmlReport, markdownReport, siteReportOf } = await import("../report/mod.ts");
-  const report = await siteReportOf(run, await formerOf(run));
+  const report = await siteReportOf(run, await formersOf(run));
   for (const path of paths) {
     const isPage = kinds.get(extname(path).toLowerCase()) === "page";
     await writeAtomically(path, isPage ? htmlReport(report, new Date()) : markdownReport(report)).catch((cause) => {
@@ -61,16 +61,16 @@ export async function writeReports(paths: readonly string[], run: RunDetails): P
   }
 }
 
-/** The files before a run: those of the previous deploy, which visitors have, or those of the run before. */
-async function formerOf(
-  { places: { previous: [previous] }, before, settings }: RunDetails,
-): Promise<Former | undefined> {
-  if (previous === undefined) return before.size > 0 ? { isDeploy: false, records: before } : undefined;
-  const manifest = await readManifest(previous).catch((error) => {
-    process.stderr.write(`millrace: ${printable(error.message)}; the report compares its files\n`);
-  });
-  const records = manifest ? new Map(Object.entries(manifest.files)) : await recordsIn(previous, settings);
-  return { isDeploy: true, records };
+/** The files before a run: those of previous deploys, which visitors have, or those of the run before. */
+async function formersOf({ places: { previous }, before, settings }: RunDetails): Promise<Former[]> {
+  if (previous.length === 0) return before.size > 0 ? [{ name: "", isDeploy: false, records: before }] : [];
+  return await Promise.all(previous.map(async (folder): Promise<Former> => {
+    const manifest = await readManifest(folder).catch((error) => {
+      process.stderr.write(`millrace: ${printable(error.message)}; the report compares its files\n`);
+    });
+    const records = manifest ? new Map(Object.entries(manifest.files)) : await recordsIn(folder, settings);
+    return { name: basename(folder), isDeploy: true, records };
+  }));
 }
 
 /** The records of a deploy without a manifest, made of its files. */

@@ -118,6 +118,13 @@ export interface PrecompressOptions {
    */
   previous?: string | readonly string[];
   /**
+   * The number of deploys to take from `previous`, which is then a folder that holds them, each in a folder of its own:
+   * the latest by the time of their folders, or by name. That which is compressed may be among them, and is passed over.
+   *
+   * @default none: previous is a deploy
+   */
+  retain?: number;
+  /**
    * Whether the HTML pages get deltas against one dictionary, which is made of what they share and written to the
    * folder: a client that has read one page gets all others much smaller. There is none if it would not save more than
    * it costs. A dictionary of an earlier run, or in `previous`, is kept while it does about as well as a new one.
@@ -202,6 +209,7 @@ export const precompressOptions: SchemaOf<
     keyof PrecompressOptions,
     | "out"
     | "previous"
+    | "retain"
     | "cache"
     | "cacheMaxSize"
     | "cacheMaxAge"
@@ -225,6 +233,7 @@ export const precompressOptions: SchemaOf<
     folderPath(),
     listOf(text(undefined, "the path of a folder", (path) => path !== ""), `a list of up to ${MOST_PREVIOUS} folders`),
   ]),
+  retain: integer(1, MOST_PREVIOUS),
   siteDictionary: bool(false),
   cache: text(undefined, "the path of a folder or s3://BUCKET/PREFIX", (place) => place !== ""),
   cacheMaxSize: bytes(),
@@ -266,6 +275,11 @@ export function settingsOf(options: CheckedOptions, defaultJobs: number): Settin
   }
   if (Array.isArray(previous) && previous.length > MOST_PREVIOUS) {
     throw new RangeError(`previous names ${previous.length} folders: use the latest ${MOST_PREVIOUS}`);
+  }
+  if (previous === undefined) {
+    refuseUnused(options, ["retain"], "is of no use without previous: name the folder of the deploys");
+  } else if (options.retain !== undefined && [previous].flat().length !== 1) {
+    throw new TypeError(`retain is for one folder of deploys, and previous names ${previous.length}`);
   }
   if (minSaving === 1) throw new RangeError("minSaving 1 is out of range: use a share from 0 to less than 1");
   return {

@@ -1,8 +1,9 @@
 import { realpathSync } from "node:fs";
-import { realpath, stat } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { lastingPath } from "../files/internal.ts";
 import { isBucketAddress } from "./cache/cache_store.ts";
+import { manifestName } from "./manifest.ts";
 import type { PrecompressOptions } from "./options.ts";
 import { explain } from "./problem.ts";
 
@@ -23,11 +24,28 @@ export async function placesOf(directory: string, options: PrecompressOptions): 
   if (options.out !== undefined && (isWithin(source, target) || isWithin(target, source))) {
     throw new TypeError(`${options.out} and ${directory} must not hold each other: choose a folder elsewhere for out`);
   }
-  const previous = await Promise.all([options.previous ?? []].flat().map((each) => folder(each)));
+  const named = await Promise.all([options.previous ?? []].flat().map((each) => folder(each)));
+  const { retain } = options;
+  const previous = retain === undefined ? named : await latestIn(named[0]!, retain, [source, target]);
   if (previous.includes(target)) {
     throw new TypeError(`previous is the folder that is written to, ${target}: name a copy of the previous deploy`);
   }
   return { source, target, previous, cache: cacheOf(options.cache, [source, target]) };
+}
+
+/** The latest deploys in a folder of them, the latest first; those that hold one of `others` are none. */
+async function latestIn(root: string, count: number, others: readonly string[]): Promise<string[]> {
+  const names = await readdir(root);
+  const sign = ["index.html", manifestName].find((name) => names.includes(name));
+  if (sign) throw new TypeError(`retain is for a folder of deploys, and ${root} is one: it holds ${sign}`);
+  const times = new Map<string, number>();
+  for (const name of names) {
+    const status = name.startsWith(".") ? undefined : await stat(join(root, name)).catch(() => undefined);
+    if (status?.isDirectory()) times.set(await realpath(join(root, name)), status.mtimeMs);
+  }
+  const byName = (a: string, b: string): number => b.localeCompare(a, "en", { numeric: true });
+  const own = [...times].filter(([path]) => !others.some((other) => isWithin(other, path)));
+  return own.sort(([a, at], [b, then]) => then - at || byName(a, b)).map(([path]) => path).slice(0, count);
 }
 
 /** The real path of the cache at `path`, which may not be there yet. */

@@ -42,6 +42,8 @@ export function sum(numbers: Iterable<number>): number {
 }
 
 export interface Former {
+  /** The name of its folder. */
+  readonly name: string;
   /** Whether they were deployed, so that visitors have them; if not, a run found them. */
   readonly isDeploy: boolean;
   readonly records: ReadonlyMap<string, FileRecord>;

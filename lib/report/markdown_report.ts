@@ -42,7 +42,7 @@ function types({ formats }: SiteReport, worth: readonly SiteFile[]): string {
     formatBytes(sum(files.map(({ size }) => size))),
     ...formats.map((format) => {
       const having = files.filter(({ sizes }) => sizes[format] !== undefined);
-      const counts = /dc[bz]$/.test(format) ? having : files;
+      const counts = /dc[bz]/.test(format) ? having : files;
       return having.length === 0 ? "" : formatBytes(sum(counts.map(({ size, sizes }) => sizes[format] ?? size)));
     }),
   ];
@@ -51,7 +51,7 @@ function types({ formats }: SiteReport, worth: readonly SiteFile[]): string {
   return table(["type", "files", "as built", ...formats.map(formatName)], [...rows, ...all]);
 }
 
-function visit({ visits: [first], changes }: SiteReport): string {
+function visit({ visit: first, changes }: SiteReport): string {
   if (!first) return "";
   const row = (name: string, { requests, bytes, ms }: Cost): readonly string[] => [
     name,
@@ -70,7 +70,7 @@ function visit({ visits: [first], changes }: SiteReport): string {
   return `${table(head, rows)}\n\n<sub>${assumption}</sub>`;
 }
 
-function changes({ changes, files }: SiteReport): string {
+function changes({ changes, files, updates }: SiteReport): string {
   if (!changes) return "";
   const { total } = changes;
   const all = differences(changes);
@@ -93,7 +93,12 @@ function changes({ changes, files }: SiteReport): string {
     `all files as sent ${formatBytes(total.before)} → ${formatBytes(total.now)} ` +
     `(${signedBytes(total.now - total.before)}${share})`;
   const more = all.length > MOST ? `\n\nand ${all.length - MOST} more` : "";
-  return `${summary}\n\n${table(["file", "", "before", "now", "difference", "as delta"], rows)}${more}`;
+  const transfers = updates.map(({ name, changed, hits, plain, bytes }) => {
+    return [code(name), String(changed), String(hits), formatBytes(plain), formatBytes(bytes), saving(plain, bytes)];
+  });
+  const head = ["visitors of", "changed", "with a delta", "sent without", "sent", "deltas save"];
+  const byDeploy = transfers.length > 0 ? `\n\n${table(head, transfers)}` : "";
+  return `${summary}${byDeploy}\n\n${table(["file", "", "before", "now", "difference", "as delta"], rows)}${more}`;
 }
 
 function former({ former: { isDeploy } }: Changes): string {

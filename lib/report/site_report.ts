@@ -1,9 +1,10 @@
 import { basename } from "node:path";
 import { hashedNames } from "../names/mod.ts";
-import { type RunDetails, typeOf } from "../precompress/internal.ts";
+import { generationOf, type RunDetails, typeOf } from "../precompress/internal.ts";
 import { type DeltaFormat, extensions, type FileRecord, type VariantFormat } from "../precompress/mod.ts";
 import { type Changes, changesOf, type FileState, type Former, type SiteFile } from "./changes.ts";
-import { type Visit, visitsOf } from "./visits.ts";
+import { type Visit, visitOf } from "./visits.ts";
+import { isLoaded } from "./words.ts";
 
 export interface SiteReport {
   readonly name: string;
@@ -14,10 +15,14 @@ export interface SiteReport {
   readonly formats: readonly (VariantFormat | DeltaFormat)[];
   /** Undefined if there is nothing to compare with. */
   readonly changes: Changes | undefined;
-  readonly visits: readonly Visit[];
+  readonly visit: Visit | undefined;
+  /** The transfers to visitors, a previous deploy each. */
+  readonly updates: readonly Update[];
 }
 
-export async function siteReportOf(run: RunDetails, former: Former | undefined): Promise<SiteReport> {
+/** @param formers What there was before, the latest first: deploys, or what a run found. */
+export async function siteReportOf(run: RunDetails, formers: readonly Former[]): Promise<SiteReport> {
+  const [former] = formers;
   const changes = former && changesOf(run.records, former);
   const stateOf = statesOf(run);
   const hashIn = hashedNames(run.records.keys());
@@ -42,7 +47,8 @@ export async function siteReportOf(run: RunDetails, former: Former | undefined):
     files,
     formats: formats.filter((format) => files.some(({ sizes }) => sizes[format] !== undefined)),
     changes,
-    visits: await visitsOf(files, run.places.source),
+    visit: await visitOf(files, run.places.source),
+    updates: formers.filter(({ isDeploy }) => isDeploy).map((each) => updateFrom(each, run.records)),
   };
 }
 
@@ -62,4 +68,37 @@ function statesOf({ report, leftAlone }: RunDetails): (path: string, hasVariants
     if (hasVariants) return compressed.has(path) ? "compressed" : "unchanged";
     return leftAlone.get(path) ?? "unworthy";
   };
+}
+
+/** The transfer of all files to visitors who have those of a former deploy. */
+export interface Update {
+  readonly name: string;
+  /** The number of files that they have in another version, and of those that have a delta against that. */
+  readonly changed: number;
+  readonly hits: number;
+  /** The bytes of changed and new files without deltas, and with them. */
+  readonly plain: number;
+  readonly bytes: number;
+}
+
+function updateFrom(former: Former, records: RunDetails["records"]): Update {
+  const update = { name: former.name, changed: 0, hits: 0, plain: 0, bytes: 0 };
+  for (const { path, change, formerPath, now } of changesOf(records, former).byPath.values()) {
+    if (change === "same" || !isLoaded({ path })) continue;
+    const delta = deltaSize(records.get(path)!, former.records.get(formerPath ?? "")?.sha256);
+    if (change === "changed") update.changed++;
+    if (delta < now) update.hits++;
+    update.plain += now;
+    update.bytes += Math.min(now, delta);
+  }
+  return update;
+}
+
+/** The bytes of a file's smallest delta against the version with that hash; Infinity if there is none. */
+function deltaSize({ dictionary, olderDictionaries = [], variants }: FileRecord, version: string | undefined): number {
+  const age = [dictionary, ...olderDictionaries].findIndex((each) => each !== undefined && each.sha256 === version);
+  const deltas = Object.entries(variants).filter(([name]) => /^dc[bz]/.test(name));
+  return Math.min(
+    ...deltas.map(([name, { size }]) => generationOf(name as DeltaFormat) === age ? size ?? Infinity : Infinity),
+  );
 }

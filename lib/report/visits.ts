@@ -18,36 +18,36 @@ export interface Cost {
 /** The costs of a page to its visitors. */
 export interface Visit {
   readonly page: string;
-  /** The number of its references to other hosts, or to no file of the folder. */
-  readonly elsewhere: number;
   readonly plain: Cost;
   readonly first: Cost;
   /** The cost of a second visit without changes in between. */
   readonly again: Cost;
   /** The cost of a return visit after changes; undefined if those are unknown. */
   readonly update: Cost | undefined;
-  /** The cost of that visit without deltas. */
-  readonly updateWithoutDeltas: Cost | undefined;
 }
 
-/** The most pages to follow: the first ones of a site are like the others. */
-const MOST_PAGES = 12;
 /** Larger pages and style sheets are not read, in bytes. */
 const LARGEST = 4 << 20;
 /** Style sheets import others up to this depth. */
 const DEEPEST = 5;
 
-/** Reckons what visits of the site's first pages cost. */
-export async function visitsOf(files: readonly SiteFile[], folder: string): Promise<Visit[]> {
-  const byPath = new Map(files.map((file) => [file.path, file]));
-  const pages = files.filter(({ path }) => /\.html?$/i.test(path)).sort(byRank).slice(0, MOST_PAGES);
-  const visits: Visit[] = [];
-  for (const page of pages) {
-    const loading = new Loading(byPath, folder);
-    await loading.load(page).catch(() => {}); // a page that is gone meanwhile loads nothing
-    visits.push(visitOf(page, loading));
-  }
-  return visits;
+/** Reckons what visits of the site's first page cost, if there is one. */
+export async function visitOf(files: readonly SiteFile[], folder: string): Promise<Visit | undefined> {
+  const [page] = files.filter(({ path }) => /\.html?$/i.test(path)).sort(byRank);
+  if (page === undefined) return undefined;
+  const loading = new Loading(new Map(files.map((file) => [file.path, file])), folder);
+  await loading.load(page).catch(() => {}); // a page that is gone meanwhile loads nothing
+  const cost = (bytesOf: (file: SiteFile) => number | undefined): Cost => costOf(loading.stages, bytesOf);
+  const cached = ({ isImmutable }: SiteFile): number | undefined => isImmutable ? undefined : 0;
+  const changed = (file: SiteFile): number | undefined =>
+    file.change === "same" ? cached(file) : file.change === "new" ? sentSize(file) : updateSize(file);
+  return {
+    page: page.path,
+    plain: cost(({ size }) => size),
+    first: cost(sentSize),
+    again: cost(cached),
+    update: page.change === undefined ? undefined : cost(changed),
+  };
 }
 
 /** The start page first, then those that are higher up. */
@@ -59,7 +59,6 @@ function byRank(a: SiteFile, b: SiteFile): number {
 /** Finds what a page loads, in stages. */
 class Loading {
   readonly stages: SiteFile[][] = [];
-  elsewhere = 0;
   readonly #files: ReadonlyMap<string, SiteFile>;
   readonly #folder: string;
   readonly #seen = new Set<string>();
@@ -80,8 +79,7 @@ class Loading {
     for (const { url, kind, isLater } of references) {
       if (isLater || /^data:/i.test(url)) continue;
       const file = this.#fileAt(resolved(url, base));
-      if (file === undefined) this.elsewhere++;
-      else if (this.#add(file, stage) && kind === "style") sheets.push(file);
+      if (file && this.#add(file, stage) && kind === "style") sheets.push(file);
     }
     for (const sheet of stage < DEEPEST ? sheets : []) {
       await this.#follow(styleReferences(await this.#read(sheet)), urlOf(sheet.path), stage + 1);
@@ -130,23 +128,6 @@ function pathOf(url: string): string | undefined {
   } catch {
     return undefined; // malformed escapes
   }
-}
-
-function visitOf(page: SiteFile, { stages, elsewhere }: Loading): Visit {
-  const cost = (bytesOf: (file: SiteFile) => number | undefined): Cost => costOf(stages, bytesOf);
-  const cached = ({ isImmutable }: SiteFile): number | undefined => isImmutable ? undefined : 0;
-  const changed = (file: SiteFile, bytes: (file: SiteFile) => number): number | undefined =>
-    file.change === "same" ? cached(file) : file.change === "new" ? sentSize(file) : bytes(file);
-  const isKnown = page.change !== undefined;
-  return {
-    page: page.path,
-    elsewhere,
-    plain: cost(({ size }) => size),
-    first: cost(sentSize),
-    again: cost(cached),
-    update: isKnown ? cost((file) => changed(file, updateSize)) : undefined,
-    updateWithoutDeltas: isKnown ? cost((file) => changed(file, sentSize)) : undefined,
-  };
 }
 
 function costOf(stages: readonly (readonly SiteFile[])[], bytesOf: (file: SiteFile) => number | undefined): Cost {

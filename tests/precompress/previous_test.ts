@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, utimes } from "node:fs/promises";
 import { join, relative } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -103,6 +103,49 @@ test("with several previous deploys, clients of each get a delta, once for each 
       name: "RangeError",
       message: "previous names 4 folders: use the latest 3",
     });
+  }));
+
+test("with retain, previous is a folder of deploys: the latest are taken, but never what is written to", () =>
+  inFolder(async (folder) => {
+    const deploys = join(folder, "deploys");
+    const options = { levels: { brotli: 5 }, jobs: 1, formats: ["brotli"], previous: deploys } as const;
+    const text = (i: number) => concatenated([sourceText(9000, 1), sourceText(300, i), sourceText(9000, 2)]);
+    const names = ["9", "10", "b", "a"]; // the oldest first; of the same time the later name counts as newer
+    for (const [i, name] of names.entries()) {
+      await writeTree(join(deploys, name), { "app.js": text(10 + i), "assets/x.css": "p{}" });
+      const at = 1_700_000_000 + (i < 2 ? 0 : i);
+      await utimes(join(deploys, name), at, at);
+    }
+    await writeTree(deploys, { "README.md": "of deploys", ".git/HEAD": "ref" });
+    const now = join(deploys, "now");
+    await writeTree(now, { "app.js": text(99) });
+    await symlink("now", join(deploys, "current"), "junction");
+    const deltasFor = async (retain: number): Promise<(string | undefined)[]> => {
+      const { problems } = await precompress(now, { ...options, retain });
+      assert.deepEqual(problems, []);
+      const { dictionary, olderDictionaries = [] } = (await readManifest(now))!.files["app.js"]!;
+      const deployOf = new Map(names.map((name, i) => [createHash("sha256").update(text(10 + i)).digest("hex"), name]));
+      return [dictionary!, ...olderDictionaries].map(({ sha256 }) => deployOf.get(sha256));
+    };
+    assert.deepEqual(await deltasFor(1), ["a"]);
+    assert.deepEqual(await deltasFor(3), ["a", "b", "10"]);
+    assert.deepEqual(await deltasFor(2), ["a", "b"]);
+    await mkdir(join(folder, "none"));
+    assert.deepEqual((await precompress(now, { ...options, previous: join(folder, "none"), retain: 2 })).problems, []);
+    for (const previous of [join(deploys, "a"), now]) {
+      await writeTree(previous, { "index.html": "a deploy" });
+      await assert.rejects(precompress(now, { ...options, previous, retain: 2 }), {
+        name: "TypeError",
+        message: /^retain is for a folder of deploys, and .* is one: it holds index.html$/,
+      });
+    }
+    await assert.rejects(precompress(now, { retain: 2 }), {
+      message: "retain is of no use without previous: name the folder of the deploys",
+    });
+    await assert.rejects(precompress(now, { retain: 2, previous: [deploys, deploys] }), {
+      message: "retain is for one folder of deploys, and previous names 2",
+    });
+    await assert.rejects(precompress(now, { retain: 4, previous: deploys }), { name: "RangeError" });
   }));
 
 test("files with names of which one's deltas have the other's places settle, and are served right", () =>

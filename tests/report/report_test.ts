@@ -9,6 +9,7 @@ import { manifestName } from "../../lib/precompress/mod.ts";
 import { pageDataOf } from "../../lib/report/page/files.ts";
 import type { SiteFile } from "../../lib/report/changes.ts";
 import { type ShownSite, siteFrom, unpacked } from "../../lib/report/page/files.ts";
+import { formatBytes } from "../../lib/quantities/mod.ts";
 import { mainHere } from "../cli/main_here.ts";
 import { noise, sourceText } from "../support/bytes.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
@@ -180,7 +181,6 @@ test("reports compare with the run before, and with the previous deploy for its 
     assert.match(html, /Since the previous deploy/);
     assert.match(html, /<b>3<\/b> changed, <b>1<\/b> new, <b>1<\/b> gone/);
     assert.match(html, /Back after this deploy/);
-    assert.match(html, /[\d.]+ kB without deltas/);
     const summary = await readFile(text, "utf8");
     assert.match(summary, /\*\*Since the previous deploy:\*\* 3 changed, 1 new, 1 gone/);
     assert.match(summary, /<code>assets\/app-3f9a1c0b\.js<\/code> \| changed \|/);
@@ -190,6 +190,48 @@ test("reports compare with the run before, and with the previous deploy for its 
     assert.match(await readFile(text, "utf8"), /\*\*Since the previous run:\*\* 1 changed, 0 new, 0 gone/);
     await mainHere([site, ...quick, "--report", text]);
     assert.match(await readFile(text, "utf8"), /Nothing has changed since the previous run\./);
+  }));
+
+test("a report says for each previous deploy how many files its visitors get as deltas, and how many bytes", () =>
+  inFolder(async (folder) => {
+    const textOf = (seed: number): string => new TextDecoder().decode(sourceText(9000, seed));
+    const deploys = ["one", "two", "three", "four"];
+    for (const [i, name] of deploys.entries()) {
+      await writeTree(join(folder, name), {
+        [`assets/app-9d8b7a6${i}.js`]: textOf(1) + name,
+        "style.css": textOf(2) + (i > 1 ? "b { color: red }" : ""), // the same twice
+        "late.txt": textOf(3) + (i === 3 ? "late" : ""),
+        "late.js.map": textOf(4) + name, // which no visitor loads
+        ...(i === 3 && { "new.css": textOf(5) }),
+      });
+    }
+    const [now, ...previous] = deploys.toReversed().map((name) => join(folder, name));
+    await rm(join(folder, "two", manifestName), { force: true });
+    const paths = ["report.md", "report.html"].map((name) => join(folder, name));
+    const words = [...previous.flatMap((each) => ["--previous", each]), ...paths.flatMap((each) => ["--report", each])];
+    assert.deepEqual(await mainHere([now!, ...quick, ...words]), { status: 0, stdout: "", stderr: "" });
+    const [text, html] = await Promise.all(paths.map((path) => readFile(path, "utf8")));
+    const rows = text!.split("\n").filter((line) => /^\| <code>(?:one|two|three)</.test(line));
+    assert.deepEqual(rows.map((row) => row.split(" | ").slice(0, 3).join(" ")), [
+      "| <code>three</code> 2 2",
+      "| <code>two</code> 3 3",
+      "| <code>one</code> 3 3",
+    ]);
+    const sizeOf = async (name: string): Promise<number> => (await stat(join(now!, name))).size;
+    const least = async (name: string, ends: readonly string[]): Promise<number> =>
+      Math.min(...await Promise.all(ends.map((end) => sizeOf(`${name}${end}`))));
+    const plain = [".br", ".zst", ".gz"];
+    const fresh = await least("new.css", plain);
+    const third = [".3.dcb", ".3.dcz"];
+    const script = "assets/app-9d8b7a63.js";
+    // Of the style sheet there are two versions only: that of the first deploy is the second.
+    const bytes = fresh + await least(script, third) + await least("late.txt", [".dcb", ".dcz"]) +
+      await least("style.css", [".dcb", ".dcz"]);
+    assert.ok(rows[2]!.includes(` | ${formatBytes(bytes)} | `), `${rows[2]}, ${bytes}`);
+    assert.equal(html!.match(/<bdi>(?:one|two|three)<\/bdi>/g)?.length, 3);
+    assert.ok(html!.includes("3 (100%)"));
+    const types = text!.split("\n").filter((line) => line.startsWith("| JavaScript"));
+    assert.ok(types[0]!.endsWith(` | ${formatBytes(await sizeOf(`${script}.3.dcz`))} |`), types[0]);
   }));
 
 test("a report compares with the files of a previous deploy whose manifest is lost or unreadable, which is told", () =>

@@ -1,15 +1,12 @@
 import { formatBytes } from "../../quantities/mod.ts";
 import { type ComparedFile, differences, type RemovedFile, updateSize } from "../changes.ts";
-import { grouped, html, type Markup, saving, signed, signedBytes, visibleName } from "../words.ts";
-import type { SiteReport } from "../site_report.ts";
+import { grouped, html, type Markup, percent, saving, signed, signedBytes, visibleName } from "../words.ts";
+import type { SiteReport, Update } from "../site_report.ts";
 
-/** Files to show at once. */
-const SHOWN = 20;
-/** The most to list: the manifests have all. */
-const MOST = 200;
-
+/** The most files to list: the manifests have all. */
+const MOST = 40;
 /** Files that differ from before, those that differ most first. */
-export function changesSection({ changes, files }: SiteReport): Markup | undefined {
+export function changesSection({ changes, files, updates }: SiteReport): Markup | undefined {
   if (!changes) return undefined;
   const { former, total } = changes;
   const all = differences(changes);
@@ -18,7 +15,6 @@ export function changesSection({ changes, files }: SiteReport): Markup | undefin
   const deltas = new Map(
     files.filter(({ sizes }) => sizes.dcb ?? sizes.dcz).map((file) => [file.path, updateSize(file)]),
   );
-  const list = (listed: typeof all, name: string): Markup => table(listed, deltas, name);
   return html`<section aria-labelledby="changes">
 <h2 id="changes">Since the previous ${former.isDeploy ? "deploy" : "run"}</h2>
 <p class="lead">${
@@ -30,27 +26,45 @@ export function changesSection({ changes, files }: SiteReport): Markup | undefin
         signedBytes(total.now - total.before)
       }${share}).`
   }</p>
-${all.length > 0 ? list(all.slice(0, SHOWN), "Files that changed most") : undefined}
-${
-    all.length > SHOWN
-      ? html`<details><summary>${grouped(all.length - SHOWN)} more</summary>${
-        list(all.slice(SHOWN, MOST), "More changed files")
-      }${all.length > MOST ? html`<p class="fine">and ${grouped(all.length - MOST)} others</p>` : undefined}</details>`
-      : undefined
-  }
+${updates.length > 0 ? updatesTable(updates) : undefined}
+${all.length > 0 ? table(all.slice(0, MOST), deltas) : undefined}
+${all.length > MOST ? html`<p class="fine">and ${grouped(all.length - MOST)} others</p>` : undefined}
 </section>`;
 }
 
-function table(
-  files: readonly (ComparedFile | RemovedFile)[],
-  deltas: ReadonlyMap<string, number>,
-  name: string,
-): Markup {
+/** The transfers to visitors who have all files of a previous deploy. */
+function updatesTable(updates: readonly Update[]): Markup {
+  const columns = ["Changed", "With a delta", "Sent without", "Sent", "Deltas save"];
+  return html`
+    <div class="wide" tabindex="0" role="region" aria-label="Updates by deploy">
+      <table>
+        <thead>
+          <tr><th scope="col">Visitors of</th>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr>
+        </thead>
+        <tbody>${updates.map(({ name, changed, hits, plain, bytes }) =>
+          html`
+            <tr>
+              <th scope="row"><bdi>${visibleName(name)}</bdi></th>
+              <td>${grouped(changed)}</td>
+              <td>${grouped(hits)} (${percent(hits / (changed || 1))})</td>
+              <td>${formatBytes(plain)}</td>
+              <td>${formatBytes(bytes)}</td>
+              <td>${saving(plain, bytes)}</td>
+            </tr>
+          `
+        )}</tbody>
+      </table>
+    </div>
+    <p class="fine">If they have all files of it, and load all that changed or is new but source maps.</p>
+  `;
+}
+
+function table(files: readonly (ComparedFile | RemovedFile)[], deltas: ReadonlyMap<string, number>): Markup {
   const hasDeltas = deltas.size > 0;
   const columns = ["Change", "Sent before", "Sent now", "Difference", ...hasDeltas ? ["As delta", "Delta saves"] : []];
   const bytes = (size: number | undefined): string => size === undefined ? "–" : formatBytes(size);
   return html`
-    <div class="wide" tabindex="0" role="region" aria-label="${name}">
+    <div class="wide" tabindex="0" role="region" aria-label="Files that changed most">
       <table>
         <thead>
           <tr><th scope="col">File</th>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr>

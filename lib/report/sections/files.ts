@@ -38,7 +38,7 @@ export function typesSection({ files, formats }: SiteReport, types: readonly str
     const before = sum(all.map(({ size }) => size));
     const sent = sum(all.map(sentSize));
     const cells = formats.map((format) => {
-      const isDelta = /dc[bz]$/.test(format);
+      const isDelta = /dc[bz]/.test(format);
       const having = all.filter(({ sizes }) => sizes[format] !== undefined);
       const total = sum((isDelta ? having : all).map(({ size, sizes }) => sizes[format] ?? size));
       return html`<td>${having.length === 0 ? "–" : formatBytes(total)}</td>`;

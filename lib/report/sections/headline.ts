@@ -1,34 +1,8 @@
 import { type DeltaFormat, type VariantFormat, variantFormats } from "../../precompress/mod.ts";
 import { counted, formatBytes, formatDuration } from "../../quantities/mod.ts";
-import { sentSize, type SiteFile, sum, updateSize } from "../changes.ts";
+import { sentSize, type SiteFile, sum } from "../changes.ts";
 import { grouped, html, isLoaded, type Markup, percent, saving, visibleName } from "../words.ts";
 import type { SiteReport } from "../site_report.ts";
-
-export interface Bar {
-  readonly label: string;
-  readonly bytes: number;
-  /** The words behind its size; by default what it saves of the first. */
-  readonly note?: string;
-  readonly isChosen?: boolean;
-}
-
-/** A chart of sizes; the first bar is that which the others are compared with. */
-export function bars(all: readonly Bar[]): Markup {
-  const whole = all[0]?.bytes || 1;
-  return html`<dl class="bars">${
-    all.map(({ label, bytes, note, isChosen }, i) =>
-      html`
-        <div class="${i === 0 ? "whole" : isChosen ? "chosen" : ""}">
-          <dt>${label}</dt>
-          <dd><svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect width="1000" height="10" class="track"/><rect width="${Math
-            .max(2, Math.round((bytes / whole) * 1000))}" height="10" class="fill"/></svg><span><b>${formatBytes(
-              bytes,
-            )}</b> <small>${note ?? (i === 0 ? "" : saving(whole, bytes))}</small></span></dd>
-        </div>
-      `
-    )
-  }</dl>`;
-}
 
 /** The name of the site, what was saved in one number, and the formats beside each other. */
 export function headline({ name, run, files, formats }: SiteReport, at: Date): Markup {
@@ -67,28 +41,34 @@ export function headline({ name, run, files, formats }: SiteReport, at: Date): M
       ? `, ${counted(report.removed.length, "stale file")} removed`
       : ""}${report.found.length > 0 ? `, ${counted(report.found.length, "variant")} of other tools` : ""}</p>
     </div>
-    ${bars(barsOf(worth, before, formats))}
+    ${bars(worth, before, formats)}
     </section>
   `;
 }
 
-function barsOf(worth: readonly SiteFile[], before: number, formats: readonly (VariantFormat | DeltaFormat)[]): Bar[] {
-  const used = variantFormats.filter((format) => formats.includes(format));
-  const totals = used.map((format) => ({
-    label: format,
+/** A chart of the sizes as built and in each format, the smallest of which is what most visitors get. */
+function bars(worth: readonly SiteFile[], before: number, formats: readonly (VariantFormat | DeltaFormat)[]): Markup {
+  const totals = variantFormats.filter((format) => formats.includes(format)).map((format) => ({
+    label: format as string,
     bytes: sum(worth.map(({ size, sizes }) => sizes[format] ?? size)),
-  })).sort((a, b) => b.bytes - a.bytes);
-  const all: Bar[] = [{ label: "as built", bytes: before }, ...totals];
-  const withDelta = worth.filter((file) => updateSize(file) < sentSize(file));
-  if (withDelta.length === 0) return chosen(all);
-  const bytes = sum(withDelta.map(updateSize));
-  const note = `${saving(sum(withDelta.map(sentSize)), bytes)} of ${counted(withDelta.length, "file")}`;
-  return [...chosen(all), { label: "as deltas", bytes, note, isChosen: true }];
-}
-
-/** The smallest of them is what most visitors get. */
-function chosen(all: readonly Bar[]): Bar[] {
-  return all.map((bar, i) => i > 0 && i === all.length - 1 ? { ...bar, isChosen: true } : bar);
+  }));
+  const all = [{ label: "as built", bytes: before }, ...totals.sort((a, b) => b.bytes - a.bytes)];
+  return html`<dl class="bars">${
+    all.map(({ label, bytes }, i) =>
+      html`
+        <div class="${i === 0 ? "whole" : i === totals.length ? "chosen" : ""}">
+          <dt>${label}</dt>
+          <dd><svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect width="1000" height="10" class="track"/><rect width="${Math
+            .max(
+              2,
+              Math.round((bytes / (before || 1)) * 1000),
+            )}" height="10" class="fill"/></svg><span><b>${formatBytes(
+              bytes,
+            )}</b> <small>${i === 0 ? "" : saving(before, bytes)}</small></span></dd>
+        </div>
+      `
+    )
+  }</dl>`;
 }
 
 function dateOf(at: Date): Markup {

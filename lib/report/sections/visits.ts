@@ -1,37 +1,35 @@
 import { formatBytes } from "../../quantities/mod.ts";
 import { html, LINE, type Markup, visibleName } from "../words.ts";
 import type { SiteReport } from "../site_report.ts";
-import type { Cost, Visit } from "../visits.ts";
+import type { Cost } from "../visits.ts";
 
 /** The costs of a first visit and of those that follow. */
-export function visitsSection({ visits, changes, run }: SiteReport): Markup | undefined {
-  const [first, ...others] = visits;
-  if (first === undefined) return undefined;
+export function visitsSection({ visit, changes, run }: SiteReport): Markup | undefined {
+  if (visit === undefined) return undefined;
+  const { page, plain, first, again, update } = visit;
   const news = changes?.former.isDeploy ? "deploy" : "run";
-  const { update, updateWithoutDeltas: plain } = first;
-  const note = plain && plain.bytes !== update?.bytes ? `${formatBytes(plain.bytes)} without deltas` : undefined;
-  return html`<section aria-labelledby="visits">
-<h2 id="visits">A visit on 4G</h2>
-<p class="lead">Of <bdi class="name">${visibleName(first.page)}</bdi> and the files that it refers to${
-    others.length > 0 ? "; other pages are below" : ""
-  }.</p>
-<dl class="bars visits">
-${bar("First visit, not compressed", first.plain, first.plain)}
-${bar("First visit", first.first, first.plain)}
-${bar("Back, nothing new", first.again, first.plain)}
-${update && bar(`Back after this ${news}`, update, first.plain, note)}
-</dl>
-${others.length > 0 ? pagesTable(visits) : undefined}
-<p class="fine">Reckoned, not measured: a line of ${LINE.megabits} Mbit/s and ${LINE.roundTrip} ms there and back, three times there and back to connect (the grey part), and one more for each stage of files whose names are found together. Header fields, the server, and scripts take no time here, and what scripts or other hosts load is not seen. Clients get the smallest variant; immutable files, such as those with a hash in their names, are not asked for again, others are asked for and found unchanged.${
-    run.places.previous.length === 0 && changes !== undefined
-      ? " With --previous DIR, returning visitors get deltas."
-      : ""
-  }</p>
-</section>`;
+  return html`
+    <section aria-labelledby="visits">
+      <h2 id="visits">A visit on 4G</h2>
+      <p class="lead">Of <bdi class="name">${visibleName(page)}</bdi> and the files that it refers to.</p>
+      <dl class="bars visits">
+    ${bar("First visit, not compressed", plain, plain)}
+    ${bar("First visit", first, plain)}
+    ${bar("Back, nothing new", again, plain)}
+    ${update && bar(`Back after this ${news}`, update, plain)}
+      </dl>
+      <p
+        class="fine">Reckoned, not measured: a line of ${LINE.megabits} Mbit/s and ${LINE
+          .roundTrip} ms there and back, three times there and back to connect (the grey part), and one more for each stage of files whose names are found together. Header fields, the server, and scripts take no time here, and what scripts or other hosts load is not seen. Clients get the smallest variant; immutable files, such as those with a hash in their names, are not asked for again, others are asked for and found unchanged.${run
+                .places.previous.length === 0 && changes !== undefined
+          ? " With --previous DIR, returning visitors get deltas."
+          : ""}</p>
+    </section>
+  `;
 }
 
 /** A visit as a timeline: to connect, then stage by stage. */
-function bar(title: string, { requests, bytes, ms, times }: Cost, whole: Cost, note?: string): Markup {
+function bar(title: string, { requests, bytes, ms, times }: Cost, whole: Cost): Markup {
   let start = 0;
   const parts = times.map((time, i) => {
     const x = Math.round((start / whole.ms) * 1000);
@@ -46,39 +44,7 @@ function bar(title: string, { requests, bytes, ms, times }: Cost, whole: Cost, n
       <dt>${title}</dt>
       <dd><svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect width="1000" height="10" class="track"/>${parts}</svg><span><b>${timed(
         ms,
-      )}</b> <small>${formatBytes(bytes)} in ${requests} ${requests === 1 ? "request" : "requests"}${note &&
-        html`, ${note}`}</small></span></dd>
-    </div>
-  `;
-}
-
-function pagesTable(visits: readonly Visit[]): Markup {
-  const hasUpdate = visits.some(({ update }) => update !== undefined);
-  const cells = (cost: Cost | undefined): Markup =>
-    cost
-      ? html`
-        <td>${formatBytes(cost.bytes)}</td>
-        <td>${timed(cost.ms)}</td>
-      `
-      : html`
-        <td>–</td>
-        <td>–</td>
-      `;
-  const columns = ["not compressed", "first visit", "back", ...hasUpdate ? ["back after changes"] : []];
-  return html`
-    <div class="wide" tabindex="0" role="region" aria-label="Visits by page">
-      <table>
-        <thead>
-          <tr><th scope="col">Page</th>${columns.map((name) =>
-            html`<th scope="colgroup" colspan="2">${name}</th>`
-          )}</tr>
-        </thead>
-        <tbody>${visits.map(({ page, plain, first, again, update }) =>
-          html`<tr><th scope="row"><bdi>${visibleName(page)}</bdi></th>${[plain, first, again].map(cells)}${
-            hasUpdate ? cells(update) : undefined
-          }</tr>\n`
-        )}</tbody>
-      </table>
+      )}</b> <small>${formatBytes(bytes)} in ${requests} ${requests === 1 ? "request" : "requests"}</small></span></dd>
     </div>
   `;
 }
