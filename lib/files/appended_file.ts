@@ -21,8 +21,9 @@ export class UnderWay implements Taker {
   /** The bytes of calls that have ended, and of the one under way. */
   #written = 0;
   #length = 0;
-  /** The file's size when that call began. */
+  /** The file's size when that call began, and its place of writing. */
   #size = 0;
+  #place = 0;
   /** Whether the rest was written at once. */
   #isFinished = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
@@ -33,14 +34,14 @@ export class UnderWay implements Taker {
   }
 
   write(piece: Uint8Array, start: number, length: number): Promise<number> {
-    if (this.#file.tellsEnds) return this.#call(length, () => this.#file.write(piece, start, length));
+    if (this.#tellsEnd()) return this.#call(length, () => this.#file.write(piece, start, length));
     return this.#callNow([piece.subarray(start, start + Math.min(length, this.#file.mostAtOnce))], length);
   }
 
   writev(pieces: readonly Uint8Array[]): Promise<number> {
     let length = 0;
     for (const piece of pieces) length += piece.length;
-    if (this.#file.tellsEnds) return this.#call(length, () => this.#file.writev(pieces));
+    if (this.#tellsEnd()) return this.#call(length, () => this.#file.writev(pieces));
     return length > this.#file.mostAtOnce ? this.#writeJoined(pieces) : this.#callNow(pieces, length);
   }
 
@@ -48,6 +49,14 @@ export class UnderWay implements Taker {
     const joined = Buffer.concat(pieces);
     for (let start = 0; start < joined.length;) start += await this.write(joined, start, joined.length - start);
     return joined.length;
+  }
+
+  /** Whether the end of the next call will be known: the place of writing moves, unless the file was cut to less. */
+  #tellsEnd(): boolean {
+    if (this.#isFinished || !this.#file.tellsEnds) return this.#isFinished;
+    this.#size = this.#file.size();
+    this.#place = this.#file.position() ?? 0;
+    return this.#place <= this.#size;
   }
 
   /** Waits for the call under way, for two seconds at most, and writes what is left, at once. */
@@ -64,7 +73,6 @@ export class UnderWay implements Taker {
 
   async #call(length: number, start: () => Promise<number>): Promise<number> {
     if (!this.#isFinished) {
-      this.#size = this.#file.size();
       this.#length = length;
       const written = await start();
       if (!this.#isFinished) {
@@ -91,13 +99,16 @@ export class UnderWay implements Taker {
 
   /**
    * Waits for the call under way; returns how many bytes it took, as a full disk takes a part. The place of writing is behind
-   * them then. What others have appended just before the call counts as its own.
+   * them then. What others have appended just before the call counts as its own, unless they have cut the file.
    */
   #awaitCall(): number {
     if (!this.#file.status().isFile()) return this.#length;
     for (const end = performance.now() + LONGEST;;) {
-      const taken = this.#file.position()! - this.#size;
-      if (taken > 0) return Math.min(this.#length, taken);
+      const place = this.#file.position()!;
+      if (place !== this.#place) {
+        const isCut = place <= this.#size || place === this.#length;
+        return Math.min(this.#length, isCut ? place : place - this.#size);
+      }
       if (performance.now() > end) throw new Error(`a write has not ended within ${LONGEST} ms`);
       if (this.#file.isDiskFull()) {
         throw Object.assign(new Error("no space is left on the device"), { code: "ENOSPC" });

@@ -31,6 +31,7 @@ export class OpenFile {
   #calls = 0;
   #tellsEnds: boolean | undefined = undefined;
   #isPipe = false;
+  #place: OpenFile | undefined = undefined;
   #onIdle: (() => void) | undefined = undefined;
 
   private constructor(number: number, atOnce: boolean) {
@@ -139,11 +140,17 @@ export class OpenFile {
     return `/proc/self/fd/${this.#opened()}`;
   }
 
-  /** The place behind the last byte that was written; undefined where only Linux could tell. */
+  /**
+   * The place behind the last byte that was written; undefined where only Linux could tell. What tells it stays open, for a
+   * look then takes a microsecond, and needs no right that the process may have given up meanwhile.
+   */
   position(): number | undefined {
     if (process.platform !== "linux" || !isPermitted("systemFiles")) return undefined;
     try {
-      return Number(/^pos:\s*(\d+)/.exec(fs.readFileSync(`/proc/self/fdinfo/${this.#opened()}`, "latin1"))![1]);
+      this.#place ??= OpenFile.openNow(`/proc/self/fdinfo/${this.#opened()}`, "r");
+      const text = new Uint8Array(32);
+      this.#place.readBack(text, 0);
+      return Number(/^pos:\s*(\d+)/.exec(String.fromCharCode(...text))![1]);
     } catch {
       return undefined;
     }
@@ -234,6 +241,7 @@ export class OpenFile {
     if (number === -1) return;
     this.#number = -1;
     dropped.unregister(this);
+    void this.#place?.close();
     if (this.#calls > 0) await new Promise<void>((resolve) => this.#onIdle = resolve);
     if (this.#atOnce) return fs.closeSync(number);
     await new Promise<void>((resolve, reject) => fs.close(number, (error) => error ? reject(error) : resolve()));

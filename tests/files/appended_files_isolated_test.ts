@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { pbkdf2 } from "node:crypto";
 import {
   appendFileSync,
   closeSync,
@@ -8,6 +9,7 @@ import {
   rmSync,
   statfsSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
@@ -15,11 +17,14 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { openFileWritable, RotatingFileWritable } from "../../lib/files/mod.ts";
 import { inFolder } from "../support/folders.ts";
 import { output, run } from "../support/processes.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 import { needs } from "../support/needs.ts";
+
+const pbkdf2Async = promisify(pbkdf2);
 
 test("openFileWritable() with append goes on behind what is in the file, which is made if it is missing", () =>
   inFolder(async (folder) => {
@@ -167,6 +172,39 @@ for (const platform of new Set([process.platform, "darwin"])) {
       }
     }));
 }
+
+test("flushSync() writes each byte once and in order after a file was cut to nothing, be the threads busy, or lines alike", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    const log = await openFileWritable(path, { append: true });
+    const writer = log.getWriter();
+    for (let round = 0; round < 30; round++) {
+      const before = [100, 5000, 70_000][round % 3];
+      const length = [before, 40, before * 2, 3_000_000][round % 4];
+      await writer.write("x".repeat(before));
+      const isCutBefore = round % 5 < 3;
+      if (isCutBefore) truncateSync(path);
+      const busy = round % 2 === 0
+        ? Array.from({ length: 8 }, () => pbkdf2Async("password", "salt", 5000, 64, "sha512"))
+        : [];
+      void writer.write(Buffer.alloc(length, "y"));
+      if (round % 3 > 0) await new Promise((resolve) => setImmediate(resolve));
+      // Where the call has begun, what it wrote is cut off, too.
+      const isCutLater = !isCutBefore && busy.length > 0 && length !== before;
+      if (isCutLater) truncateSync(path);
+      void writer.write("last words");
+      log.flushSync();
+      const text = readFileSync(path, "latin1");
+      const [former, y, last] = /^(x*)(y*)(.*)$/.exec(text)!.slice(1).map((each) => each.length);
+      assert.equal(last, 10, text.slice(-20));
+      if (isCutLater) assert.ok(y <= length, `round ${round}: ${y} of ${length}`);
+      else assert.deepEqual([former, y], [isCutBefore ? 0 : before, length], `round ${round}`);
+      await Promise.all(busy);
+      truncateSync(path);
+    }
+    await writer.close();
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
 
 test("flushSync() of a pipe returns when the pipe has everything, in order, though a write to it is under way", {
   skip: needs("mkfifo", "proc"),
