@@ -1,6 +1,20 @@
-import { linkSync, lstatSync, readlinkSync, realpathSync, type Stats, statSync, unlinkSync } from "node:fs";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+} from "node:fs";
 import { link, lstat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
+import { codeOf } from "./failure.ts";
 import { lastingPath } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
 import { renameFile, renameFileNow, whileRefused, whileRefusedNow } from "./rename.ts";
@@ -28,6 +42,33 @@ export function followedPlace(path: string): Place {
 /** Returns the place of a path as {@linkcode followedPlace} does, but a link is itself what has the name. */
 export function placeItself(path: string): Place {
   return { path, status: lstatSync(path, { throwIfNoEntry: false }) };
+}
+
+/**
+ * Opens what has a path, without a wait for a pipe, and calls `use` if that is a regular file; returns undefined if it is
+ * a link or anything else: another user may have put that there.
+ *
+ * @param use Called with the descriptor, which is closed after that.
+ */
+export function withFileNow<T>(
+  path: string,
+  flags: number,
+  use: (descriptor: number, status: BigIntStats) => T,
+): T | undefined {
+  const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (["ELOOP", "ENOENT", "ENXIO"].includes(codeOf(error)!)) return undefined;
+    throw error;
+  }
+  try {
+    const status = fstatSync(descriptor, { bigint: true });
+    return status.isFile() ? use(descriptor, status) : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** The status of the regular file at a place as it is now; as it was if that is gone, undefined if there was none. */

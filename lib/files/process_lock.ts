@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, lutimesSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { Interval, sleep } from "../timers/mod.ts";
@@ -303,7 +303,7 @@ export class ProcessLock {
     const now = this.#beatTime / 1000;
     if (this.#lacksFile) return;
     try {
-      utimesSync(this.#path, now, now);
+      lutimesSync(this.#path, now, now);
       this.#shownAt = this.#beatAt;
     } catch {
       const isShown = existsSync(this.#path) && this.#replace();

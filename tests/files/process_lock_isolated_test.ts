@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fs, { readdirSync, unlinkSync, utimesSync } from "node:fs";
+import fs, { lutimesSync, readdirSync, unlinkSync } from "node:fs";
 import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
@@ -78,15 +78,15 @@ test("a lock whose folder cannot be listed leaves no file, and can be taken once
 
 test("a lock whose file cannot be touched is lost if and only if the file is gone", (context) =>
   inFolder(async (folder) => {
-    const { utimesSync: touch } = fs;
+    const { lutimesSync: touch } = fs;
     for (const code of ["EPERM", "EACCES", "EIO", "EROFS"]) {
       const lock = await taken(folder, { heartbeat: 1 });
-      fs.utimesSync = (() => {
+      fs.lutimesSync = (() => {
         throw Object.assign(new Error(`${code}: refused`), { code });
       }) as never;
       syncBuiltinESMExports();
       try {
-        if (utimesSync === touch) return context.skip("imports of this runtime do not follow the module");
+        if (lutimesSync === touch) return context.skip("imports of this runtime do not follow the module");
         lock.renew();
         assert.equal(lock.isLost, false, code);
         assert.equal(fs.readdirSync(folder).filter(isLockName).length, 1); // not while a beat makes another file
@@ -96,7 +96,7 @@ test("a lock whose file cannot be touched is lost if and only if the file is gon
         assert.equal(lock.isLost, false);
         assert.equal(fs.readdirSync(folder).filter(isLockName).length, 1); // not while a beat makes another file
       } finally {
-        fs.utimesSync = touch;
+        fs.lutimesSync = touch;
         syncBuiltinESMExports();
         lock.release();
       }
@@ -105,20 +105,20 @@ test("a lock whose file cannot be touched is lost if and only if the file is gon
 
 test("a holder that may not touch its file any more shows that it lives by a new one, or is lost before that expires", (context) =>
   inFolder(async (folder) => {
-    const { utimesSync: touch, writeFileSync: write } = fs;
+    const { lutimesSync: touch, writeFileSync: write } = fs;
     for (const mayCreate of [true, false]) {
       const lock = await taken(folder, { heartbeat: 40, expiry: 400 });
       const [former] = await locksIn(folder);
       const refuse = (path: string): void => {
         throw Object.assign(new Error(`EPERM: refused of ${path}`), { code: "EPERM" });
       };
-      fs.utimesSync = ((path: string, ...times: [number, number]) => {
+      fs.lutimesSync = ((path: string, ...times: [number, number]) => {
         return path.endsWith(former) ? refuse(path) : touch(path, ...times);
       }) as never;
       if (!mayCreate) fs.writeFileSync = refuse as never;
       syncBuiltinESMExports();
       try {
-        if (utimesSync === touch) return context.skip("imports of this runtime do not follow the module");
+        if (lutimesSync === touch) return context.skip("imports of this runtime do not follow the module");
         const touched = () => fs.readdirSync(folder).map((name) => fs.statSync(join(folder, name)).mtimeMs);
         if (mayCreate) {
           const start = Math.max(...touched());
@@ -133,7 +133,7 @@ test("a holder that may not touch its file any more shows that it lives by a new
           assert.ok(lock.isLost);
         }
       } finally {
-        fs.utimesSync = touch;
+        fs.lutimesSync = touch;
         fs.writeFileSync = write;
         syncBuiltinESMExports();
         lock.release();

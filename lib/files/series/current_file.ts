@@ -1,10 +1,10 @@
-import { appendFileSync, closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { type BigIntStats, constants, readdirSync, readSync, writeSync } from "node:fs";
 import { userNumber } from "../../runtime/mod.ts";
 import { fileFailure } from "../failure.ts";
 import { flushFiles, flushFilesNow, LeftFiles } from "../flush.ts";
 import { makeDirectorySync } from "../folders.ts";
-import { OpenFile } from "../open_file.ts";
-import { takeNameNow } from "../place.ts";
+import { linkFlag, OpenFile } from "../open_file.ts";
+import { takeNameNow, withFileNow } from "../place.ts";
 import type { ProcessLock } from "../process_lock.ts";
 import { removeTemporaryNow, temporaryPath } from "../temporary.ts";
 import type { FileSeries } from "./file_series.ts";
@@ -22,14 +22,11 @@ const LINE_FEED = 10;
 /** Whether a file was left by a stream that was closed, or ends with a line; else half of something may be its end. */
 export function isWhole(path: string, size: number, { end }: SeriesEntry): boolean {
   if (size === 0 || size === end) return true;
-  const descriptor = openSync(path, "r");
-  try {
+  return withFileNow(path, constants.O_RDONLY, (descriptor, status) => {
     const last = new Uint8Array(1);
-    readSync(descriptor, last, 0, 1, fstatSync(descriptor).size - 1);
+    readSync(descriptor, last, 0, 1, Number(status.size) - 1);
     return last[0] === LINE_FEED;
-  } finally {
-    closeSync(descriptor);
-  }
+  }) ?? false;
 }
 
 /**
@@ -81,7 +78,7 @@ export class CurrentFile {
       if (status === undefined) {
         this.#record.forget(entry.number);
       } else if (i === entries.length - 1 && entry.number === last && isWhole(path, Number(status.size), entry)) {
-        this.#adopt(this.#openAgain(path), entry.number, entry.opened ?? Number(status.mtimeMs));
+        this.#adopt(this.#openAgain(path, status), entry.number, entry.opened ?? Number(status.mtimeMs));
       } else {
         this.#torn.push(entry);
       }
@@ -99,7 +96,13 @@ export class CurrentFile {
     const status = provenFile(path, entry.file);
     if (status === undefined) return true;
     try {
-      if (!isWhole(path, Number(status.size), entry)) appendFileSync(path, "\n");
+      if (!isWhole(path, Number(status.size), entry)) {
+        withFileNow(
+          path,
+          constants.O_APPEND | constants.O_WRONLY,
+          (descriptor, { ino }) => ino === status.ino && writeSync(descriptor, "\n"),
+        );
+      }
     } catch {
       return false; // the disk is full, or the file another user's
     }
@@ -290,9 +293,13 @@ export class CurrentFile {
     this.room = Math.max(0, this.#maxSize - this.size);
   }
 
-  #openAgain(path: string): OpenFile {
+  #openAgain(path: string, { ino }: BigIntStats): OpenFile {
+    const { O_APPEND, O_NONBLOCK = 0, O_WRONLY } = constants;
     try {
-      return OpenFile.openNow(path, "a");
+      const file = OpenFile.openNow(path, O_APPEND | O_NONBLOCK | O_WRONLY | linkFlag(false));
+      if (file.exactStatus().ino === ino) return file;
+      void file.close();
+      throw new Error("another file has its name by now");
     } catch (error) {
       throw fileFailure("open", path, error);
     }

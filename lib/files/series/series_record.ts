@@ -1,6 +1,7 @@
-import { appendFileSync, type BigIntStats, lstatSync, readFileSync, writeFileSync } from "node:fs";
+import { type BigIntStats, constants, lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileFailure } from "../failure.ts";
+import { withFileNow } from "../place.ts";
 import type { ProcessLock } from "../process_lock.ts";
 import { renameFileNow } from "../rename.ts";
 import { removeTemporaryNow, temporaryPath } from "../temporary.ts";
@@ -162,8 +163,15 @@ export class SeriesRecord {
     this.#apply(change);
     if (this.#isStale || ++this.#lines > SPARE_LINES + 4 * this.#entries.size) return this.rewrite();
     this.#isStale = true; // a disk that is full takes half a line
-    this.#attempt(() => appendFileSync(this.#path, lineOf(change)));
-    this.#isStale = false;
+    const { O_APPEND, O_WRONLY } = constants;
+    this.#attempt(() =>
+      withFileNow(this.#path, O_APPEND | O_WRONLY, (descriptor, { nlink }) => {
+        if (nlink !== 1n) return;
+        writeFileSync(descriptor, lineOf(change));
+        this.#isStale = false;
+      })
+    );
+    if (this.#isStale) this.rewrite(); // something else has its name
   }
 
   #appendIfPossible(change: Change): void {
@@ -183,9 +191,8 @@ export class SeriesRecord {
 
   #read(): string {
     try {
-      return readFileSync(this.#path, "utf8");
+      return withFileNow(this.#path, constants.O_RDONLY, (descriptor) => readFileSync(descriptor, "utf8")) ?? "";
     } catch (error) {
-      if ((error as { code?: unknown }).code === "ENOENT") return "";
       throw fileFailure("read", this.#path, error);
     }
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, linkSync, rmSync, symlinkSync } from "node:fs";
 import { appendFile, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import process from "node:process";
@@ -56,6 +56,36 @@ test(
       }
     }),
 );
+
+test("a series appends to no link, and waits for no pipe, that takes its record's name at any time", {
+  skip: needs("links", "mkfifo"),
+}, () =>
+  inFolder(async (folder) => {
+    const other = join(folder, "other");
+    await writeFile(other, "another's\n");
+    const makes: readonly ((path: string) => unknown)[] = [
+      (path) => symlinkSync(other, path),
+      (path) => linkSync(other, path),
+      (path) => execFileSync("mkfifo", [path]),
+    ];
+    for (const [kind, make] of makes.entries()) {
+      const directory = join(folder, String(kind));
+      await mkdir(directory);
+      make(join(directory, RECORD));
+      const stream = open(directory);
+      const writer = stream.getWriter();
+      for (let i = 0; i < 3; i++) {
+        await writer.write("text\n");
+        rmSync(join(directory, RECORD));
+        make(join(directory, RECORD));
+        await stream.rotate();
+      }
+      await writer.close();
+      assert.equal(stream.files.length, 3);
+      assert.equal(await readFile(other, "utf8"), "another's\n");
+      assert.equal(await written(directory, ["text\n"]), "text\n".repeat(4));
+    }
+  }));
 
 test("a record that others have written to proves nothing, and stops nothing", () =>
   inFolder(async (directory) => {
