@@ -132,7 +132,7 @@ process.exit = (code) => { throw new Error(\`a test ended its process with \${co
   }
 }
 
-/** Where commands are looked for. */
+/** The folders in which commands are looked for. */
 export const searchPath: string = [
   ...(isWindows ? runtimeFolders : []),
   join(root, "node_modules/.bin"),

@@ -150,7 +150,7 @@ export class OpenFile {
       this.#place ??= OpenFile.openNow(`/proc/self/fdinfo/${this.#opened()}`, "r");
       const text = new Uint8Array(32);
       this.#place.readBack(text, 0);
-      return Number(/^pos:\s*(\d+)/.exec(String.fromCharCode(...text))![1]);
+      return Number(/^pos:\s*(\d+)/.exec(new TextDecoder().decode(text))![1]);
     } catch {
       return undefined;
     }

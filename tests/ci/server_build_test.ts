@@ -39,17 +39,17 @@ const budgets: Readonly<Record<string, readonly [modules: number, kilobytes: num
   "./vite": [10, 570],
 };
 
-/** What streams look at when they load: how Node and Bun keep asynchronous contexts, and how Node marks its streams. */
+/** What streams look at when they load: how Node marks its streams. */
 const ofStreams = {
-  node: ["ReadableStream", "node:async_hooks", "node:util", "process"],
-  bun: ["node:async_hooks", "process"],
+  node: ["ReadableStream", "node:util", "process"],
+  bun: ["process"],
   deno: [],
 };
 const nothing = { node: [], bun: [], deno: [] };
 /** On Bun the client holds its channels, which are collected otherwise. Its streams load with the first connection. */
 const ofHttp = {
-  node: ["node:async_hooks", "process"],
-  bun: ["node:async_hooks", "node:diagnostics_channel", "process"],
+  node: [],
+  bun: ["node:diagnostics_channel", "process"],
   deno: [],
 };
 /** A Node stream is extended. */
@@ -78,13 +78,12 @@ const builtins: Readonly<Record<string, Readonly<Record<keyof typeof runtimes, r
     node: [
       "ReadableStream",
       "Response",
-      "node:async_hooks",
       "node:module",
       "node:stream/web",
       "node:util",
       "process",
     ],
-    bun: ["node:async_hooks", "node:module", "node:stream/web", "process"],
+    bun: ["node:module", "node:stream/web", "process"],
     deno: ["node:module", "node:stream/web", "process"],
   },
   "./node": ofStreams,
