@@ -4,7 +4,7 @@
  */
 export const chosen: readonly string[] = [
   ...inFolder("windows", "products_isolated"),
-  ...inFolder("upload", "handler/hostile_paths sinks/contained_path sinks/file_sink_isolated"),
+  ...inFolder("upload", "handler/hostile_paths sinks/contained_path"),
   ...inFolder("static", "request_target served_paths tree/scan_tree tree/manifest"),
   ...inFolder(
     "files",
@@ -14,7 +14,7 @@ export const chosen: readonly string[] = [
     "files",
     "replaced_files_isolated file_streams_isolated file_series_isolated follow/follow_file_isolated rotating_file_writable_isolated",
   ),
-  ...inFolder("files", "write_batch write_fully series/series_record"),
+  ...inFolder("files", "series/series_record"),
   ...inFolder("precompress", "ownership"),
 ];
 
@@ -23,11 +23,11 @@ export const long: readonly string[] = [
   ...inFolder("cli", "serve_command"),
   ...inFolder(
     "files",
-    "appended_files_isolated follow/followed_series_isolated series/continued_series_isolated hostile_temporaries temporary_isolated process_lock_isolated",
+    "appended_files_isolated follow/followed_series_isolated series/continued_series_isolated hostile_temporaries temporary_isolated process_lock_isolated write_batch write_fully",
   ),
   ...inFolder("precompress", "precompress previous cli killed lock cache/directory_store"),
   ...inFolder("static", "hostile_paths_isolated middleware_isolated rebuilds watch_isolated"),
-  ...inFolder("upload", "form/save_form_isolated handler/statuses resumable/sessions_isolated"),
+  ...inFolder("upload", "form/save_form_isolated sinks/file_sink_isolated handler/statuses resumable/sessions_isolated"),
   ...inFolder("windows", "windows_rules"),
 ];
 
