@@ -19,7 +19,7 @@ import process from "node:process";
 import { changedFiles, readGraph, testsOf } from "./changed.ts";
 import { root } from "./root.ts";
 import { chosen as systemTests, long } from "./systems/chosen.ts";
-import { isWindows, judgedHere, startsHere } from "./systems/windows.ts";
+import { canRunTests, isWindows, judgedHere } from "./systems/windows.ts";
 import { type Counts, type Failure, shortened } from "./test_counts.ts";
 import { costOf } from "./test_costs.ts";
 import { isLong, type Part, runPart, runTests, runtimes, searchPath } from "./test_part.ts";
@@ -215,7 +215,7 @@ if (files.length === 0) {
 
 const results = new Map<string, Counts>();
 const wanted = named.length > 0 ? named : isChanged ? ["node"] : Object.keys(runtimes);
-const chosen = wanted.filter((name) => startsHere(name, searchPath));
+const chosen = wanted.filter((name) => canRunTests(name, searchPath));
 const isWhole = named.length === 0 && prefixes.length === 0 && !isChanged && !isWindows;
 /** Why the package cannot be built, if so, once it has been. */
 const built: Promise<string | undefined> | undefined = isWhole

@@ -27,7 +27,10 @@ export const long: readonly string[] = [
   ),
   ...inFolder("precompress", "precompress previous cli killed lock cache/directory_store"),
   ...inFolder("static", "hostile_paths_isolated middleware_isolated rebuilds watch_isolated"),
-  ...inFolder("upload", "form/save_form_isolated sinks/file_sink_isolated handler/statuses resumable/sessions_isolated"),
+  ...inFolder(
+    "upload",
+    "form/save_form_isolated sinks/file_sink_isolated handler/statuses resumable/sessions_isolated",
+  ),
   ...inFolder("windows", "windows_rules"),
 ];
 
