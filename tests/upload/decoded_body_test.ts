@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { CompressionStream } from "../../lib/codecs/mod.ts";
 import { decodedBody } from "../../lib/upload/body/decoded_body.ts";
 import { UploadError } from "../../lib/upload/body/upload_error.ts";
+import { isLong } from "../support/long_run.ts";
 import { collected, streamOf } from "../support/streams.ts";
 import { concatenated, noise, piecesOf, sourceText } from "../support/bytes.ts";
 import { samples } from "../codecs/samples.ts";
@@ -55,7 +56,7 @@ for (const [name, { coding, levels, encode }] of Object.entries(senders)) {
     for (const [sample, bytes] of Object.entries(samples)) {
       for (const level of levels) {
         const sent = encode(bytes, level);
-        for (const most of [700, 100_000, 1_000_000]) {
+        for (const most of isLong ? [700, 100_000, 1_000_000] : [700, 1_000_000]) {
           const result = await decoded(piecesOf(sent, most), coding);
           assert.deepEqual(result, bytes, `${sample}, level ${level}, pieces of ${most}`);
         }

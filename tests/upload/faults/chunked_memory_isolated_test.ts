@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
 import { inFolder } from "../../support/folders.ts";
+import { isLong } from "../../support/long_run.ts";
 import { forEachOf } from "../../support/raw_exchange.ts";
 import { content } from "./good_uploads.ts";
 import { UploadConnection } from "./upload_connection.ts";
@@ -9,8 +10,8 @@ import { chunked, head } from "./upload_messages.ts";
 import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process.ts";
 
 const bodies = chunked(Buffer.alloc(20_000_000, content));
-const SENDERS = 20;
-/** In MB, of 400 that come at once. */
+const SENDERS = isLong ? 20 : 12;
+/** In MB, of 240 that come at once, or 400 in a long run. */
 const ALLOWED_GROWTH = 150;
 
 for (const entry of uploadEntries) {
