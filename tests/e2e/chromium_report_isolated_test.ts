@@ -16,6 +16,20 @@ import { type Browser, noChromium, openBrowser } from "./chromium.ts";
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const artefacts = process.env.MILLRACE_ARTEFACTS ?? join(root, "artefacts");
 
+/** The pairs of tiles of which one lies on another by more than their borders. */
+function overlaps({ page }: Browser): Promise<string[]> {
+  return page.evaluate(() => {
+    const tiles = [...document.querySelectorAll(".tile")].map((tile) => tile.getBoundingClientRect());
+    const pairs = tiles.flatMap((a, i) =>
+      tiles.slice(i + 1).filter((b) => {
+        const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        return wide > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
+      }).map((b) => JSON.stringify([a, b]))
+    );
+    return pairs.slice(0, 3);
+  });
+}
+
 /** In all, with those that {@linkcode writeSite} names. */
 const FILES = 2000;
 const HOSTILE = "x</script><img src=x onerror=globalThis.hit=1>.js";
@@ -28,7 +42,7 @@ async function writeSite(folder: string): Promise<void> {
     "assets/<img src=x onerror=globalThis.hit=2>.css": "p { margin: 0 }\n".repeat(900),
     [HOSTILE]: sourceText(30_000, 2),
   };
-  for (let i = Object.keys(files).length; i < FILES; i++) files[`data/${i % 20}/${i}.json`] = `{"id":${i}}`;
+  for (let i = Object.keys(files).length; i < FILES; i++) files[`data/${i % 20}/${i}.json`] = `{"id":${i}}`.padEnd(600);
   await writeTree(folder, files);
 }
 
@@ -65,9 +79,12 @@ test("a report in Chromium: no name runs, axe finds nothing, and of its rows onl
         await page.emulateMedia({ colorScheme });
         assert.deepEqual(await violations(browser), [], colorScheme);
         await page.screenshot({ path: join(artefacts, `report-${colorScheme}.png`), fullPage: true });
+        assert.deepEqual(await overlaps(browser), []);
       }
       await page.setViewportSize({ width: 390, height: 800 });
       await page.screenshot({ path: join(artefacts, "report-phone.png"), fullPage: true });
+      assert.deepEqual(await overlaps(browser), [], "on a phone");
+      assert.match((await page.locator("div.tile").first().textContent())!, /^[\d,]+ smaller$/);
       assert.ok(
         await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
         "it is wider than a phone",

@@ -1,6 +1,6 @@
 import { formatBytes } from "../../quantities/mod.ts";
 import type { PageWords } from "./files.ts";
-import { saving } from "../words.ts";
+import { grouped, saving } from "../words.ts";
 import { element, type ShownFile } from "./files.ts";
 
 export interface Rectangle {
@@ -54,6 +54,14 @@ const MOST = 400;
 /** The height of a group's name, in pixels. */
 const HEAD = 20;
 
+/** The files of a type, and the bytes and number of those that are too small to be drawn. */
+interface Group {
+  readonly type: number;
+  readonly files: readonly ShownFile[];
+  readonly rest: number;
+  readonly smaller: string;
+}
+
 /** The treemap: areas of files, grouped by their types. */
 export class Treemap {
   readonly #place: HTMLElement;
@@ -62,7 +70,7 @@ export class Treemap {
   readonly #reveal: (file: ShownFile) => void;
   readonly #tiles: HTMLButtonElement[] = [];
   readonly #files = new Map<HTMLElement, ShownFile>();
-  readonly #groups: readonly { readonly type: number; readonly files: readonly ShownFile[]; readonly rest: number }[];
+  readonly #groups: readonly Group[];
   #current = 0;
 
   /** @param reveal Shows a file in the table. */
@@ -79,7 +87,7 @@ export class Treemap {
       const all = files.filter((file) => file.type === type);
       const drawn = all.filter((file) => shown.has(file)).sort((a, b) => b.size - a.size);
       const rest = all.reduce((sum, file) => sum + (shown.has(file) ? 0 : file.size), 0);
-      return { type, files: drawn, rest };
+      return { type, files: drawn, rest, smaller: `${grouped(all.length - drawn.length)} smaller` };
     });
     place.addEventListener("keydown", (event) => this.#onKey(event));
     for (const name of ["mouseover", "focusin"]) place.addEventListener(name, (event) => this.#point(event.target));
@@ -108,7 +116,7 @@ export class Treemap {
   }
 
   #drawGroup(
-    { type, files, rest }: { readonly type: number; readonly files: readonly ShownFile[]; readonly rest: number },
+    { type, files, rest, smaller }: Group,
     area: Rectangle,
     weight: number,
     all: Pick<Rectangle, "width" | "height">,
@@ -126,22 +134,23 @@ export class Treemap {
     parts.sort((a, b) => b.weight - a.weight);
     const inner = { x: 0, y: top, width: Math.max(0, area.width - 2), height: Math.max(0, area.height - top - 2) };
     squarify(parts.map(({ weight }) => weight), inner).forEach((place, i) => {
-      if (place.width >= 1 && place.height >= 1) group.append(this.#tile(parts[i]!.file, place, area));
+      if (place.width >= 1 && place.height >= 1) group.append(this.#tile(parts[i]!.file ?? smaller, place, area));
     });
     this.#place.append(group);
   }
 
-  #tile(file: ShownFile | undefined, area: Rectangle, group: Rectangle): HTMLElement {
-    const tile = element(file ? "button" : "div", "tile");
+  /** @param file The words for all that are too small, if it is none. */
+  #tile(file: ShownFile | string, area: Rectangle, group: Rectangle): HTMLElement {
+    const isRest = typeof file === "string";
+    const tile = element(isRest ? "div" : "button", "tile");
     put(tile, area, group);
-    if (!file) return tile;
+    const hasName = area.width > 56 && area.height > 22;
+    if (hasName) tile.append(element("bdi", "", isRest ? file : nameOf(file)));
+    if (isRest) return tile;
+    if (hasName && area.height > 40) tile.append(" ", element("small", "", formatBytes(file.size)));
     tile.tabIndex = -1;
     tile.ariaLabel = `${nameOf(file)} ${this.#describe(file)}`;
     tile.style.setProperty("--left", `${(file.sent / file.size) * 100}%`);
-    if (area.width > 56 && area.height > 22) {
-      tile.append(element("bdi", "", nameOf(file)));
-      if (area.height > 40) tile.append(" ", element("small", "", formatBytes(file.size)));
-    }
     this.#tiles.push(tile as HTMLButtonElement);
     this.#files.set(tile, file);
     return tile;
