@@ -62,9 +62,13 @@ export class UnderWay implements Taker {
   /** Waits for the call under way, for two seconds at most, and writes what is left, at once. */
   finishNow(): void {
     if (this.#length > 0) this.#written += this.#awaitCall();
+    this.#length = 0;
     this.#isFinished = true;
+    this.#failure = undefined; // another attempt goes on where one has failed
     try {
-      for (const piece of behind(this.#pieces, this.#written)) this.#file.writeNow(piece);
+      for (const piece of behind(this.#pieces, this.#written)) {
+        this.#file.writeNow(piece, (length) => this.#written += length);
+      }
     } catch (error) {
       this.#failure = { reason: error };
       throw error;

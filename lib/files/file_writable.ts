@@ -122,10 +122,7 @@ export class FileWritable extends BatchedWritableStream<Uint8Array | string> {
    * @throws {Error} why it cannot be written, with the system's `code`; the stream then fails, too.
    */
   flushSync(): void {
-    const file = this.#appended("flushSync()");
-    file.settleNow();
-    this.#items.writeNow(this.#pairs.joined(drainBatches(this)), file);
-    file.flushNow();
+    this.#items.flushNow(() => this.#pairs.joined(drainBatches(this)), this.#appended("flushSync()"));
   }
 
   #appended(method: string): AppendedFile {

@@ -46,9 +46,12 @@ export interface ItemTarget {
 export interface ImmediateTarget extends ItemTarget {
   /** Whether nothing is left of a write that has failed, so that it may be made again. */
   readonly takesBack: boolean;
+  /** Brings the write that is under way to its end. */
+  settleNow(): void;
   writeNow(pieces: readonly Uint8Array[], length: number): void;
   rotateNow(): void;
   reopen(): void;
+  flushNow(): void;
 }
 
 /** Writes the chunks of a stream, and does what its methods have asked for between them. */
@@ -61,9 +64,7 @@ export class ItemWriter {
   #parts: (Item[] | FileCommand)[] = [];
   #items: Item[] = [];
   #next = 0;
-  /** Whether flushSync() has taken these. */
-  #isTaken = false;
-  /** The reason of a failed write of items out of the queue, if a part of them may be written. */
+  /** Why the stream has failed, or does with its next step: a part of what was to be written may be. */
   #failure: { readonly reason: unknown } | undefined = undefined;
 
   constructor(target: ItemTarget) {
@@ -78,34 +79,49 @@ export class ItemWriter {
 
   async write(chunks: (Item | FileCommand)[]): Promise<void> {
     try {
-      if (this.#failure !== undefined) throw this.#failure.reason;
-      this.#isTaken = false;
+      this.#requireWhole();
       this.#parts = [...this.#parts, ...(this.#hasCommands ? partsOf(chunks) : [chunks as Item[]])];
       for (let part = this.#parts.shift(); part !== undefined; part = this.#parts.shift()) {
         if (part instanceof FileCommand) await this.#obey(part);
         else await this.#writeItems(part);
+        this.#requireWhole(); // flushSync() may have failed meanwhile
       }
     } catch (error) {
+      this.#failure ??= { reason: error };
       await this.#target.discard(); // a stream whose writev() failed gets no abort()
       throw error;
     }
   }
 
-  /** Writes, at once, what is left of the batch that is being written, and then chunks. */
-  writeNow(chunks: unknown[], target: ImmediateTarget): void {
-    this.#isTaken = true;
-    const parts = this.#parts = [this.#items.slice(this.#next), ...this.#parts, ...partsOf(chunks)];
-    this.#items = [];
+  /**
+   * Brings all to the disk at once: what is left of the batch that is being written, and what `drain` returns.
+   *
+   * @throws {unknown} also why the stream has failed earlier.
+   */
+  flushNow(drain: () => unknown[], target: ImmediateTarget): void {
+    this.#requireWhole();
     try {
-      for (; parts.length > 0; parts.shift()) {
-        const [part] = parts;
-        if (!(part instanceof FileCommand)) writeItemsNow(parts, target);
-        else if (part.kind !== "flush") target[part.kind === "rotate" ? "rotateNow" : "reopen"]();
-      }
+      target.settleNow();
+      this.#writeNow(drain(), target);
     } catch (error) {
       if (!target.takesBack) this.#failure = { reason: error }; // else write() gets what is left
       throw error;
     }
+    target.flushNow();
+  }
+
+  #writeNow(chunks: unknown[], target: ImmediateTarget): void {
+    const parts = this.#parts = [this.#items.slice(this.#next), ...this.#parts, ...partsOf(chunks)];
+    this.#items = [];
+    for (; parts.length > 0; parts.shift()) {
+      const [part] = parts;
+      if (!(part instanceof FileCommand)) writeItemsNow(parts, target);
+      else if (part.kind !== "flush") target[part.kind === "rotate" ? "rotateNow" : "reopen"]();
+    }
+  }
+
+  #requireWhole(): void {
+    if (this.#failure !== undefined) throw this.#failure.reason;
   }
 
   async #obey({ kind }: FileCommand): Promise<void> {
@@ -115,15 +131,16 @@ export class ItemWriter {
     else (target as ImmediateTarget).reopen();
   }
 
-  async #writeItems(items: Item[]): Promise<void> {
+  async #writeItems(given: Item[]): Promise<void> {
     const target = this.#target;
     const gathered = this.#gathered;
-    this.#items = checkedItems(items, target);
-    for (this.#next = 0; this.#next < this.#items.length && !this.#isTaken;) {
-      gathered.fill(this.#items, this.#next, target.room);
+    const items = this.#items = checkedItems(given, target);
+    const isOwn = (): boolean => this.#items === items; // flushSync() takes them
+    for (this.#next = 0; isOwn() && this.#next < items.length;) {
+      gathered.fill(items, this.#next, target.room);
       this.#next = gathered.next;
       await target.write(gathered.pieces, gathered.length);
-      if (gathered.isLimited && !this.#isTaken) await target.rotate();
+      if (gathered.isLimited && isOwn()) await target.rotate();
     }
     this.#items = [];
     gathered.clear();

@@ -94,12 +94,18 @@ export class OpenFile {
     }
   }
 
-  /** Appends all of a piece, synchronously. @throws {Error} also if a reader takes nothing for two seconds. */
-  writeNow(piece: Uint8Array): void {
+  /**
+   * Appends all of a piece, synchronously.
+   *
+   * @param onTaken Called with the number of bytes that each call of the system has taken.
+   * @throws {Error} also if a reader takes nothing for two seconds.
+   */
+  writeNow(piece: Uint8Array, onTaken?: (length: number) => void): void {
     let end = performance.now() + LONGEST;
     for (let start = 0; start < piece.length;) {
       const length = this.writevNow([piece.subarray(start, start + this.mostAtOnce)]);
       start += length;
+      onTaken?.(length);
       if (length > 0) end = performance.now() + LONGEST;
       else if (performance.now() > end) throw new Error(`its reader has taken nothing for ${LONGEST} ms`);
       else blockFor(1);

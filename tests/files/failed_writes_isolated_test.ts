@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import fs, { closeSync, existsSync, fsync, openSync, readdirSync, readFileSync } from "node:fs";
+import fs, {
+  closeSync,
+  existsSync,
+  fsync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { basename, dirname, join } from "node:path";
@@ -317,3 +328,54 @@ test(
       assert.deepEqual(await readdir(folder), ["pipe"]);
     }),
 );
+
+test("what a flushSync() or write() acknowledges is there once and in order, whatever failed before on a full disk", {
+  skip: cannotMount,
+}, () =>
+  onSmallDisk(1000, async (disk) => {
+    for (let round = 0; round < 24; round++) {
+      const isSeries = round % 2 === 1;
+      const directory = join(disk, `of-${round}`);
+      mkdirSync(directory);
+      const path = join(directory, isSeries ? "a-00001.log" : "a.log");
+      const options = { directory, name: "a.log", maxFileSize: 1e9, append: true, retry: { attempts: 3, delay: 5 } };
+      const stream = isSeries
+        ? new RotatingFileWritable({ ...options, onWarning: () => {} })
+        : await openFileWritable(path, { append: true });
+      const writer = stream.getWriter();
+      writer.closed.catch(() => {});
+      await writer.write("start\n");
+      let all = "start\n";
+      let acknowledged = all;
+      const writes: Promise<unknown>[] = [];
+      const write = (line: string): void => {
+        all += line;
+        writes.push(writer.write(line).then(() => acknowledged += line, () => {}));
+      };
+      const ballast = join(disk, "ballast");
+      const room = [50, 90, 130][round % 3] * 4096;
+      writeFileSync(ballast, new Uint8Array(statfsSync(disk).bavail * statfsSync(disk).bsize - room));
+      const filler = ["x", "\u8a9e", "y"][Math.floor(round / 2) % 3];
+      for (let i = 0; i < 80; i++) write(`${i} `.padEnd(2999, filler) + "\n");
+      if (round % 4 > 1) await new Promise((resolve) => setImmediate(resolve));
+      for (let attempt = 0; attempt < 3; attempt++) {
+        let isWhole = true;
+        try {
+          stream.flushSync();
+        } catch {
+          isWhole = false;
+        }
+        if (isWhole) assert.equal(readFileSync(path, "utf8"), all, `round ${round}, attempt ${attempt}`);
+        if (attempt === round % 3) rmSync(ballast);
+        write(`behind attempt ${attempt}\n`);
+        if (round % 5 === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+      await writer.close().catch(() => {});
+      await Promise.all(writes);
+      const text = readFileSync(path); // whose last character may be cut
+      assert.deepEqual(text, Buffer.from(all).subarray(0, text.length), `round ${round}`);
+      assert.ok(text.includes(acknowledged), `round ${round}: ${acknowledged.length} are acknowledged`);
+      rmSync(ballast, { force: true });
+      rmSync(directory, { recursive: true });
+    }
+  }));

@@ -123,10 +123,7 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
    * @throws {Error} why it cannot be written, with the system's `code`; the stream then fails, too.
    */
   flushSync(): void {
-    const series = this.#continued("flushSync()");
-    series.settleNow();
-    this.#items.writeNow(drainBatches(this), series);
-    series.flushNow();
+    this.#items.flushNow(() => drainBatches(this), this.#continued("flushSync()"));
   }
 
   #continued(method: string): ContinuedRotation {
