@@ -152,7 +152,7 @@ export class SeriesUpkeep {
     const { maxFiles, maxTotalSize, maxAge } = this.#options;
     if (maxFiles === Infinity && maxTotalSize === Infinity && maxAge === Infinity) return;
     const complete = this.complete;
-    let files = complete.length + 1;
+    let files = complete.length + (this.#current.number > 0 ? 1 : 0); // the next one begins with another look
     let size = this.#current.size;
     for (const entry of complete) size += sizeOf(entry);
     for (const entry of complete) {

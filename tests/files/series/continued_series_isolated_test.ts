@@ -298,6 +298,23 @@ test("a file ends with its interval, also after a restart, and not twice if the 
     });
   }));
 
+test("maxFiles keeps as many files as it says, also while none is being written", () =>
+  inFolder(async (folder) => {
+    for (const maxFiles of [1, 2, 3]) {
+      const directory = join(folder, String(maxFiles));
+      const stream = open(directory, { maxFiles });
+      const writer = stream.getWriter();
+      for (let i = 1; i <= 4; i++) {
+        await writer.write(`run ${i}\n`);
+        await stream.rotate();
+      }
+      await writer.close();
+      await open(directory, { maxFiles }).close();
+      const kept = Object.values(await written(directory, [], { maxFiles }));
+      assert.deepEqual(kept, ["run 1\n", "run 2\n", "run 3\n", "run 4\n"].slice(-maxFiles));
+    }
+  }));
+
 test("maxFiles, maxTotalSize and maxAge remove the oldest files", () =>
   inFolder(async (folder) => {
     const items = ["11111111\n", "22222222\n", "33333333\n", "44444444\n", "55\n"];
