@@ -64,7 +64,7 @@ export class ItemWriter {
   #parts: (Item[] | FileCommand)[] = [];
   #items: Item[] = [];
   #next = 0;
-  /** Why the stream has failed, or does with its next step: a part of what was to be written may be. */
+  /** The reason why the stream has failed, or fails with its next step: a part of what was to be written may be there. */
   #failure: { readonly reason: unknown } | undefined = undefined;
 
   constructor(target: ItemTarget) {

@@ -139,7 +139,7 @@ export class Treemap {
     this.#place.append(group);
   }
 
-  /** @param file The words for all that are too small, if it is none. */
+  /** @param file The words for all that are too small, if no file is given. */
   #tile(file: ShownFile | string, area: Rectangle, group: Rectangle): HTMLElement {
     const isRest = typeof file === "string";
     const tile = element(isRest ? "div" : "button", "tile");
