@@ -18,8 +18,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { changedFiles, readGraph, testsOf } from "./changed.ts";
 import { root } from "./root.ts";
-import { chosen as systemTests, long } from "./systems/chosen.ts";
-import { canRunTests, isWindows, judgedHere } from "./systems/windows.ts";
+import { canRunTests, isWindows, isWine, judgedHere, systemTests } from "./systems/windows.ts";
 import { type Counts, type Failure, shortened } from "./test_counts.ts";
 import { costOf } from "./test_costs.ts";
 import { isLong, type Part, runPart, runTests, runtimes, searchPath } from "./test_part.ts";
@@ -34,8 +33,11 @@ const checks: Readonly<Record<string, string[]>> = {
   "manifests, docs and no slow types": ["npm", "run", "--silent", "check:built"],
 };
 
-/** The number of parts that run at a time: a part uses a processor for some 0.4 of its time, and waits for the rest. */
-const LANES = 3 * availableParallelism();
+/**
+ * The number of parts that run at a time: a part uses a processor for some 0.4 of its time, and waits for the rest. Wine
+ * does most of its work in one thread.
+ */
+const LANES = isWine ? 1 : 3 * availableParallelism();
 
 /** The end of the name of a file that has a process of its own; tests/README.md says which have to. */
 const ISOLATED = "_isolated_test.ts";
@@ -201,7 +203,7 @@ if (isLong) process.env.MILLRACE_LONG = "1";
 
 /** The test files that the command line asks for. */
 function chosenFiles(): string[] {
-  if (isWindows && prefixes.length === 0 && !isChanged) return [...systemTests, ...long];
+  if (isWindows && prefixes.length === 0 && !isChanged) return systemTests();
   const all = globSync("tests/**/*_test.ts", { cwd: root }).map((file) => file.replaceAll("\\", "/")).sort();
   const below = all.filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)));
   return isChanged ? testsOf(changedFiles(root, base), below, readGraph(root)) : below;

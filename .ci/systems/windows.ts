@@ -1,19 +1,26 @@
 import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { root } from "../root.ts";
 import type { Counts } from "../test_counts.ts";
-import { knownFailures } from "./chosen.ts";
+import { chosen, knownFailures, long, unknownSyntax } from "./chosen.ts";
 
 export const isWindows: boolean = process.platform === "win32";
 /** Whether the system is Wine, which has this variable for its programs. */
-const isWine: boolean = isWindows && "WINEHOMEDIR" in process.env;
+export const isWine: boolean = isWindows && "WINEHOMEDIR" in process.env;
 
 /** The folders of npm's runtimes: on Windows a program is found by `spawn()` where its own file is alone. */
 export const runtimeFolders: readonly string[] = ["node/bin", "bun/bin", "deno"].map((folder) =>
   join(root, "node_modules", folder)
 );
+
+/** The tests of what differs between systems, as far as they can be read and take no minutes where this runs. */
+export function systemTests(): string[] {
+  if (!isWine) return [...chosen, ...long];
+  return chosen.filter((file) => !unknownSyntax.test(readFileSync(join(root, file), "utf8")));
+}
 
 /** Takes what is known to fail under Wine from the failures, to the skipped ones. */
 export function withoutKnownFailures(counts: Counts): Counts {
