@@ -34,10 +34,10 @@ const checks: Readonly<Record<string, string[]>> = {
 };
 
 /**
- * The number of parts that run at a time: a part uses a processor for some 0.4 of its time, and waits for the rest. Wine
+ * The number of parts that run at a time: a part uses a processor for some 0.3 of its time, and waits for the rest. Wine
  * does most of its work in one thread.
  */
-const LANES = isWine ? 1 : 3 * availableParallelism();
+const LANES = isWine ? 1 : Math.floor(3.5 * availableParallelism());
 
 /** The end of the name of a file that has a process of its own; tests/README.md says which have to. */
 const ISOLATED = "_isolated_test.ts";

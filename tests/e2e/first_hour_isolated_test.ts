@@ -35,10 +35,13 @@ describe("the first hour with a Vite application", {
       const consumer = await makeConsumer(kind, published);
       const project = await ViteProject.make(consumer.folder, "first");
       await firstBuild(consumer, project);
-      await rebuildInPlace(consumer, project);
-      await redeploy(consumer, project);
-      await artifactsWithoutDotfiles(consumer, project);
-      await wrongWords(consumer);
+      // npm takes longer to find a command than most of them run.
+      const command = "node node_modules/@millrace/streams/dist/lib/cli/cli.js";
+      const later = isLong ? consumer : { ...consumer, command };
+      await rebuildInPlace(later, project);
+      await redeploy(later, project);
+      await artifactsWithoutDotfiles(later, project);
+      await wrongWords(later);
     });
   }
 });

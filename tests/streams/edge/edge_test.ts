@@ -14,7 +14,7 @@ const met = new Set<string>();
 const test = overlapping(3);
 
 /** The part of a group's cells that is taken: one of so many. */
-const partOf = (isRare: boolean): number => isLong ? 1 : isPlain ? 8 : isRare ? 4 : 1;
+const partOf = (isRare: boolean): number => isLong ? 1 : isPlain ? 8 : isRare ? 4 : runtime === "node" ? 1 : 2;
 
 for (const { name, cells, isRare } of allGroups) {
   test(name, async () => {
@@ -31,6 +31,6 @@ test("MILLRACE_PLAIN=1 has streams made with their native side, as on Bun", () =
 
 test("all differences that are known were met, in many thousand cells", () => {
   const stale = known.filter(({ on, plain, reason }) => on.includes(runtime) && !plain && !met.has(reason));
-  if (!isPlain) assert.deepEqual(stale.map(({ reason }) => reason), []);
+  if (partOf(false) === 1) assert.deepEqual(stale.map(({ reason }) => reason), []);
   assert.ok(allGroups.reduce((sum, { cells }) => sum + cells.length, 0) >= 10_000);
 });
