@@ -246,9 +246,10 @@ export class ReadableBody {
     return stream;
   }
 
-  /** Nothing was read of it yet, and its source holds nothing: a reader goes past it. */
+  /** Nothing was read of it yet, and its source holds nothing: a reader goes past it, and outlives it. */
   #lockStream(): void {
     this.#stream?.getReader();
+    streams.unregister(this.#body);
   }
 
   #claimForNative(): ResponseBody {

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { test } from "node:test";
+import { HttpClient, type HttpInterceptor } from "../../../lib/http/mod.ts";
+import { collectGarbage } from "../../support/garbage.ts";
+import { pause, until } from "../../support/waits.ts";
+import { PROTOCOLS, scene } from "../scene.ts";
+
+const skip = collectGarbage === undefined;
+const pass: HttpInterceptor = (request, next) => next(request);
+
+/** Ways to read a response to its end, which need not be held meanwhile. */
+const ways: Record<string, (response: Response) => Promise<unknown>> = {
+  "text()": (response) => response.text(),
+  "text() after a look at the body": (response) => {
+    assert.equal(response.body?.locked, false);
+    return response.text();
+  },
+  "bytes() of a clone, after a look at the body": async (response) => {
+    assert.equal(response.body?.locked, false);
+    return Buffer.from(await response.clone().bytes()).toString();
+  },
+  "the stream": async (response) => {
+    let text = "";
+    for await (const chunk of response.body!) text += Buffer.from(chunk as Uint8Array).toString();
+    return text;
+  },
+};
+
+for (const protocol of PROTOCOLS) {
+  test(
+    `${protocol}: a response that is collected while it is read is read to its end`,
+    { skip },
+    () =>
+      scene(protocol, { maxConcurrentStreams: 100, connections: 100 }, (request) => {
+        request.head(200);
+        request.data(Buffer.from("begin, "));
+      }, async ({ client, url, requests }) => {
+        const intercepting = new HttpClient({ h2c: protocol === "h2c", intercept: [pass] });
+        const found: Record<string, unknown> = {};
+        const clients = { plain: client, intercepting };
+        const calls = Object.entries(clients).flatMap(([name, { fetch }]) =>
+          Object.entries(ways).map(([way, read]) => {
+            const set = (text: unknown): void => void (found[`${name}: ${way}`] = text);
+            return fetch(`${url}/${name}`).then((response) => read(response as Response)).then(set, set);
+          })
+        );
+        await until(() => requests.length === calls.length, "the requests");
+        for (let times = 0; times < 5; times++) {
+          await pause(10);
+          collectGarbage!();
+        }
+        for (const request of requests) {
+          request.data(Buffer.from("end"));
+          request.end();
+        }
+        await Promise.all(calls);
+        for (const [call, text] of Object.entries(found)) assert.equal(text, "begin, end", call);
+        assert.equal(Object.keys(found).length, calls.length);
+        await intercepting.close();
+      }),
+  );
+}
