@@ -49,10 +49,7 @@ export interface TransportEvents {
   onClose(error: Error | undefined): void;
 }
 
-/**
- * Header fields in their order, flat: name, value, name, value. Names are lower-case; values are byte strings (a code unit a
- * byte, as in latin1) without surrounding white space. No pseudo-header fields.
- */
+/** Header fields in their order, flat: name, value, name, value. Names are lower-case, values byte strings without surrounding white space. */
 export type HeaderList = string[];
 
 /** The start of a request, validated: no connection looks at it for errors. */

@@ -123,6 +123,8 @@ class InterceptedCall implements CallOwner, LiveCall {
   nextCall: LiveCall | undefined = undefined;
   readonly #core: ClientCore;
   readonly #request: HttpRequest;
+  /** Held for its signal, as in {@link FetchRequest.signalOwner}. */
+  readonly input: unknown;
   readonly #content: RequestContent | undefined;
   /** The body that it was called with, as long as that was neither sent nor ended. */
   #body: HttpRequestInit["body"];
@@ -143,6 +145,7 @@ class InterceptedCall implements CallOwner, LiveCall {
     caller: Caller,
   ) {
     this.#core = core;
+    this.input = input;
     this.#content = isRequest(input) && (init.body ?? null) === null ? RequestContent.of(input) : undefined;
     this.#request = requestObject(input, init, this.#content?.stream);
     this.#body = this.#request.body;
@@ -220,7 +223,7 @@ class InterceptedCall implements CallOwner, LiveCall {
       return;
     }
     this.#isAnswered = true;
-    if (response.body === this.#body) this.#body = undefined; // an echo
+    if (this.#body !== undefined && response.body === this.#body) this.#body = undefined; // an echo
     const { resolve } = this.#caller;
     // As in a call: nothing that a connection holds may lead to the response.
     this.#caller = ANSWERED;

@@ -82,6 +82,8 @@ export interface FetchRequest extends RequestHead {
   readonly onUploadProgress: HttpRequestInit["onUploadProgress"] | undefined;
   readonly redirect: "follow" | "manual" | "error";
   readonly signal: AbortSignal | undefined;
+  /** The Request that `signal` is of: on Node that hears of others only as long as its Request is not collected. */
+  readonly signalOwner: Request | undefined;
   readonly idempotent: boolean;
   /** The option `idempotent`, which holds wherever a redirect leads. */
   readonly saidIdempotent: boolean | undefined;
@@ -170,6 +172,7 @@ function readFor(
     onUploadProgress,
     redirect,
     signal,
+    signalOwner: request,
     idempotent: saidIdempotent ?? isIdempotent(method),
     saidIdempotent,
     integrity: init?.integrity ?? request?.integrity ?? "",
