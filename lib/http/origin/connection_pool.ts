@@ -1,4 +1,4 @@
-import type { Deadline } from "../../timers/mod.ts";
+import { type Deadline, MAX_TIMER_DELAY, Timer } from "../../timers/mod.ts";
 import type { CallContext } from "../calls.ts";
 import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
 import type { HttpError } from "../http_error.ts";
@@ -25,12 +25,13 @@ export interface WaitingRoom {
   withdraw(request: WaitingRequest): void;
 }
 
-/** Requests in their order. Any can leave at once, as those do that are aborted. */
+/** Requests in their order, which keep the process alive. Any can leave at once, as those do that are aborted. */
 export class RequestQueue {
   length = 0;
   first: WaitingRequest | undefined = undefined;
   #last: WaitingRequest | undefined = undefined;
   readonly #room: WaitingRoom;
+  readonly #hold: Timer = new Timer(() => this.#hold.start(MAX_TIMER_DELAY));
 
   constructor(room: WaitingRoom) {
     this.#room = room;
@@ -42,7 +43,7 @@ export class RequestQueue {
     if (this.#last === undefined) this.first = request;
     else this.#last.nextWaiting = request;
     this.#last = request;
-    this.length++;
+    if (this.length++ === 0) this.#hold.start(MAX_TIMER_DELAY);
   }
 
   unshift(request: WaitingRequest): void {
@@ -51,7 +52,7 @@ export class RequestQueue {
     if (this.first === undefined) this.#last = request;
     else this.first.previousWaiting = request;
     this.first = request;
-    this.length++;
+    if (this.length++ === 0) this.#hold.start(MAX_TIMER_DELAY);
   }
 
   remove(request: WaitingRequest): void {
@@ -63,7 +64,7 @@ export class RequestQueue {
     request.previousWaiting = undefined;
     request.nextWaiting = undefined;
     request.waitingAt = undefined;
-    this.length--;
+    if (--this.length === 0) this.#hold.stop();
   }
 }
 
