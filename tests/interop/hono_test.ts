@@ -25,7 +25,7 @@ async function serving(
   const app = new Hono();
   build(app, site);
   const server = runtime === "node"
-    ? await serveOnHttp(getRequestListener(app.fetch))
+    ? await serveOnHttp(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
     : serveNatively((request) => app.fetch(request));
   try {
     await use(`http://127.0.0.1:${server.port}`, site);

@@ -153,7 +153,7 @@ test("hono: files are stored, and refused, behind middleware, on a connection th
     app.use(cors());
     app.all("/files/*", (context) => handler.fetch(context.req.raw));
     const server = runtime === "node"
-      ? await serveOnHttp(getRequestListener(app.fetch))
+      ? await serveOnHttp(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
       : serveNatively((request) => app.fetch(request));
     const url = `http://127.0.0.1:${server.port}/files/note`;
     try {
