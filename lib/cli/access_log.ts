@@ -3,13 +3,7 @@ import { formatBytes } from "../quantities/mod.ts";
 import { Timer } from "../timers/mod.ts";
 
 type Handlers = Pick<ServeOptions, "fetch" | "node">;
-
-/** The output that lines are written to, such as `process.stdout`. */
-export interface LogOutput {
-  /** The number of bytes that wait to be written. */
-  readonly writableLength: number;
-  write(text: string): unknown;
-}
+type Output = Pick<NodeJS.WriteStream, "writableLength"> & { write(text: string): unknown };
 
 /** The part of a response that a line shows. */
 interface Answered {
@@ -27,13 +21,13 @@ const LONGEST_METHOD = 20;
 
 /** Prints a line for each request: `12:03:44 GET /app.js 200 br 12.3 kB 0.4 ms`. */
 export class AccessLog {
-  readonly #output: LogOutput;
+  readonly #output: Output;
   #lines = "";
   #time = "";
   #leftOut = 0;
   readonly #timer: Timer = new Timer(() => this.flush(), { keepsAlive: false });
 
-  constructor(output: LogOutput) {
+  constructor(output: Output) {
     this.#output = output;
   }
 

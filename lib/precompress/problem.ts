@@ -54,14 +54,9 @@ export function explain(error: unknown): string {
 const ofPlace: Readonly<Record<string, string>> = { ...inTheWay, ENOENT: "it cannot be made there" };
 
 /** Nothing that is in the way is ours to remove, nor is it said that the user should. */
-const otherPlace: Readonly<Record<string, string>> = {
-  ...wayOut,
-  ...Object.fromEntries(
-    ["EACCES", "EPERM", "ENOENT", "EROFS", "ELOOP", "ENOTDIR", "EEXIST", "EISDIR", "ENAMETOOLONG"].map((code) => {
-      return [code, "name another place"];
-    }),
-  ),
-};
+const otherPlace: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(wayOut).map(([code, way]) => [code, /^(?:free|raise)/.test(way) ? way : "name another place"]),
+);
 
 /** Returns what to tell the user about a folder or a file that was named to be written. */
 export function explainPlace(error: unknown): string {

@@ -1,20 +1,17 @@
 import { formatBytes } from "../../quantities/mod.ts";
-import { type ComparedFile, differences, type RemovedFile, updateSize } from "../changes.ts";
+import { type ComparedFile, differences, type RemovedFile } from "../changes.ts";
 import { grouped, html, type Markup, percent, saving, signed, signedBytes, visibleName } from "../words.ts";
 import type { SiteReport, Update } from "../site_report.ts";
 
 /** The most files to list: the manifests have all. */
 const MOST = 40;
 /** Files that differ from before, those that differ most first. */
-export function changesSection({ changes, files, updates }: SiteReport): Markup | undefined {
+export function changesSection({ changes, updates }: SiteReport): Markup | undefined {
   if (!changes) return undefined;
   const { former, total } = changes;
   const all = differences(changes);
   const count = (kind: string): string => grouped(all.filter(({ change }) => change === kind).length);
   const share = total.before > 0 ? `, ${signed(total.now / total.before - 1)}` : "";
-  const deltas = new Map(
-    files.filter(({ sizes }) => sizes.dcb ?? sizes.dcz).map((file) => [file.path, updateSize(file)]),
-  );
   return html`<section aria-labelledby="changes">
 <h2 id="changes">Since the previous ${former.isDeploy ? "deploy" : "run"}</h2>
 <p class="lead">${
@@ -27,7 +24,7 @@ export function changesSection({ changes, files, updates }: SiteReport): Markup 
       }${share}).`
   }</p>
 ${updates.length > 0 ? updatesTable(updates) : undefined}
-${all.length > 0 ? table(all.slice(0, MOST), deltas) : undefined}
+${all.length > 0 ? table(all.slice(0, MOST)) : undefined}
 ${all.length > MOST ? html`<p class="fine">and ${grouped(all.length - MOST)} others</p>` : undefined}
 </section>`;
 }
@@ -59,9 +56,8 @@ function updatesTable(updates: readonly Update[]): Markup {
   `;
 }
 
-function table(files: readonly (ComparedFile | RemovedFile)[], deltas: ReadonlyMap<string, number>): Markup {
-  const hasDeltas = deltas.size > 0;
-  const columns = ["Change", "Sent before", "Sent now", "Difference", ...hasDeltas ? ["As delta", "Delta saves"] : []];
+function table(files: readonly (ComparedFile | RemovedFile)[]): Markup {
+  const columns = ["Change", "Sent before", "Sent now", "Difference"];
   const bytes = (size: number | undefined): string => size === undefined ? "–" : formatBytes(size);
   return html`
     <div class="wide" tabindex="0" role="region" aria-label="Files that changed most">
@@ -69,20 +65,17 @@ function table(files: readonly (ComparedFile | RemovedFile)[], deltas: ReadonlyM
         <thead>
           <tr><th scope="col">File</th>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr>
         </thead>
-        <tbody>${files.map(({ path, change, before, now }) => {
-          const delta = deltas.get(path);
-          const saved = delta === undefined || !now ? "–" : saving(now, delta);
-          return html`<tr><th scope="row"><bdi>${visibleName(path)}</bdi></th><td class="word">${
-            change === "removed" ? "gone" : change
-          }</td><td>${bytes(before)}</td><td>${bytes(now)}</td><td>${signedBytes((now ?? 0) - (before ?? 0))}</td>${
-            hasDeltas
-              ? html`
-                <td>${bytes(delta)}</td>
-                <td>${saved}</td>
-              `
-              : undefined
-          }</tr>\n`;
-        })}</tbody>
+        <tbody>${files.map(({ path, change, before, now }) =>
+          html`
+            <tr>
+              <th scope="row"><bdi>${visibleName(path)}</bdi></th>
+              <td class="word">${change === "removed" ? "gone" : change}</td>
+              <td>${bytes(before)}</td>
+              <td>${bytes(now)}</td>
+              <td>${signedBytes((now ?? 0) - (before ?? 0))}</td>
+            </tr>\\n
+          `
+        )}</tbody>
       </table>
     </div>
   `;

@@ -50,34 +50,24 @@ export function typesSection({ files, formats }: SiteReport, types: readonly str
   }
 }
 
-/** The most files to list for each reason; the table of files has all. */
-const MOST = 40;
-
-/** Files without variants by the reason for it. */
+/** The numbers of files without variants, by the reason for it. */
 export function leftAloneSection({ files, run }: SiteReport): Markup | undefined {
   const without = files.filter(({ state }) => reasonOf(state, run) !== undefined);
   if (without.length === 0) return undefined;
-  const byState = Map.groupBy(without, ({ state }) => state);
-  const groups = [...byState].map(([state, group]) => ({ state, group, bytes: sum(group.map(({ size }) => size)) }))
-    .sort((a, b) => b.bytes - a.bytes);
+  const groups = [...Map.groupBy(without, ({ state }) => state)].map(([state, group]) => {
+    return { reason: reasonOf(state, run)!, count: group.length, bytes: sum(group.map(({ size }) => size)) };
+  });
+  const { dotfiles } = run.report;
   return html`<section aria-labelledby="left">
 <h2 id="left">Left alone</h2>
-${
-    groups.map(({ state, group, bytes }) =>
-      html`
-        <details>
-          <summary><b>${grouped(group.length)}</b> ${group.length === 1 ? "file" : "files"}, ${formatBytes(
-            bytes,
-          )}: ${reasonOf(state, run)}</summary>
-          <ul>${group.toSorted((a, b) => b.size - a.size).slice(0, MOST).map(({ path, size }) =>
-            html`<li><bdi class="name">${visibleName(path)}</bdi> <small>${formatBytes(size)}</small></li>\n`
-          )}${group.length > MOST ? html`<li>and ${grouped(group.length - MOST)} more</li>` : undefined}</ul>
-        </details>
-      `
+<ul>${
+    groups.sort((a, b) => b.bytes - a.bytes).map(({ reason, count, bytes }) =>
+      html`<li><b>${grouped(count)}</b> ${count === 1 ? "file" : "files"}, ${formatBytes(bytes)}: ${reason}</li>\n`
     )
-  }${
-    run.report.dotfiles > 0
-      ? html`<p class="fine">${grouped(run.report.dotfiles)} names that begin with a dot were passed over.</p>`
+  }</ul>
+${
+    dotfiles > 0
+      ? html`<p class="fine">${grouped(dotfiles)} names that begin with a dot were passed over.</p>`
       : undefined
   }
 </section>`;

@@ -26,7 +26,7 @@ function rootReason(error: unknown): string {
   return code === "ENOTDIR" ? "a part of the path is a file, not a folder" : reasonOf(error);
 }
 
-export interface Folder {
+interface Folder {
   /** The path below the root, with a `/` at its end; empty for the root. */
   readonly path: string;
   /** Its real path, with a separator at its end. */
@@ -34,25 +34,16 @@ export interface Folder {
   readonly above: Folder | undefined;
 }
 
-export class ListedFolder {
-  /** The path below the root, with a `/` at its end; empty for the root. */
-  readonly path: string;
-  /** Its real path, with a separator at its end. */
-  readonly real: string;
+interface ListedFolder extends Folder {
   /** The names of regular files, and of links to such. */
-  readonly files: Set<string> = new Set();
+  readonly files: Set<string>;
   /** The real paths of those that are links. */
-  readonly links: Map<string, string> = new Map();
-  readonly folders: Folder[] = [];
-
-  constructor({ path, real }: Folder) {
-    this.path = path;
-    this.real = real;
-  }
+  readonly links: Map<string, string>;
+  readonly folders: Folder[];
 }
 
 /** Lists folders, and follows the links in them that stay below the root. */
-export class FolderLister {
+class FolderLister {
   readonly #root: string;
   readonly #warn: Warn;
   readonly #dotfiles: boolean;
@@ -64,7 +55,7 @@ export class FolderLister {
   }
 
   list(folder: Folder): ListedFolder {
-    const listed = new ListedFolder(folder);
+    const listed: ListedFolder = { ...folder, files: new Set(), links: new Map(), folders: [] };
     for (const entry of folderEntries(folder.real)) {
       const { name } = entry;
       if (this.#isHidden(name)) continue;

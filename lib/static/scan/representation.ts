@@ -59,18 +59,9 @@ export interface VariantKind {
   readonly magic: readonly number[];
 }
 
-/** The kinds that are read without a dictionary, or with a previous version of the file. */
-const former: readonly VariantKind[] = (Object.keys(storedCodings) as StoredCoding[]).map((coding, index) => {
-  const dictionary = coding === "dcb" || coding === "dcz" ? "former" : undefined;
-  return { index, coding, dictionary, ...storedCodings[coding] };
+export const variantKinds: readonly VariantKind[] = Object.entries(extensions).map(([name, extension], index) => {
+  const [coding, { magic }] = Object.entries(storedCodings).find(([, { format }]) => name.includes(format))!;
+  const dictionary = name.startsWith("site") ? "site" : name.startsWith("dc") ? "former" : undefined;
+  const format = name as VariantFormat | DeltaFormat;
+  return { index, coding: coding as StoredCoding, format, extension, dictionary, magic };
 });
-
-export const variantKinds: readonly VariantKind[] = [
-  ...former,
-  ...(["dcb-2", "dcz-2", "dcb-3", "dcz-3", "site-dcb", "site-dcz"] as const).map((format, i): VariantKind => {
-    const coding = format.includes("dcb") ? "dcb" : "dcz";
-    const dictionary = format.startsWith("site") ? "site" : "former";
-    const { magic } = storedCodings[coding];
-    return { index: former.length + i, coding, format, extension: extensions[format], dictionary, magic };
-  }),
-];
