@@ -61,9 +61,9 @@ export class LockLostError extends Error {
 /**
  * A lock between processes and threads that share a folder: an empty file of a unique name that says which thread made it.
  *
- * A caller makes its file and reads the folder then; the file of any other holder that lives means no. Two callers never
- * get the lock, but both may be refused if they ask at the same moment: those that may wait try again. Nothing but names
- * is made, and to release a lock or to take a dead holder's place only removes: that needs no room on the disk.
+ * A caller makes its file and reads the folder then; if another one that lives has a file, it removes its own. Two callers
+ * never get the lock, and of those that ask at the same moment one does: a caller is refused only once it has seen a file
+ * again after it removed its own. Nothing but names is made, and to release a lock or to take a dead holder's place only removes: that needs no room on the disk.
  *
  * A holder is inspected on Linux, in the same process space: its lock is valid while its thread runs. Any other one
  * touches its file now and then, and counts as dead when that does not happen for long enough. If it was only blocked, it
@@ -91,7 +91,7 @@ export class ProcessLock {
   constructor(options: ProcessLockOptions) {
     this.#options = options;
     this.#prefix = lockPrefix(options.name);
-    this.#path = join(options.directory, newLockName(this.#prefix));
+    this.#path = this.#newPath();
     this.#heartbeat = options.heartbeat ?? HEARTBEAT;
     this.#expiry = options.expiry ?? MISSED_BEATS * this.#heartbeat;
     this.#waitFor = options.waitFor ?? 0;
@@ -118,11 +118,14 @@ export class ProcessLock {
    */
   take(): Promise<void> | undefined {
     try {
-      if (this.#waitFor === 0) return this.#takeAtOnce();
       const watch = new BeatWatch(this.#heartbeat, this.#expiry);
-      this.#turn = Turn.takeNow(this.#key);
-      const blocking = this.#turn && this.#attempt(watch);
-      return this.#turn !== undefined && blocking === undefined ? undefined : this.#wait(watch, blocking);
+      const isAtOnce = this.#waitFor === 0;
+      this.#turn = isAtOnce ? undefined : Turn.takeNow(this.#key);
+      if (!isAtOnce && this.#turn === undefined) return this.#wait(watch);
+      const blocking = this.#attempt(watch);
+      if (blocking === undefined) return undefined;
+      if (isAtOnce && held.has(blocking.path)) throw this.#options.busy(blocking);
+      return this.#wait(watch, blocking);
     } catch (error) {
       this.release();
       throw error;
@@ -137,8 +140,10 @@ export class ProcessLock {
     this.#isLost = false;
     remove(this.#path);
     this.#make();
-    const [other] = this.#doubtful();
-    if (other !== undefined) this.#refuse(other);
+    const other = this.#blocking(new BeatWatch(this.#heartbeat, this.#expiry));
+    if (other === undefined) return;
+    this.release();
+    throw this.#options.busy(other);
   }
 
   /** Releases the lock: removes its file. Never throws. */
@@ -151,67 +156,30 @@ export class ProcessLock {
     this.#turn?.end();
   }
 
-  /** Takes the lock without a wait for any holder that lives. */
-  #takeAtOnce(): Promise<void> | undefined {
-    this.#makeIfPossible();
-    this.#begin(); // while it waits, too: another may be watching
-    const doubtful = this.#doubtful();
-    return doubtful.length > 0 ? this.#watch(doubtful) : undefined;
-  }
-
-  /**
-   * Removes what dead holders left; returns those of which it is not known whether they live.
-   *
-   * @throws {Error} what `busy()` makes if one lives.
-   */
-  #doubtful(): LockHolder[] {
-    const found = this.#others().map((holder) => ({ holder, state: holder.inspect() }));
-    // Another thread of this process may be about to end, as after `terminate()`: its beats show that.
-    const alive = found.find(({ holder: { path, isInThisProcess }, state }) =>
-      state === "alive" && (held.has(path) || !isInThisProcess)
-    );
-    if (alive !== undefined) this.#refuse(alive.holder);
-    for (const { holder, state } of found) if (state === "dead") remove(holder.path);
-    return found.filter(({ state }) => state !== "dead").map(({ holder }) => holder);
-  }
-
-  /** Waits, with the file in place, until holders have shown whether they live. */
-  async #watch(holders: readonly LockHolder[]): Promise<void> {
-    const watch = new BeatWatch(this.#heartbeat, this.#expiry);
-    for (;;) {
-      if (this.#released.signal.aborted) throw new LockLostError(this.#options.subject);
-      const states = holders.map((holder) => holder.inspect() === "dead" ? "expired" : watch.look(holder));
-      const alive = states.indexOf("beating");
-      if (alive !== -1) this.#refuse(holders[alive]);
-      if (!states.includes("silent")) break;
-      await sleep(Math.min(this.#heartbeat / 4, LOOK));
-    }
-    const blocked = holders.find((holder) => holder.inspect() === "alive" && holder.beat !== undefined);
-    if (blocked !== undefined) this.#refuse(blocked);
-    for (const { path } of holders) remove(path);
-    const [other] = this.#doubtful(); // that has watched them, too
-    if (other !== undefined) this.#refuse(other);
-  }
-
-  async #wait(watch: BeatWatch, found: LockHolder | undefined): Promise<void> {
+  async #wait(watch: BeatWatch, found?: LockHolder): Promise<void> {
     const start = performance.now();
     const request = this.#path + WANTED;
+    const seen = new Set<string>();
     let blocking = found;
     try {
-      if (this.#turn === undefined) {
+      if (found === undefined) {
         this.#turn = await Turn.take(this.#key, { waitFor: this.#waitFor, signal: this.#released.signal });
         if (this.#turn === undefined) throw this.#options.busy({ processId: process.pid, isInThisProcess: true });
         blocking = this.#attempt(watch);
       }
-      while (blocking !== undefined) {
-        const isDoubtful = blocking.inspect() === "unknown" && watch.look(blocking) === "silent";
+      for (; blocking !== undefined; blocking = this.#blocking(watch) ?? this.#attempt(watch)) {
+        const isDoubtful = watch.look(blocking) === "silent" && !this.#isSurelyAlive(blocking);
         const limit = this.#waitFor + (isDoubtful ? this.#expiry : 0);
-        if (performance.now() - start > limit) throw this.#options.busy(blocking);
+        const waited = performance.now() - start;
+        // One that is seen again holds the lock, or it has seen this caller's file, and not been refused for it.
+        if (waited > limit && (seen.has(blocking.path) || waited > limit + this.#expiry)) {
+          throw this.#options.busy(blocking);
+        }
+        seen.add(blocking.path);
         if (this.#options.onHandOverRequested !== undefined) ask(request);
         // Those that refused each other must not ask at the same moment again.
         await sleep(Math.min(this.#heartbeat / 4, POLL) * (0.2 + Math.random()));
         if (this.#released.signal.aborted) throw new LockLostError(this.#options.subject);
-        blocking = this.#blocking(watch) ?? this.#attempt(watch);
       }
     } catch (error) {
       this.release();
@@ -221,6 +189,11 @@ export class ProcessLock {
     }
   }
 
+  /** Whether a holder lives whatever its beats: another thread of this process may be about to end, as after `terminate()`. */
+  #isSurelyAlive(holder: LockHolder): boolean {
+    return holder.inspect() === "alive" && (held.has(holder.path) || !holder.isInThisProcess);
+  }
+
   /** Makes the file and reads the folder; returns a holder for which the file was removed again, if there is one. */
   #attempt(watch: BeatWatch): LockHolder | undefined {
     this.#makeIfPossible();
@@ -228,6 +201,7 @@ export class ProcessLock {
     if (blocking !== undefined) {
       held.delete(this.#path);
       remove(this.#path);
+      this.#path = this.#newPath(); // so that no other caller takes two attempts for one
       return blocking;
     }
     this.#begin();
@@ -315,7 +289,7 @@ export class ProcessLock {
   /** Makes the file anew, for a process that gave up its rights to the former one; returns whether it holds that. */
   #replace(): boolean {
     const former = this.#path;
-    this.#path = join(this.#options.directory, newLockName(this.#prefix));
+    this.#path = this.#newPath();
     try {
       this.#make();
       held.delete(former);
@@ -362,9 +336,8 @@ export class ProcessLock {
     return this.#prefix + this.#options.directory;
   }
 
-  #refuse(holder: LockHolder): never {
-    this.release();
-    throw this.#options.busy(holder);
+  #newPath(): string {
+    return join(this.#options.directory, newLockName(this.#prefix));
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fs, { lutimesSync, readdirSync, unlinkSync } from "node:fs";
+import fs, { lutimesSync, readdirSync, readFileSync, unlinkSync } from "node:fs";
 import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import {
   type ProcessLockOptions,
   processSpace,
 } from "../../lib/files/internal.ts";
+import { needs } from "../support/needs.ts";
 import { inFolder } from "../support/folders.ts";
 import { pause, until, within } from "../support/waits.ts";
 import { cannotMount, onDiskOfFewFiles, onSmallDisk } from "./written.ts";
@@ -211,6 +212,27 @@ test("of two callers in one thread the second is refused at once, and told that 
     elsewhere.release();
     lock.release();
     (await taken(folder)).release();
+    assert.deepEqual(await readdir(folder), []);
+  }));
+
+test("a caller that meets another one at the same moment is not refused, but by one that stays", {
+  skip: needs("proc"),
+}, () =>
+  inFolder(async (folder) => {
+    const { ppid } = process;
+    const status = readFileSync(`/proc/${ppid}/stat`, "latin1");
+    const start = status.slice(status.lastIndexOf(")") + 2).split(" ")[19];
+    const path = await put(folder, `${processSpace()}.${ppid}.${ppid}.${start}`);
+    const lock = newLock(folder);
+    const taking = lock.take();
+    assert.equal((await locksIn(folder)).length, 1, "neither caller has the other one's way blocked");
+    await rm(path); // it has seen the lock's file, too
+    await taking;
+    assert.equal((await locksIn(folder)).length, 1);
+    lock.release();
+    await put(folder, `${processSpace()}.${ppid}.${ppid}.${start}`);
+    await assert.rejects(taken(folder), { code: "EBUSY", message: `${ppid} has it` });
+    await rm(path);
     assert.deepEqual(await readdir(folder), []);
   }));
 

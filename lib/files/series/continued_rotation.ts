@@ -41,7 +41,7 @@ export class ContinuedRotation implements SeriesWriter {
     this.maxFileSize = maxFileSize;
     const { retry: { attempts, delay = 1000 } = { attempts: 0 } } = options;
     const { directory, name } = series;
-    this.#lock = lockOf(directory, name!, attempts && attempts * delay);
+    this.#lock = lockOf(directory, name!, attempts * Math.max(delay, 1)); // timers wait 1 ms at least
     this.#record = new SeriesRecord(directory, `.${name}.millrace`, this.#lock);
     this.#current = new CurrentFile(series, maxFileSize, this.#record, this.#lock, () => this.#upkeep.look());
     this.#upkeep = new SeriesUpkeep(series, this.#record, this.#current, options);

@@ -148,6 +148,20 @@ test("half a line of a file that may not be written to is ended by a line feed a
     assert.deepEqual((await written(directory, ["end\n"]))["app-00001.log"], "halfx");
   }));
 
+test("a series is waited for as long as a write is retried, be the delay none", () =>
+  inFolder(async (directory) => {
+    for (const retry of [{ attempts: Infinity, delay: 0 }, { attempts: 10_000, delay: 0 }]) {
+      const first = open(directory).getWriter();
+      await first.write("1\n");
+      const second = open(directory, { retry }).getWriter();
+      const write = second.write("2\n");
+      await pause(100);
+      await first.close();
+      await within(write, "the write of the second stream");
+      await second.close();
+    }
+  }));
+
 test("abort() ends the wait for a series that another stream has", () =>
   inFolder(async (directory) => {
     const first = open(directory).getWriter();
