@@ -74,10 +74,7 @@ export interface RequestBody {
   readonly length: number | undefined;
   /** All of it, if it is in memory: then `read` need not be called. */
   readonly bytes: Uint8Array | undefined;
-  /**
-   * The next piece; undefined at the end. One call at a time. Rejects with an HttpError (BODY_FAILED). A piece has its length as long as
-   * its memory is there, and is never empty but where that was taken back.
-   */
+  /** The next piece, undefined at the end; one call at a time. Rejects with an HttpError (BODY_FAILED). A piece is empty only if its memory was taken back. */
   read(): Promise<Uint8Array | undefined>;
   /** Fields to send after it, if there are some: known once `read` has given undefined. Then the length is unknown. */
   readonly trailers?: HeaderList | undefined;
@@ -99,10 +96,7 @@ export interface ResponseHead {
   readonly headers: HeaderList;
 }
 
-/**
- * The callbacks by which a connection reports on a request: onHead once, onData any number of times, onEnd; or onFail instead of the
- * rest. None is called before `start` has returned, after the last of them, nor after {@link Exchange.cancel}.
- */
+/** The callbacks of a request: onHead once, onData, onEnd; or onFail. None is called before `start` has returned, after the last, nor after {@link Exchange.cancel}. */
 export interface ExchangeHandler {
   /** A 1xx response (never 101). */
   onInformational(status: number, headers: HeaderList): void;

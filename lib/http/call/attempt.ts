@@ -14,10 +14,7 @@ import type { AttemptBody } from "./attempt_body.ts";
 export interface AttemptOwner {
   readonly context: CallContext | undefined;
   onHead(head: ResponseHead): void;
-  /**
-   * The last byte of the response has come, or its reader wants no more, or enough of what is discarded has come.
-   * @param lost The reason why the rest of the request's body was not sent after a whole response.
-   */
+  /** The response has ended, or its rest is unwanted. @param lost The reason why the rest of the request's body was not sent after a whole response. */
   onReceived(lost?: HttpError): void;
   onLost(error: HttpError, untouched: boolean): void;
   /** There is no whole response, and no other attempt will help: it was cut off, or came too late. */

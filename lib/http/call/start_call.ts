@@ -4,6 +4,7 @@ import { cookiesOf } from "../../runtime/mod.ts";
 import { Deadline } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest, HttpRequestInit } from "../http_request.ts";
+import { loaded } from "../origin/open_connection.ts";
 import { checkedOption, checkedSignal, type FetchRequest, isRequest, readRequest } from "../request/fetch_request.ts";
 import { endUntaken, RequestContent } from "../request/request_body.ts";
 import { localTargetOf, shownUrl, targetOf } from "../request/request_target.ts";
@@ -101,7 +102,7 @@ async function fetchLocally(core: ClientCore, request: FetchRequest): Promise<Ht
   body.push(new Uint8Array(bytes), true);
   body.end();
   const head = { status: response.status, statusText: response.statusText, headers: fields };
-  const { buildResponse } = await import("../response/decoded_body.ts");
+  const { buildResponse } = await loaded(import("../response/decoded_body.ts"));
   return buildResponse(request, head, method === "HEAD" ? undefined : body, { decompress: false, redirected: false });
 }
 
@@ -114,10 +115,7 @@ function withTrailers(response: Response): HttpResponse {
   return response as HttpResponse;
 }
 
-/**
- * A call of fetch that goes through interceptors: it owns the calls that they make by `next`. Whatever ends it (the interceptors'
- * response or error, the signal, the timeout, the client), it answers its caller once, and takes its calls along if it fails.
- */
+/** A call of fetch that goes through interceptors: it owns the calls that they make by `next`, answers its caller once, and takes its calls along if it fails. */
 class InterceptedCall implements CallOwner, LiveCall {
   previousCall: LiveCall | undefined = undefined;
   nextCall: LiveCall | undefined = undefined;

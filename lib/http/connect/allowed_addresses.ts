@@ -28,10 +28,7 @@ export interface HttpAddressUse {
 
 /** IPv6 addresses that lead anywhere: global unicast, and IPv4 behind NAT64 (RFC 6052). */
 const GLOBAL = "2000::/3 64:ff9b::/96";
-/**
- * Ranges that are not public, of IANA's registries of special-purpose addresses (RFC 6890) and of multicast: this host, private and shared
- * networks, links, documentation, benchmarks, protocols such as Teredo, and 6to4; and 168.63.129.16, which serves Azure's machines.
- */
+/** Ranges that are not public, of IANA's registries of special-purpose addresses (RFC 6890), of multicast, and of Azure's machines (168.63.129.16). */
 const SPECIAL = "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 " +
   "192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3 " +
   "2001::/23 2001:db8::/32 2002::/16 3fff::/20";
@@ -84,10 +81,7 @@ export class AllowedAddresses {
     this.#use = { host, port, redirect };
   }
 
-  /**
-   * Checks a host that this machine does not look up.
-   * @throws {HttpError} ADDRESS_REFUSED if it is an address that is not allowed, or a name whose addresses a proxy alone will know.
-   */
+  /** Checks a host that this machine does not look up. @throws {HttpError} ADDRESS_REFUSED if it is an address that is not allowed, or a proxy looks it up. */
   checkHost(looksUp: boolean): void {
     const { host } = this.#use;
     const family = isIP(host);

@@ -1,6 +1,7 @@
 import { AllowedAddresses } from "../connect/allowed_addresses.ts";
 import { openTransport } from "../connect/open_transport.ts";
 import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
+import { HttpError } from "../http_error.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
 
@@ -20,9 +21,20 @@ export let responses: typeof import("../response/decoded_body.ts");
 let h1: typeof import("../h1/connection.ts") | undefined;
 let h2: typeof import("../h2/session.ts") | undefined;
 
-async function load(mayBeHttp2: boolean): Promise<void> {
-  [responses, h1] = await Promise.all([import("../response/decoded_body.ts"), import("../h1/connection.ts")]);
-  if (mayBeHttp2) h2 = await import("../h2/session.ts");
+async function load(mayBeHttp2: boolean, origin: string): Promise<void> {
+  const modules = Promise.all([import("../response/decoded_body.ts"), import("../h1/connection.ts")]);
+  [responses, h1] = await loaded(modules, origin);
+  if (mayBeHttp2) h2 = await loaded(import("../h2/session.ts"), origin);
+}
+
+/** Returns modules that load late. @throws {HttpError} if they cannot be read, as without a free file descriptor. */
+export async function loaded<T>(modules: Promise<T>, origin?: string): Promise<T> {
+  try {
+    return await modules;
+  } catch (cause) {
+    const message = `Cannot load modules of the client: ${(cause as Error).message}`;
+    throw new HttpError("CONNECTION_REFUSED", message, { origin, cause });
+  }
 }
 
 export function connectTo(
@@ -33,7 +45,7 @@ export function connectTo(
   const mayBeHttp2 = target.secure ? options.http2 && !http1Only : options.h2c;
   const isLoaded = h1 !== undefined && (h2 !== undefined || !mayBeHttp2);
   return openTransport(target, {
-    load: isLoaded ? undefined : () => load(mayBeHttp2),
+    load: isLoaded ? undefined : () => load(mayBeHttp2, target.origin),
     tls: options.tls,
     alpn: mayBeHttp2 ? ["h2", "http/1.1"] : ["http/1.1"],
     timeout: options.connectTimeout,

@@ -95,10 +95,7 @@ export interface FetchRequest extends RequestHead {
 
 type RequestDefaults = RequestLimits & Pick<ResolvedOptions, "proxyOf" | "reuse">;
 
-/**
- * Reads what fetch was called with; the body of a Request is taken. Never touches the network.
- * @throws {HttpError} INVALID_URL, INVALID_METHOD, INVALID_HEADER, INVALID_BODY or INVALID_OPTION.
- */
+/** Reads what fetch was called with; the body of a Request is taken. @throws {HttpError} INVALID_URL, INVALID_METHOD, INVALID_HEADER and the like. */
 export function readRequest(
   input: string | URL | Request,
   init: HttpRequestInit | undefined,

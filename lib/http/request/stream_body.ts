@@ -40,10 +40,7 @@ export class StreamBody implements BodySource, RequestBody {
   /** The requested piece, if it is not taken yet. */
   #ahead: ReturnType<Puller["next"]> | undefined = undefined;
 
-  /**
-   * Takes a stream over: locks it at once, before there is a connection, and reads nothing of it.
-   * @throws {HttpError} INVALID_BODY if it is locked, was read, or is an iterator or a stream of Node that was sent before.
-   */
+  /** Takes a stream over: locks it at once, and reads nothing of it. @throws {HttpError} INVALID_BODY if it is locked, was read, or was sent before. */
   constructor(chunks: Chunks, length: number | undefined) {
     requireUnlocked(chunks);
     if (isDisturbed(chunks)) throw wasRead();
