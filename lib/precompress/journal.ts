@@ -8,8 +8,8 @@ import type { FileRecord, VariantRecord } from "./records.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import { cannotWrite } from "./problem.ts";
 
-/** The beginning of a journal's first line. */
-const FIRST_WORDS = '\n{"copied":';
+/** The beginning of a journal's first line; that of version 0.2 named the run's process. */
+const FIRST_WORDS = ['\n{"copied":', '\n{"space":'];
 /** The time in ms that a run waits for another before it reports that, and in all. */
 const WAITS = [1000, 600_000];
 /** The number of plans of a run whose folder others change meanwhile. */
@@ -45,7 +45,7 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
   }
   const entries: JournalEntry[] = [];
   let copied = false;
-  let isJournal = FIRST_WORDS.startsWith(text.slice(0, FIRST_WORDS.length));
+  let isJournal = FIRST_WORDS.some((words) => words.startsWith(text.slice(0, words.length)));
   for (const value of text.split("\n").map(parsed)) {
     if (value === undefined) continue; // a line that a kill has torn: the file it told of has not got its name
     if ("copied" in value) {
