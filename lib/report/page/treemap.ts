@@ -187,26 +187,8 @@ export class Treemap {
     if (last < 0) return undefined;
     if (key === "Home") return 0;
     if (key === "End") return last;
-    const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[key];
-    return step && this.#nearest(step[0]!, step[1]!);
-  }
-
-  /** The tile that is next in a direction: of those whose middle lies there, the nearest. */
-  #nearest(dx: number, dy: number): number | undefined {
-    const middles = this.#tiles.map((tile) => {
-      const { left, top, width, height } = tile.getBoundingClientRect();
-      return { x: left + width / 2, y: top + height / 2 };
-    });
-    const from = middles[this.#current]!;
-    let best: number | undefined;
-    let least = Infinity;
-    middles.forEach(({ x, y }, i) => {
-      const along = (x - from.x) * dx + (y - from.y) * dy;
-      const aside = Math.abs((x - from.x) * dy) + Math.abs((y - from.y) * dx);
-      if (along <= 1 || along + 2 * aside >= least) return;
-      [best, least] = [i, along + 2 * aside];
-    });
-    return best;
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[key];
+    return step && Math.max(0, Math.min(last, this.#current + step));
   }
 }
 
