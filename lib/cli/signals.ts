@@ -21,6 +21,8 @@ export class Interruption {
   /** The signal that came; undefined if none did. */
   by: EndingSignal | undefined = undefined;
   readonly #controller = new AbortController();
+  /** Aborted when a signal comes. */
+  readonly signal: AbortSignal = this.#controller.signal;
   readonly #stop = (signal: EndingSignal): void => {
     this.by = signal;
     this.#controller.abort(new Error(`stopped by ${signal}`));
@@ -29,11 +31,6 @@ export class Interruption {
   /** Begins to listen. */
   constructor() {
     for (const signal of endingSignals) process.once(signal, this.#stop);
-  }
-
-  /** Aborted when a signal comes. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   end(): void {

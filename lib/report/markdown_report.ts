@@ -1,5 +1,5 @@
 import { counted, formatBytes, formatDuration } from "../quantities/mod.ts";
-import { type Changes, differences, sentSize, type SiteFile, sum, updateSize } from "./changes.ts";
+import { type Changes, differences, sentSize, type SiteFile, sum } from "./changes.ts";
 import { formatName, isLoaded, LINE, saving, signed, signedBytes, visibleName } from "./words.ts";
 import type { SiteReport } from "./site_report.ts";
 import type { Cost } from "./visits.ts";
@@ -70,19 +70,17 @@ function visit({ visit: first, changes }: SiteReport): string {
   return `${table(head, rows)}\n\n<sub>${assumption}</sub>`;
 }
 
-function changes({ changes, files, updates }: SiteReport): string {
+function changes({ changes, updates }: SiteReport): string {
   if (!changes) return "";
   const { total } = changes;
   const all = differences(changes);
   if (all.length === 0) return `Nothing has changed since the previous ${former(changes)}.`;
-  const deltas = new Map(files.map((file) => [file.path, updateSize(file)]));
   const rows = all.slice(0, MOST).map(({ path, change, before, now }) => [
     code(path),
     change === "removed" ? "gone" : change,
     before === undefined ? "" : formatBytes(before),
     now === undefined ? "" : formatBytes(now),
     signedBytes((now ?? 0) - (before ?? 0)),
-    change === "changed" && deltas.get(path)! < now! ? formatBytes(deltas.get(path)!) : "",
   ]);
   const count = (kind: string): number => all.filter(({ change }) => change === kind).length;
   const share = total.before > 0 ? `, ${signed(total.now / total.before - 1)}` : "";
@@ -98,7 +96,7 @@ function changes({ changes, files, updates }: SiteReport): string {
   });
   const head = ["visitors of", "changed", "with a delta", "sent without", "sent", "deltas save"];
   const byDeploy = transfers.length > 0 ? `\n\n${table(head, transfers)}` : "";
-  return `${summary}${byDeploy}\n\n${table(["file", "", "before", "now", "difference", "as delta"], rows)}${more}`;
+  return `${summary}${byDeploy}\n\n${table(["file", "", "before", "now", "difference"], rows)}${more}`;
 }
 
 function former({ former: { isDeploy } }: Changes): string {

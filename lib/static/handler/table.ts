@@ -120,7 +120,7 @@ export class Table {
     });
     const isSent = (coding: Representation["coding"]) => settings.dictionaries || !coding.startsWith("dc");
     // Until all is read, sizes are not known, nor what fits.
-    this.memory = new TreeMemory(tree, { limit: tree.unread.size > 0 ? 0 : settings.memoryLimit, isSent });
+    this.memory = new TreeMemory(tree, tree.unread.size > 0 ? 0 : settings.memoryLimit, isSent);
     this.proofs = new Proofs(tree, { warn: settings.warn, contentOf: (sha256) => this.#contentOf(sha256) });
     const { index, fallback, notFound } = settings;
     const fallbackFile = typeof fallback === "string" ? fallback : undefined;

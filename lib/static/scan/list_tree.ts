@@ -42,53 +42,44 @@ interface ListedFolder extends Folder {
   readonly folders: Folder[];
 }
 
-/** Lists folders, and follows the links in them that stay below the root. */
-class FolderLister {
-  readonly #root: string;
-  readonly #warn: Warn;
-  readonly #dotfiles: boolean;
+/** The options of a listing. */
+interface Listing {
+  /** The real path of its root, with a separator at its end. */
+  readonly root: string;
+  readonly dotfiles: boolean;
+  readonly warn: Warn;
+}
 
-  constructor(root: Folder, warn: Warn, dotfiles: boolean) {
-    this.#root = root.real;
-    this.#warn = warn;
-    this.#dotfiles = dotfiles;
+/** Lists a folder, and follows the links in it that stay below the root. */
+function list(folder: Folder, listing: Listing): ListedFolder {
+  const listed: ListedFolder = { ...folder, files: new Set(), links: new Map(), folders: [] };
+  for (const entry of folderEntries(folder.real)) {
+    const { name } = entry;
+    if (name.startsWith(".") && (isOwnName(name) || !listing.dotfiles && name !== ".well-known")) continue;
+    if (entry.isFile) listed.files.add(name);
+    else if (entry.isDirectory) listed.folders.push(folderIn(folder, name, folder.real + name));
+    else if (entry.isSymlink) addLink(name, folder, listed, listing);
+    // Devices, pipes and sockets have no content to serve.
   }
+  return listed;
+}
 
-  list(folder: Folder): ListedFolder {
-    const listed: ListedFolder = { ...folder, files: new Set(), links: new Map(), folders: [] };
-    for (const entry of folderEntries(folder.real)) {
-      const { name } = entry;
-      if (this.#isHidden(name)) continue;
-      if (entry.isFile) listed.files.add(name);
-      else if (entry.isDirectory) listed.folders.push(folderIn(folder, name, folder.real + name));
-      else if (entry.isSymlink) this.#addLink(name, folder, listed);
-      // Devices, pipes and sockets have no content to serve.
+function addLink(name: string, folder: Folder, listed: ListedFolder, { root, warn }: Listing): void {
+  try {
+    const real = realpathSync(folder.real + name);
+    if (!withSeparator(real).startsWith(root)) throw new TypeError("it leads out of the folder");
+    if (isOwnName(basename(real))) return;
+    const found = statSync(real);
+    if (found.isDirectory()) {
+      if (isAround(folder, withSeparator(real))) throw new TypeError("it leads to a folder that it is in");
+      listed.folders.push(folderIn(folder, name, real));
+    } else if (found.isFile()) {
+      listed.files.add(name);
+      listed.links.set(name, real);
     }
-    return listed;
-  }
-
-  #isHidden(name: string): boolean {
-    if (!name.startsWith(".")) return false;
-    return isOwnName(name) || (!this.#dotfiles && name !== ".well-known");
-  }
-
-  #addLink(name: string, folder: Folder, listed: ListedFolder): void {
-    try {
-      const real = realpathSync(folder.real + name);
-      if (!withSeparator(real).startsWith(this.#root)) throw new TypeError("it leads out of the folder");
-      if (isOwnName(basename(real))) return;
-      const found = statSync(real);
-      if (found.isDirectory()) {
-        if (isAround(folder, withSeparator(real))) throw new TypeError("it leads to a folder that it is in");
-        listed.folders.push(folderIn(folder, name, real));
-      } else if (found.isFile()) {
-        listed.files.add(name);
-        listed.links.set(name, real);
-      }
-    } catch (error) {
-      const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "it leads nowhere" : reasonOf(error);
-      this.#warn(folder.path + name, `this symbolic link is left out: ${reason}`);
-    }
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "it leads nowhere" : reasonOf(error);
+    warn(folder.path + name, `this symbolic link is left out: ${reason}`);
   }
 }
 
@@ -112,12 +103,12 @@ function withSeparator(path: string): string {
 export async function listTree(root: string, dotfiles: boolean, warn: Warn, turns: TurnSlicer): Promise<FoundFiles> {
   const found = new FoundFiles();
   const first: Folder = { path: "", real: withSeparator(root), above: undefined };
-  const lister = new FolderLister(first, warn, dotfiles);
+  const listing = { root: first.real, dotfiles, warn };
   const waiting = [first];
   for (let folder = waiting.pop(); folder; folder = waiting.pop()) {
     if (turns.isOver) await turns.next();
     try {
-      const listed = lister.list(folder);
+      const listed = list(folder, listing);
       for (const each of listed.folders) waiting.push(each);
       addFiles(listed, found);
     } catch (error) {

@@ -12,14 +12,6 @@ const SLAB = 4 * 1024 * 1024;
 /** The place of what is not kept. */
 const NOWHERE = -1;
 
-/** The limits of the part of a tree that is kept in memory. */
-export interface MemoryOptions {
-  /** The limit in bytes. */
-  readonly limit: number;
-  /** Whether representations in that coding are sent at all. */
-  readonly isSent: (coding: StoredCoding | "identity") => boolean;
-}
-
 /** The bytes of a tree's smallest representations, so that the most requests are answered without the file system. */
 export class TreeMemory {
   /** By representation: the place of its bytes among all, from the first slab on. */
@@ -31,7 +23,8 @@ export class TreeMemory {
   #size = 0;
   #copies = 0;
 
-  constructor(tree: Tree, { limit, isSent }: MemoryOptions) {
+  /** @param isSent Whether representations in that coding are sent at all. */
+  constructor(tree: Tree, limit: number, isSent: (coding: StoredCoding | "identity") => boolean) {
     this.#limit = limit;
     this.#places = new Float64Array(tree.representations).fill(NOWHERE);
     this.#loaded = new Uint8Array(tree.representations);

@@ -30,7 +30,7 @@ test("TreeMemory keeps the smallest files up to its limit, none of more than 64 
   inFolder(async (folder) => {
     const tree = await treeOf(folder, [0, 10, 300, 20, 65_536, 65_537, 40]);
     const kept = (limit: number): number[] => {
-      const memory = new TreeMemory(tree, { limit, isSent });
+      const memory = new TreeMemory(tree, limit, isSent);
       return representations(tree).filter(({ index }) => memory.keeps(index)).map(({ size }) => size);
     };
     assert.deepEqual(kept(0), [0]);
@@ -44,7 +44,7 @@ test("TreeMemory keeps the smallest files up to its limit, none of more than 64 
 test("TreeMemory keeps as many of equal size as fit", () =>
   inFolder(async (folder) => {
     const tree = await treeOf(folder, [100, 100, 100, 50, 200]);
-    const memory = new TreeMemory(tree, { limit: 299, isSent });
+    const memory = new TreeMemory(tree, 299, isSent);
     const kept = representations(tree).filter(({ index }) => memory.keeps(index)).map(({ size }) => size);
     assert.deepEqual(kept.sort(), [100, 100, 50]);
   }));
@@ -53,7 +53,7 @@ test("TreeMemory keeps nothing in codings that are not sent", () =>
   inFolder(async (folder) => {
     await writeTree(folder, { "a.js": "x".repeat(500), "a.js.br": "any" });
     const tree = await scanTree(folder, () => {}, { dotfiles: false });
-    const memory = new TreeMemory(tree, { limit: 1e6, isSent: (coding) => coding !== "br" });
+    const memory = new TreeMemory(tree, 1e6, (coding) => coding !== "br");
     assert.deepEqual(representations(tree).map(({ coding, index }) => [coding, memory.keeps(index)]), [
       ["identity", true],
       ["br", false],
@@ -65,7 +65,7 @@ test("TreeMemory gives each file its own bytes, over many pieces of memory", () 
     const files = Array.from({ length: 150 }, (_, i) => [`${i}.bin`, new Uint8Array(65_536 - i).fill(i)] as const);
     await writeTree(folder, Object.fromEntries(files));
     const tree = await scanTree(folder, () => {}, { dotfiles: false });
-    const memory = new TreeMemory(tree, { limit: 1e8, isSent });
+    const memory = new TreeMemory(tree, 1e8, isSent);
     assert.equal(memory.size, 0);
     for (let round = 0; round < 2; round++) {
       for (const { path, identity } of tree) {
@@ -79,7 +79,7 @@ test("TreeMemory gives each file its own bytes, over many pieces of memory", () 
 test("TreeMemory reads a file once, and nothing that has changed since the scan", () =>
   inFolder(async (folder) => {
     const tree = await treeOf(folder, [5, 5]);
-    const memory = new TreeMemory(tree, { limit: 1e6, isSent });
+    const memory = new TreeMemory(tree, 1e6, isSent);
     const [a, b] = representations(tree);
     const bytes = memory.read(a)!;
     await writeFile(join(folder, "a.txt"), "other");
