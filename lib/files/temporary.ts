@@ -1,11 +1,11 @@
-import { unlinkSync } from "node:fs";
-import { lstat, mkdir, opendir, readdir, rm, stat, unlink } from "node:fs/promises";
+import { constants, unlinkSync } from "node:fs";
+import { lstat, mkdir, opendir, readdir, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
-import { processStart, userNumber } from "../runtime/mod.ts";
+import { isPermitted, processStart, userNumber } from "../runtime/mod.ts";
 import { codeOf, failing, fileFailure } from "./failure.ts";
-import { OpenFile } from "./open_file.ts";
+import { linkFlag, OpenFile } from "./open_file.ts";
 import { filePath, isTemporaryName, TEMPORARY } from "./names.ts";
 import { isThreadAlive, mainThreadStart, processSpace } from "./process_identity.ts";
 import { renameFile, whileRefused, whileRefusedNow } from "./rename.ts";
@@ -88,7 +88,8 @@ const ENTRIES = 256;
 
 /**
  * Removes the temporary files and folders that killed processes left in a folder, but not in those below it: see
- * {@linkcode isAbandonedTemporary} for which these are. Folders that another user can change stay.
+ * {@linkcode isAbandonedTemporary} for which these are. Folders stay that another user
+ * has, or has one in.
  *
  * @param directory The folder's path, or its `file:` URL.
  * @returns how many were removed.
@@ -123,7 +124,8 @@ export async function removeAbandonedTemporaries(directory: string | URL): Promi
 }
 
 /**
- * Removes a file, a link, or a folder that no other user can change meanwhile; returns whether it did.
+ * Removes a file, a link, or a folder without one of another user in it; returns whether it did. A link may take the place of
+ * a folder while that is removed by its path: so it is closed to other users before, and Linux finds it by its descriptor.
  *
  * @throws {Error} what the file system says, with its `code`: `ENOENT` if another process is at it.
  */
@@ -131,23 +133,45 @@ async function removeAbandoned(path: string): Promise<boolean> {
   const isFolder = (await lstat(path)).isDirectory();
   if (!isFolder) await whileRefused(() => unlink(path));
   if (!isFolder) return true;
-  if (!await isOnlyOurs(path)) return false;
   const own = temporaryPath(path);
-  await renameFile(path, own); // so that one process removes it
-  if (!await isOnlyOurs(own)) return false; // another one, which had the name by then
-  await rm(own, { recursive: true, force: true });
+  if (process.platform === "win32") {
+    await renameFile(path, own);
+    await rm(own, { recursive: true, force: true });
+    return true;
+  }
+  return await withFolder(path, async (folder) => {
+    const isFound = process.platform === "linux" && isPermitted("systemFiles");
+    if (!isFound && !await isExclusive(dirname(path))) return false;
+    if (!await closeToOthers(folder, isFound ? folder.ownPath : path)) return false;
+    await renameFile(path, own); // so that one process removes it
+    const inside = isFound ? folder.ownPath : own;
+    for (const name of await readdir(inside)) await rm(join(inside, name), { recursive: true, force: true });
+    await rmdir(own);
+    return true;
+  });
+}
+
+async function withFolder(path: string, use: (folder: OpenFile) => Promise<boolean>): Promise<boolean> {
+  const folder = await OpenFile.open(path, (constants.O_DIRECTORY ?? 0) | linkFlag(false));
+  return await use(folder).finally(() => folder.close());
+}
+
+/** Takes the right to change folders from all but this process's user; returns false if one is another user's. */
+async function closeToOthers(folder: OpenFile, path: string): Promise<boolean> {
+  const { mode, uid } = folder.status();
+  if (uid !== userNumber()) return false;
+  if ((mode & 0o022) !== 0) await folder.chmod(0o700);
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    const inner = join(path, entry.name);
+    if (entry.isDirectory() && !await withFolder(inner, (folder) => closeToOthers(folder, inner))) return false;
+  }
   return true;
 }
 
-/**
- * Whether a folder, and its name, can be changed by this process's user and the superuser alone. Otherwise a link may take
- * the place of a folder in it while that is removed by its path.
- */
-async function isOnlyOurs(path: string): Promise<boolean> {
-  if (process.platform === "win32") return true;
-  const [user, folder, around] = [userNumber(), await lstat(path), await stat(dirname(path))];
-  const isExclusive = (around.mode & 0o1000) !== 0 || (around.mode & 0o022) === 0;
-  return folder.uid === user && [0, user].includes(around.uid) && (folder.mode & 0o022) === 0 && isExclusive;
+/** Whether names in a folder can be changed by this process's user and the superuser alone. */
+async function isExclusive(path: string): Promise<boolean> {
+  const { mode, uid } = await stat(path);
+  return [0, userNumber()].includes(uid) && ((mode & 0o1000) !== 0 || (mode & 0o022) === 0);
 }
 
 /** The maximum number of folders to remember: beyond, the oldest is looked at again. */

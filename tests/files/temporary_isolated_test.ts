@@ -300,29 +300,39 @@ test("removeAbandonedTemporaries() counts each file and folder once, whoever els
     assert.deepEqual(await readdir(folder), []);
   }));
 
-test("a sweep leaves folders that another user can change, which may become links meanwhile", {
-  skip: needs("modes"),
+test("a sweep closes folders to other users before it removes them, and leaves those with one of another user", {
+  skip: needs("modes", "proc"),
 }, () =>
   inFolder(async (folder) => {
-    const isRoot = process.getuid?.() === 0;
     const other = 65534;
+    const inner = (path: string): string => join(path, "inner", "most");
     const changes: [removes: boolean, change: (path: string) => Promise<void>][] = [
       [true, () => Promise.resolve()],
       [true, () => chmod(folder, 0o1777)],
-      [false, () => chmod(folder, 0o777)],
-      [false, () => chmod(folder, 0o775)],
-      [false, (path) => chmod(path, 0o770)],
+      [true, () => chmod(folder, 0o777)],
+      [true, () => chmod(folder, 0o775)],
+      [true, (path) => chmod(path, 0o777)],
+      [true, (path) => chmod(inner(path), 0o777)],
     ];
-    if (isRoot) changes.push([false, (path) => chown(path, other, other)], [false, () => chown(folder, other, other)]);
+    if (process.getuid?.() === 0) {
+      changes.push([true, () => chown(folder, other, other)]);
+      changes.push([false, (path) => chown(path, other, other)], [false, (path) => chown(inner(path), other, other)]);
+    }
+    await mkdir(join(folder, "outside"));
     for (const [removes, change] of changes) {
       const path = await abandonedFolderIn(folder);
+      await mkdir(inner(path), { recursive: true });
+      await writeFile(join(inner(path), "file"), "");
+      await symlink("../../../outside", join(inner(path), "link"));
       await change(path);
       assert.equal(await removeAbandonedTemporaries(folder), removes ? 1 : 0, String(change));
-      assert.deepEqual(await readdir(folder), removes ? [] : [basename(path)]);
-      if (isRoot) await chown(folder, 0, 0);
+      assert.deepEqual((await readdir(folder)).sort(), removes ? ["outside"] : [basename(path), "outside"]);
+      if (!removes) { for (const each of [path, inner(path)]) assert.equal((await stat(each)).mode & 0o022, 0); }
+      await chown(folder, process.getuid!(), process.getgid!());
       await chmod(folder, 0o700);
       await rm(path, { recursive: true, force: true });
     }
+    assert.deepEqual(openFilesIn(folder), []);
   }));
 
 test("removeAbandonedTemporaries() names a folder that it cannot read", () =>
