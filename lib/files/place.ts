@@ -13,7 +13,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { link, lstat, unlink } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { codeOf } from "./failure.ts";
 import { lastingPath } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
@@ -24,19 +24,22 @@ export interface Place {
   readonly path: string;
   /** undefined if nothing has the name. */
   readonly status: Stats | undefined;
+  /** The symbolic link that led there. */
+  readonly link?: string | undefined;
 }
 
 /**
  * Returns the place of the file that a write to `path` reaches: links are followed, also to a file that does not exist.
  * It looks synchronously: that takes some µs, and while bytes come in a turn of the event loop would let more arrive.
  */
-export function followedPlace(path: string): Place {
+export function followedPlace(path: string, by?: string): Place {
   const status = lstatSync(path, { throwIfNoEntry: false });
-  if (!status?.isSymbolicLink()) return { path, status };
+  if (!status?.isSymbolicLink()) return { path, status, link: by };
+  const link = by ?? path;
   const target = statSync(path, { throwIfNoEntry: false });
-  if (target === undefined) return followedPlace(lastingPath(readlinkSync(path), dirname(path)));
+  if (target === undefined) return followedPlace(lastingPath(readlinkSync(path), dirname(path)), link);
   // The words of links in /dev and /proc that lead to a pipe or a device are no path.
-  return { path: target.isFile() ? realpathSync.native(path) : path, status: target };
+  return { path: target.isFile() ? realpathSync.native(path) : path, status: target, link };
 }
 
 /** Returns the place of a path as {@linkcode followedPlace} does, but a link is itself what has the name. */
@@ -88,15 +91,23 @@ export function requireReplaceable({ status }: Place): void {
 /**
  * Returns a check of what has a place by now, for the moment before a file takes it.
  *
- * @throws {Error} of the check: `EISDIR` or `EINVAL` of what no file can take, or of a link that is new and to be followed.
+ * @throws {Error} of the check: `EISDIR` or `EINVAL` of what no file can take, of a link that is new and to be followed, or
+ * of one that leads elsewhere by now.
  */
-export function stillReplaceable({ path, status }: Place, followLinks: boolean): () => void {
+export function stillReplaceable({ path, status, link }: Place, followLinks: boolean): () => void {
   return () => {
     const now = placeItself(path);
     requireReplaceable(now);
-    if (!followLinks || status?.isSymbolicLink() || !now.status?.isSymbolicLink()) return;
-    throw Object.assign(new Error("it has become a symbolic link meanwhile: write it again"), { code: "EINVAL" });
+    const isNew = followLinks && !status?.isSymbolicLink() && now.status?.isSymbolicLink();
+    const hasMoved = link !== undefined && realPlace(followedPlace(link).path) !== realPlace(path);
+    if (!isNew && !hasMoved) return;
+    const words = hasMoved ? `${link} leads elsewhere by now` : "it has become a symbolic link meanwhile";
+    throw Object.assign(new Error(`${words}: write it again`), { code: "EINVAL" });
   };
+}
+
+function realPlace(path: string): string {
+  return join(realpathSync.native(dirname(path)), basename(path));
 }
 
 /** Codes of systems that give files away by their superuser only, or not at all. */

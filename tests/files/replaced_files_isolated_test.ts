@@ -9,12 +9,13 @@ import {
   readdir,
   readFile,
   readlink,
+  rename,
   rm,
   stat,
   symlink,
   writeFile,
 } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
@@ -333,3 +334,39 @@ for (const [name, replace] of Object.entries(ways)) {
       await assert.rejects(replace("", folder), { name: "TypeError", message: /not ""$/ });
     }));
 }
+
+test("a link that leads elsewhere when a file is complete refuses it, and what either led to stays as it was", {
+  skip: needs("links"),
+}, () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.json");
+    const [one, two, next] = ["one/app.json", "two/app.json", "next"].map((name) => join(folder, name));
+    for (const isDangling of [false, true]) {
+      const changes: readonly (() => unknown)[] = [
+        async () => (await symlink("two/app.json", next), await rename(next, path)),
+        async () => (await writeFile(next, "another's"), await rename(next, path)),
+        () => rm(path),
+        () => {},
+      ];
+      for (const [i, change] of changes.entries()) {
+        for (const each of [one, two]) {
+          await mkdir(dirname(each), { recursive: true });
+          await writeFile(each, "old");
+        }
+        await rm(path, { force: true });
+        if (isDangling) await rm(one);
+        await symlink("one/app.json", path);
+        const file = await AtomicFile.open(path);
+        await file.write(new TextEncoder().encode("new"));
+        await change();
+        const before = await readFile(path, "utf8").catch(() => undefined);
+        if (i < 3) await assert.rejects(file.commit(), { code: "EINVAL", message: /leads elsewhere by now/ });
+        else await file.commit();
+        assert.equal(await readFile(path, "utf8").catch(() => undefined), i < 3 ? before : "new");
+        const expected = i === 3 ? "new" : isDangling ? undefined : "old";
+        assert.equal(await readFile(one, "utf8").catch(() => undefined), expected);
+        assert.equal(await readFile(two, "utf8"), "old");
+        assert.deepEqual(await readdir(dirname(one)), expected === undefined ? [] : ["app.json"]);
+      }
+    }
+  }));
