@@ -21,7 +21,7 @@
  */
 export { S3Bucket } from "./s3_bucket.ts";
 export type { S3BucketOptions, S3Credentials } from "./s3_bucket_options.ts";
-export { S3Error, type S3ErrorCode, type S3ErrorOptions } from "./s3_error.ts";
+export { S3Error, type S3ErrorCode } from "./s3_error.ts";
 export type { S3Object, S3PutOptions, S3Stored, S3WritableOptions } from "./s3_object.ts";
-export type { S3Range, S3ReadOptions } from "./object_readable.ts";
+export type { S3ReadOptions } from "./object_readable.ts";
 export type { S3Writable } from "./s3_writable.ts";

@@ -2,32 +2,10 @@ import { createHash, type Hash } from "node:crypto";
 import { ReadableStream } from "../streams/mod.ts";
 import { integer, requireOption, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
 import { TimeLimit } from "../timers/mod.ts";
-import { type BrokenCode, brokenFailure, isPassing, pauseBefore } from "./request/failures.ts";
+import { brokenFailure, isPassing, pauseBefore } from "./request/failures.ts";
 import { objectOf } from "./request/objects.ts";
 import type { Store, StoreAnswer } from "./request/store.ts";
-import { S3Error } from "./s3_error.ts";
-
-/**
- * The bytes of an object that are read.
- *
- * @example The second half of a kibibyte
- * ```ts
- * import type { S3Range } from "@millrace/streams/s3";
- *
- * const range: S3Range = { start: 512, end: 1024 };
- * console.log(range.end! - range.start); // 512
- * ```
- */
-export interface S3Range {
-  /** The first byte, counted from 0. */
-  start: number;
-  /**
-   * The byte behind the last one.
-   *
-   * @default the end of the object
-   */
-  end?: number;
-}
+import { S3Error, type S3ErrorCode } from "./s3_error.ts";
 
 /**
  * The options of reading an object.
@@ -42,18 +20,18 @@ export interface S3Range {
  */
 export interface S3ReadOptions {
   /**
-   * The bytes that are read.
+   * The bytes that are read: from the one at `start`, counted from 0, to the one before `end`, by default the last.
    *
    * @default all
    */
-  range?: S3Range;
+  range?: { start: number; end?: number };
   /** The entity tag that the object must have. */
   ifMatch?: string;
   /** Aborts the read. */
   signal?: AbortSignal;
 }
 
-export const rangeOptions: SchemaOf<S3Range> = /* @__PURE__ */ schema(
+export const rangeOptions: SchemaOf<NonNullable<S3ReadOptions["range"]>> = /* @__PURE__ */ schema(
   "readable()",
   () => ({ start: integer(0, Number.MAX_SAFE_INTEGER), end: integer(1, Infinity) }),
 );
@@ -64,7 +42,7 @@ export const readOptions: SchemaOf<S3ReadOptions> = /* @__PURE__ */ schema("read
   signal: signal(),
 }));
 
-function checkedRange(given: unknown, path: string): S3Range {
+function checkedRange(given: unknown, path: string): NonNullable<S3ReadOptions["range"]> {
   const range = rangeOptions(given as object, `${path}.`);
   const start = requireOption(rangeOptions, range, "start", `${path}.`);
   const { end } = range;
@@ -233,7 +211,7 @@ class ObjectReader {
     return response.body?.getReader() ?? new ReadableStream<Uint8Array>({ start: (c) => c.close() }).getReader();
   }
 
-  #failure(code: BrokenCode, reason: string, cause?: unknown): S3Error {
+  #failure(code: S3ErrorCode, reason: string, cause?: unknown): S3Error {
     return brokenFailure(this.#store.subjectOf({ action: "read", key: this.#key }), code, reason, cause);
   }
 }

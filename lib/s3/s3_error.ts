@@ -30,28 +30,6 @@ export type S3ErrorCode =
   | (string & {});
 
 /**
- * The details of an {@linkcode S3Error}.
- *
- * @example An error for a test of one's own
- * ```ts
- * import { S3Error, type S3ErrorOptions } from "@millrace/streams/s3";
- *
- * const options: S3ErrorOptions = { status: 403, requestId: "4442587FB7D0A2F9", key: "a.mp4" };
- * console.log(new S3Error("AccessDenied", "Cannot read a.mp4", options).status); // 403
- * ```
- */
-export interface S3ErrorOptions {
-  /** The HTTP status, if there was an answer. */
-  status?: number | undefined;
-  /** The store's name for the request, which its operators can look up. */
-  requestId?: string | undefined;
-  /** The key of the object, if it was about one. */
-  key?: string | undefined;
-  /** The underlying error. */
-  cause?: unknown;
-}
-
-/**
  * A request to a store that failed, after all attempts that were worth making.
  *
  * @example Tell what happened
@@ -78,8 +56,12 @@ export class S3Error extends Error {
   readonly key: string | undefined;
 
   /** Makes an error by its code, the same in words, and the answer that told it. */
-  constructor(code: S3ErrorCode, message: string, options: S3ErrorOptions = {}) {
-    super(message, "cause" in options ? { cause: options.cause } : undefined);
+  constructor(
+    code: S3ErrorCode,
+    message: string,
+    options: ErrorOptions & Partial<Pick<S3Error, "status" | "requestId" | "key">> = {},
+  ) {
+    super(message, options);
     this.name = "S3Error";
     this.code = code;
     this.status = options.status;

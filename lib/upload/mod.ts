@@ -14,7 +14,7 @@
  * @module
  */
 export { saveBody, type SavedBody } from "./sink/save_body.ts";
-export type { ReceiveOptions, SaveBodyOptions, StoreOptions, UploadProgress } from "./body/upload_options.ts";
+export type { SaveBodyOptions } from "./body/upload_options.ts";
 export type { BodySource } from "./body/body_source.ts";
 export type { BodyDestination } from "./sink/open_sink.ts";
 export type { DigestAlgorithm } from "../semantics/mod.ts";

@@ -14,7 +14,6 @@ import {
   saveBody,
   type SaveBodyOptions,
   UploadError,
-  type UploadProgress,
 } from "../../lib/upload/mod.ts";
 import { noise } from "../support/bytes.ts";
 import { cannotListOpenFiles, openFilesIn } from "../files/written.ts";
@@ -23,6 +22,8 @@ import { chunksOf, requestOf, streamOf } from "./bodies.ts";
 import { until } from "../support/waits.ts";
 
 const bytes = noise(1_000_003, 7);
+type Progress = Parameters<NonNullable<SaveBodyOptions["onProgress"]>>[0];
+
 const sha256 = createHash("sha256").update(bytes).digest("base64");
 
 /** The sources that a body may have, of the same bytes. */
@@ -273,15 +274,15 @@ test("a signal ends an upload with its reason, before, during and at the end of 
     controller.abort(reason);
     await assert.rejects(saving, reason);
     const late = new AbortController();
-    const onProgress = ({ bytes }: UploadProgress): void => void (bytes === 3 && late.abort(reason));
+    const onProgress = ({ bytes }: Progress): void => void (bytes === 3 && late.abort(reason));
     await assert.rejects(saveBody(streamOf(["end"]), path, { signal: late.signal, onProgress }), reason);
     assert.deepEqual(await readdir(folder), []);
   }));
 
 test("progress is told of all bytes, with their number if that is known", () =>
   inFolder(async (folder) => {
-    const told: UploadProgress[] = [];
-    const options = { onProgress: (progress: UploadProgress) => void told.push(progress), overwrite: true };
+    const told: Progress[] = [];
+    const options = { onProgress: (progress: Progress) => void told.push(progress), overwrite: true };
     await saveBody(streamOf(chunksOf(bytes, 100_000)), join(folder, "file"), options);
     assert.deepEqual(told.at(-1), { bytes: bytes.length, expectedBytes: undefined });
     assert.ok(told.every(({ bytes }, index) => index === 0 || bytes > told[index - 1].bytes));

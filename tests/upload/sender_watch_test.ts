@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { ReceiveOptions } from "../../lib/upload/mod.ts";
+import type { SaveBodyOptions } from "../../lib/upload/mod.ts";
 import type { InnerOptions } from "../../lib/upload/body/upload_options.ts";
 import { SenderWatch } from "../../lib/upload/body/pace.ts";
 
@@ -9,7 +9,7 @@ class Watched {
   readonly pace = { bytes: 0, waited: 0 };
   readonly watch: SenderWatch;
 
-  constructor(options: ReceiveOptions & InnerOptions) {
+  constructor(options: SaveBodyOptions & InnerOptions) {
     this.watch = new SenderWatch(this.pace, options);
   }
 

@@ -1,5 +1,5 @@
 import { parseHTTPDate } from "../../semantics/mod.ts";
-import { S3Error } from "../s3_error.ts";
+import { S3Error, type S3ErrorCode } from "../s3_error.ts";
 import type { Answered } from "./xml.ts";
 
 const LONGEST_PAUSE = 20_000;
@@ -106,17 +106,8 @@ function retryAfter(field: string | null): number {
   return Math.min(LONGEST_PAUSE, Math.max(0, ms));
 }
 
-/** Codes of failures that no answer tells. */
-export type BrokenCode =
-  | "CONNECTION_FAILED"
-  | "TIMEOUT"
-  | "MALFORMED_RESPONSE"
-  | "CHECKSUM_MISMATCH"
-  | "OBJECT_CHANGED"
-  | "CLOSED";
-
 /** The failure of a request without an answer, or with half of one. */
-export function brokenFailure(subject: Subject, code: BrokenCode, reason: string, cause?: unknown): S3Error {
+export function brokenFailure(subject: Subject, code: S3ErrorCode, reason: string, cause?: unknown): S3Error {
   const { key } = subject;
   return new S3Error(code, `${titleOf(subject)}: ${reason}`, cause === undefined ? { key } : { key, cause });
 }

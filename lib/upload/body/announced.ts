@@ -2,7 +2,7 @@ import { createHash, type Hash } from "node:crypto";
 import { type DigestAlgorithm, formatDigest, parseDigests } from "../../semantics/mod.ts";
 import { type BodySource, fieldOf, isDecoded } from "./body_source.ts";
 import { UploadError } from "./upload_error.ts";
-import type { ReceiveOptions } from "./upload_options.ts";
+import type { SaveBodyOptions } from "./upload_options.ts";
 
 /** Makes digests of bytes that pass, on the calling thread. */
 export class Digester {
@@ -61,7 +61,7 @@ type Digests = ReadonlyMap<string, ReadonlyMap<DigestAlgorithm, string>>;
  * @throws {UploadError} `BAD_LENGTH`, `BAD_DIGEST`, `TRAILER_DIGEST`, `LENGTH_REQUIRED`, or `TOO_LARGE` if it is not worth
  * to begin.
  */
-export function announcedOf(source: BodySource, options: ReceiveOptions): Announced {
+export function announcedOf(source: BodySource, options: SaveBodyOptions): Announced {
   const { maxBytes = Infinity, requireLength = false, verify = true } = options;
   const field = (name: string): string | undefined => isDecoded(source) ? undefined : fieldOf(source, name);
   const expectedBytes = options.expectedBytes ?? contentLength(field("content-length"));
@@ -88,7 +88,7 @@ function contentLength(value: string | undefined): number | undefined {
 }
 
 /** Tells of the bytes that have come. @throws {UploadError} `TOO_LARGE`, or `BAD_LENGTH`, if they are too many already. */
-export function tellProgress(bytes: number, announced: Announced, options: ReceiveOptions): void {
+export function tellProgress(bytes: number, announced: Announced, options: SaveBodyOptions): void {
   const { maxBytes = Infinity, onProgress } = options;
   const { expectedBytes } = announced;
   if (bytes > maxBytes) {

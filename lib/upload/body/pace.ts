@@ -1,5 +1,5 @@
 import { Interval, Timer } from "../../timers/mod.ts";
-import type { InnerOptions, ReceiveOptions } from "./upload_options.ts";
+import type { InnerOptions, SaveBodyOptions } from "./upload_options.ts";
 import { UploadError } from "./upload_error.ts";
 
 /** Ends an upload when its signal says so, its time is over, or its sender is too slow. */
@@ -11,7 +11,7 @@ export class Deadlines {
   /** No timer is set anew for each chunk. */
   readonly #looks: Interval | undefined;
 
-  constructor(options: ReceiveOptions & InnerOptions, pace: Pace, expire: (reason: unknown) => void) {
+  constructor(options: SaveBodyOptions & InnerOptions, pace: Pace, expire: (reason: unknown) => void) {
     const { signal, timeout = Infinity } = options;
     this.#signal = signal;
     this.#watch = new SenderWatch(pace, options);
@@ -68,7 +68,7 @@ export class SenderWatch {
   #bytes = 0;
   #waited = 0;
 
-  constructor(pace: Pace, options: ReceiveOptions & InnerOptions) {
+  constructor(pace: Pace, options: SaveBodyOptions & InnerOptions) {
     const { idleTimeout = Infinity, minRate = 0 } = options;
     // A sender that may be silent for longer than a window may have sent nothing in it.
     const { rateWindow = Math.max(WINDOW, idleTimeout === Infinity ? 0 : idleTimeout) } = options;

@@ -8,7 +8,7 @@ import { NodeBody } from "./node_body.ts";
 import { Deadlines, type Pace } from "./pace.ts";
 import { ByteStreamBody, StreamBody } from "./stream_body.ts";
 import { UploadError } from "./upload_error.ts";
-import type { InnerOptions, ReceiveOptions } from "./upload_options.ts";
+import type { InnerOptions, SaveBodyOptions } from "./upload_options.ts";
 
 /** A body that is held against what was announced and what is allowed, while it is received. */
 export class MeteredBody implements BodyReader, Pace {
@@ -16,7 +16,7 @@ export class MeteredBody implements BodyReader, Pace {
   readonly digests: ReadonlyMap<DigestAlgorithm, string>;
   readonly #body: BodyReader;
   readonly #announced: Announced;
-  readonly #options: ReceiveOptions;
+  readonly #options: SaveBodyOptions;
   readonly #digester: Digester | undefined;
   readonly #deadlines: Deadlines;
   bytes = 0;
@@ -25,7 +25,7 @@ export class MeteredBody implements BodyReader, Pace {
   #since: number | undefined = undefined;
   #isReading = false;
 
-  constructor(body: BodyReader, announced: Announced, options: ReceiveOptions & InnerOptions) {
+  constructor(body: BodyReader, announced: Announced, options: SaveBodyOptions & InnerOptions) {
     this.#body = body;
     this.#announced = announced;
     this.#options = options;
@@ -153,7 +153,7 @@ function notABody(source: unknown): TypeError {
 /** Receives a body: limited, verified, decoded. @throws {UploadError} if what is announced of it is refused. */
 export function receiveBody(
   source: BodySource,
-  options: ReceiveOptions & InnerOptions,
+  options: SaveBodyOptions & InnerOptions,
   announced: Announced = announcedOf(source, options),
 ): { readonly body: BodyReader; readonly digests: ReadonlyMap<DigestAlgorithm, string> } {
   const metered = new MeteredBody(openBody(source, options), announced, options);

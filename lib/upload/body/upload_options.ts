@@ -16,36 +16,19 @@ import {
 import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
 
 /**
- * The progress of a body's reception.
+ * Options of {@linkcode saveBody}.
  *
- * @example Show how far an upload has come
+ * @example Store what a sender compressed as it was before
  * ```ts
- * import type { UploadProgress } from "@millrace/streams/upload";
+ * import { saveBody, type SaveBodyOptions } from "@millrace/streams/upload";
+ * import { gzipSync } from "node:zlib";
  *
- * const shown = ({ bytes, expectedBytes }: UploadProgress): string => `${bytes} of ${expectedBytes ?? "?"}`;
- * console.log(shown({ bytes: 9, expectedBytes: undefined })); // 9 of ?
+ * const options: SaveBodyOptions = { decode: true, maxDecodedBytes: 1_000_000 };
+ * const init = { method: "PUT", headers: { "content-encoding": "gzip" }, body: gzipSync("round and round") };
+ * console.log((await saveBody(new Request("http://localhost/", init), "uploads/note.txt", options)).bytes); // 15
  * ```
  */
-export interface UploadProgress {
-  /** Bytes received so far. */
-  readonly bytes: number;
-  /** Bytes that there will be, if that was announced. */
-  readonly expectedBytes: number | undefined;
-}
-
-/**
- * The options for receiving a body.
- *
- * @example Limits for unknown senders
- * ```ts
- * import { type ReceiveOptions, saveBody } from "@millrace/streams/upload";
- *
- * const limits: ReceiveOptions = { maxBytes: 1_000_000, idleTimeout: 10_000, timeout: 600_000, verify: true };
- * const request = new Request("http://localhost/", { method: "PUT", body: "all of it" });
- * console.log((await saveBody(request, "uploads/note.txt", limits)).bytes); // 9
- * ```
- */
-export interface ReceiveOptions {
+export interface SaveBodyOptions {
   /**
    * The maximum number of bytes to receive, and to store. More is an {@linkcode UploadError} `TOO_LARGE`, before the
    * first byte if the sender says how many there will be.
@@ -96,8 +79,11 @@ export interface ReceiveOptions {
   timeout?: number;
   /** Ends the upload, which is rejected with the signal's reason; nothing is left of it. */
   signal?: AbortSignal;
-  /** Called with the bytes received, as they come and when all have. What it throws ends the upload. */
-  onProgress?: (progress: UploadProgress) => void;
+  /**
+   * Called with the bytes received so far, and those that there will be if that was announced, as they come and when all
+   * have. What it throws ends the upload.
+   */
+  onProgress?: (progress: { readonly bytes: number; readonly expectedBytes: number | undefined }) => void;
   /**
    * Whether the request's `Content-Encoding` is undone (`gzip`, `deflate`, `br`, `zstd`, also several); one that is
    * not known is an {@linkcode UploadError} `UNSUPPORTED`. If false, bytes are stored as they come.
@@ -111,21 +97,6 @@ export interface ReceiveOptions {
    * @default `maxBytes`, or 1 GiB if that is without limit
    */
   maxDecodedBytes?: number;
-}
-
-/**
- * The options of storing bodies.
- *
- * @example Replace a file, for good and for its owner alone
- * ```ts
- * import { saveBody, type StoreOptions } from "@millrace/streams/upload";
- *
- * const storing: StoreOptions = { root: "uploads", overwrite: true, mode: 0o600, flush: true };
- * const request = new Request("http://localhost/", { method: "PUT", body: "second" });
- * console.log((await saveBody(request, "note.txt", storing)).bytes); // 6
- * ```
- */
-export interface StoreOptions {
   /**
    * The folder that destinations are relative to and must not leave, by `..`, absolute paths or links. For names that
    * the sender has a say in. A `..` in them takes the part before it away, as in a URL, be that a link or not.
@@ -156,21 +127,6 @@ export interface StoreOptions {
   digest?: DigestAlgorithm;
 }
 
-/**
- * Options of {@linkcode saveBody}.
- *
- * @example Store what a sender compressed as it was before
- * ```ts
- * import { saveBody, type SaveBodyOptions } from "@millrace/streams/upload";
- * import { gzipSync } from "node:zlib";
- *
- * const options: SaveBodyOptions = { decode: true, maxDecodedBytes: 1_000_000 };
- * const init = { method: "PUT", headers: { "content-encoding": "gzip" }, body: gzipSync("round and round") };
- * console.log((await saveBody(new Request("http://localhost/", init), "uploads/note.txt", options)).bytes); // 15
- * ```
- */
-export interface SaveBodyOptions extends ReceiveOptions, StoreOptions {}
-
 /** Options that only this library's handlers use. */
 export interface InnerOptions {
   /**
@@ -199,7 +155,7 @@ export function bodyMembers(): SchemaOf<
     minRate: rate(0),
     timeout: timeLimit(Infinity),
     signal: signal(),
-    onProgress: func<(progress: UploadProgress) => void>(),
+    onProgress: func<NonNullable<SaveBodyOptions["onProgress"]>>(),
     decode: bool(false),
     maxDecodedBytes: limit(),
     root: pathOption(),

@@ -3,7 +3,7 @@ import { endsWithin, Interval } from "../../timers/mod.ts";
 import type { Announced } from "../body/announced.ts";
 import type { BodySource } from "../body/body_source.ts";
 import { receiveBody } from "../body/receive_body.ts";
-import type { InnerOptions, ReceiveOptions } from "../body/upload_options.ts";
+import type { InnerOptions, SaveBodyOptions } from "../body/upload_options.ts";
 import {
   type HoldOptions,
   type SessionHold,
@@ -23,7 +23,7 @@ export async function appendBody(
   hold: SessionHold,
   source: BodySource,
   announced: Announced,
-  options: ReceiveOptions & InnerOptions,
+  options: SaveBodyOptions & InnerOptions,
   take: (pieces: readonly Uint8Array[]) => void = () => {},
 ): Promise<void> {
   const { body } = receiveBody(source, { ...options, decode: false }, announced);

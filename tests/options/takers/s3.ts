@@ -38,7 +38,6 @@ export const takers: readonly Taker[] = [
   { schema: readOptions, options: "S3ReadOptions", take: (options) => bucket.readable("a", options) },
   {
     schema: rangeOptions,
-    options: "S3Range",
     take: (range) => bucket.readable("a", { range: beside({ start: 0 }, range) as never }),
   },
   { schema: headOptions, take: (options) => bucket.head("a", options) },
