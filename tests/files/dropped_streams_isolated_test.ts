@@ -5,7 +5,7 @@ import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { noise } from "../support/bytes.ts";
-import { tries } from "../support/long_run.ts";
+import { isLong, tries } from "../support/long_run.ts";
 import { type Ended, run } from "../support/processes.ts";
 import { root, runtime } from "../support/runtime.ts";
 import { inFolder } from "../support/folders.ts";
@@ -74,8 +74,8 @@ for (const [what, rounds, ways] of dropped) {
   );
 }
 
-/** Some chunks, after each of which all memory is collected. */
-const SIZE = 800_000;
+/** Six chunks, after each of which all memory is collected; twice as many in a long run. */
+const SIZE = isLong ? 800_000 : 400_000;
 
 test("a file is not closed while any part of its stream is read, whatever is collected meanwhile", () =>
   inFolder(async (folder) => {
