@@ -183,14 +183,17 @@ async function compressFolder(
 ): Promise<void> {
   const told = await toldBy(options.immutable);
   const showsProgress = print !== undefined && process.stderr.isTTY === true;
-  const { previous, ...settings } = withFolders(options, (path) => isAbsolute(path) ? path : `${root}${sep}${path}`);
+  const { previous, retain, ...settings } = withFolders(
+    options,
+    (path) => isAbsolute(path) ? path : `${root}${sep}${path}`,
+  );
   const missing = [previous ?? []].flat().filter((each) => !existsSync(each));
   const former = [previous ?? []].flat().filter((each) => !missing.includes(each));
   let report: PrecompressReport;
   try {
     report = await precompress(folder, {
       ...settings,
-      ...(former.length > 0 && { previous: former }),
+      ...(former.length > 0 && { previous: former, ...(retain !== undefined && { retain }) }),
       immutable: (path) => told(path) || output.isHashed(folder, path),
       ...(showsProgress && { onProgress: showProgress }),
     });

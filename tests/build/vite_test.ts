@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { rename } from "node:fs/promises";
+import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
@@ -138,14 +138,24 @@ test("a build makes deltas against a folder of previous, below the project as th
       out: "site",
       cache: "kept",
     } as const;
-    assert.match(await build(root, {}, options), /^there is no deployed yet, so there are no deltas$/m);
+    assert.match(
+      await build(root, {}, { ...options, retain: 2 }),
+      /^there is no deployed yet, so there are no deltas$/m,
+    );
     assert.ok(!existsSync(join(root, "dist/.millrace.json")), "variants go to the copy alone");
     assert.ok(existsSync(join(root, "kept")), "the cache, too");
     await rename(join(root, "dist"), join(root, "deployed"));
     await writeTree(root, { "src/main.js": `${project["src/main.js"]}console.log("more");` });
     assert.doesNotMatch(await build(root, {}, options), /no deltas/);
-    const files = Object.values((await readManifest(join(root, "site")))!.files);
-    assert.deepEqual(files.flatMap(({ dictionary }) => dictionary?.match ?? []), ["assets/index-*.js"]);
+    const dictionaries = async (): Promise<string[]> => {
+      const files = Object.values((await readManifest(join(root, "site")))!.files);
+      return files.flatMap(({ dictionary }) => dictionary?.match ?? []);
+    };
+    assert.deepEqual(await dictionaries(), ["assets/index-*.js"]);
+    await mkdir(join(root, "deploys"));
+    await rename(join(root, "deployed"), join(root, "deploys/one"));
+    assert.doesNotMatch(await build(root, {}, { ...options, previous: "deploys", retain: 2 }), /no deltas/);
+    assert.deepEqual(await dictionaries(), ["assets/index-*.js"]);
   }));
 
 test("nothing is compressed of what Vite builds for servers, nor while it serves or watches", () =>
