@@ -19,21 +19,29 @@ export function newLockName(prefix: string): string {
   return `${prefix}${processSpace()}.${process.pid}.${threadIdentity()}-${crypto.randomUUID().slice(0, 8)}`;
 }
 
-/** The paths of the locks that this thread holds. */
-export const held: Set<string> = new Set();
-/** The paths of locks that this thread has released, whose files its user may no longer remove. */
-export const released: Set<string> = new Set();
+/** Returns a set of names of lock files that all copies of this module in the thread share: no two files have one name. */
+function sharedNames(what: string): Set<string> {
+  const copies = globalThis as { [key: symbol]: Set<string> | undefined };
+  return copies[Symbol.for(`@millrace/streams.${what}Locks`)] ??= new Set();
+}
+
+/** The names of the locks that this thread holds. */
+export const held: Set<string> = /* @__PURE__ */ sharedNames("held");
+/** The names of locks that this thread has released, whose files its user may no longer remove. */
+export const released: Set<string> = /* @__PURE__ */ sharedNames("released");
 
 /** A lock file, and the thread that made it. */
 export class LockHolder {
   readonly path: string;
+  readonly name: string;
   readonly processId: number;
   readonly isRequest: boolean;
   readonly #space: string;
   readonly #thread: string;
 
-  private constructor(path: string, [, space, id, thread, wanted]: RegExpExecArray) {
-    this.path = path;
+  private constructor(directory: string, name: string, [, space, id, thread, wanted]: RegExpExecArray) {
+    this.path = join(directory, name);
+    this.name = name;
     this.processId = Number(id);
     this.isRequest = wanted !== undefined;
     this.#space = space;
@@ -43,7 +51,7 @@ export class LockHolder {
   /** The holder that a file names; undefined if it is no file of the lock. */
   static of(directory: string, name: string, prefix: string): LockHolder | undefined {
     const found = name.startsWith(prefix) ? identity.exec(name.slice(prefix.length)) : null;
-    return found === null ? undefined : new LockHolder(join(directory, name), found);
+    return found === null ? undefined : new LockHolder(directory, name, found);
   }
 
   /** Whether the holder is of this process, be it of another of its threads. */
@@ -53,8 +61,8 @@ export class LockHolder {
 
   /** Whether the thread runs; "unknown" if only the beats of the file can show that. */
   inspect(): "alive" | "dead" | "unknown" {
-    if (held.has(this.path)) return "alive";
-    if (released.has(this.path)) return "dead";
+    if (held.has(this.name)) return "alive";
+    if (released.has(this.name)) return "dead";
     if (this.#space !== processSpace()) return "unknown";
     // Of this thread it is a lock of another copy of this module: that may have dropped it.
     const isAlive = isThreadAlive(this.processId, this.#thread === threadIdentity() ? undefined : this.#thread);
@@ -71,7 +79,7 @@ export class LockHolder {
 export class BeatWatch {
   readonly #heartbeat: number;
   readonly #expiry: number;
-  readonly #seen = new Map<string, { readonly beat: number; readonly since: number; readonly isAnother: boolean }>();
+  readonly #seen = new Map<string, { readonly beat: number; readonly isAnother: boolean; since: number; at: number }>();
 
   constructor(heartbeat: number, expiry: number) {
     this.#heartbeat = heartbeat;
@@ -83,16 +91,18 @@ export class BeatWatch {
    * first look, "silent" while that is not known.
    *
    * Clocks may differ, jump and stand still with a machine: a file that looks old expires only once no beat was seen for
-   * longer than a holder writes without a look at its file.
+   * longer than a holder writes without a look at its file. What passes while the watcher is blocked itself does not count.
    */
   look({ path, beat }: LockHolder): "beating" | "silent" | "expired" {
     if (beat === undefined) return "expired";
     const now = performance.now();
     const seen = this.#seen.get(path);
     if (seen?.beat !== beat) {
-      this.#seen.set(path, { beat, since: now, isAnother: seen !== undefined });
+      this.#seen.set(path, { beat, isAnother: seen !== undefined, since: now, at: now });
       return seen === undefined ? "silent" : "beating";
     }
+    if (now - seen.at > 2 * this.#heartbeat) seen.since += now - seen.at;
+    seen.at = now;
     const silence = now - seen.since;
     const looksOld = Date.now() - beat >= this.#expiry;
     if (silence >= this.#expiry || looksOld && silence >= UNSEEN * this.#heartbeat) return "expired";

@@ -1,5 +1,5 @@
 import { existsSync, lutimesSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import process from "node:process";
 import { Interval, sleep } from "../timers/mod.ts";
 import { codeOf, fileFailure } from "./failure.ts";
@@ -23,6 +23,8 @@ const MISSED_BEATS = 6;
 const LOOK = 250;
 /** The interval at which a waiter looks whether the lock is free, in ms. */
 const POLL = 50;
+/** For how many times its expiry a silent holder is watched at most, as the watcher may be blocked now and then. */
+const MOST_DOUBT = 4;
 const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT"];
 
 /** The process that has a lock. */
@@ -124,7 +126,7 @@ export class ProcessLock {
       if (!isAtOnce && this.#turn === undefined) return this.#wait(watch);
       const blocking = this.#attempt(watch);
       if (blocking === undefined) return undefined;
-      if (isAtOnce && held.has(blocking.path)) throw this.#options.busy(blocking);
+      if (isAtOnce && held.has(blocking.name)) throw this.#options.busy(blocking);
       return this.#wait(watch, blocking);
     } catch (error) {
       this.release();
@@ -150,9 +152,9 @@ export class ProcessLock {
   release(): void {
     this.#released.abort();
     this.#timer?.stop();
-    held.delete(this.#path);
+    held.delete(basename(this.#path));
     remove(this.#path);
-    if (existsSync(this.#path)) released.add(this.#path);
+    if (existsSync(this.#path)) released.add(basename(this.#path));
     this.#turn?.end();
   }
 
@@ -169,7 +171,7 @@ export class ProcessLock {
       }
       for (; blocking !== undefined; blocking = this.#blocking(watch) ?? this.#attempt(watch)) {
         const isDoubtful = watch.look(blocking) === "silent" && !this.#isSurelyAlive(blocking);
-        const limit = this.#waitFor + (isDoubtful ? this.#expiry : 0);
+        const limit = this.#waitFor + (isDoubtful ? MOST_DOUBT * this.#expiry : 0);
         const waited = performance.now() - start;
         // One that is seen again holds the lock, or it has seen this caller's file, and not been refused for it.
         if (waited > limit && (seen.has(blocking.path) || waited > limit + this.#expiry)) {
@@ -191,7 +193,7 @@ export class ProcessLock {
 
   /** Whether a holder lives whatever its beats: another thread of this process may be about to end, as after `terminate()`. */
   #isSurelyAlive(holder: LockHolder): boolean {
-    return holder.inspect() === "alive" && (held.has(holder.path) || !holder.isInThisProcess);
+    return holder.inspect() === "alive" && (held.has(holder.name) || !holder.isInThisProcess);
   }
 
   /** Makes the file and reads the folder; returns a holder for which the file was removed again, if there is one. */
@@ -199,7 +201,7 @@ export class ProcessLock {
     this.#makeIfPossible();
     const blocking = this.#blocking(watch);
     if (blocking !== undefined) {
-      held.delete(this.#path);
+      held.delete(basename(this.#path));
       remove(this.#path);
       this.#path = this.#newPath(); // so that no other caller takes two attempts for one
       return blocking;
@@ -245,7 +247,7 @@ export class ProcessLock {
     this.#shownAt = start;
     this.#beatAt = performance.now();
     this.#beatTime = Date.now();
-    held.add(this.#path);
+    held.add(basename(this.#path));
   }
 
   #create(): void {
@@ -292,15 +294,15 @@ export class ProcessLock {
     this.#path = this.#newPath();
     try {
       this.#make();
-      held.delete(former);
+      held.delete(basename(former));
       unlinkSync(former); // no watcher sees the folder without both
     } catch (error) {
-      if (held.has(this.#path) && codeOf(error) !== "ENOENT") {
-        released.add(former);
+      if (held.has(basename(this.#path)) && codeOf(error) !== "ENOENT") {
+        released.add(basename(former));
         return true;
       }
       remove(this.#path);
-      held.delete(this.#path);
+      held.delete(basename(this.#path));
       this.#path = former;
       return false;
     }

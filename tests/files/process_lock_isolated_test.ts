@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import fs, { lutimesSync, readdirSync, readFileSync, unlinkSync } from "node:fs";
-import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
+import fs, { lutimesSync, readdirSync, readFileSync, unlinkSync, utimesSync } from "node:fs";
+import { mkdir, readdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import process from "node:process";
@@ -234,6 +234,32 @@ test("a caller that meets another one at the same moment is not refused, but by 
     await assert.rejects(taken(folder), { code: "EBUSY", message: `${ppid} has it` });
     await rm(path);
     assert.deepEqual(await readdir(folder), []);
+  }));
+
+test("a lock is its thread's whatever its folder is called, and for other copies of the package", {
+  skip: needs("links"),
+}, () =>
+  inFolder(async (folder) => {
+    await mkdir(join(folder, "logs"));
+    await symlink("logs", join(folder, "link"));
+    const lock = await taken(join(folder, "logs"));
+    assert.throws(() => void newLock(join(folder, "link")).take(), { code: "EBUSY" });
+    const { [Symbol.for("@millrace/streams.heldLocks")]: shared } = globalThis as { [key: symbol]: unknown };
+    for (const name of await locksIn(join(folder, "logs"))) assert.ok((shared as Set<string>).has(name));
+    lock.requireHeld();
+    lock.release();
+  }));
+
+test("a caller whose thread is blocked takes no holder's silence meanwhile for its end", () =>
+  inFolder(async (folder) => {
+    const path = await put(folder, FOREIGN);
+    const taking = assert.rejects(taken(folder, { heartbeat: 100, expiry: 300 }), { code: "EBUSY" });
+    await pause(40); // it has looked
+    const beats = setInterval(() => utimesSync(path, new Date(), new Date()), 90); // behind the caller's look
+    const end = performance.now() + 700;
+    while (performance.now() < end);
+    await taking;
+    clearInterval(beats);
   }));
 
 test("of many callers in one thread that wait, one has it at a time, in the order in which they came", () =>
