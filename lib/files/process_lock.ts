@@ -23,7 +23,7 @@ const MISSED_BEATS = 6;
 const LOOK = 250;
 /** The interval at which a waiter looks whether the lock is free, in ms. */
 const POLL = 50;
-/** For how many times its expiry a silent holder is watched at most, as the watcher may be blocked now and then. */
+/** The number of expiries for which a silent holder is watched at most: the watcher may be blocked now and then. */
 const MOST_DOUBT = 4;
 const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT"];
 
