@@ -57,6 +57,21 @@ export interface BodyReader {
   cancel(reason: unknown): Promise<void>;
 }
 
+/** Calls `take` with each batch of a body while the next is read; a later failure of the other one is ignored. */
+export async function takeAll(
+  body: BodyReader,
+  take: (pieces: readonly Uint8Array[]) => Promise<void>,
+): Promise<void> {
+  for (let pieces = await body.read(); pieces !== undefined;) {
+    const taking = take(pieces);
+    const reading = body.read();
+    // A sender who leaves ends it, though the destination may be stalled.
+    await Promise.race([taking, reading.then(() => taking)]);
+    body.release();
+    pieces = await reading;
+  }
+}
+
 /** The properties of a stream's source that its reader depends on. */
 export interface StreamTraits {
   /** Whether it comes from the network: its errors are senders who left. */

@@ -2,7 +2,7 @@ import { make } from "multipasta/Search";
 import { type BodySource, fieldOf } from "../body/body_source.ts";
 import { shown, UploadError } from "../body/upload_error.ts";
 import { type FormLimits, malformed, tooLarge } from "./form_options.ts";
-import { parseParameters, type PartHeader, PartHeaderParser } from "./part_header.ts";
+import { parseParameters, parsePartHeader, type PartHeader } from "./part_header.ts";
 
 /** No sender is known whose boundaries do that. */
 const MOST_REPETITIONS = 32;
@@ -83,7 +83,6 @@ type State = "preamble" | "boundary" | "header" | "body" | "epilogue";
  */
 export class FormParser {
   readonly #limits: FormLimits;
-  readonly #headers: PartHeaderParser;
   readonly #search: { write(piece: Uint8Array): void; end(): void };
   readonly #needle: Uint8Array;
   #state: State = "preamble";
@@ -99,7 +98,6 @@ export class FormParser {
 
   constructor(boundary: string, limits: FormLimits) {
     this.#limits = limits;
-    this.#headers = new PartHeaderParser(limits);
     this.#header = new Uint8Array(Math.min(limits.maxHeaderBytes, 512));
     this.#needle = encoder.encode(`\r\n--${boundary}`);
     this.#search = make(`\r\n--${boundary}`, this.#onBytes);
@@ -214,7 +212,7 @@ export class FormParser {
       this.#header[this.#headerLength++] = bytes[index];
       if (bytes[index] !== LF || !this.#isHeaderComplete()) continue;
       const block = this.#header.subarray(0, this.#headerLength);
-      this.#events.push({ kind: "part", header: this.#headers.parse(block, this.#boundaries) });
+      this.#events.push({ kind: "part", header: parsePartHeader(block, this.#boundaries, this.#limits) });
       this.#state = "body";
       return bytes.subarray(index + 1);
     }

@@ -83,49 +83,38 @@ type Fields = Record<string, string | string[]>;
 /** The transfer codings of a part that change nothing. */
 const identities = ["7bit", "8bit", "binary"];
 
-export class PartHeaderParser {
-  readonly #limits: FormLimits;
-  readonly #parse: (block: Uint8Array, start: number) => ReturnValue = make();
-
-  constructor(limits: FormLimits) {
-    this.#limits = limits;
+/** Reads the header of the part with this number, from 1 on, up to the empty line. */
+export function parsePartHeader(block: Uint8Array, number: number, limits: FormLimits): PartHeader {
+  const part = `part ${number}`;
+  const fields = fieldsOf(block, part, limits);
+  const coding = fieldOf(fields, "content-transfer-encoding", part)?.toLowerCase();
+  if (coding !== undefined && !identities.includes(coding)) {
+    // RFC 7578, section 4.7: not used any more. Stored as it is, the file would be another than the sender meant.
+    throw new UploadError("UNSUPPORTED", `The Content-Transfer-Encoding ${shown(coding)} of ${part} is not accepted`);
   }
-
-  /** Reads the header of the part with this number, from 1 on, up to the empty line. */
-  parse(block: Uint8Array, number: number): PartHeader {
-    const part = `part ${number}`;
-    const fields = this.#fieldsOf(block, part);
-    const coding = fieldOf(fields, "content-transfer-encoding", part)?.toLowerCase();
-    if (coding !== undefined && !identities.includes(coding)) {
-      // RFC 7578, section 4.7: not used any more. Stored as it is, the file would be another than the sender meant.
-      throw new UploadError("UNSUPPORTED", `The Content-Transfer-Encoding ${shown(coding)} of ${part} is not accepted`);
-    }
-    const disposition = fieldOf(fields, "content-disposition", part);
-    if (disposition === undefined) throw malformed(`${part} has no Content-Disposition`);
-    const { name, filename } = namesOf(disposition, part);
-    this.#requireLength(name, `The name of ${part} has`);
-    this.#requireLength(filename ?? "", `The filename of ${part} has`);
-    return { name, filename, contentType: fieldOf(fields, "content-type", part) || undefined };
+  const disposition = fieldOf(fields, "content-disposition", part);
+  if (disposition === undefined) throw malformed(`${part} has no Content-Disposition`);
+  const { name, filename } = namesOf(disposition, part);
+  for (const [what, value = ""] of Object.entries({ name, filename })) {
+    if (Buffer.byteLength(value) <= limits.maxNameBytes) continue;
+    throw tooLarge(`The ${what} of ${part} has`, limits.maxNameBytes, "bytes", "maxNameBytes");
   }
+  return { name, filename, contentType: fieldOf(fields, "content-type", part) || undefined };
+}
 
-  #fieldsOf(block: Uint8Array, part: string): Fields {
-    if (block.length === 2) throw malformed(`${part} has no header`);
-    const result = this.#parse(block, 0);
-    if (result._tag === "Headers" && result.endPosition === block.length) return result.headers;
-    const reason = result._tag === "Failure" ? result.reason : undefined;
-    if (reason === "TooManyHeaders") {
-      throw new UploadError("TOO_LARGE", `The header of ${part} has more than the 100 fields that are accepted`);
-    }
-    if (reason === "HeaderTooLarge") { // some blanks count twice there
-      throw tooLarge(`The header of ${part} has`, this.#limits.maxHeaderBytes, "bytes", "maxHeaderBytes");
-    }
-    throw malformed(`the header of ${part} is not made of fields with a name and a value (${reason ?? "unfinished"})`);
+function fieldsOf(block: Uint8Array, part: string, { maxHeaderBytes }: FormLimits): Fields {
+  if (block.length === 2) throw malformed(`${part} has no header`);
+  const result: ReturnValue = make()(block, 0);
+  if (result._tag === "Headers" && result.endPosition === block.length) return result.headers;
+  const reason = result._tag === "Failure" ? result.reason : undefined;
+  if (reason === "TooManyHeaders") {
+    throw new UploadError("TOO_LARGE", `The header of ${part} has more than the 100 fields that are accepted`);
   }
-
-  #requireLength(name: string, what: string): void {
-    const { maxNameBytes } = this.#limits;
-    if (Buffer.byteLength(name) > maxNameBytes) throw tooLarge(what, maxNameBytes, "bytes", "maxNameBytes");
+  // Some blanks count twice there.
+  if (reason === "HeaderTooLarge") {
+    throw tooLarge(`The header of ${part} has`, maxHeaderBytes, "bytes", "maxHeaderBytes");
   }
+  throw malformed(`the header of ${part} is not made of fields with a name and a value (${reason ?? "unfinished"})`);
 }
 
 function fieldOf(fields: Fields, name: string, part: string): string | undefined {

@@ -1,4 +1,4 @@
-import type { BodyReader, BodySource } from "../body/body_source.ts";
+import { type BodyReader, type BodySource, takeAll } from "../body/body_source.ts";
 import { boundaryOf, type FormEvent, FormParser } from "./form_parser.ts";
 import {
   destineBy,
@@ -116,15 +116,7 @@ async function receiveForm(
   stopped: Promise<never>,
 ): Promise<void> {
   stopped.catch(() => {}); // told by the read, or by what races with it
-  let pieces = await body.read();
-  while (pieces !== undefined) {
-    const storing = take(parser.write(pieces));
-    const reading = body.read();
-    // A sender who leaves ends it, or the signal, though a destination may be stalled.
-    await Promise.race([storing, reading.then(() => storing), stopped]);
-    body.release();
-    pieces = await reading;
-  }
+  await takeAll(body, (pieces) => Promise.race([take(parser.write(pieces)), stopped]));
   await Promise.race([take(parser.end()), stopped]);
 }
 

@@ -9,7 +9,8 @@ import type { CompletedUpload, UploadInfo } from "./handler_options.ts";
 import type { Settings } from "./settings.ts";
 import { essenceOf } from "../../semantics/mod.ts";
 import { locationOf } from "./naming.ts";
-import { conditionFailed, conditionIn, wantsNone } from "./storage.ts";
+import type { StoreOptions } from "../session/session_storage.ts";
+import { conditionFailed, conditionIn, type Place, wantsNone } from "./storage.ts";
 
 interface StoredFile {
   readonly name: string;
@@ -34,19 +35,29 @@ export async function receive(
   const options = counting(settings.save, counter);
   if (admitted.file === undefined) return await receiveForm(settings, request, admitted, body, options);
   const { name, found } = admitted.file;
-  const { storage } = settings;
   const { contentType } = admitted.info;
-  const condition = request.method === "PUT" ? conditionIn(request.source) : undefined;
+  const saved = await underConditions(settings, request, name, found, ({ overwrite, claim }) => {
+    const only = claim && { only: { found } };
+    const destination = settings.storage.destination(name, { overwrite, contentType, ...only });
+    return storeBody(body, destination, { ...options, overwrite, claim });
+  });
+  const file = { name, bytes: saved.bytes, digest: saved.digest, contentType };
+  await settings.onComplete?.(completed(file, saved.path, admitted.info));
+  return stored(settings, request, [file], {}, found ? 200 : 201);
+}
+
+/** Stores a file under the conditions of its request; its failure is the one to tell the sender. */
+export async function underConditions<T>(
+  { storage, save }: Settings,
+  { method, source }: Pick<Incoming, "method" | "source">,
+  name: string,
+  found: Place | undefined,
+  store: (options: StoreOptions) => Promise<T>,
+): Promise<T> {
+  const condition = method === "PUT" ? conditionIn(source) : undefined;
+  const overwrite = save.overwrite === true && !(condition && wantsNone(source));
   try {
-    const overwrite = options.overwrite === true && !(condition && wantsNone(request.source));
-    const isConditional = overwrite && condition !== undefined;
-    const only = isConditional && { only: { found } };
-    const destination = storage.destination(name, { overwrite, contentType, ...only });
-    const claim = isConditional ? storage.claim(request.source, found) : undefined;
-    const { bytes, digest, path } = await storeBody(body, destination, { ...options, overwrite, claim });
-    const file = { name, bytes, digest, contentType };
-    await settings.onComplete?.(completed(file, path, admitted.info));
-    return stored(settings, request, [file], {}, found ? 200 : 201);
+    return await store({ overwrite, claim: condition && overwrite ? storage.claim(source, found) : undefined });
   } catch (failure) {
     const error = storage.explained(failure, name);
     // Another request was faster.

@@ -126,28 +126,18 @@ export function typeOf(
 export class Activity {
   /** Whether the handler is closed: requests are refused, and connections end with their answers. */
   isOver = false;
-  #requests = 0;
-  readonly #end = Promise.withResolvers<void>();
+  readonly #requests = new Set<Promise<unknown>>();
 
   /** Calls `use` as a request that is waited for. */
   async during<T>(use: () => Promise<T>): Promise<T> {
-    this.#requests++;
-    try {
-      return await use();
-    } finally {
-      this.#requests--;
-      this.#look();
-    }
+    const request = use();
+    this.#requests.add(request);
+    return await request.finally(() => this.#requests.delete(request));
   }
 
   /** Takes no more requests; resolves when all are answered. */
-  end(): Promise<void> {
+  async end(): Promise<void> {
     this.isOver = true;
-    this.#look();
-    return this.#end.promise;
-  }
-
-  #look(): void {
-    if (this.isOver && this.#requests === 0) this.#end.resolve();
+    await Promise.allSettled(this.#requests);
   }
 }

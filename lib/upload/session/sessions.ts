@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { endsWithin, Interval } from "../../timers/mod.ts";
 import type { Announced } from "../body/announced.ts";
-import type { BodySource } from "../body/body_source.ts";
+import { type BodySource, takeAll } from "../body/body_source.ts";
 import { receiveBody } from "../body/receive_body.ts";
 import type { InnerOptions, SaveBodyOptions } from "../body/upload_options.ts";
 import {
@@ -27,18 +27,11 @@ export async function appendBody(
   take: (pieces: readonly Uint8Array[]) => void = () => {},
 ): Promise<void> {
   const { body } = receiveBody(source, { ...options, decode: false }, announced);
+  let appending: Promise<void> = Promise.resolve();
   try {
-    let pieces = await body.read();
-    while (pieces !== undefined) {
-      const writing = hold.append(pieces);
-      const reading = body.read();
-      reading.catch(() => {}); // told by the next turn, unless the write fails
-      await writing;
-      take(pieces);
-      body.release();
-      pieces = await reading;
-    }
+    await takeAll(body, (pieces) => appending = hold.append(pieces).then(() => take(pieces)));
   } catch (error) {
+    await appending.catch(() => {}); // what came before a failure of the body is kept
     await body.cancel(error);
     throw error;
   } finally {

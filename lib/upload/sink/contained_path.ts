@@ -54,29 +54,25 @@ export interface ContainedPlace {
  */
 export function containedPlace(destination: string | URL, root: string | URL | undefined): ContainedPlace {
   const path = containedPath(destination, root);
-  const folder = root === undefined ? undefined : resolve(requirePlain("root", root));
   const parent = dirname(path);
-  if (folder === undefined || parent === folder) return { path, reached: path, verify: undefined, release() {} };
+  const folder = root === undefined ? parent : resolve(requirePlain("root", root));
+  const plain = { path, reached: path, verify: undefined, release() {} };
+  if (parent === folder) return plain;
   const name = shownName(path, folder);
-  const held = heldFolder(parent, path);
-  if (held === undefined) {
-    return { path, reached: path, verify: () => requireInside(folder, parent, name), release() {} };
+  let held: HeldFolder | undefined;
+  try {
+    held = HeldFolder.open(parent);
+  } catch (error) {
+    throw fileFailure("create", path, error);
   }
+  if (held === undefined) return { ...plain, verify: () => requireInside(folder, parent, name) };
   try {
     requireBelow(realRoot(folder), held.realPath, name);
   } catch (error) {
     held.release();
     throw error;
   }
-  return { path, reached: join(held.path, basename(path)), verify: undefined, release: () => held.release() };
-}
-
-function heldFolder(folder: string, path: string): HeldFolder | undefined {
-  try {
-    return HeldFolder.open(folder);
-  } catch (error) {
-    throw fileFailure("create", path, error);
-  }
+  return { ...plain, reached: join(held.path, basename(path)), release: () => held.release() };
 }
 
 function plainPath(destination: string | URL): string {

@@ -1,5 +1,5 @@
 import { announcedOf, Digester } from "../body/announced.ts";
-import type { BodyReader, BodySource } from "../body/body_source.ts";
+import { type BodySource, takeAll } from "../body/body_source.ts";
 import { type BodySink, type FileOptions, takesStreams } from "./file_sink.ts";
 import { formatDigest } from "../../semantics/mod.ts";
 import { refuseUnused } from "../../streams/internal.ts";
@@ -88,7 +88,14 @@ export async function storeBody(
     received ??= receiveBody(source, options, announced);
     const verified = algorithm && received.digests.get(algorithm);
     const digester = algorithm && verified === undefined ? new Digester([algorithm]) : undefined;
-    const bytes = await copy(received.body, sink, digester);
+    let bytes = 0;
+    const target = sink;
+    await takeAll(received.body, (pieces) => {
+      for (const piece of pieces) bytes += piece.length;
+      const writing = target.write(pieces);
+      digester?.update(pieces);
+      return writing;
+    });
     return await stored(sink, bytes, options, verified ?? digester?.finish().get(algorithm!));
   } catch (error) {
     if (received) await received.body.cancel(error);
@@ -112,21 +119,4 @@ async function stored(
     ...(algorithm && digest && { digest: formatDigest(algorithm, digest) }),
     ...(sink.path !== undefined && { path: sink.path }),
   };
-}
-
-/** Writes all of a body, each batch while the next is read; returns how many bytes there were. */
-async function copy(body: BodyReader, sink: BodySink, digester: Digester | undefined): Promise<number> {
-  let bytes = 0;
-  let pieces = await body.read();
-  while (pieces !== undefined) {
-    for (const piece of pieces) bytes += piece.length;
-    const writing = sink.write(pieces);
-    digester?.update(pieces);
-    const reading = body.read();
-    // A sender who leaves ends it though the sink may be stalled; a later failure of the other one is ignored.
-    await Promise.race([writing, reading.then(() => writing)]);
-    body.release();
-    pieces = await reading;
-  }
-  return bytes;
 }

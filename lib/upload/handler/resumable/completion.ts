@@ -1,10 +1,9 @@
 import { ALGORITHMS, type DigestAlgorithm, formatDigest } from "../../../semantics/mod.ts";
 import { Digester, parseDigestField, verifyDigests } from "../../body/announced.ts";
-import type { UploadError } from "../../body/upload_error.ts";
 import type { SessionHold } from "../../session/session_storage.ts";
 import type { Answer } from "../incoming.ts";
-import { completed, stored } from "../reception.ts";
-import { conditionFailed, conditionIn, requireConditions, wantsNone } from "../storage.ts";
+import { completed, stored, underConditions } from "../reception.ts";
+import { requireConditions } from "../storage.ts";
 import { type Exchange, infoOf, requestOf } from "./exchange.ts";
 
 const decoder = new TextDecoder();
@@ -30,8 +29,9 @@ export async function complete(exchange: Exchange, hold: SessionHold): Promise<A
     const isThere = there !== undefined;
     await hold.save({ ...hold.record, state: "storing", bytes: hold.offset, isThere, digests });
   }
-  const path = await takeName(exchange, hold);
-  const { name, bytes, isThere, contentType, digests = {} } = hold.record;
+  const { name, bytes, isThere, contentType, digests = {}, method } = hold.record;
+  const source = requestOf(hold.record);
+  const path = await underConditions(settings, { method, source }, name!, undefined, (each) => hold.store(name!, each));
   const told = ALGORITHMS.flatMap((name) => digests[name] === undefined ? [] : formatDigest(name, digests[name]));
   const algorithm = settings.save.digest;
   const digest = algorithm && digests[algorithm];
@@ -60,21 +60,4 @@ async function verified(
   const actual = digester.finish();
   verifyDigests("Repr-Digest", expected, actual);
   return Object.fromEntries(actual);
-}
-
-/** Gives the data its name, again after a kill; resolves to the absolute path, if it is a file. */
-async function takeName({ settings }: Exchange, hold: SessionHold): Promise<string | undefined> {
-  const { storage, save } = settings;
-  const { name, method } = hold.record;
-  const source = requestOf(hold.record);
-  const condition = method === "PUT" ? conditionIn(source) : undefined;
-  const overwrite = save.overwrite === true && !(condition && wantsNone(source));
-  const claim = condition && overwrite ? storage.claim(source) : undefined;
-  try {
-    return await hold.store(name!, { overwrite, claim });
-  } catch (failure) {
-    const error = storage.explained(failure, name!);
-    if (condition && (error as UploadError).code === "EXISTS") throw conditionFailed(condition, error);
-    throw error;
-  }
 }
