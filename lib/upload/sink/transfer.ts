@@ -17,98 +17,12 @@ const TURN = 16 * PIECE;
 /** Shared by all: what is read into it is hashed at once. */
 let piece: Uint8Array | undefined;
 
-/** A file that the runtime writes a body to by itself: what is to be known of the body is seen in it. */
-export class FollowedFile implements Pace {
-  readonly #sink: StreamTaker;
-  readonly #announced: Announced;
-  readonly #options: SaveBodyOptions;
-  readonly #fail: (reason: unknown) => void;
-  readonly #digester: Digester | undefined;
-  readonly #timer: Timer = new Timer(() => this.#turn());
-  readonly #start: number = performance.now();
-  #size = 0;
-  #digested = 0;
-
-  /** @param fail Called with the reason if a limit is passed while the body is received. */
-  constructor(sink: StreamTaker, announced: Announced, options: SaveBodyOptions, fail: (reason: unknown) => void) {
-    this.#sink = sink;
-    this.#announced = announced;
-    this.#options = options;
-    this.#fail = fail;
-    const algorithms = new Set<DigestAlgorithm>([...announced.digests.values()].flatMap((some) => [...some.keys()]));
-    if (options.digest !== undefined) algorithms.add(options.digest);
-    if (algorithms.size > 0) this.#digester = new Digester(algorithms);
-    const { maxBytes = Infinity, expectedBytes, onProgress } = options;
-    const isWatched = maxBytes !== Infinity || expectedBytes !== undefined || onProgress !== undefined;
-    if (isWatched || this.#digester) this.#timer.start(INTERVAL);
-  }
-
-  /** Bytes written so far; too many are reported elsewhere, or at the end. */
-  get bytes(): number {
-    return this.#sink.size();
-  }
-
-  /** All the time: while the disk keeps the runtime from reading on, no timer fires that could look at it. */
-  get waited(): number {
-    return performance.now() - this.#start;
-  }
-
-  /** Returns the digests, once all is written. @throws {UploadError} `TOO_LARGE`, or `DIGEST_MISMATCH`. */
-  async finish(): Promise<ReadonlyMap<DigestAlgorithm, string>> {
-    this.stop();
-    this.#look();
-    while (this.#digester && this.#digested < this.#size) {
-      this.#digest();
-      if (this.#digested < this.#size) await setImmediate();
-    }
-    const actual = this.#digester?.finish() ?? new Map<DigestAlgorithm, string>();
-    for (const [field, expected] of this.#announced.digests) verifyDigests(field, expected, actual);
-    return actual;
-  }
-
-  stop(): void {
-    this.#timer.stop();
-  }
-
-  #turn(): void {
-    try {
-      this.#look();
-      this.#digest();
-      this.#timer.start(this.#digester && this.#digested < this.#size ? 0 : INTERVAL);
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  #look(): void {
-    const size = this.#sink.size();
-    if (size === this.#size) return;
-    this.#size = size;
-    tellProgress(size, this.#announced, this.#options);
-  }
-
-  /** Takes what was written since into the digests, or a part of it. */
-  #digest(): void {
-    if (!this.#digester) return;
-    piece ??= new Uint8Array(PIECE);
-    const end = Math.min(this.#size, this.#digested + TURN);
-    while (this.#digested < end) {
-      const wanted = Math.min(PIECE, end - this.#digested);
-      const length = this.#sink.readBack(piece.subarray(0, wanted), this.#digested);
-      if (length === 0) throw new Error(`The file became shorter than the ${this.#size} bytes it had`);
-      this.#digester.update([piece.subarray(0, length)]);
-      this.#digested += length;
-    }
-  }
-}
-
 /**
  * The stream of a body that need not pass through JavaScript: its connection ends it at the length that was announced,
- * and what else is to be known of it can be seen in the file. Of a body in chunks some 50 MB might pass the limit before
- * the file is looked at.
+ * and what else is to be known of it can be seen in the file.
  */
 export function unseenStream(source: BodySource, options: SaveBodyOptions): ReadableStream<Uint8Array> | undefined {
-  if (writeStream === undefined || options.decode) return undefined;
+  if (writeStream === undefined || options.decode || options.expectedBytes !== undefined) return undefined;
   if (!(source instanceof Request) || source.bodyUsed || !source.body || source.body.locked) return undefined;
   return fieldOf(source, "content-length") === undefined ? undefined : source.body;
 }
@@ -124,15 +38,49 @@ export async function transfer(
   options: SaveBodyOptions & InnerOptions,
 ): Promise<{ readonly bytes: number; readonly digests: ReadonlyMap<DigestAlgorithm, string> }> {
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
-  const file = new FollowedFile(sink, announced, options, stop);
-  const deadlines = new Deadlines(options, file, stop);
-  try {
-    const bytes = await Promise.race([sink.writeStream(stream), stopped]);
+  const start = performance.now();
+  // All the time counts: while the disk keeps the runtime from reading on, no timer fires that could look at it.
+  const pace: Pace = {
+    get bytes() {
+      return sink.size();
+    },
+    get waited() {
+      return performance.now() - start;
+    },
+  };
+  const algorithms = new Set<DigestAlgorithm>([...announced.digests.values()].flatMap((some) => [...some.keys()]));
+  if (options.digest !== undefined) algorithms.add(options.digest);
+  const digester = algorithms.size > 0 ? new Digester(algorithms) : undefined;
+  let [size, digested] = [0, 0];
+  /** Tells of what was written since, and takes some of it into the digests; returns whether there is more of it. */
+  const look = (): boolean => {
+    const written = sink.size();
+    if (written !== size) tellProgress(size = written, announced, options);
+    for (const end = Math.min(size, digested + TURN); digester && digested < end;) {
+      piece ??= new Uint8Array(PIECE);
+      const length = sink.readBack(piece.subarray(0, Math.min(PIECE, end - digested)), digested);
+      if (length === 0) throw new Error(`The file became shorter than the ${size} bytes it had`);
+      digester.update([piece.subarray(0, length)]);
+      digested += length;
+    }
+    return digester !== undefined && digested < size;
+  };
+  const timer = new Timer(() => {
+    try {
+      timer.start(look() ? 0 : INTERVAL);
+    } catch (error) {
+      stop(error);
+    }
+  });
+  if (digester || options.onProgress) timer.start(INTERVAL);
+  const deadlines = new Deadlines(options, pace, stop);
+  const bytes = await Promise.race([sink.writeStream(stream), stopped]).finally(() => {
+    timer.stop();
     deadlines.stop();
-    requireExpected(bytes, announced);
-    return { bytes, digests: await Promise.race([file.finish(), stopped]) };
-  } finally {
-    deadlines.stop();
-    file.stop();
-  }
+  });
+  requireExpected(bytes, announced);
+  while (look()) await setImmediate();
+  const digests = digester?.finish() ?? new Map<DigestAlgorithm, string>();
+  for (const [field, expected] of announced.digests) verifyDigests(field, expected, digests);
+  return { bytes, digests };
 }
