@@ -43,7 +43,7 @@ const LANES = isWine ? 1 : Math.floor(3.5 * availableParallelism());
 const ISOLATED = "_isolated_test.ts";
 
 /** The highest number of files of a part, by whether they share a process. */
-const MOST_FILES = { shared: 20, own: 5 };
+const MOST_FILES = { shared: isWine ? 4 : 20, own: 5 };
 
 /** The cost from which a file is a part of its own: such begin first, so that the lanes end at about the same time. */
 const HIGH_COST = 5;

@@ -27,7 +27,7 @@ export { followedPlace, keepAttributes, type NameOptions, type Place, placeItsel
 export { attemptsOf } from "./series/rotating_file_writable.ts";
 export type { SeriesAttempts } from "./series/series_attempts.ts";
 export { rotationMembers } from "./series/rotation_options.ts";
-export { renameFile, renameFileNow } from "./rename.ts";
+export { removeFileNow, removeFolderNow, renameFile, renameFileNow, whileRefused } from "./rename.ts";
 export {
   openUnnamed,
   removeAbandonedOnce,

@@ -17,7 +17,7 @@ import { basename, dirname, join } from "node:path";
 import { codeOf } from "./failure.ts";
 import { lastingPath } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
-import { renameFile, renameFileNow, whileRefused, whileRefusedNow } from "./rename.ts";
+import { removeFileNow, renameFile, renameFileNow, whileRefused } from "./rename.ts";
 
 /** The place where a file is to get its name, and its present holder. */
 export interface Place {
@@ -191,7 +191,7 @@ export function takeNameNow(from: string, to: string): void {
     return renameFileNow(from, to); // a file system without links
   }
   try {
-    whileRefusedNow(() => unlinkSync(from));
+    removeFileNow(from);
   } catch {
     // The file has its name.
   }

@@ -1,4 +1,4 @@
-import { existsSync, lutimesSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lutimesSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { Interval, sleep } from "../timers/mod.ts";
@@ -14,6 +14,7 @@ import {
   UNCHECKED,
   WANTED,
 } from "./lock_holder.ts";
+import { removeFileNow } from "./rename.ts";
 
 /** The interval at which holders touch their files unless an option says otherwise, in ms. */
 const HEARTBEAT = 5000;
@@ -295,7 +296,7 @@ export class ProcessLock {
     try {
       this.#make();
       held.delete(basename(former));
-      unlinkSync(former); // no watcher sees the folder without both
+      removeFileNow(former); // no watcher sees the folder without both
     } catch (error) {
       if (held.has(basename(this.#path)) && codeOf(error) !== "ENOENT") {
         released.add(basename(former));
@@ -354,7 +355,7 @@ function ask(request: string): void {
 
 function remove(path: string): void {
   try {
-    unlinkSync(path);
+    removeFileNow(path);
   } catch {
     // It is gone, or stays as what a dead holder left.
   }

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, renameSync } from "node:fs";
+import { chmodSync, lstatSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { passingRefusals } from "../runtime/mod.ts";
 import { sleep } from "../timers/mod.ts";
@@ -102,6 +102,16 @@ export function renameFileNow(from: string, to: string, patience: Patience = {})
       throw error;
     }
   }, patience);
+}
+
+/** Removes a file, or a link, once no other process has it open: refusals block the thread for half a second at most. */
+export function removeFileNow(path: string): void {
+  whileRefusedNow(() => unlinkSync(path));
+}
+
+/** Removes an empty folder as {@linkcode removeFileNow} does a file. */
+export function removeFolderNow(path: string): void {
+  whileRefusedNow(() => rmdirSync(path));
 }
 
 /** The permission of a file's owner to write to it; on Windows, the read-only attribute's opposite. */

@@ -1,4 +1,4 @@
-import { constants, unlinkSync } from "node:fs";
+import { constants } from "node:fs";
 import { lstat, mkdir, opendir, readdir, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import { codeOf, failing, fileFailure } from "./failure.ts";
 import { linkFlag, OpenFile } from "./open_file.ts";
 import { filePath, isTemporaryName, TEMPORARY } from "./names.ts";
 import { isThreadAlive, mainThreadStart, processSpace } from "./process_identity.ts";
-import { renameFile, whileRefused, whileRefusedNow } from "./rename.ts";
+import { removeFileNow, renameFile, whileRefused } from "./rename.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 /** The file system's clock may be behind the process's by a tick, in ms. */
@@ -203,7 +203,7 @@ export async function removeTemporary(path: string): Promise<boolean> {
 /** Removes a temporary file as {@linkcode removeTemporary} does, at once. */
 export function removeTemporaryNow(path: string): void {
   try {
-    whileRefusedNow(() => unlinkSync(path));
+    removeFileNow(path);
   } catch {
     // It is gone, or is left to a sweep.
   }

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { lstat, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import { type LockedBy, ProcessLock } from "../files/internal.ts";
+import { type LockedBy, ProcessLock, whileRefused } from "../files/internal.ts";
 import { checkedRecord, checkedVariant, isFormat, isKey, journalName } from "./manifest.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
@@ -125,7 +125,7 @@ export class Journal {
   /** Ends the journal, of which the manifest has all now. */
   async remove(): Promise<void> {
     this.#close();
-    await rm(this.#path, { force: true });
+    await whileRefused(() => rm(this.#path, { force: true }));
     this.#lock.release();
   }
 

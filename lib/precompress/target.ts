@@ -1,6 +1,14 @@
-import { chmod, lstat, mkdir, rmdir, utimes } from "node:fs/promises";
+import { chmod, lstat, mkdir, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { flushFolder, identityOf, makeDirectory, removeIfSame, takeName, writeAtomically } from "../files/internal.ts";
+import {
+  flushFolder,
+  identityOf,
+  makeDirectory,
+  removeFolderNow,
+  removeIfSame,
+  takeName,
+  writeAtomically,
+} from "../files/internal.ts";
 import { type FormerRuns, LINK_ON_THE_WAY } from "./former_runs.ts";
 import { FolderChangedError, Journal, type JournalEntry } from "./journal.ts";
 import { manifestName, manifestText, readManifestText } from "./manifest.ts";
@@ -104,7 +112,7 @@ export class Target {
       const place = await this.#former.placeOf(folder);
       if (!(await lstat(place)).isDirectory()) return; // a link stays
       try {
-        await rmdir(place);
+        removeFolderNow(place);
       } catch {
         return; // something is in it
       }

@@ -7,6 +7,7 @@
  *   `fdatasync()` need write access.
  * - With `IGNORE_CASE` in the environment, names are found in any case of their letters, and `realpath()` gives them as
  *   they were made.
+ * - With `SCANNED`, the first attempt to rename or remove what has a path is refused, as while a scanner has it open.
  */
 "use strict";
 const fs = require("node:fs");
@@ -61,11 +62,26 @@ const paths = {
   ...{ realpath: 1, access: 1, copyFile: 2, link: 2, rename: 2, opendir: 1 },
 };
 
+const scanned = new Set();
+const moves = new Set(["rename", "rm", "rmdir", "unlink"]);
+
+/** Whether a scanner has what is at a path open, for the first time. */
+function isScanned(name, path) {
+  if (!process.env.SCANNED || !moves.has(name) || lstatSync(path, { throwIfNoEntry: false }) === undefined) {
+    return false;
+  }
+  const key = `${name} ${resolve(String(path))}`;
+  return !scanned.has(key) && scanned.add(key) !== undefined;
+}
+
 function checked(name, args) {
   if (process.env.IGNORE_CASE) {
     for (let i = 0; i < (paths[name] ?? 0); i++) {
       if (typeof args[i] === "string") args[i] = found(args[i]);
     }
+  }
+  if (isScanned(name, args[0])) {
+    throw Object.assign(new Error(`EBUSY: resource busy or locked, ${name}`), { code: "EBUSY", syscall: name });
   }
   if (!refuses[name]?.(...args)) return;
   throw Object.assign(new Error(`EPERM: operation not permitted, ${name}`), { code: "EPERM", syscall: name });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmod, readFile, rename } from "node:fs/promises";
+import { chmod, mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test, { describe } from "node:test";
@@ -84,6 +84,50 @@ describe(
         }`;
         assert.equal(await run(code, folder), "");
         assert.deepEqual(await listed(folder), []);
+      }));
+
+    test("what a scanner has open for a moment is replaced and removed all the same, and no lock is left", () =>
+      inFolder(async (folder) => {
+        await writeTree(folder, { "site/a.html": page("a"), "site/b/c.html": page("c") });
+        await mkdir(join(folder, "logs"));
+        const code = `
+        const { mkdirSync, rmSync } = await import("node:fs");
+        const { createUploadHandler } = await import("./lib/upload/mod.ts");
+        const options = { out: folder + "/out", formats: ["gzip"] };
+        const lines = [];
+        const run = async () => lines.push((await Site.precompress(folder + "/site", options)).problems.length);
+        await run();
+        process.env.SCANNED = "";
+        rmSync(folder + "/site/b", { recursive: true });
+        process.env.SCANNED = "1";
+        await run();
+        for (const lengths of [[9, 9, 9], [9]]) {
+          const log = new Files.RotatingFileWritable({ directory: folder + "/logs", name: "a.log", maxFileSize: 9, overwrite: true });
+          const writer = log.getWriter();
+          for (const length of lengths) await writer.write("x".repeat(length));
+          await writer.close();
+        }
+        process.env.SCANNED = "";
+        mkdirSync(folder + "/uploads");
+        process.env.SCANNED = "1";
+        const uploads = createUploadHandler({ directory: folder + "/uploads", overwrite: true, resumable: true, log() {} });
+        const send = async (method, path, fields, body) => {
+          const headers = { "upload-draft-interop-version": "8", ...fields };
+          const response = await uploads.fetch(new Request(new URL(path, "http://localhost"), { method, headers, body }));
+          lines.push(response.status);
+          return response.headers.get("location");
+        };
+        for (let i = 0; i < 2; i++) {
+          const upload = await send("PUT", "/a.txt", { "upload-complete": "?0" }, "a ");
+          const rest = { "content-type": "application/partial-upload", "upload-complete": "?1", "upload-offset": "2" };
+          await send("PATCH", upload, rest, "file");
+        }
+        await send("DELETE", await send("PUT", "/b.txt", { "upload-complete": "?0" }, "b"), {});
+        console.log(lines.join());`;
+        assert.equal((await run(code, folder, { SCANNED: "1" })).trim(), "0,0,201,201,201,200,201,204");
+        const left = (await listed(folder)).filter((path) => !/\.millrace(?:-uploads|\.json)|\.tmp$/.test(path));
+        const expected = ["logs/a-00001.log", "out/a.html", "out/a.html.gz", "site/a.html", "uploads/a.txt"];
+        assert.deepEqual(left, expected);
       }));
 
     for (const into of ["out", "site"]) {

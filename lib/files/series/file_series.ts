@@ -5,6 +5,7 @@ import process from "node:process";
 import { described } from "../../streams/internal.ts";
 import { failing } from "../failure.ts";
 import { refusedOnWindows } from "../names.ts";
+import { whileRefused } from "../rename.ts";
 
 /** Digits of a file's number; later ones have more. */
 const DIGITS = 5;
@@ -111,7 +112,7 @@ export class FileSeries {
     for (const entry of await this.leftOver()) {
       const path = join(this.directory, entry.name);
       if (entry.isDirectory()) continue;
-      await rm(path, { force: true }).catch(failing("remove", path));
+      await whileRefused(() => rm(path, { force: true })).catch(failing("remove", path));
     }
   }
 
@@ -119,7 +120,7 @@ export class FileSeries {
   async removeOther(path: string): Promise<void> {
     const status = await lstat(path).catch(() => undefined);
     if (status === undefined || status.isDirectory() || status.isFile() && status.nlink === 1) return;
-    await rm(path, { force: true }).catch(failing("remove", path));
+    await whileRefused(() => rm(path, { force: true })).catch(failing("remove", path));
   }
 
   /** The first names, where a caller's function makes them; it may know fewer. */

@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  type Stats,
-  truncateSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, lstatSync, readdirSync, readFileSync, type Stats, truncateSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
   flushFolder,
@@ -17,6 +7,8 @@ import {
   type NameOptions,
   OpenFile,
   type ProcessLock,
+  removeFileNow,
+  removeFolderNow,
   renameFile,
   renameFileNow,
   takeName,
@@ -141,7 +133,7 @@ export class DiskHold implements SessionHold {
 
   async dropData(): Promise<void> {
     await this.settle();
-    if (statusOf(this.#data) !== undefined) unlinkSync(this.#data);
+    if (statusOf(this.#data) !== undefined) removeFileNow(this.#data);
   }
 
   async store(name: string, options: StoreOptions): Promise<string> {
@@ -166,7 +158,7 @@ export class DiskHold implements SessionHold {
     if (data === undefined) return; // it was stored before this process began
     const there = lstatSync(reached, { bigint: true, throwIfNoEntry: false });
     if (there !== undefined && there.ino === data.ino && there.dev === data.dev) {
-      unlinkSync(source); // killed between its two names
+      removeFileNow(source); // killed between its two names
       return;
     }
     const place = statusOf(reached);
@@ -232,13 +224,13 @@ export function empty(folder: string): boolean {
   // The record first: without it no request finds the session, and what is left of it expires.
   for (const name of namesIn(folder).filter(isOwnName).sort((a, b) => Number(b === RECORD) - Number(a === RECORD))) {
     try {
-      unlinkSync(join(folder, name));
+      removeFileNow(join(folder, name));
     } catch {
       // The folder cannot be removed then, and the next sweep tries again.
     }
   }
   try {
-    rmdirSync(folder);
+    removeFolderNow(folder);
     return true;
   } catch {
     return false;
