@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { TimeLimit } from "../timers/mod.ts";
@@ -62,7 +62,8 @@ export class LockHolder {
   /** Whether the thread runs; "unknown" if only the beats of the file can show that. */
   inspect(): "alive" | "dead" | "unknown" {
     if (held.has(this.name)) return "alive";
-    if (released.has(this.name)) return "dead";
+    // Of one with a size the holder could not remove the file.
+    if (released.has(this.name) || (lstatSync(this.path, { throwIfNoEntry: false })?.size ?? 0) > 0) return "dead";
     if (this.#space !== processSpace()) return "unknown";
     // Of this thread it is a lock of another copy of this module: that may have dropped it.
     const isAlive = isThreadAlive(this.processId, this.#thread === threadIdentity() ? undefined : this.#thread);

@@ -53,9 +53,9 @@ export class OpenFile {
     return new OpenFile(number, false);
   }
 
-  /** Opens a file as {@linkcode open} does, synchronously; further calls are asynchronous. */
-  static openNow(path: string, flags: string | number, mode?: number): OpenFile {
-    return new OpenFile(fs.openSync(path, flags, mode), false);
+  /** Opens a file as {@linkcode open} does, synchronously. */
+  static openNow(path: string, flags: string | number, { mode, atOnce = false }: OpenFileOptions = {}): OpenFile {
+    return new OpenFile(fs.openSync(path, flags, mode), atOnce);
   }
 
   get isClosed(): boolean {

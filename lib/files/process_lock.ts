@@ -2,6 +2,7 @@ import { existsSync, lutimesSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { Interval, sleep } from "../timers/mod.ts";
+import { userNumber } from "../runtime/mod.ts";
 import { codeOf, fileFailure } from "./failure.ts";
 import {
   BeatWatch,
@@ -14,6 +15,7 @@ import {
   UNCHECKED,
   WANTED,
 } from "./lock_holder.ts";
+import { OpenFile } from "./open_file.ts";
 import { removeFileNow } from "./rename.ts";
 
 /** The interval at which holders touch their files unless an option says otherwise, in ms. */
@@ -76,6 +78,8 @@ export class ProcessLock {
   readonly #options: ProcessLockOptions;
   readonly #prefix: string;
   #path: string;
+  /** The open file of a superuser's lock: such a process may give up the right to remove it. */
+  #file: OpenFile | undefined = undefined;
   readonly #heartbeat: number;
   readonly #expiry: number;
   readonly #waitFor: number;
@@ -155,7 +159,8 @@ export class ProcessLock {
     this.#timer?.stop();
     held.delete(basename(this.#path));
     remove(this.#path);
-    if (existsSync(this.#path)) released.add(basename(this.#path));
+    if (existsSync(this.#path)) markReleased(this.#path, this.#file);
+    void this.#file?.close();
     this.#turn?.end();
   }
 
@@ -204,6 +209,7 @@ export class ProcessLock {
     if (blocking !== undefined) {
       held.delete(basename(this.#path));
       remove(this.#path);
+      void this.#file?.close();
       this.#path = this.#newPath(); // so that no other caller takes two attempts for one
       return blocking;
     }
@@ -253,7 +259,8 @@ export class ProcessLock {
 
   #create(): void {
     try {
-      writeFileSync(this.#path, "", { flag: "wx" });
+      if (userNumber() === 0) this.#file = OpenFile.openNow(this.#path, "wx", { atOnce: true });
+      else writeFileSync(this.#path, "", { flag: "wx" });
     } catch (error) {
       throw fileFailure("create", this.#path, error);
     }
@@ -291,7 +298,7 @@ export class ProcessLock {
 
   /** Makes the file anew, for a process that gave up its rights to the former one; returns whether it holds that. */
   #replace(): boolean {
-    const former = this.#path;
+    const [former, file] = [this.#path, this.#file];
     this.#path = this.#newPath();
     try {
       this.#make();
@@ -299,14 +306,17 @@ export class ProcessLock {
       removeFileNow(former); // no watcher sees the folder without both
     } catch (error) {
       if (held.has(basename(this.#path)) && codeOf(error) !== "ENOENT") {
-        released.add(basename(former));
+        markReleased(former, file);
+        void file?.close();
         return true;
       }
       remove(this.#path);
       held.delete(basename(this.#path));
       this.#path = former;
+      this.#file = file;
       return false;
     }
+    void file?.close();
     return true;
   }
 
@@ -350,6 +360,16 @@ function ask(request: string): void {
     writeFileSync(request, "", { flag: "a" });
   } catch {
     // A disk without room for it: the lock is waited for all the same.
+  }
+}
+
+/** Marks a file that its user may no longer remove: by its size, which takes no room on the disk, for other processes. */
+function markReleased(path: string, file: OpenFile | undefined): void {
+  released.add(basename(path));
+  try {
+    file?.truncate(1, path);
+  } catch {
+    // It stays as that of a holder that lives as long as the process.
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fs, { lutimesSync, readdirSync, readFileSync, unlinkSync, utimesSync } from "node:fs";
+import fs, { lutimesSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync } from "node:fs";
 import { mkdir, readdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
@@ -106,7 +106,7 @@ test("a lock whose file cannot be touched is lost if and only if the file is gon
 
 test("a holder that may not touch its file any more shows that it lives by a new one, or is lost before that expires", (context) =>
   inFolder(async (folder) => {
-    const { lutimesSync: touch, writeFileSync: write } = fs;
+    const { lutimesSync: touch, openSync: open, writeFileSync: write } = fs;
     for (const mayCreate of [true, false]) {
       const lock = await taken(folder, { heartbeat: 40, expiry: 400 });
       const [former] = await locksIn(folder);
@@ -116,7 +116,7 @@ test("a holder that may not touch its file any more shows that it lives by a new
       fs.lutimesSync = ((path: string, ...times: [number, number]) => {
         return path.endsWith(former) ? refuse(path) : touch(path, ...times);
       }) as never;
-      if (!mayCreate) fs.writeFileSync = refuse as never;
+      if (!mayCreate) fs.writeFileSync = fs.openSync = refuse as never;
       syncBuiltinESMExports();
       try {
         if (lutimesSync === touch) return context.skip("imports of this runtime do not follow the module");
@@ -136,6 +136,7 @@ test("a holder that may not touch its file any more shows that it lives by a new
       } finally {
         fs.lutimesSync = touch;
         fs.writeFileSync = write;
+        fs.openSync = open;
         syncBuiltinESMExports();
         lock.release();
       }
@@ -157,6 +158,8 @@ test("a lock that was released is free for its process, though its user may not 
       if (unlinkSync === unlink) return context.skip("imports of this runtime do not follow the module");
       assert.throws(() => void newLock(folder).take(), { code: "EBUSY" });
       lock.release();
+      // A superuser's process marks it for others before it ends.
+      if (process.geteuid?.() === 0) assert.equal(statSync(join(folder, former)).size, 1);
       for (let i = 0; i < 2; i++) {
         const next = await taken(folder);
         assert.throws(() => void newLock(folder).take(), { code: "EBUSY" });
@@ -249,6 +252,22 @@ test("a lock is its thread's whatever its folder is called, and for other copies
     lock.requireHeld();
     lock.release();
   }));
+
+test(
+  "the lock file of a process that lives is free once it has a size",
+  { skip: needs("proc") },
+  () =>
+    inFolder(async (folder) => {
+      const { ppid } = process;
+      const status = readFileSync(`/proc/${ppid}/stat`, "latin1");
+      const start = status.slice(status.lastIndexOf(")") + 2).split(" ")[19];
+      const path = await put(folder, `${processSpace()}.${ppid}.${ppid}.${start}`);
+      await assert.rejects(taken(folder), { code: "EBUSY" });
+      await writeFile(path, "x");
+      (await taken(folder)).release();
+      assert.deepEqual(await readdir(folder), []);
+    }),
+);
 
 test("a caller whose thread is blocked takes no holder's silence meanwhile for its end", () =>
   inFolder(async (folder) => {

@@ -197,7 +197,7 @@ export class SeriesUpkeep {
     record.note(number, { temporary: basename(temporary) });
     const { extension, level } = packedFormats.find((each) => each.format === format)!;
     try {
-      await OpenFile.openNow(temporary, "wx", 0o600).close(); // which the worker opens again
+      await OpenFile.openNow(temporary, "wx", { mode: 0o600 }).close(); // which the worker opens again
       const mtimeMs = Number(status.mtimeNs) / 1e6;
       const outcome = await this.#thread.run({ source, temporary, format, level, mtimeMs });
       if (outcome.message !== undefined) throw Object.assign(new Error(outcome.message), outcome);
