@@ -250,7 +250,10 @@ function reasonOf(error: unknown, { hostname, port }: ServeOptions, last: number
     return `${place}: ${last > port ? "all are" : "the port is"} in use; choose another, or 0 for any free one`;
   }
   if (code === "EACCES" || code === "EPERM") {
-    return `${place}: permission denied; ports below 1024 may be for administrators only, choose a higher one`;
+    const why = port < 1024
+      ? "ports below 1024 may be for administrators only"
+      : "the system may keep it, as Windows does";
+    return `${place}: permission denied; ${why}, choose another one`;
   }
   if (code === "EADDRNOTAVAIL") return `${place}: this machine has no such address`;
   return `${place}: ${message}`;

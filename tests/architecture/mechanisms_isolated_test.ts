@@ -54,11 +54,13 @@ const mechanisms: readonly Mechanism[] = [
   },
   {
     name: "removals",
-    pattern: /\b(?:rm|rmdir|unlink)(?:Sync)?\(|[{,]\s*(?:rm|rmdir|unlink)(?:Sync)?\s*(?:[,}]|as\b)/,
+    pattern:
+      /\b(?:(?:rm|rmdir|unlink)(?:Sync)?|remove(?:File|Folder)Now)\(|[{,]\s*(?:rm|rmdir|unlink)(?:Sync)?\s*(?:[,}]|as\b)/,
     instead:
       "removeIfSame() or CreatedFile of lib/files/created_file.ts, or removeTemporary() of lib/files/temporary.ts",
     allowed: {
       "lib/files/created_file.ts": "the mechanism itself: proves that a file is still the same",
+      "lib/files/rename.ts": "the calls themselves, which wait while Windows refuses",
       "lib/files/temporary.ts": "the mechanism itself: all names that it removes are its own",
       "lib/files/place.ts": "a file that takes another name loses the temporary one",
       "lib/files/process_lock.ts": "each lock's name is its holder's, or that of a holder that is dead",
@@ -73,6 +75,7 @@ const mechanisms: readonly Mechanism[] = [
       'import {\n  lstatSync,\n  rmSync,\n} from "node:fs";',
       "fs.rmdirSync(folder);",
       "await promises.unlink(path);",
+      "removeFileNow(path);",
     ],
     innocent: [
       "await removeIfSame(path, identity);",
