@@ -1,3 +1,4 @@
+import { afterPoll } from "../runtime/mod.ts";
 import { DeadlineList, Timer } from "../timers/mod.ts";
 import type { ResolvedOptions } from "./http_client_options.ts";
 import { HttpError } from "./http_error.ts";
@@ -66,7 +67,7 @@ export class ClientCore implements OriginHost {
   deadlinesOf(ms: number): DeadlineList {
     let deadlines = this.#deadlines.get(ms);
     if (deadlines === undefined) {
-      deadlines = new DeadlineList(ms);
+      deadlines = new DeadlineList(ms, { afterPoll });
       if (this.#deadlines.size < TIMEOUTS_KEPT) this.#deadlines.set(ms, deadlines);
     }
     return deadlines;

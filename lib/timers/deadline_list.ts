@@ -1,4 +1,4 @@
-import { Timer } from "./timer.ts";
+import { Timer, type TimerOptions } from "./timer.ts";
 
 /** An object with a deadline. It belongs to one {@linkcode DeadlineList} at a time, which alone sets its links. */
 export interface Timed {
@@ -18,13 +18,14 @@ export class DeadlineList {
   readonly #ms: number;
   #first: Timed | undefined = undefined;
   #last: Timed | undefined = undefined;
-  readonly #timer: Timer = new Timer(() => this.#expire(), { keepsAlive: false });
+  readonly #timer: Timer;
   /** The time that the timer is set to. */
   #due = 0;
 
   /** Creates an empty list; `ms` is the time from `start()` to the deadline, of any length, Infinity for none. */
-  constructor(ms: number) {
+  constructor(ms: number, options: Omit<TimerOptions, "keepsAlive"> = {}) {
     this.#ms = ms;
+    this.#timer = new Timer((late) => this.#expire(this.#due + late), { ...options, keepsAlive: false });
   }
 
   /** Sets the deadline of an object, or sets it anew. */
@@ -63,10 +64,9 @@ export class DeadlineList {
     this.#timer.setDue(expiresAt, now);
   }
 
-  #expire(): void {
-    const now = Math.max(performance.now(), this.#due); // a clock that a test has stopped never comes to the due time
+  #expire(time: number): void {
     try {
-      while (this.#first !== undefined && this.#first.expiresAt <= now) {
+      while (this.#first !== undefined && this.#first.expiresAt <= time) {
         const timed = this.#first;
         this.stop(timed);
         timed.onExpired();

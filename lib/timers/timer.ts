@@ -10,10 +10,18 @@ export const KEEPS_TIMERS: unique symbol = Symbol("keepsTimers");
 /** The time in ms by which a runtime may fire a timer early, and some. */
 const ROUNDING = 2;
 
+/** A timer so much too late, in ms, says that the program was held up: it waits for half as long again. */
+const LATE = 1000;
+
 /** Options of {@linkcode Timer}, {@linkcode Interval} and {@linkcode sleep}. */
 export interface TimerOptions {
   /** Whether the process stays alive for it. Default: true, as for timers of the platform. */
   readonly keepsAlive?: boolean;
+  /**
+   * Calls back once the event loop has looked at all sockets. For deadlines of what comes by them: a timer with it takes a last look
+   * before it calls, since the program may have been held up. Stopped or put off by then, it does not call.
+   */
+  readonly afterPoll?: ((callback: () => void) => void) | undefined;
 }
 
 /**
@@ -23,6 +31,9 @@ export interface TimerOptions {
 export class Timer {
   readonly #onDue: (lateMs: number) => void;
   readonly #keepsAlive: boolean;
+  readonly #afterPoll: TimerOptions["afterPoll"];
+  /** Whether it takes the last look. */
+  #isLooking = false;
   #timer: NodeJS.Timeout | undefined = undefined;
   /** The time at which the runtime's timer fires, of `performance.now()`; Infinity without one. */
   #firesAt = Infinity;
@@ -36,9 +47,10 @@ export class Timer {
    * Creates a timer that is not set. `onDue` is called once each time it was set and not stopped, with the ms after the
    * due time (many if the event loop was blocked), and never within `setDue()` or `start()`.
    */
-  constructor(onDue: (lateMs: number) => void, { keepsAlive = true }: TimerOptions = {}) {
+  constructor(onDue: (lateMs: number) => void, { keepsAlive = true, afterPoll }: TimerOptions = {}) {
     this.#onDue = onDue;
     this.#keepsAlive = keepsAlive;
+    this.#afterPoll = afterPoll;
   }
 
   get isSet(): boolean {
@@ -57,6 +69,7 @@ export class Timer {
       if (this.#keepsAlive) this.stop();
       return;
     }
+    if (this.#isLooking) return; // which ends soon
     const time = now ?? performance.now();
     if (!(this.#firesAt <= at) || this.#isReplaced) this.#arm(time);
     // One that is overdue is late, as the event loop is, or was dropped by a clock of a test: another one beside it.
@@ -86,6 +99,7 @@ export class Timer {
     if (!this.#isReplaced) timers.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#firesAt = Infinity;
+    this.#isLooking = false;
     this.#generation++;
   }
 
@@ -94,8 +108,8 @@ export class Timer {
     this.#set(now);
   }
 
-  #set(now: number): void {
-    const delay = Math.min(Math.max(Math.ceil(this.#due - now), 1), MAX_TIMER_DELAY);
+  #set(now: number, ms: number = this.#due - now): void {
+    const delay = Math.min(Math.max(Math.ceil(ms), 1), MAX_TIMER_DELAY);
     this.#firesAt = now + delay;
     this.#setBy = timers.setTimeout;
     this.#timer = timers.setTimeout(this.#look, delay, this.#generation, this.#firesAt);
@@ -112,10 +126,23 @@ export class Timer {
     // Runtimes fire a millisecond early at most: a clock that is further behind is one of a test.
     const stands = wasWhole && this.#due - now > ROUNDING;
     if (now < this.#due && !stands) return this.#arm(now);
-    const late = Math.max(now - this.#due, 0);
+    const at = Math.max(now, this.#due);
+    if (this.#afterPoll === undefined) return this.#end(at);
+    this.#isLooking = true;
+    if (now - firesAt >= LATE) return this.#set(now, LATE / 2);
+    const looks = this.#generation;
+    this.#afterPoll(() => looks === this.#generation && this.#end(at));
+  };
+
+  /** Calls back what was due `at` that time, and still is. */
+  #end(at: number): void {
+    this.#isLooking = false;
+    const late = at - this.#due;
+    if (this.#due === Infinity) return;
+    if (late < 0) return this.#arm(performance.now());
     this.#due = Infinity;
     this.#onDue(late);
-  };
+  }
 }
 
 /** Whether a function is the runtime's own, or keeps what it sets as that does. Those of clocks for tests are bound, or lead to the clock. */

@@ -188,6 +188,47 @@ test("the real clock: a timer fires, and not before its time", async () => {
   }
 });
 
+test("a timer with a last look is not due if it is stopped or put off in that, and whatever is due later has its own", () => {
+  using clock = new FakeClock();
+  let looks: (() => void)[] = [];
+  const poll = (): void => {
+    const due = looks;
+    looks = [];
+    for (const look of due) look();
+  };
+  const fired: number[] = [];
+  const timer = new Timer((late) => fired.push(late), { afterPoll: (look) => looks.push(look), keepsAlive: false });
+  for (const change of [() => timer.stop(), () => timer.setDue(Infinity), () => timer.start(100)]) {
+    timer.start(100);
+    clock.block(900);
+    assert.deepEqual([fired, looks.length], [[], 1]);
+    change();
+    poll();
+    assert.deepEqual([fired, looks.length], [[], 0]);
+  }
+  clock.turn(100);
+  timer.setDue(clock.now - 50); // does not put it off
+  poll();
+  assert.deepEqual([fired, looks.length, timer.isSet], [[50], 0, false]);
+  timer.start(100);
+  clock.block(100);
+  clock.block(700); // within the look
+  timer.setDue(clock.now - 300);
+  poll();
+  assert.deepEqual([fired, timer.isSet], [[50], true]);
+  clock.turn(1);
+  poll();
+  assert.deepEqual(fired, [50, 301]);
+  timer.start(100);
+  clock.block(3000);
+  poll();
+  clock.turn(499);
+  assert.deepEqual([fired.length, looks.length, timer.isSet], [2, 0, true]);
+  clock.turn(1);
+  poll();
+  assert.deepEqual([fired.length, looks.length, clock.pending], [3, 0, 0]);
+});
+
 test("an interval calls until it is stopped, also from its own call, and goes on when a call throws", () => {
   using clock = new FakeClock();
   const begun = clock.now;

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { afterPoll } from "../../runtime/mod.ts";
 import { Timer } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 import type { ConnectOptions } from "./connect_options.ts";
@@ -11,7 +12,7 @@ export class ConnectAttempt {
   /** The step that is under way, in words, for the error that says what took too long. */
   stage = "TCP";
   readonly #terms: Terms;
-  readonly #timer: Timer = new Timer(() => this.#end(this.#timedOut()));
+  readonly #timer: Timer = new Timer(() => this.#end(this.#timedOut()), { afterPoll });
   readonly #sockets: Duplex[] = [];
   #controller: AbortController | undefined = undefined;
   #reject: (reason: unknown) => void = () => {};

@@ -1,8 +1,6 @@
+import { afterPoll } from "../../runtime/mod.ts";
 import { Timer } from "../../timers/mod.ts";
 import type { Http2Options } from "./http2_stream.ts";
-
-/** A timer so much too late, in ms, says that this process was held up: the answer may be there, and not have been read. */
-const LATE = 1000;
 
 export interface LivenessEvents {
   isBusy(): boolean;
@@ -25,9 +23,9 @@ export class Liveness {
   /** The PING whose answer is a proof; 0 for none. */
   #proof = 0;
   /** Keeps the process alive. */
-  readonly #patience: Timer = new Timer(() => this.#events.onProof(false));
+  readonly #patience: Timer = new Timer(() => this.#events.onProof(false), { afterPoll });
   #hasStopped = false;
-  readonly #timer: Timer = new Timer(() => this.#check(), { keepsAlive: false });
+  readonly #timer: Timer = new Timer(() => this.#check(), { keepsAlive: false, afterPoll });
 
   /** Begins to watch: an idle session at first. */
   constructor(limits: Http2Options, events: LivenessEvents) {
@@ -94,16 +92,10 @@ export class Liveness {
   }
 
   #check(): void {
-    const late = performance.now() - this.#due();
-    if (late >= 0) {
-      if (this.#pingAt !== 0) {
-        if (late < LATE) return this.#events.onStale();
-        this.#pingAt += late + LATE / 2;
-      } else if (this.#events.isBusy()) {
-        this.#ping();
-      } else {
-        return this.#events.onIdle();
-      }
+    if (performance.now() >= this.#due()) {
+      if (this.#pingAt !== 0) return this.#events.onStale();
+      if (!this.#events.isBusy()) return this.#events.onIdle();
+      this.#ping();
     }
     this.#watch();
   }
