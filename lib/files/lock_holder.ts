@@ -1,8 +1,9 @@
-import { lstatSync, statSync } from "node:fs";
+import { constants, lstatSync, readSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { TimeLimit } from "../timers/mod.ts";
 import { LOCK_IDENTITY } from "./names.ts";
+import { withFileNow } from "./place.ts";
 import { isThreadAlive, processSpace, threadIdentity } from "./process_identity.ts";
 
 const identity = RegExp(`^${LOCK_IDENTITY}`);
@@ -29,6 +30,12 @@ function sharedNames(what: string): Set<string> {
 export const held: Set<string> = /* @__PURE__ */ sharedNames("held");
 /** The names of locks that this thread has released, whose files its user may no longer remove. */
 export const released: Set<string> = /* @__PURE__ */ sharedNames("released");
+
+/** The time of a lock file's last touch, in ms since 1970, and its byte, which a holder writes; 0 without one. */
+type Beat = Readonly<{ time: number; mark: number }>;
+
+/** The size of a released lock's file that its holder could not remove, in bytes: beats make it one byte long. */
+export const RELEASED = 2;
 
 /** A lock file, and the thread that made it. */
 export class LockHolder {
@@ -62,17 +69,28 @@ export class LockHolder {
   /** Whether the thread runs; "unknown" if only the beats of the file can show that. */
   inspect(): "alive" | "dead" | "unknown" {
     if (held.has(this.name)) return "alive";
-    // Of one with a size the holder could not remove the file.
-    if (released.has(this.name) || (lstatSync(this.path, { throwIfNoEntry: false })?.size ?? 0) > 0) return "dead";
+    if (released.has(this.name) || (lstatSync(this.path, { throwIfNoEntry: false })?.size ?? 0) >= RELEASED) {
+      return "dead";
+    }
     if (this.#space !== processSpace()) return "unknown";
     // Of this thread it is a lock of another copy of this module: that may have dropped it.
     const isAlive = isThreadAlive(this.processId, this.#thread === threadIdentity() ? undefined : this.#thread);
     return isAlive === undefined ? "unknown" : isAlive ? "alive" : "dead";
   }
 
-  /** The time of the last touch of the file, in ms since 1970; undefined if it is gone. */
-  get beat(): number | undefined {
-    return statSync(this.path, { throwIfNoEntry: false })?.mtimeMs;
+  /**
+   * The last beat of the file; undefined if it is gone. Clients of network file systems keep times of files for up to a
+   * minute, but ask for the content at each opening.
+   */
+  get beat(): Beat | undefined {
+    const bytes = new Uint8Array(1);
+    try {
+      withFileNow(this.path, constants.O_RDONLY, (descriptor) => readSync(descriptor, bytes, 0, 1, 0));
+    } catch {
+      // The file is another user's, or no descriptor is free: times show more than nothing.
+    }
+    const status = lstatSync(this.path, { throwIfNoEntry: false });
+    return status && { time: status.mtimeMs, mark: bytes[0] };
   }
 }
 
@@ -80,7 +98,7 @@ export class LockHolder {
 export class BeatWatch {
   readonly #heartbeat: number;
   readonly #expiry: number;
-  readonly #seen = new Map<string, { readonly beat: number; readonly isAnother: boolean; since: number; at: number }>();
+  readonly #seen = new Map<string, Beat & { readonly isAnother: boolean; since: number; at: number }>();
 
   constructor(heartbeat: number, expiry: number) {
     this.#heartbeat = heartbeat;
@@ -98,14 +116,14 @@ export class BeatWatch {
     if (beat === undefined) return "expired";
     const now = performance.now();
     const seen = this.#seen.get(path);
-    if (seen?.beat !== beat) {
-      this.#seen.set(path, { beat, isAnother: seen !== undefined, since: now, at: now });
+    if (seen === undefined || seen.time !== beat.time || seen.mark !== beat.mark) {
+      this.#seen.set(path, { ...beat, isAnother: seen !== undefined, since: now, at: now });
       return seen === undefined ? "silent" : "beating";
     }
     if (now - seen.at > 2 * this.#heartbeat) seen.since += now - seen.at;
     seen.at = now;
     const silence = now - seen.since;
-    const looksOld = Date.now() - beat >= this.#expiry;
+    const looksOld = Date.now() - beat.time >= this.#expiry;
     if (silence >= this.#expiry || looksOld && silence >= UNSEEN * this.#heartbeat) return "expired";
     return seen.isAnother ? "beating" : "silent";
   }

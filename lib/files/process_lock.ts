@@ -1,4 +1,4 @@
-import { existsSync, lutimesSync, readdirSync, writeFileSync } from "node:fs";
+import { constants, existsSync, lutimesSync, readdirSync, writeFileSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { Interval, sleep } from "../timers/mod.ts";
@@ -10,12 +10,14 @@ import {
   LockHolder,
   lockPrefix,
   newLockName,
+  RELEASED,
   released,
   Turn,
   UNCHECKED,
   WANTED,
 } from "./lock_holder.ts";
 import { OpenFile } from "./open_file.ts";
+import { withFileNow } from "./place.ts";
 import { removeFileNow } from "./rename.ts";
 
 /** The interval at which holders touch their files unless an option says otherwise, in ms. */
@@ -64,15 +66,16 @@ export class LockLostError extends Error {
 }
 
 /**
- * A lock between processes and threads that share a folder: an empty file of a unique name that says which thread made it.
+ * A lock between processes and threads that share a folder: a file of a unique name that says which thread made it.
  *
  * A caller makes its file and reads the folder then; if another one that lives has a file, it removes its own. Two callers
  * never get the lock, and of those that ask at the same moment one does: a caller is refused only once it has seen a file
- * again after it removed its own. Nothing but names is made, and to release a lock or to take a dead holder's place only removes: that needs no room on the disk.
+ * again after it removed its own. Nothing but names has to be made, and to release a lock or to take a dead holder's place only removes: that needs no room on the disk.
  *
  * A holder is inspected on Linux, in the same process space: its lock is valid while its thread runs. Any other one
  * touches its file now and then, and counts as dead when that does not happen for long enough. If it was only blocked, it
- * sees that its file is gone: before it writes, and again before it acknowledges.
+ * sees that its file is gone: before it writes, and again before it acknowledges. The file of a holder has a byte, which
+ * changes with each touch, where the disk has room for it.
  */
 export class ProcessLock {
   readonly #options: ProcessLockOptions;
@@ -85,12 +88,13 @@ export class ProcessLock {
   readonly #waitFor: number;
   #timer: Interval | undefined = undefined;
   #turn: Turn | undefined = undefined;
-  readonly #released: AbortController = new AbortController();
+  #released: AbortController = new AbortController();
   /** The time of the last touch of the file, of `performance.now()`, and of `Date.now()`. */
   #beatAt = 0;
   #beatTime = 0;
   /** The time of the last beat that the file took, or of its making, of `performance.now()`. */
   #shownAt = 0;
+  #beats = 0;
   #isLost = false;
   #isAsked = false;
   #lacksFile = false;
@@ -124,6 +128,7 @@ export class ProcessLock {
    * @throws {Error} what `busy()` makes if another has it.
    */
   take(): Promise<void> | undefined {
+    if (this.#released.signal.aborted) this.#released = new AbortController();
     try {
       const watch = new BeatWatch(this.#heartbeat, this.#expiry);
       const isAtOnce = this.#waitFor === 0;
@@ -148,7 +153,7 @@ export class ProcessLock {
     remove(this.#path);
     this.#make();
     const other = this.#blocking(new BeatWatch(this.#heartbeat, this.#expiry));
-    if (other === undefined) return;
+    if (other === undefined) return this.#mark();
     this.release();
     throw this.#options.busy(other);
   }
@@ -274,6 +279,7 @@ export class ProcessLock {
   }
 
   #begin(): void {
+    this.#mark();
     const ms = this.#options.onHandOverRequested === undefined ? this.#heartbeat : Math.min(this.#heartbeat, LOOK);
     this.#timer = new Interval(ms, () => {
       if (performance.now() - this.#beatAt + ms / 2 > this.#heartbeat) this.#beat();
@@ -289,10 +295,23 @@ export class ProcessLock {
     try {
       lutimesSync(this.#path, now, now);
       this.#shownAt = this.#beatAt;
+      this.#mark();
     } catch {
       const isShown = existsSync(this.#path) && this.#replace();
       const silence = this.#beatAt - this.#shownAt + UNCHECKED * this.#heartbeat; // until the next look
       this.#isLost = !isShown && (silence >= this.#expiry || !existsSync(this.#path));
+    }
+  }
+
+  /** Writes the byte of the next beat. Without it the time shows that, but for clients of network file systems. */
+  #mark(): void {
+    if (this.#lacksFile) return;
+    try {
+      withFileNow(this.#path, constants.O_WRONLY, (descriptor, { nlink, size }) => {
+        if (nlink === 1n && size <= 1n) writeSync(descriptor, String(this.#beats++ % 10), 0); // it is no other file
+      });
+    } catch {
+      // The disk is full, no descriptor is free, or the user has no right to it any more.
     }
   }
 
@@ -302,6 +321,7 @@ export class ProcessLock {
     this.#path = this.#newPath();
     try {
       this.#make();
+      this.#mark();
       held.delete(basename(former));
       removeFileNow(former); // no watcher sees the folder without both
     } catch (error) {
@@ -357,9 +377,9 @@ export class ProcessLock {
 /** Asks the holder of a lock to hand over: a file that is made again if a new holder has removed it. */
 function ask(request: string): void {
   try {
-    writeFileSync(request, "", { flag: "a" });
+    writeFileSync(request, "", { flag: "wx" });
   } catch {
-    // A disk without room for it: the lock is waited for all the same.
+    // It is there, or the disk has no room for it: the lock is waited for all the same.
   }
 }
 
@@ -367,7 +387,7 @@ function ask(request: string): void {
 function markReleased(path: string, file: OpenFile | undefined): void {
   released.add(basename(path));
   try {
-    file?.truncate(1, path);
+    file?.truncate(RELEASED, path);
   } catch {
     // It stays as that of a holder that lives as long as the process.
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fs, { lutimesSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync } from "node:fs";
-import { mkdir, readdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import process from "node:process";
@@ -159,7 +159,7 @@ test("a lock that was released is free for its process, though its user may not 
       assert.throws(() => void newLock(folder).take(), { code: "EBUSY" });
       lock.release();
       // A superuser's process marks it for others before it ends.
-      if (process.geteuid?.() === 0) assert.equal(statSync(join(folder, former)).size, 1);
+      if (process.geteuid?.() === 0) assert.equal(statSync(join(folder, former)).size, 2);
       for (let i = 0; i < 2; i++) {
         const next = await taken(folder);
         assert.throws(() => void newLock(folder).take(), { code: "EBUSY" });
@@ -172,7 +172,7 @@ test("a lock that was released is free for its process, though its user may not 
     }
   }));
 
-test("a lock is one empty file with a name that it is known by, and no file once it is released", () =>
+test("a lock is one file with a name that it is known by, and no file once it is released", () =>
   inFolder(async (folder) => {
     for (const name of [undefined, "app.log", "a.b-millrace"]) {
       const options = name === undefined ? {} : { name };
@@ -254,7 +254,7 @@ test("a lock is its thread's whatever its folder is called, and for other copies
   }));
 
 test(
-  "the lock file of a process that lives is free once it has a size",
+  "the lock file of a process that lives is free once it has two bytes",
   { skip: needs("proc") },
   () =>
     inFolder(async (folder) => {
@@ -263,7 +263,9 @@ test(
       const start = status.slice(status.lastIndexOf(")") + 2).split(" ")[19];
       const path = await put(folder, `${processSpace()}.${ppid}.${ppid}.${start}`);
       await assert.rejects(taken(folder), { code: "EBUSY" });
-      await writeFile(path, "x");
+      await writeFile(path, "x"); // a beat
+      await assert.rejects(taken(folder), { code: "EBUSY" });
+      await writeFile(path, "xx");
       (await taken(folder)).release();
       assert.deepEqual(await readdir(folder), []);
     }),
@@ -279,6 +281,16 @@ test("a caller whose thread is blocked takes no holder's silence meanwhile for i
     while (performance.now() < end);
     await taking;
     clearInterval(beats);
+  }));
+
+test("the byte in a holder's file changes with its beats", () =>
+  inFolder(async (folder) => {
+    const lock = await taken(folder, { heartbeat: 20 });
+    const [name] = await locksIn(folder);
+    const marks = new Set<string>();
+    await until(async () => marks.add(await readFile(join(folder, name), "latin1")).size > 3, "beats");
+    for (const mark of marks) assert.match(mark, /^\d$/);
+    lock.release();
   }));
 
 test("of many callers in one thread that wait, one has it at a time, in the order in which they came", () =>
@@ -381,6 +393,19 @@ for (const waitFor of [0, 5000]) {
           assert.equal((await locksIn(folder)).length, 1);
           await rm(path);
         }
+      }));
+
+    test(`${way}: a holder ${kind} keeps its lock while it beats, where clients keep the times of its file`, () =>
+      inFolder(async (folder) => {
+        const path = await put(folder, identity);
+        let beat = 0;
+        const beats = setInterval(() => {
+          fs.writeFileSync(path, String(beat++ % 10), { flag: "r+" });
+          fs.utimesSync(path, 1e9, 1e9);
+        }, 40);
+        const options = { waitFor: waitFor / 10, heartbeat: 200, expiry: 800 };
+        await assert.rejects(taken(folder, options), { code: "EBUSY" }).finally(() => clearInterval(beats));
+        assert.equal((await locksIn(folder)).length, 1);
       }));
 
     test(`${way}: a holder ${kind} that does not beat loses its lock, sooner if that looks old`, () =>
