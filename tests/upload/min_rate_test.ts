@@ -8,6 +8,7 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { type BodySource, createUploadHandler, type SaveBodyOptions, UploadError } from "../../lib/upload/mod.ts";
 import type { InnerOptions } from "../../lib/upload/body/upload_options.ts";
+import { saveFormOptions } from "../../lib/upload/form/form_options.ts";
 import { storeForm } from "../../lib/upload/form/save_form.ts";
 import { storeBody } from "../../lib/upload/sink/save_body.ts";
 import { noise } from "../support/bytes.ts";
@@ -148,7 +149,7 @@ const uploads: Record<string, { lines: string[]; begin: string; wrap?: (byte: st
   "a form": {
     lines: ["Content-Length: 100000", form],
     begin: beginning,
-    save: (source, folder) => storeForm(source, folder, strict),
+    save: (source, folder) => storeForm(source, folder, { ...saveFormOptions(), ...strict }),
   },
 };
 

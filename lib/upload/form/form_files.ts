@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { type Undoable, undoAll } from "../../files/internal.ts";
-import { type DigestAlgorithm, formatDigest } from "../../semantics/mod.ts";
+import { formatDigest } from "../../semantics/mod.ts";
 import { Digester } from "../body/announced.ts";
 import { shown, UploadError } from "../body/upload_error.ts";
 import type { BodySink } from "../sink/file_sink.ts";
@@ -90,8 +90,7 @@ export interface SavedFormFile extends FormPart, SavedBody {}
 /** The files of a form: all of them appear, or none. */
 export class FormFiles {
   readonly #destine: Destine;
-  readonly #limits: FormLimits;
-  readonly #options: SaveFormOptions;
+  readonly #options: SaveFormOptions & FormLimits;
   readonly #parts: FilePart[] = [];
   /** Every path and every stream that a file goes to. */
   readonly #taken = new Set<unknown>();
@@ -102,14 +101,13 @@ export class FormFiles {
   /** The reason of the discard, after which nothing is kept any more. */
   #discarded: { readonly reason: unknown } | undefined = undefined;
 
-  constructor(destine: Destine, limits: FormLimits, options: SaveFormOptions) {
+  constructor(destine: Destine, options: SaveFormOptions & FormLimits) {
     this.#destine = destine;
-    this.#limits = limits;
     this.#options = options;
   }
 
   begin(part: FormPart): FilePart {
-    const file = new FilePart(part, () => this.#open(part), this.#limits, this.#options.digest);
+    const file = new FilePart(part, () => this.#open(part), this.#options);
     this.#parts.push(file);
     return file;
   }
@@ -162,8 +160,7 @@ export class FormFiles {
 class FilePart implements PartTarget {
   readonly #part: FormPart;
   readonly #open: () => Promise<BodySink | undefined>;
-  readonly #limits: FormLimits;
-  readonly #algorithm: DigestAlgorithm | undefined;
+  readonly #options: SaveFormOptions & FormLimits;
   #digester: Digester | undefined;
   #isOpen = false;
   #sink: BodySink | undefined = undefined;
@@ -174,20 +171,18 @@ class FilePart implements PartTarget {
   constructor(
     part: FormPart,
     open: () => Promise<BodySink | undefined>,
-    limits: FormLimits,
-    algorithm: DigestAlgorithm | undefined,
+    options: SaveFormOptions & FormLimits,
   ) {
     this.#part = part;
     this.#open = open;
-    this.#limits = limits;
-    this.#algorithm = algorithm;
+    this.#options = options;
   }
 
   async write(pieces: readonly Uint8Array[]): Promise<void> {
     const sink = await this.#opened();
     if (sink === undefined) return;
     for (const piece of pieces) this.#bytes += piece.length;
-    const { maxFileBytes } = this.#limits;
+    const { maxFileBytes } = this.#options;
     if (this.#bytes > maxFileBytes) {
       const what = `The file ${shown(this.#part.filename)} of the field ${shown(this.#part.name)} has`;
       throw tooLarge(what, maxFileBytes, "bytes", "maxFileBytes");
@@ -203,7 +198,8 @@ class FilePart implements PartTarget {
     const sink = await this.#opened();
     if (sink === undefined) return;
     await sink.end();
-    const digest = this.#digester && formatDigest(this.#algorithm!, this.#digester.finish().get(this.#algorithm!)!);
+    const { digest: algorithm } = this.#options;
+    const digest = this.#digester && formatDigest(algorithm!, this.#digester.finish().get(algorithm!)!);
     const { path } = sink;
     this.saved = { ...this.#part, bytes: this.#bytes, ...(digest && { digest }), ...(path !== undefined && { path }) };
   }
@@ -212,7 +208,7 @@ class FilePart implements PartTarget {
     if (this.#isOpen) return this.#sink;
     this.#isOpen = true;
     this.#sink = await this.#open();
-    if (this.#sink && this.#algorithm) this.#digester = new Digester([this.#algorithm]);
+    if (this.#sink && this.#options.digest) this.#digester = new Digester([this.#options.digest]);
     return this.#sink;
   }
 }

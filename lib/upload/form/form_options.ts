@@ -150,31 +150,8 @@ export interface SaveFormOptions extends SaveBodyOptions {
   contentType?: string;
 }
 
-type FormLimit =
-  | "maxParts"
-  | "maxFileBytes"
-  | "maxFieldBytes"
-  | "maxFieldsBytes"
-  | "maxNameBytes"
-  | "maxHeaderBytes";
-
 /** The maximum size of a header that the parser of header fields takes, in bytes. */
 const MOST_HEADER_BYTES = 16 * 1024;
-
-function formMembers(): SchemaOf<
-  { [Name in FormLimit]?: number } & { contentType?: string },
-  FormLimit
->["members"] {
-  return {
-    maxParts: limit(1000),
-    maxFileBytes: limit(Infinity),
-    maxFieldBytes: limit(1024 * 1024),
-    maxFieldsBytes: limit(16 * 1024 * 1024),
-    maxNameBytes: limit(1024),
-    maxHeaderBytes: integer(1, MOST_HEADER_BYTES, MOST_HEADER_BYTES),
-    contentType: text(),
-  };
-}
 
 export const saveFormOptions: SchemaOf<
   SaveFormOptions,
@@ -182,13 +159,18 @@ export const saveFormOptions: SchemaOf<
     keyof SaveFormOptions,
     "expectedBytes" | "signal" | "onProgress" | "maxDecodedBytes" | "root" | "mode" | "digest" | "contentType"
   >
-> = /* @__PURE__ */ schema("saveForm()", () => ({ ...bodyMembers(), ...formMembers() }));
+> = /* @__PURE__ */ schema("saveForm()", () => ({
+  ...bodyMembers(),
+  maxParts: limit(1000),
+  maxFileBytes: limit(Infinity),
+  maxFieldBytes: limit(1024 * 1024),
+  maxFieldsBytes: limit(16 * 1024 * 1024),
+  maxNameBytes: limit(1024),
+  maxHeaderBytes: integer(1, MOST_HEADER_BYTES, MOST_HEADER_BYTES),
+  contentType: text(),
+}));
 
-export type FormLimits = Readonly<Record<FormLimit, number>>;
-
-/** The limits of a form, with the defaults for those that are not given. */
-export function formLimits(options: SaveFormOptions): FormLimits {
-  const { contentType: _contentType, ...limits } = formMembers();
-  const names = Object.keys(limits) as FormLimit[];
-  return Object.fromEntries(names.map((name) => [name, options[name] ?? limits[name].fallback])) as FormLimits;
-}
+export type FormLimits = Pick<
+  ReturnType<typeof saveFormOptions>,
+  "maxParts" | "maxFileBytes" | "maxFieldBytes" | "maxFieldsBytes" | "maxNameBytes" | "maxHeaderBytes"
+>;

@@ -3,7 +3,7 @@ import { boundaryOf, type FormEvent, FormParser } from "./form_parser.ts";
 import {
   destineBy,
   type FormDestination,
-  formLimits,
+  type FormLimits,
   type PartTarget,
   type SaveFormOptions,
   saveFormOptions,
@@ -72,7 +72,7 @@ export async function saveForm(
   destination: FormDestination,
   options: SaveFormOptions = {},
 ): Promise<SavedForm> {
-  const given = saveFormOptions.check(options);
+  const given = saveFormOptions(options);
   requireDecode(given);
   return await storeForm(source, destination, given);
 }
@@ -81,19 +81,18 @@ export async function saveForm(
 export async function storeForm(
   source: BodySource,
   destination: FormDestination,
-  options: SaveFormOptions & InnerOptions,
+  options: SaveFormOptions & FormLimits & InnerOptions,
 ): Promise<SavedForm> {
-  const limits = formLimits(options);
   const destine = destineBy(destination, options.root);
-  const parser = new FormParser(boundaryOf(source, options.contentType, options.decode ?? false), limits);
+  const parser = new FormParser(boundaryOf(source, options.contentType, options.decode ?? false), options);
   const { signal } = options;
   signal?.throwIfAborted();
   const { body } = receiveBody(source, options);
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
   const onAbort = (): void => stop(signal!.reason);
   signal?.addEventListener("abort", onAbort);
-  const fields = new FormFields(limits);
-  const files = new FormFiles(destine, limits, options);
+  const fields = new FormFields(options);
+  const files = new FormFiles(destine, options);
   try {
     await receiveForm(body, parser, distributor(fields, files, options), stopped);
     signal?.throwIfAborted();

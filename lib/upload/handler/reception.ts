@@ -1,5 +1,5 @@
 import type { BodySource } from "../body/body_source.ts";
-import { randomName, type SaveFormOptions } from "../form/form_options.ts";
+import { randomName } from "../form/form_options.ts";
 import { storeBody } from "../sink/save_body.ts";
 import { storeForm } from "../form/save_form.ts";
 import { UploadError } from "../body/upload_error.ts";
@@ -71,7 +71,7 @@ async function receiveForm(
   request: Incoming,
   { info }: Admitted,
   body: BodySource,
-  options: SaveFormOptions,
+  options: Settings["save"],
 ): Promise<Answer> {
   const { storage, save } = settings;
   const names: string[] = [];
@@ -119,7 +119,7 @@ export function newName({ accept, extensions }: Settings, filename: string, cont
   return randomName(saysMore ? "" : filename, essenceOf(contentType));
 }
 
-function counting(options: SaveFormOptions, counter: Counter): SaveFormOptions {
+function counting(options: Settings["save"], counter: Counter): Settings["save"] {
   const { onProgress } = options;
   return {
     ...options,

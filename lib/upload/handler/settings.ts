@@ -1,7 +1,7 @@
 import { extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { essenceOf, MediaRanges, typeOfExtension } from "../../semantics/mod.ts";
-import type { SaveFormOptions } from "../form/form_options.ts";
+import type { FormLimits, SaveFormOptions } from "../form/form_options.ts";
 import { type InnerOptions, requireDecode } from "../body/upload_options.ts";
 import { refuseUnused } from "../../streams/internal.ts";
 import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
@@ -24,7 +24,7 @@ export interface Settings {
   /** Undefined: all. */
   readonly extensions: Extensions | undefined;
   readonly allowedOrigins: AllowedOrigins;
-  readonly save: SaveFormOptions & InnerOptions;
+  readonly save: SaveFormOptions & FormLimits & InnerOptions;
   readonly log: (entry: UploadLogEntry) => void;
   readonly onComplete: UploadHandlerOptions["onComplete"];
   readonly activity: Activity;
@@ -46,7 +46,7 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     throw new TypeError("directory and storage exclude each other");
   }
   const ranges = accept === undefined ? undefined : new MediaRanges(accept);
-  const save: SaveFormOptions & InnerOptions = {
+  const save: SaveFormOptions & FormLimits & InnerOptions = {
     ...others,
     ...(directory !== undefined && { root: directory }),
     leavesBody: true,

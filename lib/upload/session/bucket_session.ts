@@ -98,7 +98,7 @@ export class BucketHold implements SessionHold {
   /** The bytes outlive the process once {@linkcode settle} has resolved. */
   async append(pieces: readonly Uint8Array[]): Promise<void> {
     if (this.#data !== undefined) throw new Error(`The upload ${this.id} is whole: nothing can be appended`);
-    try {
+    await this.#orDrop(async () => {
       for (const piece of pieces) {
         const upload = this.#upload ?? await this.#openFor(piece.length);
         if (upload !== undefined) await upload.write(piece);
@@ -108,20 +108,18 @@ export class BucketHold implements SessionHold {
       const upload = this.#isDoubted ? undefined : this.#upload;
       const unnoted = (upload?.stored.count ?? 0) - (this.#parts?.count ?? 0);
       if (unnoted >= UNNOTED_PARTS) await this.#noteParts(upload!);
-    } catch (error) {
-      await this.#drop(error);
-      throw this.#lossOf(error);
-    }
+    });
   }
 
   async settle(): Promise<void> {
-    if (this.#end === this.#kept || this.#isDoubted) return;
-    try {
-      await this.#keep();
-    } catch (error) {
+    if (this.#end !== this.#kept && !this.#isDoubted) await this.#orDrop(() => this.#keep());
+  }
+
+  async #orDrop(step: () => Promise<void>): Promise<void> {
+    await step().catch(async (error) => {
       await this.#drop(error);
       throw this.#lossOf(error);
-    }
+    });
   }
 
   doubt(): Promise<void> {

@@ -7,20 +7,20 @@ import { createdBy } from "./created_object.ts";
 import { type BodySink, type FileOptions, openFileSink, storageFailure } from "./file_sink.ts";
 
 /** Writes to a stream that is another's, in batches, as long as a signal lets it. One call at a time. */
-class StreamWriter<T> {
-  readonly #writer: WritableStreamDefaultWriter<T>;
+class StreamWriter {
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #signal: AbortSignal | undefined;
   /** Rejects what is being waited for; undefined if nothing is. */
   #interrupt: ((reason: unknown) => void) | undefined = undefined;
 
-  private constructor(writer: WritableStreamDefaultWriter<T>, signal: AbortSignal | undefined) {
+  private constructor(writer: WritableStreamDefaultWriter<Uint8Array>, signal: AbortSignal | undefined) {
     this.#writer = writer;
     this.#signal = signal;
     signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   /** Locks a stream. @throws {TypeError} if it is locked, closed or errored. */
-  static async open<T>(stream: WritableStream<T>, signal: AbortSignal | undefined): Promise<StreamWriter<T>> {
+  static async open(stream: WritableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<StreamWriter> {
     if (stream.locked) throw new TypeError("cannot write to the stream: it is locked, somebody else writes to it");
     const writer = stream.getWriter();
     let state = writer.desiredSize === null ? "errored" : "writable";
@@ -36,7 +36,7 @@ class StreamWriter<T> {
   }
 
   /** Writes `chunks` when the stream asks for more, and waits until it has taken them all. */
-  async write(chunks: readonly T[]): Promise<void> {
+  async write(chunks: readonly Uint8Array[]): Promise<void> {
     await this.#wait(this.#writer.ready);
     await this.#wait(Promise.all(chunks.map((chunk) => this.#writer.write(chunk))));
   }
@@ -79,9 +79,9 @@ async function openStreamSink(
   signal: AbortSignal | undefined,
 ): Promise<BodySink> {
   const writer = await StreamWriter.open(stream, signal);
+  const chunksOf = stream instanceof RotatingFileWritable ? filling(stream) : joined;
   return {
-    // A copy, since a stream may keep what it is given.
-    write: (pieces) => writer.write([joinBytes(pieces, pieces.reduce((sum, { length }) => sum + length, 0))]),
+    write: (pieces) => writer.write(chunksOf(pieces)).catch(fail),
     end: () => Promise.resolve(),
     async commit(made): Promise<void> {
       const created = made && createdBy(stream);
@@ -89,37 +89,34 @@ async function openStreamSink(
         await created.look();
         made!.push(created);
       }
-      await writer.close();
+      await writer.close().catch(fail);
     },
     discard: (reason) => writer.abort(reason),
   };
 }
 
-/** Opens a series of files to write a body to: cut so that each is filled, since a chunk is never split between two. */
-async function openRotatingSink(
-  stream: RotatingFileWritable,
-  signal: AbortSignal | undefined,
-): Promise<BodySink> {
-  const writer = await StreamWriter.open<Uint8Array | string>(stream, signal);
-  const { maxFileSize } = stream;
-  let { room } = stream;
-  return {
-    async write(pieces): Promise<void> {
-      const chunks: Uint8Array[] = [];
-      for (const piece of pieces) {
-        for (let start = 0; start < piece.length;) {
-          if (room === 0) room = maxFileSize;
-          const chunk = piece.subarray(start, start + room);
-          chunks.push(chunk);
-          start += chunk.length;
-          room -= chunk.length;
-        }
+/** A copy, since a stream may keep what it is given. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array[] {
+  return [joinBytes(pieces, pieces.reduce((sum, { length }) => sum + length, 0))];
+}
+
+/**
+ * Cuts pieces so that each file of a series is filled, as a chunk is never split between two. They are no copies: a write
+ * is acknowledged when the system has the bytes.
+ */
+function filling({ maxFileSize, room }: RotatingFileWritable): typeof joined {
+  return (pieces) => {
+    const chunks: Uint8Array[] = [];
+    for (const piece of pieces) {
+      for (let start = 0; start < piece.length;) {
+        if (room === 0) room = maxFileSize;
+        const chunk = piece.subarray(start, start + room);
+        chunks.push(chunk);
+        start += chunk.length;
+        room -= chunk.length;
       }
-      await writer.write(chunks).catch(fail); // without copies: a write is acknowledged when the system has the bytes
-    },
-    end: () => Promise.resolve(),
-    commit: () => writer.close().catch(fail),
-    discard: (reason) => writer.abort(reason),
+    }
+    return chunks;
   };
 }
 
@@ -163,7 +160,6 @@ export async function openSink(
   destination: BodyDestination,
   options: FileOptions & Pick<SaveBodyOptions, "signal">,
 ): Promise<BodySink> {
-  if (destination instanceof RotatingFileWritable) return await openRotatingSink(destination, options.signal);
   if (isWritableStream(destination)) return await openStreamSink(destination, options.signal);
   if (typeof destination !== "string" && !(destination instanceof URL)) throw notADestination(destination);
   const place = containedPlace(destination, options.root);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
 import { FormParser } from "../../../lib/upload/form/form_parser.ts";
-import { formLimits } from "../../../lib/upload/form/form_options.ts";
+import { saveFormOptions } from "../../../lib/upload/form/form_options.ts";
 import { noise } from "../../support/bytes.ts";
 import { BOUNDARY, form, formOf, parse, TYPE, type Understood, understoodOf } from "./forms.ts";
 
@@ -155,7 +155,7 @@ test("boundaries of 1 and of 70 characters, of dashes, and with all that may be 
 });
 
 test("the bytes of a file are not copied, but for few", () => {
-  const parser = new FormParser("----WebKitFormBoundary7MA4YWxkTrZu0gW", formLimits({}));
+  const parser = new FormParser("----WebKitFormBoundary7MA4YWxkTrZu0gW", saveFormOptions());
   parser.write([form('------WebKitFormBoundary7MA4YWxkTrZu0gW\nContent-Disposition: form-data; name="a"\n\n')]);
   const bytes = noise(4_000_000, 1);
   let [given, copied] = [0, 0];

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { formLimits, type SaveFormOptions } from "../../../lib/upload/form/form_options.ts";
+import { type SaveFormOptions, saveFormOptions } from "../../../lib/upload/form/form_options.ts";
 import { FormParser } from "../../../lib/upload/form/form_parser.ts";
 
 /** The boundary of the forms made here. */
@@ -29,7 +29,7 @@ export function parse(
   options: SaveFormOptions = {},
   boundary: string = BOUNDARY,
 ): Understood[] {
-  const limits = formLimits(options);
+  const limits = saveFormOptions(options);
   const parser = new FormParser(boundary, limits);
   const found: Understood[] = [];
   let bytes: Uint8Array[] = [];

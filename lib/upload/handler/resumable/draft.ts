@@ -31,8 +31,6 @@ const NEWEST = 8;
 /** The interop versions that are known besides: those of iOS 17, of `tus-js-client`, and of that and iOS 18 to 26. */
 const SPOKEN: readonly number[] = [3, 5, 6];
 
-const PROBLEMS = "https://iana.org/assignments/http-problem-types#";
-
 /** The iteration of Resumable Uploads for HTTP that a request speaks. */
 interface Draft {
   readonly version: number;
@@ -69,24 +67,20 @@ function requireNoUploadFields(exchange: Exchange, { version }: Draft): void {
   throw new Refusal("BAD_FIELD", `A ${exchange.request.method} request must not have the field ${name}`);
 }
 
-/** The refusal of data that begins elsewhere than what is here ends. */
-function mismatchingOffset(expected: number, provided: number): Refusal {
-  const message = `The upload is continued at ${provided}, but ${expected} bytes of it are here`;
-  return new Refusal("OFFSET_MISMATCH", message, {}, undefined, {
-    type: `${PROBLEMS}mismatching-upload-offset`,
-    "expected-offset": expected,
-    "provided-offset": provided,
+function problem(
+  code: "COMPLETED" | "INCONSISTENT_LENGTH" | "OFFSET_MISMATCH",
+  message: string,
+  type: string,
+  members: Readonly<Record<string, unknown>> = {},
+): Refusal {
+  return new Refusal(code, message, {}, undefined, {
+    type: `https://iana.org/assignments/http-problem-types#${type}`,
+    ...members,
   });
 }
 
 function inconsistentLength(message: string): Refusal {
-  const type = `${PROBLEMS}inconsistent-upload-length`;
-  return new Refusal("INCONSISTENT_LENGTH", message, {}, undefined, { type });
-}
-
-function alreadyComplete(): Refusal {
-  const type = `${PROBLEMS}completed-upload`;
-  return new Refusal("COMPLETED", "The upload is complete: nothing can be appended", {}, undefined, { type });
+  return problem("INCONSISTENT_LENGTH", message, "inconsistent-upload-length");
 }
 
 const PARTIAL = "application/partial-upload";
@@ -184,13 +178,17 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
     const { hold } = lease;
     const { offset } = hold;
     state.fields = { ...completeness(false, draft), "Upload-Offset": String(offset) };
-    if (provided !== offset) throw mismatchingOffset(offset, provided);
+    if (provided !== offset) {
+      const message = `The upload is continued at ${provided}, but ${offset} bytes of it are here`;
+      const members = { "expected-offset": offset, "provided-offset": provided };
+      throw problem("OFFSET_MISMATCH", message, "mismatching-upload-offset", members);
+    }
     if (hold.record.state !== "open") {
       // The response may have been lost.
       if (isLast && Number(asked(exchange, "content-length") ?? 0) === 0) {
         return await finish(exchange, hold, draft, state);
       }
-      throw alreadyComplete();
+      throw problem("COMPLETED", "The upload is complete: nothing can be appended", "completed-upload");
     }
     const length = lengthAfter(exchange, hold.record, offset, isLast);
     requireSize(exchange.settings, length);
