@@ -5,14 +5,14 @@ import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { root } from "./root.ts";
-import { isWindows, runtimeFolders } from "./systems/windows.ts";
+import { isWindows, isWine, runtimeFolders } from "./systems/windows.ts";
 import { type Counts, junitCounts, nodeCounts } from "./test_counts.ts";
 
 const MINUTE = 60_000;
 /** Whether random programs run in their full number. */
 export const isLong: boolean = process.argv.includes("--long");
 /** The time limits of a test and of a process, in ms. */
-const [TEST_LIMIT, PROCESS_LIMIT] = isLong ? [60 * MINUTE, 120 * MINUTE] : [4 * MINUTE, 15 * MINUTE];
+const [TEST_LIMIT, PROCESS_LIMIT] = isLong || isWine ? [60 * MINUTE, 120 * MINUTE] : [4 * MINUTE, 15 * MINUTE];
 
 /** The command and options by which a runtime runs tests. */
 export interface Runtime {
