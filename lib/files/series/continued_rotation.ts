@@ -33,6 +33,7 @@ export class ContinuedRotation implements SeriesWriter {
   readonly #current: CurrentFile;
   /** Whether the series is this stream's, and its record read. */
   #isTaken = false;
+  #isLocked = false;
   #isAbandoned = false;
 
   constructor(series: FileSeries, maxFileSize: number, options: ContinuedSettings) {
@@ -62,17 +63,28 @@ export class ContinuedRotation implements SeriesWriter {
   /** Takes the series, at once where it can be, and opens its last file if that goes on. */
   async start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void> {
     controller.signal.addEventListener("abort", () => this.giveUp());
-    this.#current.makeDirectory();
-    const waiting = this.#lock.take();
     dropped.register(this, this.#lock, this);
     try {
-      if (waiting !== undefined) await waiting;
-      this.#record.load();
-      this.#current.continue();
+      await this.attempts.start(() => this.#take());
     } catch (error) {
       this.giveUp();
       throw error;
     }
+  }
+
+  /** Takes the series, and goes on where the last attempt to do that failed. */
+  #take(): Promise<void> | undefined {
+    this.#current.makeDirectory();
+    const waiting = this.#isLocked ? undefined : this.#lock.take();
+    if (waiting !== undefined) return waiting.then(() => this.#load());
+    this.#load();
+    return undefined;
+  }
+
+  #load(): void {
+    this.#isLocked = true;
+    this.#record.load();
+    this.#current.continue();
     this.#isTaken = true;
     this.#upkeep.look();
   }
@@ -106,7 +118,7 @@ export class ContinuedRotation implements SeriesWriter {
   settleNow(): void {
     if (!this.#isTaken && !this.#isAbandoned) {
       const reason = `it is not known yet whether another process writes the series ${this.#series.name}`;
-      throw refusal(this.#series.directory, reason);
+      throw this.attempts.failure ?? refusal(this.#series.directory, reason);
     }
     this.attempts.settleNow();
   }

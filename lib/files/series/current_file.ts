@@ -71,6 +71,7 @@ export class CurrentFile {
     const last = this.#series.numbersIn(readdirSync(this.#series.directory)).at(-1) ?? 0;
     this.#record.reserve(last);
     const entries = this.#record.entries;
+    this.#torn = [];
     for (const [i, entry] of entries.entries()) {
       if (entry.file.size !== undefined) continue; // it is complete
       const path = this.#series.pathOf(entry.number);
@@ -280,6 +281,7 @@ export class CurrentFile {
       } catch (error) {
         this.#record.forget(number);
         if ((error as { code?: unknown }).code === "EEXIST") continue; // another program's file: it stays as it is
+        this.#record.last = number - 1; // for the next attempt
         throw fileFailure("create", this.#series.pathOf(number), error);
       }
     }

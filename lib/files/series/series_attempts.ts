@@ -70,16 +70,38 @@ export class SeriesAttempts {
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
     const flight: Flight = { pieces, length, underWay: undefined, begun: undefined, isSettled: false };
     this.#flight = flight;
+    try {
+      await this.#repeat((mayRepeat) => this.#isWritten(flight, mayRepeat));
+    } finally {
+      this.#flight = undefined;
+    }
+  }
+
+  /** Calls `step`, which comes before the first write, as often as writes are tried. */
+  start(step: () => Promise<void> | undefined): Promise<void> {
+    return this.#repeat(async (mayRepeat) => {
+      if (this.#isGivenUp) throw new Error("the stream has failed");
+      try {
+        await step();
+      } catch (error) {
+        if (!mayRepeat || this.#isGivenUp || !this.#mayPass(error)) throw error;
+        this.#tell(error as Error);
+        return false;
+      }
+      return true;
+    });
+  }
+
+  async #repeat(attempt: (mayRepeat: boolean) => Promise<boolean>): Promise<void> {
     const { attempts, delay = 1000 } = this.#retry ?? PATIENCE;
     try {
-      for (let left = attempts; !await this.#isWritten(flight, left > 0); left--) {
+      for (let left = attempts; !await attempt(left > 0); left--) {
         const isPatient = this.#retry === undefined && this.#isPatient;
         if (isPatient) left = attempts + 1;
-        if (flight.isSettled || this.#isGivenUp) continue;
+        if (this.#flight?.isSettled || this.#isGivenUp) continue;
         await (isPatient ? this.#idlePause : this.#pause).wait(delay);
       }
     } finally {
-      this.#flight = undefined;
       this.failure = undefined;
     }
   }

@@ -125,9 +125,17 @@ export class SeriesRecord {
     if (this.#entries.size === 0) this.#entries = known;
   }
 
-  /** Notes something of a file that has to be known before what follows. */
+  /** Notes something of a file that has to be known before what follows; what cannot be written is not noted. */
   note(number: number, change: Partial<SeriesEntry>): void {
-    this.#append({ number, ...change });
+    const [known, last] = [this.#entries.get(number), this.last];
+    try {
+      this.#append({ number, ...change });
+    } catch (error) {
+      if (known === undefined) this.#entries.delete(number);
+      else this.#entries.set(number, known);
+      this.last = last;
+      throw error;
+    }
   }
 
   /** Notes something that the next stream would find out by itself: a full disk is no reason to fail. */

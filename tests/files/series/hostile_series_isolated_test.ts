@@ -16,7 +16,7 @@ import {
   temporaryPath,
 } from "../../../lib/files/mod.ts";
 import { inFolder } from "../../support/folders.ts";
-import { atLast, LIMIT, until, within } from "../../support/waits.ts";
+import { atLast, LIMIT, pause, until, within } from "../../support/waits.ts";
 import { cannotMount, onDiskOfFewFiles, openFilesIn } from "../written.ts";
 import { shown, textsOf } from "./written_series.ts";
 import { needs } from "../../support/needs.ts";
@@ -371,4 +371,58 @@ test("a process that leaves a compressed series open ends when all is done", () 
     clearTimeout(timer);
     assert.deepEqual(shown(directory), ["app-00001.log.gz", "app-00002.log.gz", "app-00003.log"]);
     assert.equal(await written(directory, ["more\n"]), "the line 0\nthe line 1\nthe line 2\nmore\n");
+  }));
+
+test("what fails at the start of a series is tried again as writes are, and ended by abort()", () =>
+  inFolder(async (folder) => {
+    for (const isAborted of [false, true]) {
+      const directory = join(folder, `logs ${isAborted}`);
+      await writeFile(directory, "a file has the name");
+      const { promise: warned, resolve: onWarning } = Promise.withResolvers<Error>();
+      const retry = { attempts: Infinity, delay: 1 };
+      const log = new RotatingFileWritable({
+        directory,
+        name: "a.log",
+        maxFileSize: 100,
+        append: true,
+        retry,
+        onWarning,
+      });
+      const writer = log.getWriter();
+      const written = writer.write("a line\n");
+      assert.match((await within(warned, "the warning")).message, /^Cannot .*it is tried again/);
+      assert.throws(() => log.flushSync(), /^Error: Cannot make the directory/);
+      if (isAborted) {
+        await Promise.all([assert.rejects(within(written, "the write")), within(writer.abort(), "abort()")]);
+      } else {
+        await rm(directory);
+        await within(written, "the write");
+        await writer.close();
+        assert.equal(await readFile(join(directory, "a-00001.log"), "utf8"), "a line\n");
+      }
+    }
+  }));
+
+test("a file that cannot be recorded takes no number, however often that is tried", () =>
+  inFolder(async (directory) => {
+    const record = join(directory, ".a.log.millrace");
+    await mkdir(join(record, "a folder has the name"), { recursive: true });
+    const { promise: warned, resolve: onWarning } = Promise.withResolvers<Error>();
+    const retry = { attempts: Infinity, delay: 0 };
+    const log = new RotatingFileWritable({
+      directory,
+      name: "a.log",
+      maxFileSize: 100,
+      append: true,
+      retry,
+      onWarning,
+    });
+    const writer = log.getWriter();
+    const written = writer.write("a line\n");
+    assert.match((await within(warned, "the warning")).message, /a-00001\.log/);
+    await pause(50); // for more attempts
+    await rm(record, { recursive: true });
+    await within(written, "the write");
+    await writer.close();
+    assert.equal(await readFile(join(directory, "a-00001.log"), "utf8"), "a line\n");
   }));
