@@ -23,6 +23,9 @@ const meanings: Readonly<Record<string, string>> = {
 /** Words of a caller's own, by the system's code. */
 type Words = Readonly<Record<string, string>>;
 
+/** Codes of a disk that is full. */
+export const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT"];
+
 /** Returns the system's code of an error; undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import process from "node:process";
 import { Interval, sleep } from "../timers/mod.ts";
 import { userNumber } from "../runtime/mod.ts";
-import { codeOf, fileFailure } from "./failure.ts";
+import { codeOf, fileFailure, FULL } from "./failure.ts";
 import {
   BeatWatch,
   held,
@@ -30,7 +30,6 @@ const LOOK = 250;
 const POLL = 50;
 /** The number of expiries for which a silent holder is watched at most: the watcher may be blocked now and then. */
 const MOST_DOUBT = 4;
-const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT"];
 
 /** The process that has a lock. */
 export type LockedBy = Pick<LockHolder, "processId" | "isInThisProcess">;
@@ -227,7 +226,8 @@ export class ProcessLock {
   /** Removes what dead holders left; returns another one, if there is one. */
   #blocking(watch: BeatWatch): LockHolder | undefined {
     const blocking: LockHolder[] = [];
-    for (const holder of this.#others()) {
+    for (const holder of this.#files()) {
+      if (holder.isRequest) continue;
       const state = holder.inspect();
       const isDead = state === "dead" || state === "unknown" && watch.look(holder) === "expired";
       if (isDead) remove(holder.path);
@@ -359,10 +359,6 @@ export class ProcessLock {
       const holder = LockHolder.of(directory, name, this.#prefix);
       return holder === undefined || holder.path === this.#path ? [] : holder;
     });
-  }
-
-  #others(): LockHolder[] {
-    return this.#files().filter(({ isRequest }) => !isRequest);
   }
 
   get #key(): string {

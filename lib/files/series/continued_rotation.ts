@@ -1,5 +1,6 @@
 import { refuseUnused, requireOption } from "../../streams/internal.ts";
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
+import { makeDirectorySync } from "../folders.ts";
 import { filePath } from "../names.ts";
 import { FileSeries } from "./file_series.ts";
 import type { ContinuedSettings, RotationOptions, RotationSchema } from "./rotation_options.ts";
@@ -73,12 +74,10 @@ export class ContinuedRotation implements SeriesWriter {
   }
 
   /** Takes the series, and goes on where the last attempt to do that failed. */
-  #take(): Promise<void> | undefined {
-    this.#current.makeDirectory();
+  #take(): Promise<void> | void {
+    makeDirectorySync(this.#series.directory);
     const waiting = this.#isLocked ? undefined : this.#lock.take();
-    if (waiting !== undefined) return waiting.then(() => this.#load());
-    this.#load();
-    return undefined;
+    return waiting === undefined ? this.#load() : waiting.then(() => this.#load());
   }
 
   #load(): void {
@@ -114,7 +113,6 @@ export class ContinuedRotation implements SeriesWriter {
     this.#current.reopen();
   }
 
-  /** Writes, at once, what is under way. */
   settleNow(): void {
     if (!this.#isTaken && !this.#isAbandoned) {
       const reason = `it is not known yet whether another process writes the series ${this.#series.name}`;
@@ -205,8 +203,7 @@ const continuing = ["interval", "maxFiles", "maxTotalSize", "maxAge", "compress"
 /** The maximum size of a name, in bytes: systems take 255, and the name of a lock has up to 75 more. */
 const LONGEST_NAME = 180;
 
-const HOUR = 3_600_000;
-const intervals = { hour: HOUR, day: 24 * HOUR } as const;
+const intervals = { hour: 3_600_000, day: 86_400_000 } as const;
 
 /** Makes what writes a series by the options that are given, which the schema has checked; it opens nothing yet. */
 export function openSeries(schema: RotationSchema, given: RotationOptions): SeriesWriter | ContinuedRotation {

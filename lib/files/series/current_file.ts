@@ -1,6 +1,6 @@
 import { type BigIntStats, constants, readdirSync, readSync, writeSync } from "node:fs";
 import { userNumber } from "../../runtime/mod.ts";
-import { fileFailure } from "../failure.ts";
+import { codeOf, fileFailure } from "../failure.ts";
 import { flushFiles, flushFilesNow, LeftFiles } from "../flush.ts";
 import { makeDirectorySync } from "../folders.ts";
 import { linkFlag, OpenFile } from "../open_file.ts";
@@ -219,10 +219,6 @@ export class CurrentFile {
     return { paths: due.map(({ number }) => this.#series.pathOf(number)), from: next, named: last };
   }
 
-  makeDirectory(): void {
-    makeDirectorySync(this.#series.directory);
-  }
-
   fail(action: string, error: unknown): never {
     throw fileFailure(action, this.#series.pathOf(this.number), error);
   }
@@ -244,9 +240,8 @@ export class CurrentFile {
     try {
       return this.#create();
     } catch (error) {
-      if ((error as { code?: unknown }).code !== "ENOENT") {
-        throw fileFailure("create", this.#series.pathOf(this.#record.last + 1), error);
-      }
+      const path = this.#series.pathOf(this.#record.last + 1);
+      if (codeOf(error) !== "ENOENT") throw fileFailure("create", path, error);
     }
     this.#recover();
     return this.#create();
@@ -280,7 +275,7 @@ export class CurrentFile {
         return number;
       } catch (error) {
         this.#record.forget(number);
-        if ((error as { code?: unknown }).code === "EEXIST") continue; // another program's file: it stays as it is
+        if (codeOf(error) === "EEXIST") continue; // another program's file: it stays as it is
         this.#record.last = number - 1; // for the next attempt
         throw fileFailure("create", this.#series.pathOf(number), error);
       }
@@ -311,7 +306,7 @@ export class CurrentFile {
   #recover(): void {
     const file = this.file;
     const wasLost = this.#lock.isLost;
-    this.makeDirectory();
+    makeDirectorySync(this.#series.directory);
     this.#lock.renew();
     if (wasLost) this.#record.reload(); // another stream may have had the series for a while
     if (file?.status().nlink === 0) this.#record.forget(this.number);

@@ -1,7 +1,7 @@
 import type { RetryOptions } from "../../batch/mod.ts";
 import { Pause } from "../../timers/mod.ts";
 import { UnderWay } from "../appended_file.ts";
-import { codeOf, warn } from "../failure.ts";
+import { codeOf, FULL, warn } from "../failure.ts";
 import { behind, type OpenFile, writeFully } from "../open_file.ts";
 import type { CurrentFile } from "./current_file.ts";
 
@@ -9,8 +9,6 @@ import type { CurrentFile } from "./current_file.ts";
 const MOST_REMOVALS = 3;
 const REMOVED = "it was removed each time it was written to";
 
-/** Codes of a disk that is full: what it took of a write stays, and the rest follows. */
-const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT"];
 /** Codes of what passes: no descriptor is free, the disk is full, or falters. */
 const PASSING: readonly unknown[] = [...FULL, "EMFILE", "ENFILE", "EIO"];
 /** The number and the delay in ms of further attempts after a passing failure, unless `retry` says otherwise. */
@@ -78,17 +76,16 @@ export class SeriesAttempts {
   }
 
   /** Calls `step`, which comes before the first write, as often as writes are tried. */
-  start(step: () => Promise<void> | undefined): Promise<void> {
+  start(step: () => Promise<void> | void): Promise<void> {
     return this.#repeat(async (mayRepeat) => {
       if (this.#isGivenUp) throw new Error("the stream has failed");
       try {
         await step();
+        return true;
       } catch (error) {
-        if (!mayRepeat || this.#isGivenUp || !this.#mayPass(error)) throw error;
-        this.#tell(error as Error);
-        return false;
+        if (!this.#mayPass(error, mayRepeat)) throw error;
+        return this.#tell(error as Error);
       }
-      return true;
     });
   }
 
@@ -174,27 +171,28 @@ export class SeriesAttempts {
       } catch (error) {
         if (flight.isSettled) return true;
         flight.underWay = undefined;
-        const repeats = mayRepeat && !this.#isGivenUp && this.#mayPass(error);
+        const repeats = this.#mayPass(error, mayRepeat);
         flight.begun = repeats && FULL.includes(codeOf(error)) ? file : undefined;
         if (file !== undefined && flight.begun === undefined) current.cut(file);
         if (!repeats) throw error;
-        this.#tell(error as Error);
-        return false;
+        return this.#tell(error as Error);
       }
     }
     return current.fail("write", new Error(REMOVED));
   }
 
-  #mayPass(error: unknown): boolean {
+  #mayPass(error: unknown, mayRepeat: boolean): boolean {
+    if (!mayRepeat || this.#isGivenUp) return false;
     return this.#retry === undefined ? PASSING.includes(codeOf(error)) : codeOf(error) !== "EBUSY";
   }
 
-  #tell(error: Error): void {
+  /** Warns of the first failure of those that are repeated; returns false. */
+  #tell(error: Error): false {
     this.onFailure?.(error);
     const isTold = this.failure !== undefined;
     this.failure = error;
-    if (isTold) return;
     const message = `${error.message}; it is tried again, and what is written meanwhile waits`;
-    warn(this.#onWarning, Object.assign(new Error(message, { cause: error }), { code: codeOf(error) }));
+    if (!isTold) warn(this.#onWarning, Object.assign(new Error(message, { cause: error }), { code: codeOf(error) }));
+    return false;
   }
 }

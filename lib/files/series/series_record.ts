@@ -127,13 +127,11 @@ export class SeriesRecord {
 
   /** Notes something of a file that has to be known before what follows; what cannot be written is not noted. */
   note(number: number, change: Partial<SeriesEntry>): void {
-    const [known, last] = [this.#entries.get(number), this.last];
+    const [entries, last] = [new Map(this.#entries), this.last];
     try {
       this.#append({ number, ...change });
     } catch (error) {
-      if (known === undefined) this.#entries.delete(number);
-      else this.#entries.set(number, known);
-      this.last = last;
+      [this.#entries, this.last] = [entries, last];
       throw error;
     }
   }
