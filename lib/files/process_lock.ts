@@ -149,7 +149,7 @@ export class ProcessLock {
     this.#beat();
     if (!this.#isLost) return;
     this.#isLost = false;
-    remove(this.#path);
+    this.#removeFile();
     this.#make();
     const other = this.#blocking(new BeatWatch(this.#heartbeat, this.#expiry));
     if (other === undefined) return this.#mark();
@@ -161,10 +161,7 @@ export class ProcessLock {
   release(): void {
     this.#released.abort();
     this.#timer?.stop();
-    held.delete(basename(this.#path));
-    remove(this.#path);
-    if (existsSync(this.#path)) markReleased(this.#path, this.#file);
-    void this.#file?.close();
+    this.#removeFile();
     this.#turn?.end();
   }
 
@@ -211,9 +208,7 @@ export class ProcessLock {
     this.#makeIfPossible();
     const blocking = this.#blocking(watch);
     if (blocking !== undefined) {
-      held.delete(basename(this.#path));
-      remove(this.#path);
-      void this.#file?.close();
+      this.#removeFile();
       this.#path = this.#newPath(); // so that no other caller takes two attempts for one
       return blocking;
     }
@@ -269,6 +264,14 @@ export class ProcessLock {
     } catch (error) {
       throw fileFailure("create", this.#path, error);
     }
+  }
+
+  #removeFile(): void {
+    held.delete(basename(this.#path));
+    remove(this.#path);
+    if (existsSync(this.#path)) markReleased(this.#path, this.#file);
+    void this.#file?.close();
+    this.#file = undefined;
   }
 
   /** Removes the files of dead holders; returns whether there were any. */

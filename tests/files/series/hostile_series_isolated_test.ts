@@ -218,7 +218,7 @@ test(
       for (;; fillers++) if (!await writeFile(join(disk, String(fillers)), "").then(() => true, () => false)) break;
       const write = writer.write("two45678\n");
       await new Promise((resolve) => setTimeout(resolve, 100));
-      assert.deepEqual(openFilesIn(directory), []);
+      assert.deepEqual(openFilesIn(directory).filter((path) => !path.includes("-lock-")), []);
       for (let i = 0; i < fillers; i++) await rm(join(disk, String(i)));
       await within(write, "the write");
       await writer.close();
