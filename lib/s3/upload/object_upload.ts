@@ -29,7 +29,7 @@ function partSize(number: number, first: number): number {
 /** A semaphore: a number of places, for which callers wait in turn. */
 export class Semaphore {
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   constructor(count: number) {
     this.#free = count;
@@ -38,29 +38,21 @@ export class Semaphore {
   /** Takes a place. @throws {unknown} the reason of `signal`, once that is aborted. */
   async acquire(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free--;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const take = (): void => {
-        signal.removeEventListener("abort", leave);
-        resolve();
-      };
-      const leave = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(take), 1);
-        signal.removeEventListener("abort", leave);
-        reject(signal.reason);
-      };
-      this.#waiting.push(take);
-      signal.addEventListener("abort", leave);
-    });
+    if (this.#free > 0) return void this.#free--;
+    const { promise: taken, resolve, reject } = Promise.withResolvers<void>();
+    const leave = (): void => {
+      if (this.#waiting.delete(resolve)) reject(signal.reason);
+    };
+    this.#waiting.add(resolve);
+    signal.addEventListener("abort", leave);
+    await taken.finally(() => signal.removeEventListener("abort", leave));
   }
 
   release(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free++;
-    else next();
+    const [next] = this.#waiting;
+    if (next === undefined) return void this.#free++;
+    this.#waiting.delete(next);
+    next();
   }
 }
 

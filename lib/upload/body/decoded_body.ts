@@ -35,7 +35,7 @@ export function decodedBody(
   // What is coded a second time has been compressed before, so it is hardly larger than what comes out at the end.
   const between = maxBytes + Math.ceil(maxBytes / 50) + 4096;
   return requireCodings(contentEncoding).reduceRight<BodyReader>(
-    (layer, coding, index) => new DecodedBody(layer, coding, index === 0 ? maxBytes : between),
+    (layer, coding, index) => decodedLayer(layer, coding, index === 0 ? maxBytes : between),
     body,
   );
 }
@@ -52,125 +52,81 @@ export function requireCodings(field: string): UndoableCoding[] {
   throw new UploadError("UNSUPPORTED", message);
 }
 
-class DecodedBody implements BodyReader {
-  readonly #body: BodyReader;
-  readonly #coding: UndoableCoding;
-  readonly #maxBytes: number;
-  /** The parts of what was read that are left, and how many bytes were read. */
-  #input: Iterator<Uint8Array> = partsOf([], MOST_INPUT);
-  #inputLength = 0;
-  #decoder: ContentDecoder | undefined = undefined;
-  /** The two output buffers, used in turn: one is filled while the other is in use. */
-  #targets: [Uint8Array?, Uint8Array?] = [];
-  #bytes = 0;
-  #isComplete = false;
-  #failure: { readonly reason: unknown } | undefined = undefined;
+/** One coding undone. The memory of a piece is used again for the next but one. */
+function decodedLayer(body: BodyReader, coding: UndoableCoding, maxBytes: number): BodyReader {
+  const pieces = decodedPieces(body, coding, maxBytes);
+  let isWhole = false;
+  let failure: { readonly reason: unknown } | undefined;
+  const throwIfEnded = (): void => {
+    if (failure) throw failure.reason;
+  };
+  return {
+    get isHeldBack() {
+      return body.isHeldBack;
+    },
+    async read() {
+      throwIfEnded();
+      const next = await pieces.next().catch((reason) => void (failure ??= { reason }));
+      throwIfEnded();
+      isWhole = next?.done === true;
+      return next?.value && [next.value];
+    },
+    release() {}, // the buffers are used in turn
+    async cancel(reason) {
+      if (!isWhole) failure ??= { reason };
+      void pieces.return(undefined);
+      await body.cancel(reason);
+    },
+  };
+}
 
-  constructor(body: BodyReader, coding: UndoableCoding, maxBytes: number) {
-    this.#body = body;
-    this.#coding = coding;
-    this.#maxBytes = maxBytes;
-  }
-
-  get isHeldBack(): boolean {
-    return this.#body.isHeldBack;
-  }
-
-  async read(): Promise<readonly Uint8Array[] | undefined> {
-    try {
-      this.#throwIfEnded();
-      const [older = new Uint8Array(MOST_OUTPUT), newer] = this.#targets;
-      this.#targets = [newer, older];
-      const length = await this.#fill(older);
-      return length > 0 ? [older.subarray(0, length)] : undefined;
-    } catch (error) {
-      this.#end(error);
-      throw error;
-    }
-  }
-
-  release(): void {
-    // What is given are our own two buffers, in turn.
-  }
-
-  async cancel(reason: unknown): Promise<void> {
-    if (!this.#isComplete) this.#end(reason);
-    await this.#body.cancel(reason);
-  }
-
-  #throwIfEnded(): void {
-    if (this.#failure) throw this.#failure.reason;
-  }
-
-  #end(reason: unknown): void {
-    this.#failure ??= { reason };
-    this.#free();
-  }
-
-  #free(): void {
-    this.#decoder?.close();
-    this.#decoder = undefined;
-    this.#input = partsOf([], MOST_INPUT);
-  }
-
-  /** Decodes until `target` is full or there is something in it and more has to be waited for; 0 at the end. */
-  async #fill(target: Uint8Array): Promise<number> {
-    let length = 0;
-    while (length < target.length && !this.#isComplete) {
-      if (this.#hasWork()) {
-        length += await inTurn(() => this.#decode(target.subarray(length)));
-        this.#throwIfEnded();
-      } else if (length > 0) {
-        break;
-      } else await this.#receive();
-    }
-    return length;
-  }
-
-  /** Whether the decoder can go on; hands it the next input if it needs some. */
-  #hasWork(): boolean {
-    const decoder = this.#decoder;
-    if (decoder === undefined || !decoder.needsInput) return decoder !== undefined;
-    const { value: part } = this.#input.next();
-    if (part) decoder.write(part);
-    return part !== undefined;
-  }
-
-  #decode(target: Uint8Array): number {
-    const decoder = this.#decoder;
-    if (decoder === undefined) return 0; // it has ended while this step waited
-    let length: number;
-    try {
-      length = decoder.read(target);
-    } catch (cause) {
-      throw decodingError(cause);
-    }
-    if (decoder.trailing !== undefined) throw decodingError(decoder.trailing);
-    this.#bytes += length;
-    if (this.#bytes > this.#maxBytes) {
-      const message = `The decoded body has more than the ${this.#maxBytes} bytes that are accepted`;
-      throw new UploadError("TOO_LARGE", message);
-    }
-    this.#isComplete = decoder.isDone;
-    if (this.#isComplete) this.#free();
-    return length;
-  }
-
-  async #receive(): Promise<void> {
-    if (this.#inputLength > 0) this.#body.release(); // the decoder has its own copy
-    const pieces = await this.#body.read();
-    this.#throwIfEnded();
-    this.#input = partsOf(pieces ?? [], MOST_INPUT);
-    this.#inputLength = pieces?.reduce((total, { length }) => total + length, 0) ?? 0;
-    if (this.#decoder === undefined) {
+/** Gives what is decoded when a buffer is full, or more has to be waited for. */
+async function* decodedPieces(
+  body: BodyReader,
+  coding: UndoableCoding,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array, undefined> {
+  let decoder: ContentDecoder | undefined;
+  let target = new Uint8Array(MOST_OUTPUT);
+  let other: typeof target | undefined;
+  let [length, bytes] = [0, 0];
+  try {
+    while (!decoder?.isDone) {
+      const received = await body.read();
       // Not earlier: a body that fails before its first byte costs nothing.
-      const decoder = await ContentDecoder.open(this.#coding, pieces?.[0]?.[0]);
-      if (this.#failure) decoder.close();
-      else this.#decoder = decoder;
-      this.#throwIfEnded();
+      const opened = decoder ??= await ContentDecoder.open(coding, received?.[0]?.[0]);
+      if (received === undefined) opened.end();
+      const parts = partsOf(received ?? [], MOST_INPUT);
+      for (let hasWork = true; hasWork;) {
+        const part = opened.needsInput ? parts.next().value : undefined;
+        if (part) opened.write(part);
+        hasWork = !opened.isDone && !opened.needsInput || part !== undefined;
+        const decoded = hasWork ? await inTurn(() => decode(opened, target.subarray(length))) : 0;
+        length += decoded;
+        bytes += decoded;
+        if (bytes > maxBytes) {
+          const message = `The decoded body has more than the ${maxBytes} bytes that are accepted`;
+          throw new UploadError("TOO_LARGE", message);
+        }
+        if (length === 0 || hasWork && length < target.length) continue;
+        yield target.subarray(0, length);
+        [target, other, length] = [other ?? new Uint8Array(MOST_OUTPUT), target, 0];
+      }
+      if (received !== undefined) body.release(); // the decoder has its own copy
     }
-    if (pieces === undefined) this.#decoder!.end();
+  } finally {
+    decoder?.close();
   }
+}
+
+function decode(decoder: ContentDecoder, target: Uint8Array): number {
+  try {
+    const length = decoder.read(target);
+    if (decoder.trailing === undefined) return length;
+  } catch (cause) {
+    throw decodingError(cause);
+  }
+  throw decodingError(decoder.trailing);
 }
 
 function decodingError(cause: unknown): unknown {
