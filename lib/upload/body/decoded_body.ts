@@ -52,7 +52,7 @@ export function requireCodings(field: string): UndoableCoding[] {
   throw new UploadError("UNSUPPORTED", message);
 }
 
-/** One coding undone. The memory of a piece is used again for the next but one. */
+/** Undoes one coding. The memory of a piece is used again for the next but one. */
 function decodedLayer(body: BodyReader, coding: UndoableCoding, maxBytes: number): BodyReader {
   const pieces = decodedPieces(body, coding, maxBytes);
   let isWhole = false;
