@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import type { AtomicFileOptions } from "./atomic_file.ts";
 import { sleep } from "../timers/mod.ts";
 import { failing, fileFailure } from "./failure.ts";
-import { LeftFiles } from "./flush.ts";
+import { FileName, LeftFiles } from "./flush.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
 import { behind, blockFor, linkFlag, LONGEST, MOST_AT_ONCE, OpenFile, type Taker, writeFully } from "./open_file.ts";
 import type { FileTarget } from "./output_file.ts";
@@ -133,6 +133,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   readonly path: string;
   readonly #options: AppendedFileOptions;
   #file: OpenFile;
+  #name: FileName;
   #underWay: UnderWay | undefined = undefined;
   /** The files that others have renamed. */
   readonly #left = new LeftFiles();
@@ -141,12 +142,13 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
     this.path = path;
     this.#options = options;
     this.#file = file;
+    this.#name = new FileName(path);
   }
 
   /** @throws {Error} that names the file and says why it cannot be opened, with the system's `code`. */
   static async open(path: string, options: AppendedFileOptions): Promise<AppendedFile> {
-    const file = await OpenFile.open(path, flagsOf(options), options).catch(failing("open", path));
-    return new AppendedFile(path, options, file.withoutWaits());
+    const opening = OpenFile.open(path, flagsOf(options), options).then((file) => file.withoutWaits());
+    return new AppendedFile(path, options, await opening.catch(failing("open", path)));
   }
 
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
@@ -172,6 +174,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   async flush(): Promise<void> {
     await this.#left.flush();
     await this.#file.datasync().catch(failing("flush", this.path));
+    await this.#name.flush();
   }
 
   reopen(): void {
@@ -181,6 +184,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
     } catch (error) {
       throw fileFailure("open", this.path, error);
     }
+    this.#name = new FileName(this.path);
     this.#left.flushAndClose(old, this.path);
   }
 
@@ -205,12 +209,16 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
     if (this.#file.isClosed) return;
     this.#left.flushNow();
     this.#file.datasyncNow();
+    this.#name.flushNow();
   }
 
   async commit(): Promise<void> {
     const { flush, mtimeMs } = this.#options;
     if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
-    if (flush) await this.#file.datasync();
+    if (flush) {
+      await this.#file.datasync();
+      await this.#name.flush();
+    }
     await this.#file.close();
     await this.#left.flush();
   }

@@ -1,9 +1,11 @@
 import { Buffer } from "node:buffer";
 import { type BigIntStats, constants } from "node:fs";
 import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { schema, type SchemaOf } from "../streams/internal.ts";
 import { atomicFileMembers, type AtomicFileOptions, openWrittenOver, requireOther } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
+import { flushFolder } from "./flush.ts";
 import { filePath } from "./names.ts";
 import { OpenFile, writeFully } from "./open_file.ts";
 import {
@@ -167,7 +169,8 @@ async function copyTo(place: Place, source: string, { followLinks, ...options }:
   const temporary = options.temporary ?? temporaryPath(place.path);
   await copyToTemporary(source, temporary, options, place);
   try {
-    await renameFile(temporary, place.path, { before: stillReplaceable(place, followLinks) });
+    const before = stillReplaceable(place, followLinks);
+    await flushFolder(dirname(place.path), () => renameFile(temporary, place.path, { before }));
   } catch (error) {
     await removeTemporary(temporary);
     throw error;

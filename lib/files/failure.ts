@@ -16,6 +16,7 @@ const meanings: Readonly<Record<string, string>> = {
   ENOENT: "the directory is missing",
   ENOSPC: "no space is left on the device",
   ENOTDIR: "a part of the path is a file, not a directory",
+  ENXIO: "the pipe has no reader, or the device is missing",
   EPERM: "permission denied",
   EROFS: "the file system is read-only",
 };

@@ -1,7 +1,9 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
-import { flushFlags } from "../runtime/mod.ts";
+import { dirname } from "node:path";
+import { flushFlags, mayRead } from "../runtime/mod.ts";
 import { codeOf, fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
+import { followedPlace } from "./place.ts";
 import { whileRefused, whileRefusedNow } from "./rename.ts";
 
 /** Error codes of systems that cannot flush a folder, or do not let this user open it. */
@@ -58,6 +60,40 @@ export function flushFilesNow(paths: readonly string[], folder: string): void {
       }, { codes: crowded.codes });
     } catch (error) {
       if (path !== folder || !refusals.includes(codeOf(error))) requireGone(path, error);
+    }
+  }
+}
+
+/** The name under which a file is written: that of a new one is not on the disk with its bytes. It is flushed once. */
+export class FileName {
+  readonly #path: string;
+  #isFlushed = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async flush(): Promise<void> {
+    const folder = this.#folder();
+    if (folder !== undefined) await flushFiles([], folder);
+    this.#isFlushed = true;
+  }
+
+  flushNow(): void {
+    const folder = this.#folder();
+    if (folder !== undefined) flushFilesNow([], folder);
+    this.#isFlushed = true;
+  }
+
+  /** The folder with the name; undefined if that is flushed, a pipe's or a device's, or not to be seen by this process. */
+  #folder(): string | undefined {
+    if (this.#isFlushed || !mayRead(dirname(this.#path))) return undefined;
+    try {
+      const { path, status } = followedPlace(this.#path);
+      const folder = dirname(path);
+      return (status?.isFile() ?? true) && mayRead(folder) ? folder : undefined;
+    } catch (error) {
+      return requireRefusal(error as { readonly code?: unknown });
     }
   }
 }

@@ -4,6 +4,8 @@ import { checkedItems, WriteBatch } from "./write_batch.ts";
 /** A request of a stream's own method, which waits among the chunks for its turn. */
 export class FileCommand {
   readonly kind: "flush" | "rotate" | "reopen";
+  /** The reason of a failure that has changed nothing: the stream goes on. */
+  failure: { readonly reason: unknown } | undefined = undefined;
 
   constructor(kind: FileCommand["kind"]) {
     this.kind = kind;
@@ -72,9 +74,11 @@ export class ItemWriter {
   }
 
   /** Has the target obey a command behind all that was written to the stream, which may be locked. */
-  request(stream: WritableStream, kind: FileCommand["kind"]): Promise<void> {
+  async request(stream: WritableStream, kind: FileCommand["kind"]): Promise<void> {
     this.#hasCommands = true;
-    return writePastLock(stream, new FileCommand(kind));
+    const command = new FileCommand(kind);
+    await writePastLock(stream, command);
+    if (command.failure !== undefined) throw command.failure.reason;
   }
 
   async write(chunks: (Item | FileCommand)[]): Promise<void> {
@@ -116,7 +120,8 @@ export class ItemWriter {
     for (; parts.length > 0; parts.shift()) {
       const [part] = parts;
       if (!(part instanceof FileCommand)) writeItemsNow(parts, target);
-      else if (part.kind !== "flush") target[part.kind === "rotate" ? "rotateNow" : "reopen"]();
+      else if (part.kind === "rotate") target.rotateNow();
+      else if (part.kind === "reopen") reopen(target, part);
     }
   }
 
@@ -124,11 +129,11 @@ export class ItemWriter {
     if (this.#failure !== undefined) throw this.#failure.reason;
   }
 
-  async #obey({ kind }: FileCommand): Promise<void> {
+  async #obey(command: FileCommand): Promise<void> {
     const target = this.#target;
-    if (kind === "flush") await target.flush();
-    else if (kind === "rotate") await target.rotate();
-    else (target as ImmediateTarget).reopen();
+    if (command.kind === "flush") await target.flush();
+    else if (command.kind === "rotate") await target.rotate();
+    else reopen(target as ImmediateTarget, command);
   }
 
   async #writeItems(given: Item[]): Promise<void> {
@@ -144,6 +149,15 @@ export class ItemWriter {
     }
     this.#items = [];
     gathered.clear();
+  }
+}
+
+/** Has a target open its file again, which goes on with the one that it has where that fails. */
+function reopen(target: ImmediateTarget, command: FileCommand): void {
+  try {
+    target.reopen();
+  } catch (error) {
+    command.failure = { reason: error };
   }
 }
 

@@ -181,11 +181,14 @@ export class OpenFile {
   /** Opens a pipe once more on Linux, so that no call waits for its reader; gives another file as it is. */
   withoutWaits(): OpenFile {
     if (!this.status().isFIFO() || process.platform !== "linux" || !isPermitted("systemFiles")) return this;
-    const file = OpenFile.openNow(this.ownPath, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
-    file.#tellsEnds = false;
-    file.#isPipe = true;
-    void this.close();
-    return file;
+    try {
+      const file = OpenFile.openNow(this.ownPath, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+      file.#tellsEnds = false;
+      file.#isPipe = true;
+      return file;
+    } finally {
+      void this.close();
+    }
   }
 
   /** Cuts the file to `length` bytes. Windows cuts no file that was opened to append: it is opened anew by `path`. */

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { AtomicFile, type AtomicFileOptions } from "./atomic_file.ts";
 import { failing } from "./failure.ts";
+import { FileName } from "./flush.ts";
 import type { ItemTarget } from "./item_writer.ts";
 import { linkFlag, OpenFile, writeFully } from "./open_file.ts";
 
@@ -32,16 +33,18 @@ export async function openOutputFile(path: string, options: OutputFileOptions): 
   const { O_CREAT, O_TRUNC, O_WRONLY } = constants;
   const over = O_WRONLY | O_CREAT | O_TRUNC | linkFlag(options.followLinks);
   const file = await OpenFile.open(path, options.replace === false ? "wx" : over, options); // "wx" follows no link
-  return new PlainFile(file, options);
+  return new PlainFile(path, file, options);
 }
 
 /** A file under its own name from the beginning; discarding keeps what is written. */
 class PlainFile implements OutputFile {
   readonly #file: OpenFile;
+  readonly #name: FileName;
   readonly #options: OutputFileOptions;
   #hasEnded = false;
 
-  constructor(file: OpenFile, options: OutputFileOptions) {
+  constructor(path: string, file: OpenFile, options: OutputFileOptions) {
+    this.#name = new FileName(path);
     this.#file = file;
     this.#options = options;
   }
@@ -52,6 +55,7 @@ class PlainFile implements OutputFile {
 
   async sync(): Promise<void> {
     await this.#file.datasync();
+    await this.#name.flush();
   }
 
   async end(): Promise<void> {
@@ -59,7 +63,7 @@ class PlainFile implements OutputFile {
     const { mtimeMs, flush = false } = this.#options;
     try {
       if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
-      if (flush) await this.#file.datasync();
+      if (flush) await this.sync();
     } catch (error) {
       await this.discard();
       throw error;

@@ -41,6 +41,7 @@ export {
   environmentVariable,
   isPermitted,
   isProcessAlive,
+  mayRead,
   passingRefusals,
   processStart,
   userNumber,

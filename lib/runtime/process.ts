@@ -47,6 +47,11 @@ export function isPermitted(action: Action): boolean {
   return needs[action].every((permission) => permissions.querySync(permission).state === "granted");
 }
 
+/** Whether the process may read what has a path, without a question to its user. */
+export function mayRead(path: string): boolean {
+  return deno === undefined || deno.permissions.querySync({ name: "read", path }).state === "granted";
+}
+
 /** The number of the user whose rights the process has; undefined on Windows, or if this process may not know. */
 export function userNumber(): number | undefined {
   return isPermitted("user") ? process.geteuid?.() : undefined;

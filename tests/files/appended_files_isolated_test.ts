@@ -4,6 +4,7 @@ import { pbkdf2 } from "node:crypto";
 import {
   appendFileSync,
   closeSync,
+  constants,
   openSync,
   readFileSync,
   rmSync,
@@ -12,7 +13,7 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -23,6 +24,7 @@ import { inFolder } from "../support/folders.ts";
 import { output, run } from "../support/processes.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 import { needs } from "../support/needs.ts";
+import { atLast } from "../support/waits.ts";
 
 const pbkdf2Async = promisify(pbkdf2);
 
@@ -69,6 +71,61 @@ test("reopen() of an appended file leaves what another program has renamed, and 
     assert.equal(await readFile(`${path}.1`, "utf8"), "1\n2\n");
     assert.equal(await readFile(path, "utf8"), "3\n");
     assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("a reopen() that fails rejects, and the stream goes on with the file that it has", {
+  skip: process.platform === "win32" && "Windows renames no folder with a file that is open",
+}, () =>
+  inFolder(async (folder) => {
+    const [logs, away] = [join(folder, "logs"), join(folder, "away")];
+    await mkdir(logs);
+    const log = await openFileWritable(join(logs, "app.log"), { append: true });
+    const writer = log.getWriter();
+    let expected = "";
+    const write = (text: string): Promise<void> => (expected += text, writer.write(text));
+    await write("before\n");
+    await rename(logs, away);
+    for (const isImmediate of [false, true, false]) {
+      const results = [write("one\n"), log.reopen(), write("two\n"), log.reopen(), log.flush()];
+      if (isImmediate) log.flushSync();
+      const settled = await Promise.allSettled(results);
+      assert.deepEqual(settled.map(({ status }) => status), [
+        "fulfilled",
+        "rejected",
+        "fulfilled",
+        "rejected",
+        "fulfilled",
+      ]);
+      assert.equal((settled[1] as PromiseRejectedResult).reason.code, "ENOENT");
+    }
+    await mkdir(logs);
+    await log.reopen();
+    await writer.write("after\n");
+    await writer.close();
+    assert.equal(await readFile(join(away, "app.log"), "utf8"), expected);
+    assert.equal(await readFile(join(logs, "app.log"), "utf8"), "after\n");
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("a pipe whose reader goes while it is opened is named, and no descriptor of it stays", {
+  skip: process.platform !== "linux" && "only Linux shows what a process has open",
+}, (context) =>
+  inFolder(async (folder) => {
+    const path = join(folder, "pipe");
+    execFileSync("mkfifo", [path]);
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const opening = openFileWritable(path, { append: true });
+    const end = performance.now() + 2000;
+    while (openFilesIn(folder).length < 2 && performance.now() < end); // another thread opens it
+    const isOpen = openFilesIn(folder).length === 2;
+    if (isOpen) closeSync(reader);
+    const message = `Cannot open ${path}: the pipe has no reader, or the device is missing (ENXIO)`;
+    if (isOpen) await assert.rejects(opening, { code: "ENXIO", message });
+    else await (await opening).close();
+    if (!isOpen) closeSync(reader);
+    await atLast(() => openFilesIn(folder).length === 0);
+    assert.deepEqual(openFilesIn(folder), []);
+    if (!isOpen) context.skip("this runtime opens nothing beside a turn of the event loop");
   }));
 
 test("flushSync() of an appended file has written everything when it returns, pairs of surrogates among it", () =>

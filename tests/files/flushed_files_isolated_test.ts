@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import fs, { fdatasync, fstatSync, readdirSync, renameSync, statSync } from "node:fs";
+import fs, { fdatasync, fstatSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { openFileWritable, RotatingFileWritable } from "../../lib/files/mod.ts";
+import { copyFileAtomic, openFileWritable, RotatingFileWritable } from "../../lib/files/mod.ts";
 import { inFolder } from "../support/folders.ts";
 
 type Call = (descriptor: number, ...rest: unknown[]) => unknown;
@@ -133,3 +133,65 @@ for (const how of ["flush()", "flushSync()", "close()"] as const) {
       }));
   }
 }
+
+const singles: Readonly<Record<string, (path: string) => Promise<void>>> = {
+  "flush() with append": async (path) => {
+    const file = await openFileWritable(path, { append: true });
+    await file.flush();
+    await file.close();
+  },
+  "flushSync() with append": async (path) => {
+    const file = await openFileWritable(path, { append: true });
+    file.flushSync();
+    await file.close();
+  },
+  "flush() behind a reopen()": async (path) => {
+    const file = await openFileWritable(path, { append: true });
+    await file.flush();
+    renameSync(path, `${path}.1`);
+    await file.reopen();
+    await file.flush();
+    await file.close();
+  },
+  "closing with append and flush": async (path) =>
+    await (await openFileWritable(path, { append: true, flush: true })).close(),
+  "flush()": async (path) => {
+    const file = await openFileWritable(path);
+    await file.flush();
+    await file.close();
+  },
+  "closing with flush": async (path) => await (await openFileWritable(path, { flush: true })).close(),
+  "an atomic file": async (path) => await (await openFileWritable(path, { atomic: true })).close(),
+  "copyFileAtomic()": async (path) => await copyFileAtomic(import.meta.filename, path),
+};
+
+for (const [how, make] of Object.entries(singles)) {
+  test(`${how} has a new file on the disk with its name, through a link, too`, (context) =>
+    inFolder(async (folder) => {
+      using synced = new SyncedFiles();
+      if (!synced.isCalled) return context.skip(withoutPatch);
+      if (process.platform === "win32") return context.skip("Windows flushes no folder");
+      const [real, links] = [join(folder, "real"), join(folder, "links")];
+      for (const path of [real, links]) mkdirSync(path);
+      symlinkSync("../real/file", join(links, "link"));
+      for (const path of [join(links, "new"), join(links, "link")]) {
+        const expected = path.endsWith("new") ? links : how.includes("reopen") ? links : real;
+        await make(path);
+        synced.check([expected]);
+      }
+    }));
+}
+
+test("a file that was flushed once costs no sync of its folder", (context) =>
+  inFolder(async (folder) => {
+    using synced = new SyncedFiles();
+    if (!synced.isCalled) return context.skip(withoutPatch);
+    const file = await openFileWritable(join(folder, "file"), { append: true });
+    await file.flush();
+    synced.check([]);
+    for (const flush of [() => file.flush(), () => file.flushSync()]) {
+      await flush();
+      assert.equal(synced.count, 1);
+    }
+    await file.close();
+  }));

@@ -27,8 +27,8 @@ export class Rotation implements SeriesWriter {
   readonly #atomic: boolean;
   #file: OutputFile | undefined = undefined;
   #path = "";
-  /** The number of files that a flush has found complete, and of those whose names it has put on the disk. */
-  #flushed = { complete: 0, named: 0 };
+  /** The number of files that a flush has found complete. */
+  #flushed = 0;
   #isAbandoned = false;
 
   constructor(series: FileSeries, maxFileSize: number, overwrite: boolean, atomic: boolean) {
@@ -61,11 +61,10 @@ export class Rotation implements SeriesWriter {
   async flush(): Promise<void> {
     await this.#file?.sync?.().catch((error) => this.#fail("flush", error));
     const complete = this.files.length;
-    const named = complete + (this.#file ? 1 : 0);
     // Files that are atomic have been flushed with their names.
-    if (this.#atomic || named === this.#flushed.named && complete === this.#flushed.complete) return;
-    await flushFiles(this.files.slice(this.#flushed.complete), this.#series.directory);
-    this.#flushed = { complete, named };
+    if (this.#atomic || complete === this.#flushed) return;
+    await flushFiles(this.files.slice(this.#flushed), this.#series.directory);
+    this.#flushed = complete;
   }
 
   async close(): Promise<void> {
