@@ -69,10 +69,8 @@ export interface UploadHandler {
  *
  * Stored files are reported as JSON, `{"files": [{"name", "bytes", "digest"?, "field"?, "filename"?, "contentType"}],
  * "fields": {…}}`, with `Location` for a single file; refusals as `application/problem+json` (RFC 9457), `{"title",
- * "status", "detail", "code"}`, with the code of an {@linkcode UploadError} or `CROSS_SITE` (403: a page of another
- * site sent it), `NOT_FOUND` (404), `METHOD_NOT_ALLOWED` (405), `NO_FOLDER` (409: the folder of the name is missing),
- * `PRECONDITION_FAILED` (412), `PARTIAL_PUT` (400), `INTERNAL` (500), `TRANSFER_CODING` (501) or `BUSY` (503). Neither
- * tells a path of the server.
+ * "status", "detail", "code"}`, with the code of an {@linkcode UploadError}, or one of those that the page lists, such as
+ * `NO_FOLDER`. Neither tells a path of the server.
  *
  * A request is refused before its body is read if its header suffices. The sender gets the response though it may still
  * send, and the connection ends before the body does. `If-None-Match: *`, `If-Match` and `If-Unmodified-Since` are

@@ -6,82 +6,47 @@ import { containedPlace, shownName } from "./contained_path.ts";
 import { createdBy } from "./created_object.ts";
 import { type BodySink, type FileOptions, openFileSink, storageFailure } from "./file_sink.ts";
 
-/** Writes to a stream that is another's, in batches, as long as a signal lets it. One call at a time. */
-class StreamWriter {
-  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #signal: AbortSignal | undefined;
-  /** Rejects what is being waited for; undefined if nothing is. */
-  #interrupt: ((reason: unknown) => void) | undefined = undefined;
-
-  private constructor(writer: WritableStreamDefaultWriter<Uint8Array>, signal: AbortSignal | undefined) {
-    this.#writer = writer;
-    this.#signal = signal;
-    signal?.addEventListener("abort", this.#onAbort, { once: true });
-  }
-
-  /** Locks a stream. @throws {TypeError} if it is locked, closed or errored. */
-  static async open(stream: WritableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<StreamWriter> {
-    if (stream.locked) throw new TypeError("cannot write to the stream: it is locked, somebody else writes to it");
-    const writer = stream.getWriter();
-    let state = writer.desiredSize === null ? "errored" : "writable";
-    let cause: unknown;
-    writer.closed.then(() => state = "closed", (error) => {
-      state = "errored";
-      cause = error;
-    });
-    await Promise.resolve(); // a stream that is closed or errored tells now
-    if (state === "writable") return new StreamWriter(writer, signal);
-    writer.releaseLock();
-    throw new TypeError(`cannot write to the stream: it is ${state}`, { cause });
-  }
-
-  /** Writes `chunks` when the stream asks for more, and waits until it has taken them all. */
-  async write(chunks: readonly Uint8Array[]): Promise<void> {
-    await this.#wait(this.#writer.ready);
-    await this.#wait(Promise.all(chunks.map((chunk) => this.#writer.write(chunk))));
-  }
-
-  async close(): Promise<void> {
-    await this.#wait(this.#writer.close());
-    this.#release();
-  }
-
-  /** Aborts the stream. Never rejects, and does not wait for a stream that has stalled. */
-  async abort(reason: unknown): Promise<void> {
-    const isStalled = this.#interrupt !== undefined || this.#signal?.aborted;
-    const aborted = this.#writer.abort(reason).catch(() => {}); // the failure of the upload is being thrown already
-    if (!isStalled) await aborted;
-    this.#release();
-  }
-
-  async #wait(promise: Promise<unknown>): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#interrupt = reject;
-      promise.then(() => resolve(), reject);
-      if (this.#signal?.aborted) this.#onAbort();
-    }).finally(() => this.#interrupt = undefined);
-  }
-
-  #release(): void {
-    this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#writer.releaseLock();
-  }
-
-  readonly #onAbort = (): void => this.#interrupt?.(this.#signal!.reason);
-}
-
 /**
- * Opens a stream to write a body to; it is closed when the body is committed, and aborted when it is discarded. The
- * signal ends the wait for a stream that takes nothing.
+ * Opens a stream to write a body to, in batches; it is closed when the body is committed, and aborted when it is discarded.
+ * The signal ends the wait for a stream that takes nothing.
+ *
+ * @throws {TypeError} if it is locked, closed or errored.
  */
 async function openStreamSink(
   stream: WritableStream<Uint8Array>,
   signal: AbortSignal | undefined,
 ): Promise<BodySink> {
-  const writer = await StreamWriter.open(stream, signal);
+  if (stream.locked) throw new TypeError("cannot write to the stream: it is locked, somebody else writes to it");
+  const writer = stream.getWriter();
+  let state = writer.desiredSize === null ? "errored" : "writable";
+  let cause: unknown;
+  writer.closed.then(() => state = "closed", (error) => [state, cause] = ["errored", error]);
+  await Promise.resolve(); // a stream that is closed or errored tells now
+  if (state !== "writable") {
+    writer.releaseLock();
+    throw new TypeError(`cannot write to the stream: it is ${state}`, { cause });
+  }
+  /** Rejects what is being waited for; undefined if nothing is. */
+  let interrupt: ((reason: unknown) => void) | undefined;
+  const onAbort = (): void => interrupt?.(signal!.reason);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  const waitFor = async (promise: Promise<unknown>): Promise<void> => {
+    await new Promise((resolve, reject) => {
+      interrupt = reject;
+      promise.then(resolve, reject);
+      if (signal?.aborted) onAbort();
+    }).catch(fail).finally(() => interrupt = undefined);
+  };
+  const release = (): void => {
+    signal?.removeEventListener("abort", onAbort);
+    writer.releaseLock();
+  };
   const chunksOf = stream instanceof RotatingFileWritable ? filling(stream) : joined;
   return {
-    write: (pieces) => writer.write(chunksOf(pieces)).catch(fail),
+    async write(pieces): Promise<void> {
+      await waitFor(writer.ready);
+      await waitFor(Promise.all(chunksOf(pieces).map((chunk) => writer.write(chunk))));
+    },
     end: () => Promise.resolve(),
     async commit(made): Promise<void> {
       const created = made && createdBy(stream);
@@ -89,9 +54,15 @@ async function openStreamSink(
         await created.look();
         made!.push(created);
       }
-      await writer.close().catch(fail);
+      await waitFor(writer.close());
+      release();
     },
-    discard: (reason) => writer.abort(reason),
+    async discard(reason): Promise<void> {
+      const isStalled = interrupt !== undefined || signal?.aborted;
+      const aborted = writer.abort(reason).catch(() => {}); // the failure of the upload is being thrown already
+      if (!isStalled) await aborted;
+      release();
+    },
   };
 }
 
