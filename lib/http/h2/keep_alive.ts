@@ -2,12 +2,18 @@ import { afterPoll } from "../../runtime/mod.ts";
 import { Timer } from "../../timers/mod.ts";
 import type { Http2Options } from "./http2_stream.ts";
 
+/** The pause before a PING behind bodies, in ms, as more may follow; and the least time between two, since servers take many for a flood. */
+const QUIET = 100;
+const BETWEEN_PROOFS = 1000;
+
 export interface LivenessEvents {
   isBusy(): boolean;
   onPingDue(value: number): void;
   onStale(): void;
   onIdle(): void;
-  /** The server has, or has not within `pingTimeout`, shown that it read what was sent before {@link Liveness.prove}. */
+  /** It is time to {@link Liveness.prove}, if that is needed still. */
+  onProofDue(): void;
+  /** The server has shown that it read what was sent before {@link Liveness.prove}, or was silent for `pingTimeout`. */
   onProof(hasCome: boolean): void;
 }
 
@@ -22,8 +28,10 @@ export class Liveness {
   #pings = 0;
   /** The PING whose answer is a proof; 0 for none. */
   #proof = 0;
-  /** Keeps the process alive. */
-  readonly #patience: Timer = new Timer(() => this.#events.onProof(false), { afterPoll });
+  #provedAt = -Infinity;
+  // These two keep the process alive.
+  readonly #planned: Timer = new Timer(() => this.#events.onProofDue());
+  readonly #patience: Timer = new Timer(() => this.#endProof(false), { afterPoll });
   #hasStopped = false;
   readonly #timer: Timer = new Timer(() => this.#check(), { keepsAlive: false, afterPoll });
 
@@ -37,6 +45,7 @@ export class Liveness {
   /** Something came from the server: whatever it was, it lives. */
   onHeard(): void {
     this.#heardAt = performance.now();
+    if (this.#proof !== 0) this.#patience.start(this.#limits.pingTimeout);
     if (this.#pingAt === 0) return;
     this.#pingAt = 0;
     this.#watch();
@@ -49,18 +58,27 @@ export class Liveness {
     this.#watch();
   }
 
+  planProof(): void {
+    this.#planned.setDue(Math.max(performance.now() + QUIET, this.#provedAt + BETWEEN_PROOFS));
+  }
+
   /** Sends a PING behind all that was sent, and keeps the process alive until its answer. */
   prove(): void {
+    this.#planned.stop();
+    this.#provedAt = performance.now();
     this.#proof = ++this.#pings;
     this.#patience.start(this.#limits.pingTimeout);
     this.#events.onPingDue(this.#pings);
   }
 
   onAnswer(ping: number): void {
-    if (this.#proof === 0 || ping < this.#proof) return;
+    if (this.#proof !== 0 && ping >= this.#proof) this.#endProof(true);
+  }
+
+  #endProof(hasCome: boolean): void {
     this.#proof = 0;
     this.#patience.stop();
-    this.#events.onProof(true);
+    this.#events.onProof(hasCome);
   }
 
   onIdle(): void {
@@ -71,6 +89,7 @@ export class Liveness {
   stop(): void {
     this.#hasStopped = true;
     this.#timer.stop();
+    this.#planned.stop();
     this.#patience.stop();
   }
 

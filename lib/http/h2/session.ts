@@ -64,7 +64,7 @@ export class Session
   #isScheduled = false;
   #isIdle = false;
   /** The state of the proof that the server has read all bodies, by its answer to a PING behind them: what it has not read, a closed socket loses. */
-  #proof: "none" | "due" | "asked" | "overdue" = "none";
+  #proof: "none" | "due" | "planned" | "asked" | "overdue" = "none";
 
   constructor(transport: Transport, options: Http2Options, owner: ConnectionOwner) {
     this.#transport = transport;
@@ -120,7 +120,7 @@ export class Session
       stream.body = body;
       stream.sendWindow = this.#peer.initialWindowSize;
       this.#sender.add(stream);
-      this.#proof = "due";
+      if (this.#proof !== "planned") this.#proof = "due";
     } else if (body !== undefined) this.#sender.end(stream);
     this.#noise.earn(2);
     // The first may be started before the session has come to rest.
@@ -234,9 +234,7 @@ export class Session
   }
 
   onStale(): void {
-    this.#giveUp(this.#stale());
-    this.#tellNear();
-    this.#transport.destroy();
+    this.destroy(this.#stale());
   }
 
   onIdle(): void {
@@ -244,14 +242,14 @@ export class Session
   }
 
   onProof(hasCome: boolean): void {
-    if (this.#proof !== "due") this.#proof = hasCome ? "none" : "overdue"; // else another body was sent meanwhile
+    if (this.#proof === "asked") this.#proof = hasCome ? "none" : "overdue"; // else another body was sent meanwhile
     this.#schedule();
   }
 
-  readonly #prove = (): void => {
-    if (this.#proof !== "due" || this.#isEndHere || !this.#ends.isAllSent) return;
-    this.#proof = "asked";
-    this.#liveness.prove();
+  readonly onProofDue = (): void => {
+    if (this.#proof !== "planned" || this.#isEndHere) return;
+    this.#proof = this.#ends.isAllSent ? "asked" : "due";
+    if (this.#proof === "asked") this.#liveness.prove();
   };
 
   // The end of a turn.
@@ -281,7 +279,11 @@ export class Session
     this.#output.flush();
     this.#ends.completeTaken();
     if (this.#ends.hasFreed) this.#schedule();
-    if (this.#proof === "due" && this.#ends.isAllSent) afterPoll(this.#prove);
+    if (this.#proof === "due" && this.#ends.isAllSent) {
+      this.#proof = "planned";
+      this.#liveness.planProof();
+    }
+    if (this.#proof === "planned" && this.#isEndNear) afterPoll(this.onProofDue);
   }
 
   #enterIdle(): void {

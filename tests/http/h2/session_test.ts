@@ -5,6 +5,7 @@ import { HttpError } from "../../../lib/http/http_error.ts";
 import { ErrorCode, FrameType, Setting } from "../faults/http2_frames.ts";
 import { dataFrame, headFrame, MemoryPeer, response } from "./memory_peer.ts";
 import { type Answer, ask, openOn, openSession } from "./opened_session.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
 import { pause, turn, until } from "../../support/waits.ts";
 import { chosenSeed, SeededRandom } from "../faults/seeded_random.ts";
 import { ScriptedBody, WholeBody } from "./scripted_body.ts";
@@ -507,6 +508,28 @@ test("a closed session ends once the server has answered a PING behind the last 
   }
 });
 
+test("however many bodies a session sends, the server gets few PINGs behind them", async () => {
+  const { session, peer, owner } = await openSession();
+  const random = new SeededRandom(chosenSeed());
+  const start = performance.now();
+  let count = 0;
+  for (let sent = 0; sent < 300; sent++) {
+    ask(session, "/", { method: "POST", body: new WholeBody(Buffer.from("body")) });
+    await turn();
+    peer.send(response(2 * sent + 1, "read"));
+    for (let turns = random.below(4); turns > 0; turns--) await turn();
+    count += peer.takeOf(FrameType.ping).length;
+  }
+  const most = 1 + (performance.now() - start) / 1000;
+  assert.ok(count <= most, `${count} PINGs`);
+  session.close();
+  await until(() => peer.isEnded, "the end");
+  assert.deepEqual(peer.take().map(({ type }) => type), [FrameType.ping, FrameType.goaway]);
+  peer.finish();
+  await owner.closed;
+  assert.equal(owner.error, undefined);
+});
+
 test("a server that answers no PING behind a body is waited for up to pingTimeout: CONNECTION_STALE", async () => {
   const { session, peer, owner } = await openSession({ pingTimeout: 20 });
   peer.isMute = true;
@@ -519,6 +542,32 @@ test("a server that answers no PING behind a body is waited for up to pingTimeou
   peer.finish();
   await owner.closed;
   assert.equal(owner.error?.code, "CONNECTION_STALE");
+});
+
+test("a server that reads bodies slowly is waited for while it is heard, and given up when it is silent for pingTimeout", async () => {
+  for (const answers of [true, false]) {
+    using clock = new FakeClock();
+    const { session, peer, owner } = await openSession({ pingTimeout: 100, pingInterval: 0 });
+    peer.isMute = true;
+    ask(session, "/", { method: "POST", body: new WholeBody(Buffer.from("body")) });
+    await turn();
+    peer.send(response(1, "early"));
+    session.close();
+    let pings: Buffer[] = [];
+    await until(() => (pings = peer.takeOf(FrameType.ping).map(({ payload }) => payload)).length > 0, "the PING");
+    for (let i = 0; i < 5; i++) {
+      clock.turn(60);
+      peer.send(Buffer.from([0, 0, 4, FrameType.windowUpdate, 0, 0, 0, 0, 0, 0, 0, 0, 1]));
+      for (let turns = 0; turns < 100; turns++) await turn();
+      assert.equal(peer.isEnded, false);
+    }
+    if (answers) peer.send(pingAnswer(pings[0]));
+    else clock.turn(101);
+    await until(() => peer.isEnded, "the end");
+    peer.finish();
+    await owner.closed;
+    assert.equal(owner.error?.code, answers ? undefined : "CONNECTION_STALE");
+  }
 });
 
 test("PINGs of the server are answered with their bytes", async () => {
