@@ -149,7 +149,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
 
   onHead(head: ResponseHead): void {
     this.pooled.kept = true;
-    this.#stopDeadline();
+    this.#deadlines?.stop(this);
     this.#hasHead = true;
     this.#isAccepted = head.status < 300;
     if (this.#isAccepted) this.#upload?.proceed(); // it may answer as the body comes
@@ -158,7 +158,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
 
   onData(chunk: Uint8Array, isOwn?: boolean): void {
     if (this.responseBody === undefined) return this.#discard(chunk.length);
-    this.#stopDeadline();
+    this.#deadlines?.stop(this);
     this.#isWanted = false;
     this.responseBody.push(chunk, isOwn);
     this.#holdIfNeeded();
@@ -296,7 +296,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #end(): void {
     this.#isOver = true;
     this.#exchange = undefined;
-    this.#stopDeadline();
+    this.#deadlines?.stop(this);
     this.#hold(false);
   }
 
@@ -314,14 +314,10 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   }
 
   #startDeadline(ms: number): void {
-    this.#stopDeadline();
+    this.#deadlines?.stop(this);
     if (ms === 0) return;
     this.#deadlines = this.#core.deadlinesOf(ms);
     this.#deadlines.start(this);
-  }
-
-  #stopDeadline(): void {
-    if (this.expiresAt !== 0) this.#deadlines!.stop(this);
   }
 
   #error(code: "HEADERS_TIMEOUT" | "BODY_TIMEOUT" | "LIMIT_EXCEEDED", message: string): HttpError {

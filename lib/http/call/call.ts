@@ -98,7 +98,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   // What the origin tells while it waits.
 
   startOn(pooled: PooledConnection): void {
-    this.#stopDeadline();
+    this.#deadlines?.stop(this);
     if (this.#core.options.onEvent !== undefined || this.#trace !== undefined) {
       this.#announce(pooled);
       if (this.#isOver) return;
@@ -296,10 +296,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.fail(this.#error("TIMEOUT", `${this.#request.url.href} took more than ${ms} ms (timeout)`));
   }
 
-  #stopDeadline(): void {
-    if (this.expiresAt !== 0) this.#deadlines!.stop(this);
-  }
-
   fail(reason: unknown): void {
     this.#end({ reason });
   }
@@ -308,7 +304,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     if (this.#isOver) return;
     this.#isOver = true;
     this.waitingAt?.withdraw(this);
-    this.#stopDeadline();
+    this.#deadlines?.stop(this);
     this.#total?.stop();
     this.#request.signal?.removeEventListener("abort", this);
     this.#backoff?.stop();

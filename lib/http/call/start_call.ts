@@ -1,12 +1,13 @@
 import { ANSWERED, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
 import type { ClientCore } from "../client_core.ts";
-import { cookiesOf } from "../../runtime/mod.ts";
-import { Deadline } from "../../timers/mod.ts";
+import { afterPoll, cookiesOf } from "../../runtime/mod.ts";
+import { Deadline, Timer } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest, HttpRequestInit } from "../http_request.ts";
 import { loaded } from "../origin/open_connection.ts";
 import { checkedOption, checkedSignal, type FetchRequest, isRequest, readRequest } from "../request/fetch_request.ts";
 import { endUntaken, RequestContent } from "../request/request_body.ts";
+import { checkedName, checkedValue, eachField } from "../request/request_headers.ts";
 import { localTargetOf, shownUrl, targetOf } from "../request/request_target.ts";
 import type { HttpResponse } from "../response/http_response.ts";
 import { ResponseBody } from "../response/response_body.ts";
@@ -41,15 +42,11 @@ function requestObject(
 }
 
 function headersOf(given: HttpRequestInit["headers"] = {}): Headers {
-  try {
-    const pairs = Symbol.iterator in given ? [...given] : Object.entries(given);
-    const headers = new Headers(pairs as [string, string][]);
-    const cookies = cookiesOf(given) ?? cookiesOf(headers);
-    if (cookies) headers.set("cookie", cookies);
-    return headers;
-  } catch (cause) {
-    throw new HttpError("INVALID_HEADER", `The headers cannot be sent: ${(cause as Error).message}`, { cause });
-  }
+  const headers = new Headers();
+  eachField(given, (name, value) => headers.append(checkedName(name), checkedValue(name, value)));
+  const cookies = cookiesOf(given) ?? cookiesOf(headers);
+  if (cookies) headers.set("cookie", cookies);
+  return headers;
 }
 
 /** Sends a request, or answers it from its URL. @throws {HttpError} if it cannot be sent, or the client is closed. */
@@ -130,6 +127,8 @@ class InterceptedCall implements CallOwner, LiveCall {
   #caller: Caller;
   readonly #calls = new Set<OwnedCall>();
   #total: Deadline | undefined = undefined;
+  /** Keeps the process alive, as that which an interceptor waits for may not. */
+  #hold: Timer | undefined = undefined;
   #isAnswered = false;
   #isLive = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
@@ -153,12 +152,17 @@ class InterceptedCall implements CallOwner, LiveCall {
 
   /** @throws {HttpError} CLIENT_CLOSED if the client is closed. */
   start(): void {
-    if (this.#core.closed) throw this.#core.closedError(originOf(this.#request.url));
+    if (this.#core.closed) throw this.#core.closedError(URL.parse(this.#request.url)?.origin);
     const { signal, timeout = this.#core.options.timeout } = this.#request;
     this.#live();
     if (signal?.aborted) return this.#fail(signal.reason);
     signal?.addEventListener("abort", this);
-    if (timeout > 0) this.#total = new Deadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
+    if (timeout > 0) {
+      const onTimeout = (): void => this.#onTimeout(timeout);
+      this.#total = new Deadline(this.#core.deadlinesOf(timeout), onTimeout);
+      this.#hold = new Timer(onTimeout, { afterPoll });
+      this.#hold.start(timeout);
+    }
     this.#run().then((response) => this.#answer(response), (reason) => this.#fail(reason));
   }
 
@@ -171,7 +175,7 @@ class InterceptedCall implements CallOwner, LiveCall {
   }
 
   onDestroyed(): void {
-    this.#fail(this.#core.closedError(originOf(this.#request.url)));
+    this.#fail(this.#core.closedError(URL.parse(this.#request.url)?.origin));
   }
 
   giveUpUnread(): void {
@@ -209,7 +213,7 @@ class InterceptedCall implements CallOwner, LiveCall {
       throw new TypeError("next() must be given the request to send");
     }
     // A call that an interceptor makes when its own was answered is a new one.
-    if (this.#core.closed && !this.#isLive) throw this.#core.closedError(originOf(request.url));
+    if (this.#core.closed && !this.#isLive) throw this.#core.closedError(URL.parse(request.url)?.origin);
     if (request.body === this.#body) this.#body = undefined;
     return new Promise((resolve, reject) => send(this.#core, request.url, request, { resolve, reject }, this));
   }
@@ -221,6 +225,7 @@ class InterceptedCall implements CallOwner, LiveCall {
       return;
     }
     this.#isAnswered = true;
+    this.#hold?.stop();
     if (this.#body !== undefined && response.body === this.#body) this.#body = undefined; // an echo
     const { resolve } = this.#caller;
     // As in a call: nothing that a connection holds may lead to the response.
@@ -232,7 +237,7 @@ class InterceptedCall implements CallOwner, LiveCall {
   #onTimeout(ms: number): void {
     const { url } = this.#request;
     const message = `${shownUrl(url)} took more than ${ms} ms (timeout)`;
-    this.#fail(new HttpError("TIMEOUT", message, { origin: originOf(url) }));
+    this.#fail(new HttpError("TIMEOUT", message, { origin: URL.parse(url)?.origin }));
   }
 
   /** Fails for good: also what it has answered with, as far as the client has it to read. */
@@ -242,6 +247,7 @@ class InterceptedCall implements CallOwner, LiveCall {
     for (const call of [...this.#calls]) call.fail(reason);
     if (!this.#isAnswered) this.#caller.reject(reason);
     this.#isAnswered = true;
+    this.#hold?.stop();
     this.#endIfOver();
   }
 
@@ -261,10 +267,6 @@ class InterceptedCall implements CallOwner, LiveCall {
     this.#body = undefined;
     this.#core.onEnd(this);
   }
-}
-
-function originOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
 /** Starts what fetch was called with. @throws {HttpError} if it cannot be sent, or the client is closed. */

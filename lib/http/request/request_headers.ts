@@ -28,14 +28,7 @@ export class HeaderReader {
 
   /** @throws {HttpError} INVALID_HEADER if a field cannot be sent. */
   readAll(init: NonNullable<HttpRequestInit["headers"]>): void {
-    if (typeof init !== "object" || init === null) {
-      throw new HttpError("INVALID_HEADER", `The headers must be an object, not ${String(init)}`);
-    }
-    if (Symbol.iterator in init) {
-      for (const pair of init as Iterable<readonly [string, string]>) this.#readPair(pair);
-    } else {
-      for (const name of Object.keys(init)) this.#read(name, (init as Record<string, string>)[name]);
-    }
+    eachField(init, (name, value) => this.#read(name, value));
     if (this.#cookieAt >= 0) this.list[this.#cookieAt] = cookiesOf(init) ?? this.list[this.#cookieAt];
     if (this.#connection !== "") this.#dropNamed(this.#connection);
   }
@@ -53,17 +46,6 @@ export class HeaderReader {
     if (!hasField(list, "user-agent")) list.push("user-agent", "millrace");
   }
 
-  #readPair(pair: readonly [string, string]): void {
-    if (typeof pair !== "object" || pair === null || !(Symbol.iterator in pair)) {
-      throw new HttpError("INVALID_HEADER", `A header must be a pair of name and value, not ${String(pair)}`);
-    }
-    const [name, value, ...more] = pair;
-    if (value === undefined || more.length > 0) {
-      throw new HttpError("INVALID_HEADER", `A header must be a pair of name and value, not [${String(pair)}]`);
-    }
-    this.#read(name, value);
-  }
-
   #read(givenName: string, givenValue: string): void {
     const name = checkedName(givenName);
     const value = checkedValue(name, givenValue);
@@ -77,10 +59,13 @@ export class HeaderReader {
         return;
       case "cookie":
         return this.#readCookie(value);
-      case "expect":
-        return this.#readExpect(value);
-      case "transfer-encoding":
-        return this.#readTransferEncoding(value);
+      case "expect": // of which one value is defined: https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
+        if (value.toLowerCase() === "100-continue") this.expectsContinue = true;
+        else this.list.push(name, value);
+        return;
+      case "transfer-encoding": // connections frame the body: no other coding is applied, or undone, on the way
+        if (value.toLowerCase() === "chunked") return;
+        throw unsendable(name, value, ": leave it out, and use content-encoding");
       case "te":
         // HTTP/2 has no other (RFC 9113 section 8.2.2), and of HTTP/1.1's codings none is undone here.
         if (/(?:^|,)\s*trailers\s*(?:,|$)/i.test(value) && !hasField(this.list, name)) this.list.push(name, "trailers");
@@ -102,18 +87,6 @@ export class HeaderReader {
     const host = value.toLowerCase();
     if (host === authority || host === `${authority}:${scheme === "https" ? 443 : 80}`) return;
     throw unsendable("host", value, ` where the URL has ${authority}: leave it out`);
-  }
-
-  /** Connections frame the body: no other coding is applied, or undone, on the way. */
-  #readTransferEncoding(value: string): void {
-    if (value.toLowerCase() === "chunked") return;
-    throw unsendable("transfer-encoding", value, ": leave it out, and use content-encoding");
-  }
-
-  /** The one expectation that is defined is `100-continue`: https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1 */
-  #readExpect(value: string): void {
-    if (value.toLowerCase() === "100-continue") this.expectsContinue = true;
-    else this.list.push("expect", value);
   }
 
   #readLength(value: string): void {
@@ -142,6 +115,24 @@ export class HeaderReader {
   }
 }
 
+/** Takes each field, unchecked. @throws {HttpError} INVALID_HEADER if it is none, without its value, which may be secret. */
+export function eachField(init: HttpRequestInit["headers"], take: (name: string, value: string) => void): void {
+  if (typeof init !== "object" || init === null) {
+    throw new HttpError("INVALID_HEADER", `The headers must be an object, not of type ${typeof init}`);
+  }
+  if (!(Symbol.iterator in init)) {
+    for (const name of Object.keys(init)) take(name, init[name]);
+    return;
+  }
+  for (const pair of init) {
+    const [name, value, ...more] = Symbol.iterator in Object(pair) ? pair : [];
+    if (name === undefined || value === undefined || more.length > 0) {
+      throw new HttpError("INVALID_HEADER", "Each header must be a pair of name and value");
+    }
+    take(name, value);
+  }
+}
+
 /** Returns a field's name as it is sent. @throws {HttpError} INVALID_HEADER if the name is invalid. */
 export function checkedName(given: string): string {
   return known.get(given) ?? newName(given);
@@ -165,7 +156,7 @@ export function checkedValue(name: string, given: string): string {
   if (/^[!-~](?:[ -~]*[!-~])?$/.test(value)) return value;
   const trimmed = value.replace(OUTER_SPACE, "");
   if (/^[\t\x20-\x7e\x80-\xff]*$/.test(trimmed)) return trimmed;
-  const [wrong] = /[^\t\x20-\x7e\x80-\xff]/.exec(trimmed)!; // the rest may be secret
+  const [wrong] = /[^\t\x20-\x7e\x80-\xff]/.exec(trimmed)!;
   throw unsendable(name, wrong, " or hold it: use latin1 without control characters");
 }
 

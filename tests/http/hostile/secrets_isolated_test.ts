@@ -89,6 +89,23 @@ test("no error shows the user name or password of a URL that it is about", async
   await client.close();
 });
 
+test("no error shows the value of a header, well-formed or not", async () => {
+  const client = new HttpClient();
+  const values = ["s3cret\n", "s3cret\0", "s3\ncret", "s3cret\u20ac", "\ufeffs3cret"];
+  const headers: unknown[] = ["authorization: s3cret", [["authorization", "s3cret", "s3cret"]], [["s3cret"]], [
+    "s3cret",
+  ]];
+  for (const value of values) headers.push({ authorization: value }, [["cookie", value]], new Map([["x-key", value]]));
+  for (const each of headers) {
+    for (const intercept of [[], [(request, next) => next(request)]] satisfies HttpRequestInit["intercept"][]) {
+      const init = { headers: each as HttpRequestInit["headers"], intercept };
+      const error = await failureOf(client.fetch("http://127.0.0.1:2/", init), JSON.stringify(each));
+      assertHidden(error, JSON.stringify(each));
+    }
+  }
+  await client.close();
+});
+
 test("no error shows the user name or password of a Location", () => {
   let location = "";
   const answer = (request: ServerRequest): void =>

@@ -8,7 +8,7 @@ import { Http2Peer } from "../faults/http2_peer.ts";
 import { Listener } from "../faults/listener.ts";
 import type { ServerRequest } from "../faults/server_request.ts";
 
-test("a process does not end while a call waits for a connection, whose response is not read", async () => {
+test("a process does not end while a call waits for a connection, whose response is not read, or for an interceptor, up to its timeout", async () => {
   const owner = {
     settings: {},
     violations: [],
@@ -23,6 +23,7 @@ test("a process does not end while a call waits for a connection, whose response
   try {
     assert.equal(await within(child.line(), "the end of one call"), "QUEUE_TIMEOUT");
     assert.equal(await within(child.line(), "the end of the other"), "QUEUE_TIMEOUT");
+    assert.equal(await within(child.line(), "the end of the intercepted one"), "TIMEOUT");
     assert.equal(await within(child.ended, "the end of the process"), 0);
   } finally {
     child.kill();

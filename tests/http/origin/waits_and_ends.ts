@@ -1,4 +1,4 @@
-/** A process that prints how a call ends which waits for the connection of a response that is not read, for each URL. */
+/** A process that prints how a call ends which waits for the connection of a response that is not read, for each URL, and how one whose interceptor never answers. */
 import { HttpClient } from "../../../lib/http/mod.ts";
 
 const unread: Response[] = [];
@@ -13,4 +13,10 @@ async function run(url: string): Promise<void> {
   console.log(await client.fetch(url, { queueTimeout: 50 }).catch(({ code }) => code));
 }
 
-void Promise.all(process.argv.slice(2).map(run)); // not awaited, as that alone keeps some runtimes alive
+async function runAll(urls: string[]): Promise<void> {
+  await Promise.all(urls.map(run));
+  const intercept = [() => new Promise<never>(() => {})];
+  console.log(await new HttpClient().fetch(urls[0], { timeout: 50, intercept }).catch(({ code }) => code));
+}
+
+void runAll(process.argv.slice(2)); // not awaited, as that alone keeps some runtimes alive
