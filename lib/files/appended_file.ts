@@ -10,6 +10,8 @@ import type { FileTarget } from "./output_file.ts";
 
 /** The longest time between two looks whether a full pipe has room, in ms. */
 const LONGEST_PAUSE = 20;
+/** The maximum number of bytes that are compared with what is in a file. */
+const COMPARED = 65_536;
 
 /**
  * A write of pieces to the end of a file, which can be brought to its end without a turn of the event loop. Its calls are
@@ -110,7 +112,7 @@ export class UnderWay implements Taker {
     for (const end = performance.now() + LONGEST;;) {
       const place = this.#file.position()!;
       if (place !== this.#place) {
-        const isCut = place <= this.#size || place === this.#length;
+        const isCut = place <= this.#size || place === this.#length && !this.#isBehind();
         return Math.min(this.#length, isCut ? place : place - this.#size);
       }
       if (performance.now() > end) throw new Error(`a write has not ended within ${LONGEST} ms`);
@@ -119,6 +121,21 @@ export class UnderWay implements Taker {
       }
       blockFor(1);
     }
+  }
+
+  /** Whether the file has the beginning of the call's bytes behind its former size: it was not cut, then, but the call was. */
+  #isBehind(): boolean {
+    const [piece] = behind(this.#pieces, this.#written);
+    const own = piece.subarray(0, Math.min(this.#length - this.#size, COMPARED));
+    const found = Buffer.alloc(own.length);
+    try {
+      const file = OpenFile.openNow(this.#file.ownPath, "r");
+      file.readBack(found, this.#size);
+      void file.close();
+    } catch {
+      return true; // it may not be read: bytes that are there twice are better than none
+    }
+    return found.equals(own);
   }
 }
 

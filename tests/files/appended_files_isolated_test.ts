@@ -244,7 +244,7 @@ test("flushSync() writes each byte once and in order after a file was cut to not
       const busy = round % 2 === 0
         ? Array.from({ length: 8 }, () => pbkdf2Async("password", "salt", 5000, 64, "sha512"))
         : [];
-      void writer.write(Buffer.alloc(length, "y"));
+      void writer.write(`z${"y".repeat(length - 1)}`); // of bytes alike those behind them would count as another write's
       if (round % 3 > 0) await new Promise((resolve) => setImmediate(resolve));
       // Where the call has begun, what it wrote is cut off, too.
       const isCutLater = !isCutBefore && busy.length > 0 && length !== before;
@@ -252,7 +252,7 @@ test("flushSync() writes each byte once and in order after a file was cut to not
       void writer.write("last words");
       log.flushSync();
       const text = readFileSync(path, "latin1");
-      const [former, y, last] = /^(x*)(y*)(.*)$/.exec(text)!.slice(1).map((each) => each.length);
+      const [former, y, last] = /^(x*)(z?y*)(.*)$/.exec(text)!.slice(1).map((each) => each.length);
       assert.equal(last, 10, text.slice(-20));
       if (isCutLater) assert.ok(y <= length, `round ${round}: ${y} of ${length}`);
       else assert.deepEqual([former, y], [isCutBefore ? 0 : before, length], `round ${round}`);
@@ -323,6 +323,39 @@ test("flushSync() writes the rest of what a full disk took a part of, whatever o
         if (appendsOther) appendFileSync(path, "y".repeat(150_000));
         stream.flushSync();
         assert.equal(readFileSync(path, "utf8").replace(/y+/, ""), `first\n${"x".repeat(500_000)}last\n`);
+        await written;
+        await writer.close().catch(() => {});
+        rmSync(path);
+        rmSync(directory, { recursive: true, force: true });
+      }
+    }
+  }));
+
+test("flushSync() takes no write for whole that a full disk has cut short, wherever the file ends then", {
+  skip: cannotMount,
+}, () =>
+  onSmallDisk(1024, async (disk) => {
+    const ballast = join(disk, "ballast");
+    for (const what of ["file", "series"]) {
+      for (const former of [22, 1000, 5000, 300_000]) {
+        writeFileSync(ballast, new Uint8Array(400_000));
+        const directory = join(disk, what);
+        const stream = what === "file"
+          ? await openFileWritable(join(disk, "a.log"), { append: true })
+          : new RotatingFileWritable({ directory, maxFileSize: 1e9, name: "a.log", append: true, onWarning: () => {} });
+        const path = what === "file" ? join(disk, "a.log") : join(directory, "a-00001.log");
+        const writer = stream.getWriter();
+        void writer.closed.catch(() => {});
+        await writer.write("x".repeat(former));
+        const { bavail, bsize } = statfsSync(disk);
+        const room = statSync(path).blocks * 512 + bavail * bsize;
+        const [text, last] = ["y".repeat(room), "last words"];
+        const written = Promise.allSettled([writer.write(text), writer.write(last)]);
+        await Promise.resolve();
+        for (const end = performance.now() + 2000; statSync(path).size < room && performance.now() < end;);
+        rmSync(ballast);
+        stream.flushSync();
+        assert.equal(readFileSync(path, "utf8"), "x".repeat(former) + text + last, `${what}, ${former} bytes`);
         await written;
         await writer.close().catch(() => {});
         rmSync(path);
