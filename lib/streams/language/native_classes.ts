@@ -70,6 +70,12 @@ class NoByobReader {
   get closed(): Promise<void> {
     return nativeReaderClosed.call(this.#reader);
   }
+  cancel(reason: unknown): Promise<void> {
+    return nativeReader.cancel.call(this.#reader, reason);
+  }
+  read(): Promise<unknown> {
+    return nativeReader.read.call(this.#reader);
+  }
   releaseLock(): void {
     nativeReader.releaseLock.call(this.#reader);
   }
