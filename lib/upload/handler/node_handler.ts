@@ -90,13 +90,9 @@ function incomingOf({ basePath }: Settings, req: Routed): Incoming {
   const whole = req.originalUrl ?? url;
   const method = req.method ?? "GET";
   if (basePath !== "/") return { method, target: whole, mount: "", source: req };
-  return { method, target: url, mount: mountOf(whole, url), source: req };
-}
-
-function mountOf(whole: string, rest: string): string {
-  if (whole.endsWith(rest)) return whole.slice(0, -rest.length);
   // Of "/files" and "/files?a" there is nothing left but a slash.
-  return whole.replace(/\?.*$/s, "");
+  const mount = whole.endsWith(url) ? whole.slice(0, -url.length) : whole.replace(/\?.*$/s, "");
+  return { method, target: url, mount, source: req };
 }
 
 /** `constants.NGHTTP2_NO_ERROR` of `node:http2`, which takes 25 ms to load where it is not in use anyway. */

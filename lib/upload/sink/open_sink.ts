@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { RotatingFileWritable } from "../../files/mod.ts";
-import { joinBytes } from "../../streams/internal.ts";
+import { described, joinBytes } from "../../streams/internal.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
 import { containedPlace, shownName } from "./contained_path.ts";
 import { createdBy } from "./created_object.ts";
@@ -148,8 +148,6 @@ function notADestination(destination: unknown): TypeError {
   const isNodeStream = typeof write === "function" && typeof pipe === "function";
   const found = isNodeStream
     ? "a stream of node:stream; fromNodeWritable() of @millrace/streams/node makes one of it"
-    : destination === null || typeof destination !== "object"
-    ? String(destination)
-    : `an object of another type: ${Object.prototype.toString.call(destination)}`;
+    : described(destination);
   return new TypeError(`the destination must be a path, a file: URL or a WritableStream, not ${found}`);
 }
