@@ -1,9 +1,7 @@
-import { constants, existsSync, mkdirSync, readlinkSync, statSync } from "node:fs";
+import { constants, mkdirSync, readlinkSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import process from "node:process";
-import { isPermitted } from "../runtime/mod.ts";
 import { codeOf, fileFailure } from "./failure.ts";
-import { OpenFile } from "./open_file.ts";
+import { OpenFile, showsOpenFiles } from "./open_file.ts";
 
 /**
  * Makes a directory, and those above it as far as they are missing; looks at none above one that can be made, which the
@@ -69,7 +67,7 @@ export class HeldFolder {
 
   /** Opens the folder at `path`; undefined where it cannot be held: its name is all that there is then. */
   static open(path: string): HeldFolder | undefined {
-    if (process.platform !== "linux" || !isPermitted("systemFiles") || !existsSync("/proc/self/fd")) return undefined;
+    if (!showsOpenFiles()) return undefined;
     let file: OpenFile;
     try {
       file = OpenFile.openNow(path, constants.O_RDONLY | constants.O_DIRECTORY);

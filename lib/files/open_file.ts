@@ -180,7 +180,7 @@ export class OpenFile {
 
   /** Opens a pipe once more on Linux, so that no call waits for its reader; gives another file as it is. */
   withoutWaits(): OpenFile {
-    if (!this.status().isFIFO() || process.platform !== "linux" || !isPermitted("systemFiles")) return this;
+    if (!this.status().isFIFO() || !showsOpenFiles()) return this;
     try {
       const file = OpenFile.openNow(this.ownPath, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
       file.#tellsEnds = false;
@@ -301,6 +301,11 @@ export async function writeFully(file: Taker, given: readonly Uint8Array[]): Pro
   const pieces = requirePieces(given);
   if (pieces.length <= MAX_PIECES) return await writeVector(file, pieces);
   for (let i = 0; i < pieces.length; i += MAX_PIECES) await writeVector(file, pieces.slice(i, i + MAX_PIECES));
+}
+
+/** Whether the system shows a process its open files by paths, as Linux does where there is /proc. */
+export function showsOpenFiles(): boolean {
+  return process.platform === "linux" && isPermitted("systemFiles") && fs.existsSync("/proc/self/fd");
 }
 
 /** @throws {TypeError} if a piece has no bytes, or is detached: the system would write none of it without a word. */

@@ -3,9 +3,9 @@ import { lstat, mkdir, opendir, readdir, rm, rmdir, stat, unlink } from "node:fs
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
-import { isPermitted, processStart, userNumber } from "../runtime/mod.ts";
+import { processStart, userNumber } from "../runtime/mod.ts";
 import { codeOf, failing, fileFailure } from "./failure.ts";
-import { linkFlag, OpenFile } from "./open_file.ts";
+import { linkFlag, OpenFile, showsOpenFiles } from "./open_file.ts";
 import { filePath, isTemporaryName, TEMPORARY } from "./names.ts";
 import { isThreadAlive, mainThreadStart, processSpace } from "./process_identity.ts";
 import { removeFileNow, renameFile, whileRefused } from "./rename.ts";
@@ -88,8 +88,7 @@ const ENTRIES = 256;
 
 /**
  * Removes the temporary files and folders that killed processes left in a folder, but not in those below it: see
- * {@linkcode isAbandonedTemporary} for which these are. Folders stay that another user
- * has, or has one in.
+ * {@linkcode isAbandonedTemporary} for which these are. Folders stay that another user has, has one in, or may rename.
  *
  * @param directory The folder's path, or its `file:` URL.
  * @returns how many were removed.
@@ -124,8 +123,9 @@ export async function removeAbandonedTemporaries(directory: string | URL): Promi
 }
 
 /**
- * Removes a file, a link, or a folder without one of another user in it; returns whether it did. A link may take the place of
- * a folder while that is removed by its path: so it is closed to other users before, and Linux finds it by its descriptor.
+ * Removes a file, a link, or a folder without one of another user in it; returns whether it did. Other users may give any
+ * folder that they may rename a temporary one's name: it stays. A link may take the place of a folder while that is removed
+ * by its path: so it is closed to other users before, and Linux finds it by its descriptor.
  *
  * @throws {Error} what the file system says, with its `code`: `ENOENT` if another process is at it.
  */
@@ -140,8 +140,8 @@ async function removeAbandoned(path: string): Promise<boolean> {
     return true;
   }
   return await withFolder(path, async (folder) => {
-    const isFound = process.platform === "linux" && isPermitted("systemFiles");
-    if (!isFound && !await isExclusive(dirname(path))) return false;
+    const isFound = showsOpenFiles();
+    if (!await isExclusive(isFound ? `${folder.ownPath}/..` : dirname(path))) return false;
     if (!await closeToOthers(folder, isFound ? folder.ownPath : path)) return false;
     await renameFile(path, own); // so that one process removes it
     const inside = isFound ? folder.ownPath : own;
