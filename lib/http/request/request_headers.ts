@@ -115,7 +115,7 @@ export class HeaderReader {
   }
 }
 
-/** Takes each field, unchecked. @throws {HttpError} INVALID_HEADER if it is none, without its value, which may be secret. */
+/** Takes each field, unchecked. @throws {HttpError} INVALID_HEADER if it cannot be sent, without its value, which may be secret. */
 export function eachField(init: HttpRequestInit["headers"], take: (name: string, value: string) => void): void {
   if (typeof init !== "object" || init === null) {
     throw new HttpError("INVALID_HEADER", `The headers must be an object, not of type ${typeof init}`);
