@@ -72,6 +72,7 @@ export class BodyWriter {
 
   #read(): void {
     if (this.#body.bytes !== undefined) return this.#onEnd();
+    if (this.#transport.waiting === Infinity) return; // the connection's end will stop it
     this.#body.read().then(this.#onPiece, this.#onFailure);
   }
 

@@ -242,7 +242,10 @@ export class Session
   }
 
   onProof(hasCome: boolean): void {
-    if (this.#proof === "asked") this.#proof = hasCome ? "none" : "overdue"; // else another body was sent meanwhile
+    if (this.#proof === "asked") { // else another body was sent meanwhile
+      this.#proof = hasCome ? "none" : "overdue";
+      if (hasCome) this.#ends.hasLate = false;
+    }
     this.#schedule();
   }
 
@@ -320,9 +323,9 @@ export class Session
     if (this.#proof === "overdue") this.#error ??= this.#stale(": it may not have read the last of what was sent");
   }
 
-  /** The server, or the way to it, is gone: not a fault if nothing was under way. */
+  /** The server, or the way to it, is gone: not a fault if nothing was under way, and nothing that it may not have read. */
   #lose(cause: Error | undefined): void {
-    const isExpected = this.#streams.size === 0 && this.#peer.isKnown;
+    const isExpected = this.#streams.size === 0 && this.#peer.isKnown && !this.#ends.hasLate;
     this.#giveUp(isExpected ? undefined : toConnectionError(cause, this.#options.origin));
   }
 

@@ -9,6 +9,8 @@ import * as h2 from "./protocol.ts";
 export class StreamEnds {
   /** Whether a request ended; for the session, which sets it back. */
   hasFreed = false;
+  /** Whether a body was sent behind its response, and its server has not shown that it read that. */
+  hasLate = false;
   readonly closed: ClosedStreams = new ClosedStreams();
   readonly #streams: StreamTable;
   readonly #output: FrameWriter;
@@ -53,7 +55,10 @@ export class StreamEnds {
       if (stream.isOver) continue;
       stream.progressAt = performance.now();
       stream.bodyEnd = 0;
-      if (stream.isAnswered) this.#remove(stream);
+      if (stream.isAnswered) {
+        this.hasLate = true;
+        this.#remove(stream);
+      }
       stream.handler.onSent(true);
     }
   }

@@ -160,10 +160,8 @@ function makeFetchedResponse(): FetchedResponseClass {
       const { statusText, headers } = this.#head;
       const status = statusToSendOn(this.#head.status);
       const body = this.#body;
-      const native = new Response(body === undefined ? null : body.copyArrived() ?? body.stream, {
-        status,
-        statusText,
-      });
+      const content = body === undefined ? null : body.copyArrived() ?? body.stream;
+      const native = new Response(content, { status, statusText });
       const fields = fieldsToSendOn(headers, body?.isDecoded === true);
       for (let at = 0; at < fields.length; at += 2) native.headers.append(fields[at], fields[at + 1]);
       return native;
@@ -193,11 +191,8 @@ function makeFetchedResponse(): FetchedResponseClass {
     }
   }
   // For those who make another response of the class of this one.
-  Object.defineProperty(FetchedResponse.prototype, "constructor", {
-    value: Response,
-    writable: true,
-    configurable: true,
-  });
+  const { prototype } = FetchedResponse;
+  Object.defineProperty(prototype, "constructor", { value: Response, writable: true, configurable: true });
   return FetchedResponse;
 }
 

@@ -148,22 +148,16 @@ class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
   #give(controller: ReadableByteStreamController): void {
     this.#isWanted = false;
     const request = controller.byobRequest;
-    if (request !== null) {
-      const { buffer, byteOffset, byteLength } = request.view!;
-      request.respond(this.#body.takeInto(new Uint8Array(buffer, byteOffset, byteLength)));
-      return;
-    }
-    controller.enqueue(this.#body.takeOwn(MOST)!);
+    if (request === null) return controller.enqueue(this.#body.takeOwn(MOST)!);
+    const { buffer, byteOffset, byteLength } = request.view!;
+    request.respond(this.#body.takeInto(new Uint8Array(buffer, byteOffset, byteLength)));
   }
 
   #endIfOver(controller: ReadableByteStreamController): void {
     const { outcome } = this.#body;
     if (outcome === undefined) return;
     this.#controller = undefined;
-    if (!outcome.isWhole) {
-      controller.error(outcome.reason);
-      return;
-    }
+    if (!outcome.isWhole) return controller.error(outcome.reason);
     controller.close();
     controller.byobRequest?.respond(0); // a view that waits is given back
   }

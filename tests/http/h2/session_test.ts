@@ -544,6 +544,27 @@ test("a server that answers no PING behind a body is waited for up to pingTimeou
   assert.equal(owner.error?.code, "CONNECTION_STALE");
 });
 
+test("the end of a connection is CONNECTION_LOST until the server has read what was sent behind its answer", async () => {
+  for (const [isLate, answers] of [[true, false], [true, true], [false, false]]) {
+    const { session, peer, owner } = await openSession();
+    peer.isMute = true;
+    const body = new ScriptedBody().give(Buffer.from("some"));
+    ask(session, "/", { method: "POST", body });
+    await turn();
+    if (!isLate) body.give(undefined);
+    await turn();
+    peer.send(response(1, "early"));
+    await turn();
+    if (isLate) body.give(undefined);
+    let pings: Buffer[] = [];
+    await until(() => (pings = peer.takeOf(FrameType.ping).map(({ payload }) => payload)).length > 0, "the PING");
+    if (answers) peer.send(pingAnswer(pings[0]));
+    peer.finish();
+    await owner.closed;
+    assert.equal(owner.error?.code, isLate && !answers ? "CONNECTION_LOST" : undefined);
+  }
+});
+
 test("a server that reads bodies slowly is waited for while it is heard, and given up when it is silent for pingTimeout", async () => {
   for (const answers of [true, false]) {
     using clock = new FakeClock();

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import type { HttpRequestInit } from "../../../lib/http/mod.ts";
-import { until } from "../../support/waits.ts";
+import { connect, type Socket } from "node:net";
+import { HttpClient, type HttpRequestInit } from "../../../lib/http/mod.ts";
+import { Listener } from "../faults/listener.ts";
+import { turn, until, within } from "../../support/waits.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import { failureOf } from "../faults/trial.ts";
 import { PROTOCOLS, scene } from "../scene.ts";
@@ -30,6 +32,38 @@ const bodies: Record<string, [() => HttpRequestInit["body"], isSized: boolean]> 
   "a stream": [() => new Blob([LARGE]).stream(), false],
   "an iterable": [() => [LARGE, LARGE], false],
 };
+
+test("onUploadProgress is told of nothing that a lost connection drops", async () => {
+  const { promise: isReset, resolve: onReset } = Promise.withResolvers<void>();
+  const { promise: isOver, resolve: onEvent } = Promise.withResolvers<void>();
+  const listener = await new Listener({}, (socket) => {
+    socket.once("data", () => {
+      socket.on("data", () => {});
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+      void isReset.then(() => socket.resetAndDestroy());
+    });
+  }).start();
+  let socket: Socket | undefined;
+  const client = new HttpClient({
+    connect: ({ hostname, port }) => socket = connect(port, hostname),
+    onEvent: ({ type }) => type === "disconnect" && onEvent(),
+  });
+  async function* body(): AsyncGenerator<Uint8Array> {
+    yield new Uint8Array(1000);
+    await isReset;
+    while (!socket!.destroyed) await turn();
+    yield new Uint8Array(1000);
+  }
+  let sent = 0;
+  const init = { method: "POST", body: body(), onUploadProgress: (progress: Progress) => void (sent = progress.sent) };
+  await (await client.fetch(listener.origin, init)).text();
+  onReset();
+  await within(isOver, "the end of the connection");
+  await turn();
+  assert.equal(sent, 1000);
+  await client.close();
+  await listener.stop();
+});
 
 for (const protocol of PROTOCOLS) {
   const name = (what: string): string => `${what} (${protocol})`;
