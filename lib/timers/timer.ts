@@ -151,6 +151,16 @@ function keepsTimers(set: typeof timers.setTimeout): boolean {
   return set === setByRuntime || KEEPS_TIMERS in set;
 }
 
+/** A reason to keep the process alive, in place of a handle of the system. */
+export class Hold {
+  readonly #timer: Timer = new Timer(() => this.set(true));
+
+  set(isHeld: boolean): void {
+    if (isHeld) this.#timer.start(MAX_TIMER_DELAY);
+    else this.#timer.stop();
+  }
+}
+
 /** Repeated calls of a function, at least `ms` apart; a blocked event loop does not make up for missed ones. */
 export class Interval {
   readonly #timer: Timer;

@@ -1,7 +1,7 @@
 import { ANSWERED, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
 import type { ClientCore } from "../client_core.ts";
-import { afterPoll, cookiesOf } from "../../runtime/mod.ts";
-import { Deadline, Timer } from "../../timers/mod.ts";
+import { cookiesOf } from "../../runtime/mod.ts";
+import { Deadline, Hold } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest, HttpRequestInit } from "../http_request.ts";
 import { loaded } from "../origin/open_connection.ts";
@@ -128,7 +128,7 @@ class InterceptedCall implements CallOwner, LiveCall {
   readonly #calls = new Set<OwnedCall>();
   #total: Deadline | undefined = undefined;
   /** Keeps the process alive, as that which an interceptor waits for may not. */
-  #hold: Timer | undefined = undefined;
+  readonly #hold: Hold = new Hold();
   #isAnswered = false;
   #isLive = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
@@ -158,10 +158,8 @@ class InterceptedCall implements CallOwner, LiveCall {
     if (signal?.aborted) return this.#fail(signal.reason);
     signal?.addEventListener("abort", this);
     if (timeout > 0) {
-      const onTimeout = (): void => this.#onTimeout(timeout);
-      this.#total = new Deadline(this.#core.deadlinesOf(timeout), onTimeout);
-      this.#hold = new Timer(onTimeout, { afterPoll });
-      this.#hold.start(timeout);
+      this.#total = new Deadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
+      this.#hold.set(true);
     }
     this.#run().then((response) => this.#answer(response), (reason) => this.#fail(reason));
   }
@@ -225,7 +223,7 @@ class InterceptedCall implements CallOwner, LiveCall {
       return;
     }
     this.#isAnswered = true;
-    this.#hold?.stop();
+    this.#hold.set(false);
     if (this.#body !== undefined && response.body === this.#body) this.#body = undefined; // an echo
     const { resolve } = this.#caller;
     // As in a call: nothing that a connection holds may lead to the response.
@@ -247,7 +245,7 @@ class InterceptedCall implements CallOwner, LiveCall {
     for (const call of [...this.#calls]) call.fail(reason);
     if (!this.#isAnswered) this.#caller.reject(reason);
     this.#isAnswered = true;
-    this.#hold?.stop();
+    this.#hold.set(false);
     this.#endIfOver();
   }
 

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { clearImmediate, setImmediate } from "node:timers";
 import { afterPoll, holdTlsReads, makeYoungObjects } from "../../runtime/mod.ts";
-import { Timer } from "../../timers/mod.ts";
+import { Hold, Timer } from "../../timers/mod.ts";
 import { copyOf } from "../response/byte_queue.ts";
 import type { Transport, TransportEvents } from "../connection.ts";
 import type { TlsAttempt } from "./tls_handshake.ts";
@@ -80,6 +80,8 @@ export class SocketTransport implements Transport {
   #hasDropped = false;
   #closed = false;
   #held = true;
+  /** Keeps the process alive in place of a user's stream that cannot. */
+  readonly #hold: Hold | undefined;
   readonly #isForeign: boolean;
   readonly #copies: boolean;
   #gathers = false;
@@ -97,6 +99,8 @@ export class SocketTransport implements Transport {
     this.remoteAddress = remoteAddress ?? (socket as Partial<Socket>).remoteAddress;
     this.remotePort = remotePort ?? (socket as Partial<Socket>).remotePort;
     this.#closed = socket.closed;
+    this.#hold = (bottom as Layer).unref === undefined ? new Hold() : undefined;
+    this.#hold?.set(true);
     this.#error = socket.errored ?? undefined;
     socket.on("error", (error) => {
       this.#error ??= error;
@@ -104,6 +108,7 @@ export class SocketTransport implements Transport {
     socket.on("close", () => {
       this.#gathered.flush();
       this.#closed = true;
+      this.#hold?.set(false);
       if (!this.#leaves) bottom.destroy();
       this.#events?.onClose(this.#error);
     });
@@ -181,6 +186,7 @@ export class SocketTransport implements Transport {
 
   destroy(): void {
     this.#destroyed = true;
+    this.#hold?.set(false);
     this.#gathered.drop();
     this.#socket.destroy();
     this.#bottom.destroy();
@@ -194,6 +200,7 @@ export class SocketTransport implements Transport {
       if (alive) layer.ref?.();
       else layer.unref?.();
     }
+    this.#hold?.set(alive && !this.#destroyed && !this.#closed);
   }
 
   readonly #onDrain = (error?: Error | null): void => {

@@ -1,4 +1,4 @@
-import { type Deadline, MAX_TIMER_DELAY, Timer } from "../../timers/mod.ts";
+import { type Deadline, Hold } from "../../timers/mod.ts";
 import type { CallContext } from "../calls.ts";
 import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
 import type { HttpError } from "../http_error.ts";
@@ -31,7 +31,7 @@ export class RequestQueue {
   first: WaitingRequest | undefined = undefined;
   #last: WaitingRequest | undefined = undefined;
   readonly #room: WaitingRoom;
-  readonly #hold: Timer = new Timer(() => this.#hold.start(MAX_TIMER_DELAY));
+  readonly #hold: Hold = new Hold();
 
   constructor(room: WaitingRoom) {
     this.#room = room;
@@ -43,7 +43,7 @@ export class RequestQueue {
     if (this.#last === undefined) this.first = request;
     else this.#last.nextWaiting = request;
     this.#last = request;
-    if (this.length++ === 0) this.#hold.start(MAX_TIMER_DELAY);
+    if (this.length++ === 0) this.#hold.set(true);
   }
 
   unshift(request: WaitingRequest): void {
@@ -52,7 +52,7 @@ export class RequestQueue {
     if (this.first === undefined) this.#last = request;
     else this.first.previousWaiting = request;
     this.first = request;
-    if (this.length++ === 0) this.#hold.start(MAX_TIMER_DELAY);
+    if (this.length++ === 0) this.#hold.set(true);
   }
 
   remove(request: WaitingRequest): void {
@@ -64,7 +64,7 @@ export class RequestQueue {
     request.previousWaiting = undefined;
     request.nextWaiting = undefined;
     request.waitingAt = undefined;
-    if (--this.length === 0) this.#hold.stop();
+    if (--this.length === 0) this.#hold.set(false);
   }
 }
 

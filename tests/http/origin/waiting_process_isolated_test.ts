@@ -8,7 +8,7 @@ import { Http2Peer } from "../faults/http2_peer.ts";
 import { Listener } from "../faults/listener.ts";
 import type { ServerRequest } from "../faults/server_request.ts";
 
-test("a process does not end while a call waits for a connection, whose response is not read, or for an interceptor, up to its timeout", async () => {
+test("a process does not end while a call waits: for a connection, an interceptor, or an answer over any stream", async () => {
   const owner = {
     settings: {},
     violations: [],
@@ -24,6 +24,7 @@ test("a process does not end while a call waits for a connection, whose response
     assert.equal(await within(child.line(), "the end of one call"), "QUEUE_TIMEOUT");
     assert.equal(await within(child.line(), "the end of the other"), "QUEUE_TIMEOUT");
     assert.equal(await within(child.line(), "the end of the intercepted one"), "TIMEOUT");
+    assert.equal(await within(child.line(), "the end of those over streams"), "HEADERS_TIMEOUT fine");
     assert.equal(await within(child.ended, "the end of the process"), 0);
   } finally {
     child.kill();
