@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { closeSync, futimesSync, openSync, statSync, writeSync } from "node:fs";
 import { appendFile, mkdir, rename, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import type { Representation } from "../../../lib/static/scan/representation.ts";
-import { readVerified } from "../../../lib/static/scan/file_content.ts";
+import { readContent, readVerified } from "../../../lib/static/scan/file_content.ts";
+import type { TurnSlicer } from "../../../lib/timers/mod.ts";
 import { inFolder } from "../../support/folders.ts";
 import { needs } from "../../support/needs.ts";
 
@@ -68,5 +70,38 @@ test(
       await rm(found.file);
       assert.equal(spawnSync("mkfifo", [found.file]).status, 0);
       assert.equal(readVerified(found), undefined);
+    }),
+);
+
+/** Writes a file over, with its size and its time: only the time of its status, in whole seconds on Deno, is another one. */
+function writeOver(file: string, byte: number): void {
+  const { size, atimeMs, mtimeMs, ctimeMs } = statSync(file);
+  do {
+    const descriptor = openSync(file, "r+");
+    writeSync(descriptor, new Uint8Array(size).fill(byte));
+    futimesSync(descriptor, atimeMs / 1000, mtimeMs / 1000);
+    closeSync(descriptor);
+  } while (statSync(file).ctimeMs === ctimeMs);
+}
+
+test(
+  "a file that is written over while it is hashed, and has its time again, is read anew",
+  { skip: needs("modes") },
+  () =>
+    inFolder(async (folder) => {
+      const file = join(folder, "file");
+      await representationOf(file, new Uint8Array(2_000_000));
+      await utimes(file, 1.7e9, 1.7e9);
+      let isChanged = false;
+      const turns = {
+        isOver: true,
+        next: (): Promise<void> => {
+          if (!isChanged) writeOver(file, 1);
+          isChanged = true;
+          return Promise.resolve();
+        },
+      } as unknown as TurnSlicer;
+      const { sha256 } = await readContent(file, turns);
+      assert.equal(sha256, createHash("sha256").update(new Uint8Array(2_000_000).fill(1)).digest("base64"));
     }),
 );
