@@ -17,6 +17,7 @@ import {
   requireReplaceable,
   stillReplaceable,
   takeName,
+  temporaryBeside,
   withoutGroup,
 } from "./place.ts";
 import { linkFlag, OpenFile, type OpenFileOptions, writeFully } from "./open_file.ts";
@@ -178,14 +179,13 @@ export class AtomicFile {
     try {
       const place = replace && followLinks ? followedPlace(named) : placeItself(named);
       if (replace) requireReplaceable(place);
-      return await AtomicFile.#openAt(place, settings);
+      return await AtomicFile.#openAt(place, settings, temporary ?? temporaryBeside(place.path));
     } catch (error) {
       throw fileFailure("create", named, error);
     }
   }
 
-  static async #openAt(place: Place, settings: Settings): Promise<AtomicFile> {
-    const temporary = settings.temporary ?? temporaryPath(place.path);
+  static async #openAt(place: Place, settings: Settings, temporary: string): Promise<AtomicFile> {
     // Never open to more users than what it replaces (but for its ACL, which is not kept), not even meanwhile.
     const bits = settings.mode ?? (place.status?.isFile() ? place.status.mode : undefined);
     const mode = bits === undefined ? undefined : withoutGroup(bits);
@@ -196,7 +196,8 @@ export class AtomicFile {
   }
 
   static {
-    openAtomicFileAt = (place, options) => AtomicFile.#openAt(place, atomicFileOptions(options));
+    openAtomicFileAt = (place, options) =>
+      AtomicFile.#openAt(place, atomicFileOptions(options), options.temporary ?? temporaryPath(place.path));
     commitFile = (file, options) => file.#commit(options);
   }
 
@@ -233,7 +234,7 @@ export class AtomicFile {
     return this.#write(async () => {
       if (writeStream !== undefined) {
         this.#isStreaming = true;
-        return await this.#file.writeStream(stream).finally(() => this.#isStreaming = false);
+        return await this.#named(this.#file.writeStream(stream)).finally(() => this.#isStreaming = false);
       }
       let bytes = 0;
       for await (const chunk of stream) {
@@ -245,7 +246,11 @@ export class AtomicFile {
   }
 
   #append(pieces: readonly Uint8Array[]): Promise<void> {
-    return writeFully(this.#file, pieces).catch((error) => {
+    return this.#named(writeFully(this.#file, pieces));
+  }
+
+  #named<T>(writing: Promise<T>): Promise<T> {
+    return writing.catch((error) => {
       throw codeOf(error) === undefined ? error : fileFailure("write", this.#place.path, error);
     });
   }

@@ -16,10 +16,11 @@ import {
   replacedAt,
   requireReplaceable,
   stillReplaceable,
+  temporaryBeside,
   withoutGroup,
 } from "./place.ts";
 import { renameFile, WRITABLE } from "./rename.ts";
-import { removeTemporary, temporaryPath } from "./temporary.ts";
+import { removeTemporary } from "./temporary.ts";
 
 /** Bytes of one read and write. */
 const PIECE = 1024 * 1024;
@@ -166,7 +167,7 @@ export async function copyFileAtomic(
 
 async function copyTo(place: Place, source: string, { followLinks, ...options }: CopySettings): Promise<void> {
   requireReplaceable(place);
-  const temporary = options.temporary ?? temporaryPath(place.path);
+  const temporary = options.temporary ?? temporaryBeside(place.path);
   await copyToTemporary(source, temporary, options, place);
   try {
     const before = stillReplaceable(place, followLinks);

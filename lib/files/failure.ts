@@ -21,6 +21,12 @@ const meanings: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
 };
 
+/** Meanings of ENOENT by what was to be done. */
+const missing: Readonly<Record<string, string>> = {
+  read: "there is no such file",
+  complete: "the directory, or the temporary file in it, is gone",
+};
+
 /** Words of a caller's own, by the system's code. */
 type Words = Readonly<Record<string, string>>;
 
@@ -69,7 +75,7 @@ const causes = new WeakMap<Error, unknown>();
 export function fileFailure(action: string, path: string, error: unknown): Error {
   const cause = causes.has(error as Error) ? causes.get(error as Error) : error;
   const code = codeOf(cause);
-  const words = code === "ENOENT" && action === "read" ? "there is no such file" : wordsOf(code ?? "");
+  const words = code === "ENOENT" && missing[action] || wordsOf(code ?? "");
   const reason = words === undefined ? messageOf(cause) : `${words} (${code})`;
   const failure = new Error(`Cannot ${action} ${path}: ${reason}`, { cause });
   causes.set(failure, cause);

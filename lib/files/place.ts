@@ -18,6 +18,7 @@ import { codeOf } from "./failure.ts";
 import { lastingPath } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
 import { removeFileNow, renameFile, renameFileNow, whileRefused } from "./rename.ts";
+import { temporaryPath } from "./temporary.ts";
 
 /** The place where a file is to get its name, and its present holder. */
 export interface Place {
@@ -108,6 +109,15 @@ export function stillReplaceable({ path, status, link }: Place, followLinks: boo
 
 function realPlace(path: string): string {
   return join(realpathSync.native(dirname(path)), basename(path));
+}
+
+/** A path for a temporary file beside `path`, which stays the same when a link to that folder leads elsewhere. */
+export function temporaryBeside(path: string): string {
+  try {
+    return temporaryPath(realPlace(path));
+  } catch {
+    return temporaryPath(path); // its opening will say why
+  }
 }
 
 /** Codes of systems that give files away by their superuser only, or not at all. */

@@ -370,3 +370,47 @@ test("a link that leads elsewhere when a file is complete refuses it, and what e
       }
     }
   }));
+
+test(
+  "a file whose folder's link is switched meanwhile is where its path leads by then, and leaves nothing where it led",
+  {
+    skip: needs("links"),
+  },
+  () =>
+    inFolder(async (folder) => {
+      const bytes = new TextEncoder().encode("new");
+      for (const [i, how] of ["commit", "discard", "end, then commit", "fail"].entries()) {
+        const [first, second, link] = [1, 2, "link"].map((name) => join(folder, `${i} ${name}`));
+        for (const path of [first, second]) await mkdir(path);
+        await symlink(first, link);
+        await writeFile(join(second, "file"), "second's");
+        const file = await AtomicFile.open(join(link, "file"), { replace: how !== "fail" });
+        await file.write(bytes);
+        if (how.startsWith("end")) await file.end();
+        await rm(link);
+        await symlink(second, link);
+        if (how === "discard") await file.discard();
+        else if (how === "fail") await assert.rejects(file.commit(), { code: "EEXIST" });
+        else await file.commit();
+        const isNamed = how.endsWith("commit");
+        assert.equal(await readFile(join(link, "file"), "utf8"), isNamed ? "new" : "second's", how);
+        assert.deepEqual([await readdir(first), await readdir(second)], [[], ["file"]], how);
+      }
+    }),
+);
+
+test("a commit() without its temporary file, or its directory, says so", () =>
+  inFolder(async (folder) => {
+    const directory = join(folder, "directory");
+    for (const isFolder of [false, true]) {
+      await mkdir(directory);
+      const path = join(directory, "file");
+      const file = await AtomicFile.open(path);
+      await file.end();
+      for (const name of await readdir(directory)) await rm(join(directory, name));
+      if (isFolder) await rm(directory, { recursive: true });
+      const message = `Cannot complete ${path}: the directory, or the temporary file in it, is gone (ENOENT)`;
+      await assert.rejects(file.commit(), { code: "ENOENT", message });
+      await rm(directory, { recursive: true, force: true });
+    }
+  }));
