@@ -1,6 +1,7 @@
 /**
- * Puts our stream classes, and streams of text on them, in the place of the runtime's globals, and of what
- * `node:stream/web` exports, as a side effect of being imported. Import it first: a module that has taken a class from the globals already keeps that.
+ * Replaces the stream classes among the runtime's globals and the exports of `node:stream/web` by those of this
+ * package, as a side effect of being imported. Import it first: modules that took a class from the globals before keep
+ * the runtime's.
  *
  * @example
  * ```ts
@@ -50,10 +51,10 @@ const classes: Classes = {
   TextDecoderStream,
 };
 
-// Node makes its fetch when this is looked up, and takes the ReadableStream of that moment for the one that bodies are of.
+// Node creates its fetch at this look-up, and takes the global ReadableStream of that moment as the class of bodies.
 void globalThis.Response;
 
-/** The function of `process` by which Node, and Bun and Deno after it, give their own modules without an import. */
+/** The function of `process` that returns Node's own modules without an import, on Bun and Deno, too. */
 interface BuiltinModules {
   readonly getBuiltinModule?: (name: string) => unknown;
 }
@@ -66,7 +67,7 @@ type Classes = Readonly<Record<string, object>>;
 
 /** All copies of the package that have installed their classes in this process, in whatever version. */
 interface Installed {
-  /** The runtime's properties that the classes take the places of. */
+  /** The runtime's properties that the classes replace. */
   readonly before: readonly (readonly [place: object, name: string, descriptor: PropertyDescriptor | undefined])[];
   readonly natives: Classes;
   /** The classes of each copy; those of the last are the globals. */
@@ -87,7 +88,7 @@ installed.copies.push(classes);
 for (const [name, ours] of Object.entries(classes)) takeInstances(name, ours);
 putInPlace();
 
-/** Makes the classes of the last copy the globals, or the runtime's where none is left. */
+/** Makes the classes of the last installed copy the globals, or the runtime's if no copy is left. */
 function putInPlace(): void {
   const last = installed.copies.at(-1);
   for (const [place, name, descriptor] of installed.before) {
@@ -101,7 +102,7 @@ function putInPlace(): void {
   tellImporters();
 }
 
-/** Node's modules that have imported a class by its name from `node:stream/web` see the one that is there now. */
+/** Updates the bindings of modules that imported a class from `node:stream/web` by its name. */
 function tellImporters(): void {
   const module = getBuiltinModule?.("node:module") as { syncBuiltinESMExports?: () => void } | undefined;
   try {
@@ -111,7 +112,7 @@ function tellImporters(): void {
   }
 }
 
-/** Keeps the runtime's objects, and other copies', `instanceof` the global; a class that extends ours has only its own. */
+/** Keeps objects of the runtime and of other copies `instanceof` the global; subclasses keep their own check. */
 function takeInstances(name: string, ours: object): void {
   const { [Symbol.hasInstance]: ordinary } = Function.prototype;
   Object.defineProperty(ours, Symbol.hasInstance, {

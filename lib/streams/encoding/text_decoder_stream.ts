@@ -11,7 +11,7 @@ const { TextDecoder } = globalThis;
 const { decode } = TextDecoder.prototype;
 
 /**
- * The pair of streams of which the readable one gives the text of the bytes that are written to the writable one.
+ * The pair of streams whose readable end gives the text of the bytes written to its writable end.
  *
  * @see {@link https://encoding.spec.whatwg.org/#interface-textdecoderstream}
  */
@@ -60,8 +60,8 @@ showInNode(TextDecoderStream, "encoding", "fatal", "ignoreBOM", "readable", "wri
 const MORE: TextDecodeOptions = { stream: true };
 
 /**
- * A copy of a chunk that the decoder refused for being in shared memory, as Chromium's does against the standard;
- * `undefined` if it was refused for something else: bytes that are no text, above all, which must not be decoded twice.
+ * Returns a copy of a chunk that the decoder refused because its memory is shared, as Chromium's does against the
+ * standard. Returns `undefined` after other refusals: malformed bytes must not be decoded twice.
  */
 function copyOfShared(chunk: unknown): Uint8Array | undefined {
   const view = ArrayBuffer.isView(chunk) ? chunk : undefined;

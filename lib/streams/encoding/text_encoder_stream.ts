@@ -8,7 +8,7 @@ import type { TransformerAlgorithms, TransformStreamState } from "../transform/t
 import { WritableStream } from "../writable/writable_stream.ts";
 
 /**
- * The pair of streams of which the readable one gives the UTF-8 bytes of the text that is written to the writable one.
+ * The pair of streams whose readable end gives the UTF-8 bytes of the text written to its writable end.
  *
  * @see {@link https://encoding.spec.whatwg.org/#interface-textencoderstream}
  */
@@ -41,7 +41,7 @@ showInNode(TextEncoderStream, "encoding", "readable", "writable");
 const encoder = new TextEncoder();
 const { encode } = encoder;
 
-/** The bytes of a leading surrogate that nothing followed: of U+FFFD. */
+/** The bytes of U+FFFD, which replaces an unpaired leading surrogate. */
 const REPLACEMENT: readonly number[] = [0xef, 0xbf, 0xbd];
 
 class Encoding implements TransformerAlgorithms {

@@ -1,4 +1,4 @@
-// The standard's operations on ArrayBuffers and views, through captured getters: own properties of a view cannot lie.
+// The standard's operations on ArrayBuffers and views, through captured getters, which own properties cannot fake.
 
 import { getterOf } from "#streams/host";
 import { badValue, mustBe } from "./errors.ts";
@@ -18,7 +18,7 @@ function slotGettersOf(prototype: object): ReturnType<typeof getterOf>[] {
   return ["buffer", "byteOffset", "byteLength"].map((name) => getterOf(prototype, name));
 }
 
-/** The requirement on a view that bytes are read into or come from. */
+/** The requirement on views that bytes are read into or taken from. */
 export const NOT_EMPTY = "neither empty nor detached";
 
 /** The slots of a view. */
@@ -41,7 +41,7 @@ export class ViewSlots {
   }
 }
 
-/** The slots of a view as they really are. A DataView's getters throw when its buffer is detached; its slots are 0 then. */
+/** The real slots of a view. A DataView's getters throw when its buffer is detached; its slots are 0 then. */
 export function viewSlots(view: ArrayBufferView): ViewSlots {
   const typeName: string | undefined = typedArrayName.call(view);
   return slotsOver(bufferOf(view, typeName), view, typeName);

@@ -13,27 +13,27 @@ function withCode<E extends Error>(error: E, code: Code): E {
   return Object.assign(error, { code });
 }
 
-/** Something is not of the type that it has to be. */
+/** Makes the error for a value of another type than required. */
 export function mustBe(name: string, what: string, code: Code = "ERR_INVALID_ARG_TYPE"): TypeError {
   return withCode(new TypeError(`${name} must be ${what}`), code);
 }
 
-/** Something has the right type, and a value that it must not have. */
+/** Makes the error for a value of the right type that is not allowed. */
 export function badValue(message: string): TypeError {
   return withCode(new TypeError(message), "ERR_INVALID_ARG_VALUE");
 }
 
-/** A number is out of its range, or something is not taken that is left for later. */
+/** Makes the error for a number out of its range, or for a name that the standard reserves. */
 export function outOfRange(message: string, code: Code = "ERR_INVALID_ARG_VALUE"): RangeError {
   return withCode(new RangeError(message), code);
 }
 
-/** A state does not allow what was tried. */
+/** Makes the error for an action that a state does not allow. */
 export function cannot(action: string, why: string): TypeError {
   return withCode(new TypeError(`Cannot ${action}: ${why}`), "ERR_INVALID_STATE");
 }
 
-/** A class that only a stream makes objects of was called. */
+/** Makes the error for a call of a class whose objects only streams make. */
 export function illegalConstructor(): TypeError {
   return withCode(new TypeError("Illegal constructor"), "ERR_ILLEGAL_CONSTRUCTOR");
 }
@@ -43,22 +43,22 @@ export function wrongThis(name: string): TypeError {
   return withCode(new TypeError(`this must be a ${name} of @millrace/streams`), "ERR_INVALID_THIS");
 }
 
-/** A stream is held by a reader, a writer, a pipe or the runtime. */
+/** Makes the error for a stream that a reader, a writer, a pipe or the runtime has locked. */
 export function lockedError(action: string): TypeError {
   return cannot(action, "the stream is locked; whoever holds it must release it first");
 }
 
-/** A reader or a writer does not hold its stream any longer. */
+/** Makes the error for a reader or a writer that was released. */
 export function releasedError(action: string, what: "reader" | "writer"): TypeError {
   return cannot(action, `the ${what} was released; get another one from the stream`);
 }
 
-/** A stream takes no more, as its state, or a close that is on its way, says. */
+/** Makes the error for a write to a stream that is closed, closing or errored. */
 export function endedError(action: string, state: string): TypeError {
   return cannot(action, `the stream ${state === "errored" ? "has errored" : "is closed or closing"}`);
 }
 
-/** A controller gives no more; in Node's words, since what fetch is made of passes over just these. */
+/** Makes the error for a controller whose stream has ended, in Node's words, by which Node's fetch recognizes it. */
 export function endedControllerError(action: string, state: string): TypeError {
   return cannot(action, state === "errored" ? "the stream has errored" : "Controller is already closed");
 }

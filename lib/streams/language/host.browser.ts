@@ -1,17 +1,17 @@
 import type { GlobalFunctions } from "./host.ts";
 
-/** Whether readers have a `readMany()`. (First, so that minifiers put it in its places.) */
+/** Whether readers have a `readMany()`. (First, so that minifiers replace the name by its value.) */
 export const hasReadMany: boolean = false;
 export { hasReadMany as isTunedToBun };
 
-/** Returns an attribute's getter. The form for browsers of `host.ts`, for which no minimum version is given. */
+/** Returns an attribute's getter. The counterpart of `host.ts` for browsers, which have no minimum version. */
 // deno-lint-ignore no-explicit-any -- each getter has its own type
 export function getterOf(prototype: object, name: PropertyKey): (this: unknown) => any {
   while (!Object.hasOwn(prototype, name)) prototype = Object.getPrototypeOf(prototype);
   return Object.getOwnPropertyDescriptor(prototype, name)!.get!;
 }
 
-/** The browser's own classes, by what it makes, if polyfills replaced the globals. A TransformStream is not made so. */
+/** The browser's own classes, from what its functions return, as polyfills may have replaced the globals. */
 export function platformClasses(): object {
   if (/native code/.test(Function.prototype.toString.call(ReadableStream))) return globalThis;
   const body = (): object => new Response("0").body!;
@@ -28,7 +28,7 @@ export function platformClasses(): object {
   return classes;
 }
 
-/** The global function of a name as it is at this call. Browsers load none late. */
+/** The global function of a name at the time of this call. Browsers load none late. */
 export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): GlobalFunctions[Name] | undefined {
   return (globalThis as unknown as GlobalFunctions)[name];
 }

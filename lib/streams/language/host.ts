@@ -16,7 +16,7 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
 /** Whether readers have `readMany()`, as on Bun only: a sign of costly constructors, and of no transfers. */
 export const hasReadMany: boolean = /* @__PURE__ */ looksForReadMany();
 
-/** A call, which bundlers leave out where nothing asks: to look the class up loads all of Node's streams. */
+/** A call, which bundlers drop where it is unused: to look the class up loads all of Node's streams. */
 function looksForReadMany(): boolean {
   return "readMany" in globalThis.ReadableStreamDefaultReader.prototype;
 }
@@ -29,10 +29,10 @@ interface Globals {
   readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
 }
 
-/** Whether `MILLRACE_PLAIN` is set, by which streams make no use of what they know of a runtime's own. */
+/** Whether `MILLRACE_PLAIN` is set, which disables all uses of the runtime's internals. */
 export const isPlain: boolean = /* @__PURE__ */ hasVariable("MILLRACE_PLAIN");
 
-/** Deno would ask its user before it reads a variable without the permission, and takes long to look `process` up. */
+/** Deno would prompt for the permission to read a variable, and looks `process` up slowly. */
 function hasVariable(variable: string): boolean {
   const globals = globalThis as Globals;
   const { Deno: deno } = globals;
@@ -41,15 +41,15 @@ function hasVariable(variable: string): boolean {
   return state === "granted" && Boolean(deno.env.get(variable));
 }
 
-/** Whether streams do what is fast on Bun, rather than what is right everywhere. */
+/** Whether streams prefer what is fast on Bun, even where it departs from other runtimes. */
 export const isTunedToBun: boolean = hasReadMany && !isPlain;
 
-/** `asStreamPair()` with the global, which is looked up at this call. */
+/** Does what `asStreamPair()` does, with the global class of the time of this call. */
 export function asGlobalStreamPair<Pair extends object>(pair: Pair, constructor: new (...args: never[]) => Pair): Pair {
   return looksForReadMany() ? Reflect.construct(globalThis.TransformStream, [], constructor) as Pair : pair;
 }
 
-/** The functions as they are used: of what each library of types has, or lacks, nothing shows in ours. */
+/** The global functions with the types used here: public types must not depend on those of a library. */
 export interface GlobalFunctions {
   setImmediate: (steps: () => void) => unknown;
   setTimeout: (steps: () => void, ms?: number) => unknown;
@@ -80,8 +80,8 @@ function keepFunctions(): Functions {
 }
 
 /**
- * The global function of a name, if any, as it was when the first module of the package loaded: others load late, while
- * timers may be faked. Deno's getters of timers load Node's modules, which is slow.
+ * The global function of a name, if any, as it was when the first module of the package loaded: later modules may load
+ * while timers are faked. Deno's getters of timers load Node's modules, which is slow.
  */
 export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): GlobalFunctions[Name] | undefined {
   const { value, get } = functions[name] ?? {};

@@ -12,7 +12,7 @@ interface Shown {
   readonly name: string;
 }
 
-/** Lets Node's `util.inspect()`, which the other runtimes have as well, show these members of a class, which are getters. */
+/** Has Node's `util.inspect()`, which the other runtimes have as well, show the named getters of a class. */
 export function showInNode(shown: Shown, ...members: readonly string[]): void {
   showAsInNode(shown, (object) => Object.fromEntries(members.map((each) => [each, Reflect.get(object, each)])));
 }

@@ -1,4 +1,4 @@
-// The runtime's own classes and methods, taken when this module loads: `install` and patches change nothing here.
+// The runtime's own classes and methods, captured when this module loads: `install` and patches have no effect on them.
 import { getterOf, hasReadMany, platformClasses } from "#streams/host";
 import { hasBrand, isObject } from "./webidl.ts";
 
@@ -16,11 +16,11 @@ type Classes = Pick<
   | "WritableStreamDefaultWriter"
 >;
 
-/** The globals, or what they were before another copy of the package put its own in their places. */
+/** The globals, or the classes that they were before another copy of the package replaced them. */
 const natives: Partial<Classes> = (globalThis as { [INSTALLED]?: { readonly natives: Classes } })[INSTALLED]?.natives ??
   platformClasses();
 
-/** The runtime's class of a name: of a global that a program has extended, as to watch it, that which has the member. */
+/** The runtime's class of a name. If a program has extended the global class, the base class that has the member. */
 export function nativeClass<Name extends keyof Classes>(name: Name, member: string): Classes[Name] {
   let found: object = natives[name]!;
   while (!Object.hasOwn((found as Classes[Name]).prototype, member)) found = Object.getPrototypeOf(found);
@@ -61,7 +61,7 @@ const writer: Writer = NativeWritableStreamDefaultWriter.prototype;
 /** Whether the runtime has byte streams: WebKitGTK 2.50 has none. */
 export const hasNativeByteStreams: boolean = "ReadableStreamBYOBReader" in natives;
 
-/** The lock of the native side of our streams where there are none. */
+/** Locks the native sides of this package's streams where the runtime has no BYOB readers. */
 class NoByobReader {
   readonly #reader: Reader;
   constructor(stream: globalThis.ReadableStream) {
@@ -93,13 +93,13 @@ export const nativeReader: Pick<Reader, "cancel" | "read" | "releaseLock"> = {
   releaseLock: reader.releaseLock,
 };
 
-/** Bun's result of `readMany()`. */
+/** The result of Bun's `readMany()`. */
 export interface ManyChunks {
   readonly value: unknown[];
   readonly done: boolean;
 }
 
-/** Bun's `readMany()`, which takes all that is queued, at once if there is something. */
+/** Bun's `readMany()`, which takes all queued chunks, synchronously if there are some. */
 export const nativeReadMany: ((this: Reader) => ManyChunks | Promise<ManyChunks>) | undefined =
   (reader as { readMany?: () => ManyChunks | Promise<ManyChunks> }).readMany;
 
@@ -120,22 +120,22 @@ export const nativeWriterClosed: (this: Writer) => Promise<void> = getterOf(writ
 export const nativeWriterDesiredSize: (this: Writer) => number | null = getterOf(writer, "desiredSize");
 export const nativeWriterReady: (this: Writer) => Promise<void> = getterOf(writer, "ready");
 
-/** Whether the runtime's own side of a stream is locked. */
+/** Whether the native side of a stream is locked. */
 export function isNativeReadableStreamLocked(stream: object): boolean {
   return readableLocked.call(stream);
 }
 
-/** Whether the runtime's own side of a stream is locked. */
+/** Whether the native side of a stream is locked. */
 export function isNativeWritableStreamLocked(stream: object): boolean {
   return writableLocked.call(stream);
 }
 
-/** Whether the runtime takes a value for its own ReadableStream, as it does with ours. */
+/** Whether the runtime accepts a value as its own ReadableStream, as it does streams of this package. */
 export function isNativeReadableStream(value: unknown): value is globalThis.ReadableStream {
   return isObject(value) && hasBrand(readableLocked, value);
 }
 
-/** Whether the runtime takes a value for its own WritableStream, as it does with ours. */
+/** Whether the runtime accepts a value as its own WritableStream, as it does streams of this package. */
 export function isNativeWritableStream(value: unknown): value is globalThis.WritableStream {
   return isObject(value) && hasBrand(writableLocked, value);
 }
@@ -145,20 +145,20 @@ export function inheritNothing({ prototype }: { prototype: object }): void {
   Object.setPrototypeOf(prototype, null);
 }
 
-/** The property of a global that another class has the place of. */
+/** The global property that another class has replaced for now. */
 let replaced: { readonly name: string; readonly before: PropertyDescriptor | undefined } | undefined;
 
 /**
- * Puts a class in place of a global until {@linkcode restoreGlobal}: public classes extend public names only.
- * Returns whether it is there.
- * (To set their prototypes later keeps V8 from compiling constructors: a ReadableStream took 1.6 times as long.)
+ * Replaces a global by a class until {@linkcode restoreGlobal}, since public classes can only extend public names.
+ * Returns whether it did. (To set their prototypes later keeps V8 from compiling constructors: a ReadableStream took
+ * 1.6 times as long.)
  */
 export function replaceGlobal(name: string, value: object): boolean {
   replaced ??= { name, before: Object.getOwnPropertyDescriptor(globalThis, name) };
   return Reflect.defineProperty(globalThis, name, { value, configurable: true });
 }
 
-/** Puts what was there back. */
+/** Restores the global that {@linkcode replaceGlobal} replaced. */
 export function restoreGlobal(): void {
   const { name, before } = replaced!;
   if (before === undefined) Reflect.deleteProperty(globalThis, name);
@@ -166,7 +166,7 @@ export function restoreGlobal(): void {
   replaced = undefined;
 }
 
-/** The class that pairs extend: to Bun's `node:stream`, only what TransformStream's constructor made is a transform. */
+/** The class that pairs extend: to Bun's `node:stream`, only TransformStream's constructor makes transforms. */
 export const StreamPair: new () => object = hasReadMany ? /* @__PURE__ */ bunStreamPair() : Object;
 
 function bunStreamPair(): new () => object {

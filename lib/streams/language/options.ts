@@ -31,7 +31,7 @@ export interface Member<T, D extends T | undefined = T | undefined> {
   readonly check: (value: unknown, name: string) => T;
 }
 
-/** The schema of a public interface; each option needs a check. `D`: the names of options with a default in it. */
+/** The schema of a public interface; each option needs a check. `D`: the names of options with a default. */
 export type SchemaOf<O, D extends keyof O = never> = Schema<
   {
     readonly [K in keyof O]-?: Member<
@@ -82,7 +82,7 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
   const load = (): M => members ??= makeMembers();
   const readAll = (given: Options = {}, path = "", hasDefaults = true): Record<string, unknown> => {
     const known = load();
-    // Objects of any class, and modules, but none of the language's own.
+    // Objects of any class, and modules, but none of the language's own classes.
     if (typeof given !== "object" || !given || Symbol.iterator in given || isThenable(given) || isBuiltIn(given)) {
       throw wrongType(path.slice(0, -1) || `the options of ${owner}`, "an object", given);
     }
@@ -107,7 +107,7 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Whether an object has a member because a program has given it to all objects. */
+/** Whether an object inherits a member that a program has added to Object.prototype. */
 function isOfAllObjects(value: object, name: string): boolean {
   return name in Object.prototype && !Object.hasOwn(value, name);
 }
@@ -141,7 +141,7 @@ export function requireOption<M extends AnyMembers, Name extends keyof M & strin
  *
  * @param given The options that are given.
  * @param reason Why, and the way out, as a predicate: `has no effect without cache: name its folder`.
- * @param defaults Values that may be given all the same: they say nothing else than their absence.
+ * @param defaults Values that are allowed all the same, as they mean the same as an absent option.
  * @throws {TypeError} if one of `names` is given.
  */
 export function refuseUnused<O extends object>(
@@ -201,7 +201,7 @@ export function text<D extends string | undefined = undefined>(
   return member<string, D>(expected, (value) => typeof value === "string" && accepts(value), fallback);
 }
 
-/** The same option, of which no error shows the value: for keys and passwords. */
+/** The option `inner` with errors that do not show the value: for keys and passwords. */
 export function secret<T, D extends T | undefined>(inner: Member<T, D>): Member<T, D> {
   return {
     ...inner,
@@ -261,7 +261,7 @@ export function number<D extends number | undefined = undefined>(
   );
 }
 
-/** An option that is a whole number from `min` to `max`; Infinity is one where there is no maximum. */
+/** An option that is a whole number from `min` to `max`, or Infinity if there is no maximum. */
 export function integer<D extends number | undefined = undefined>(
   min: number,
   max: number,
@@ -270,7 +270,7 @@ export function integer<D extends number | undefined = undefined>(
   return number(min, max, fallback, "a whole number from", (value) => value % 1 === 0 || value === Infinity);
 }
 
-/** An option that is a number above 0, such as a size; Infinity is one. */
+/** An option that is a number above 0, such as a size; Infinity is allowed. */
 export function positive<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
   return number(0, Infinity, fallback, "a number above", (value) => value > 0);
 }
@@ -286,7 +286,7 @@ export function bytes<D extends number | undefined = undefined>(fallback?: D, mi
   return { ...member, check: (value, name) => Math.floor(member.check(value, name)) };
 }
 
-/** An option that is a list; what is checked, and returned, is a copy. */
+/** An option that is a list; the checked list that is returned is a copy. */
 export function listOf<T>(item: Member<T>, expected: string): Member<readonly T[], undefined>;
 /** An option that is a list, with a default. */
 export function listOf<T>(
@@ -321,7 +321,7 @@ export function anyOf<A, B, C = never, D extends A | B | C | undefined = undefin
         try {
           return check(value, name);
         } catch (error) {
-          // Of the right type: out of range, or with an item or an option of its own that is not what it should be.
+          // The value has the right type for this member: it is out of range, or an item or a nested option is wrong.
           if (error instanceof RangeError || !(error as Error).message.startsWith(`${name} must be`)) throw error;
         }
       }

@@ -1,11 +1,11 @@
 // Promises as the standard uses them: of the language's own `Promise`, and only where user code can observe them.
 
-// First, so that minifiers put the numbers in their places.
+// First, so that minifiers replace the names by the numbers.
 const PENDING = 0;
 const FULFILLED = 1;
 const REJECTED = 2;
 
-/** `%Promise%`, of what the language makes: async functions of older targets are made with the global. */
+/** `%Promise%`, from an async function; in older targets such functions use the global. */
 export const NativePromise: PromiseConstructor = Object.getPrototypeOf(
   Array.fromAsync?.([]) ?? (async () => {})(),
 ).constructor;
@@ -16,7 +16,7 @@ const RESOLVED: Promise<void> = NativePromise.resolve();
 
 const then = ownThen(NativePromise.prototype.then);
 
-/** Has a `then()` that was replaced, and gives promises of another kind, give the language's. */
+/** Makes a replaced `then()` that returns other promises return native ones. */
 function ownThen(given: typeof NativePromise.prototype.then): typeof given {
   if (given.call(RESOLVED) instanceof NativePromise) return given;
   return function (this: Promise<never>, ...args) {
@@ -74,14 +74,14 @@ export function markAsHandled(promise: Promise<unknown>): void {
   then.call(promise, undefined, noop);
 }
 
-/** Runs a step when a result has settled. One that is no object needs no promise: the step takes the same microtask. */
+/** Runs a step when a result has settled. A result that is no object takes the same microtask without a promise. */
 export function settle(result: unknown, onFulfilled: () => void, onRejected: (reason: unknown) => void): void {
   if (isThenableLike(result)) then.call(promiseResolvedWith(result), onFulfilled, onRejected);
   else then.call(RESOLVED, onFulfilled);
 }
 
 /**
- * Returns a user callback's result, as the promise that Web IDL would make of it if it could be one. (For `pull`,
+ * Returns a user callback's result, converted to a promise, as Web IDL does, if it may be a thenable. (For `pull`,
  * `write` and `transform`, engines and we take a native promise as it is, which saves two microtasks for each chunk.)
  */
 export function callbackResult(result: unknown): unknown {
@@ -99,7 +99,7 @@ export class Deferred<T> {
   resolve: (value: T | PromiseLike<T>) => void = noop;
   reject: (reason: unknown) => void = noop;
   constructor() {
-    // An arrow function written here is what V8 inlines; one shared by all instances costs it a third more.
+    // V8 inlines an arrow function at this place; a function shared by all instances takes a third longer.
     this.promise = new NativePromise<T>((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
@@ -146,7 +146,7 @@ export class LazyPromise implements EndedPromise {
     this.#deferred = undefined;
   }
 
-  /** Rejects it if it is pending; else another promise, rejected, takes its place. */
+  /** Rejects the promise if it is pending; otherwise replaces it by a rejected one. */
   reject(reason: unknown): void {
     const wasPending = this.#status === PENDING;
     this.#status = REJECTED;
@@ -168,7 +168,7 @@ export class LazyPromise implements EndedPromise {
   }
 }
 
-/** "Waiting for all": fulfils when all have; rejects as soon as one does. */
+/** The standard's "waiting for all": fulfils when all promises have; rejects as soon as one does. */
 export function waitForAll(promises: readonly Promise<unknown>[]): Promise<void> {
   if (promises.length === 0) return promiseResolvedWith<void>(undefined);
   const all = new Deferred<void>();
@@ -185,7 +185,7 @@ export const PARKED: unique symbol = Symbol("parked");
 
 const nothing = (): void => {};
 
-/** Takes the place of a source, sink or transformer that will not be called again, so that it can be collected. */
+/** The algorithms of a stream that calls its source, sink or transformer no more, so that these can be collected. */
 export const CLEARED: Readonly<
   Record<"abort" | "cancel" | "close" | "flush" | "pull" | "transform" | "write", () => void>
 > = {

@@ -1,15 +1,15 @@
-/** Returns the way out of an unknown name, for a message: the known name that was meant, or all of them. */
+/** Returns the hint for an unknown name, for a message: the known name that was meant, or all of them. */
 export function wayOutOf(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   return near === undefined ? `use ${known.join(", ")}` : `did you mean "${near}"?`;
 }
 
-/** Returns the known name that a misspelt one is close to, with at most one letter in three different; or undefined. */
+/** Returns the known name nearest to a misspelt one, with at most one different letter in three; or undefined. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const distances = known.map((each) => editDistance(word.toLowerCase(), each.toLowerCase()));
   const least = Math.min(...distances);
   const closest = known[distances.indexOf(least)];
-  // A wrong letter in three: of others, people would not see why.
+  // At most one wrong letter in three: the suggestion would confuse users otherwise.
   if (closest === undefined || least > Math.floor(Math.max(word.length, closest.length) / 3)) return undefined;
   return closest;
 }

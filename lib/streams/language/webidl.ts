@@ -8,7 +8,7 @@ const { call } = Function.prototype;
 const { apply } = Reflect;
 const { defineProperty } = Object;
 
-/** Whether a value is an object; functions are not asked for here. */
+/** Whether a value is an object. Functions count as none here. */
 export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
@@ -35,7 +35,7 @@ export function toDictionary(value: unknown, name: string): Readonly<Record<Prop
 export function toCallback(value: unknown, name: string): Callback | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "function") throw mustBe(name, "a function");
-  // A function's own "call", or none at all, would be found instead of the real one.
+  // Avoids `value.call`, which user code may have replaced or removed.
   if (value.call === call) return value as Callback;
   return function (this: unknown, ...args: unknown[]): unknown {
     return apply(value as Callback, this, args);
@@ -66,7 +66,7 @@ export function defineInterface(constructor: { name: string; prototype: object }
   defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
 }
 
-/** Whether a getter takes a value for an object of its class, of any prototype. */
+/** Whether a getter accepts a value as an object of its class, whatever its prototype. */
 export function hasBrand(getter: (this: unknown) => unknown, value: unknown): boolean {
   try {
     apply(getter, value, []);
@@ -96,7 +96,7 @@ export function construct<T>(constructor: new (...args: never[]) => T, state: ob
   return new constructor();
 }
 
-/** The first half of {@linkcode construct}, for where a call of one known constructor is to be fast. */
+/** The first half of {@linkcode construct}, for fast calls of one known constructor. */
 export function giveState(state: object): void {
   waiting = state;
 }

@@ -29,14 +29,14 @@ const BATCH_OF_CHUNKS = 16;
 const BATCH_OF_BYTES = 65_536;
 
 /**
- * Makes a stream of the runtime's own class that gives what ours gives, or passes on to ours what it is given; ours is
- * locked. Up to 16 chunks, or 64 KiB of a byte stream, cross at once, without a promise for each.
+ * Makes a stream of the runtime's own class from one of this package, which is locked: reads and writes pass through.
+ * Up to 16 chunks, or 64 KiB of a byte stream, cross at once, without a promise for each.
  *
- * Our streams go wherever the runtime takes one, so this is for code that wants nothing but the runtime's class, and for
- * speed where a native consumer reads many small chunks.
+ * The runtime accepts streams of this package anywhere, so this is for code that checks for the runtime's class, and
+ * for speed where a native consumer reads many small chunks.
  *
- * @param stream a ReadableStream, a WritableStream, or a pair of both such as a TransformStream; a stream of the runtime
- * is returned as it is.
+ * @param stream a ReadableStream, a WritableStream, or a pair of both such as a TransformStream; a stream of the
+ * runtime is returned as it is.
  * @throws {TypeError} if it is locked, or none of these.
  * @example For code that wants no class but its own
  * ```ts
@@ -120,7 +120,7 @@ function toPair(stream: object): ReadableWritablePair {
   return { readable, writable };
 }
 
-/** The source of a native stream that takes as much of our stream as it has room for at each pull, and locks that for good. */
+/** The source of a native stream, which locks this package's stream for good and fills its free room at each pull. */
 class ToNativeFeed extends ReadableFeed {
   readonly #reader = new UnseenReaderState();
 

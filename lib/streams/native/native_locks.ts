@@ -13,31 +13,31 @@ export interface NativeLock {
   releaseLock(): void;
 }
 
-/** A stream with the members that its native side's lock needs. */
+/** The members of a stream that its native side's lock needs. */
 export interface LockedStream {
   readonly shell: object | undefined;
   readonly nativeSide: object | undefined;
   readonly disturbed?: boolean;
   /** The native end of a transform stream, which replaces this stream when the pair is transferred. */
   readonly transferSide: object | undefined;
-  /** The lock of the native side by which that was read, or which it has kept, so that the runtime gets nothing by it. */
+  /** The lock by which the native side was read or that it has kept; it gives the runtime no access to chunks. */
   idleLock: NativeLock | undefined;
 }
 
-/** A reader or a writer with the members that its native side needs. */
+/** The members of a reader or a writer that its native side needs. */
 export interface LockState {
   readonly stream: LockedStream | undefined;
-  /** Whether a user holds it: then the runtime may read or write by it. */
+  /** Whether a user holds it, so that the runtime may read or write by it. */
   readonly isPublic: boolean;
-  /** The lock of the native side: the object that users hold, or one that stands for it, or for a pipe or an iterator. */
+  /** The lock of the native side: the user's object, or a stand-in for it, for a pipe or for an iterator. */
   nativeSide: NativeLock | undefined;
   /** The lock of the stream's `transferSide`. */
   transferLock?: NativeLock | undefined;
-  /** Locks a native side; that which has locked it already, to feed it, returns undefined. */
+  /** Locks a native side; the feed that has locked it already returns undefined. */
   lockNative(side: object): NativeLock | undefined;
 }
 
-/** Locks the native side of a stream that is locked now, if that is there, and not locked by the object that users hold. */
+/** Locks the native side of a locked stream, if that side exists, and the user's object does not lock it. */
 export function lockSide(state: LockState): void {
   const stream = state.stream!;
   if (stream.transferSide !== undefined) state.transferLock = state.lockNative(stream.transferSide);
@@ -46,7 +46,7 @@ export function lockSide(state: LockState): void {
   state.nativeSide = state.lockNative(stream.nativeSide);
 }
 
-/** Releases the lock of a native side, but for users' own. Kept if the stream has closed and to release it is slow. */
+/** Releases the lock of a native side, except users' own. Kept if the stream has closed and releasing is slow. */
 export function releaseSide(state: LockState, stream: LockedStream, mayKeep: boolean): void {
   const { isPublic, nativeSide, transferLock } = state;
   transferLock?.releaseLock();
@@ -69,7 +69,7 @@ export function releaseIdleLock(stream: LockedStream): void {
   stream.idleLock = undefined;
 }
 
-/** Reads by a lock of the native side, so that this is disturbed. */
+/** Reads by a lock of the native side, which thereby becomes disturbed. */
 export function readIdly(stream: LockedStream, lock: NativeLock): void {
   stream.idleLock = lock;
   const read = lock instanceof NativeReadableStreamBYOBReader

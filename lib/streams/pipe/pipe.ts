@@ -106,9 +106,9 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
   #isRunning = false;
   #shuttingDown = false;
   #pendingWrites = 0;
-  /** Whether the destination takes batches, of chunks that need not be looked at one by one. */
+  /** Whether the destination takes batches of chunks that need not be checked one by one. */
   readonly #movesRuns: boolean;
-  /** The owner of the last chunk, which gives it back when all writes have ended. */
+  /** The recycling of the last chunk's memory, when all writes have ended. */
   readonly #recycling: Recycling | undefined;
   /** The action of a shutdown, run when all chunks read have been written. */
   #afterWrites: (() => void) | undefined = undefined;
@@ -163,8 +163,8 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     const { controller } = source;
     const destination = this.#destination;
     let budget = BUDGET;
-    // Departures "how far a pipe had come when something failed" and "reading for a destination that is failing". The
-    // destination cannot be closing: this pipe has locked it.
+    // Departures "how far a pipe had come when something failed" and "reading for a destination that is failing". This
+    // pipe has locked the destination, so it cannot be closing.
     while (!this.#isReading && !destination.backpressure && source.state === "readable") {
       if (destination.state !== "writable" || this.#shuttingDown) break;
       if (budget-- <= 0) {
@@ -214,7 +214,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     writableStreamPipeWrite(this.#destination, chunk, this);
   }
 
-  /** Moves many chunks in one go, as far as there is room, if there are some; returns whether it did. */
+  /** Moves many chunks in one go, as far as there is room; returns whether it moved any. */
   #moveRun(controller: DefaultControllerState): boolean {
     const batching = this.#destination.controller.batching!;
     this.#pendingWrites++;
@@ -242,14 +242,14 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     this.resolve(); // the destination's error tells what happened
   }
 
-  /** Errors before closes, forward before backward, as the standard has it; returns whether the pipe is ending. */
+  /** Shuts down for errors before closes, forward before backward, like the standard; returns whether it does. */
   #shutDownIfNeeded(): boolean {
     // Departures "which of two failures in one turn a pipe saw first", "whether a pipe's end or a failure in it came first".
     if (this.#shuttingDown) return true;
     const source = this.#source;
     const destination = this.#destination;
     const { preventAbort, preventCancel, preventClose } = this.#options;
-    // Each function is made where it is needed: every pipe comes here twice.
+    // The functions are made in the branches that need them, since every pipe calls this twice.
     if (source.state === "errored") {
       this.#shutDown(preventAbort ? undefined : (error) => writableStreamAbort(destination, error), {
         error: source.storedError,
@@ -284,7 +284,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     }, { error: signal!.reason });
   };
 
-  /** Shutdown with an action, or without one. */
+  /** The standard's "shutdown with an action" and "shutdown". */
   #shutDown(action: ((error: unknown) => Promise<void>) | undefined, failure: Failure | undefined): void {
     if (this.#shuttingDown) return;
     this.#shuttingDown = true;
@@ -304,7 +304,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     }
   }
 
-  /** Writes what was read, and ends when all of it is written. */
+  /** Writes the chunks that were read, and ends when all are written. */
   #awaitWrites(closes: boolean, end: () => void): void {
     if (this.#hasChunk) this.#writeChunk();
     this.#destination.controller.batching?.hurry(closes);

@@ -9,12 +9,12 @@ import type { WritableStreamState } from "../writable/stream_state.ts";
 
 /** The source of a pipe: a stream of this package, or a native one behind a state. */
 export interface ReadableEnd {
-  /** Whether it is the runtime's: then the state may be a microtask late. */
+  /** Whether the stream is native: its state may lag behind by a microtask. */
   readonly isNative: boolean;
-  /** Makes it ready to be locked by the pipe. @throws {TypeError} if it is locked. */
+  /** Makes the stream ready to be locked by the pipe. @throws {TypeError} if it is locked. */
   checkFree(): void;
   acquire(): ReadableStreamState;
-  /** Unlocks what `acquire()` locked beyond the state. */
+  /** Releases the locks of `acquire()` besides the state's. */
   release(): void;
 }
 
@@ -23,7 +23,7 @@ export interface WritableEnd {
   readonly isNative: boolean;
   checkFree(): void;
   acquire(writes: PendingWrites): WritableStreamState;
-  /** Brings the state up to date, as far as the stream tells without a promise. */
+  /** Updates the state, as far as the stream reveals its own without a promise. */
   refresh(): void;
   release(): void;
 }
@@ -81,7 +81,7 @@ export function toWritableEnd(value: unknown, name: string): WritableEnd {
   throw noStream(value, name, "Writable");
 }
 
-/** The error for what is no web stream; for a stream of `node:stream`, with the function that makes one of it. */
+/** The error for a value that is no web stream; for one of `node:stream` it names the function that converts it. */
 function noStream(value: unknown, name: string, kind: "Readable" | "Writable"): TypeError {
   const { on } = Object(value) as { readonly on?: unknown };
   return mustBe(name, `a ${kind}Stream${on ? `: use fromNode${kind}() of @millrace/streams/node` : ""}`);
@@ -93,7 +93,7 @@ export function toPipeTransform(
 ): { readable: object; writable: object; writableEnd: WritableEnd } {
   const pair = toDictionary(value, "the transform");
   const { readable } = pair;
-  // Ours are native, too, but a look at one makes its native side, which each lock then locks.
+  // Streams of this package would pass as native, but that check makes their native side, which each lock then locks.
   if (readableStreamStateOf(readable) === undefined && !isNativeReadableStream(readable)) {
     throw noStream(readable, "the transform's readable", "Readable");
   }

@@ -34,7 +34,7 @@ export interface StreamPipeOptions {
    * @default {false}
    */
   preventClose?: boolean;
-  /** Stops the pipe when it is aborted, and both ends with it unless options above say otherwise. */
+  /** Stops the pipe when it is aborted, and ends both streams unless the options above prevent it. */
   signal?: AbortSignal;
 }
 

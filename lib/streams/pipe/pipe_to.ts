@@ -13,10 +13,10 @@ import { type PipeOptions, type StreamPipeOptions, toPipeOptions } from "./pipe_
 
 /**
  * Pipes all chunks of a readable stream into a writable one; settles when everything is written and the destination
- * closed, or when an end has failed. Both may be ours or the runtime's.
+ * closed, or when an end has failed. Both may be of this package or native.
  *
- * No chunk that was read is lost: what a transform's `flush()` enqueues is data like any other, and the destination
- * closes after it.
+ * No chunk that was read is lost: chunks that a transform's `flush()` enqueues are written before the destination
+ * closes.
  *
  * @param source where chunks come from.
  * @param destination where they go.
@@ -51,8 +51,8 @@ export function pipeTo<T>(
 }
 
 /**
- * Pipes a readable stream into a transform's writable end, and returns its readable end. All may be ours or the
- * runtime's. A failure of the pipe shows on the readable end.
+ * Pipes a readable stream into a transform's writable end, and returns its readable end. All may be of this package or
+ * native. A failure of the pipe errors the readable end.
  *
  * @param source where chunks come from.
  * @param transform a TransformStream or any pair of `readable` and `writable`.
@@ -92,7 +92,7 @@ export function pipeThrough<T, U>(
   return pair.readable as globalThis.ReadableStream<U>;
 }
 
-/** Whether both are the runtime's: its own pipe sees their states at once, and is faster and more exact for them. */
+/** Whether both are native: the runtime's own pipe sees their states at once, and is faster and more exact for them. */
 function isNative(source: unknown, destination: unknown): boolean {
   return readableStreamStateOf(source) === undefined && writableStreamStateOf(destination) === undefined &&
     isNativeReadableStream(source) && isNativeWritableStream(destination);

@@ -10,7 +10,7 @@ const NONE: never[] = [];
 export class Ring<T> {
   length = 0;
   #first: T | undefined;
-  /** The others; there is no array until there is a second item. */
+  /** The items after the first; there is no array until there is a second item. */
   #items: (T | undefined)[] = NONE;
   #head = 0;
 
@@ -75,9 +75,9 @@ export class Ring<T> {
 /** A {@link https://streams.spec.whatwg.org/#queue-with-sizes queue with sizes}: chunks, their sizes, the total. */
 export class ChunkQueue extends Ring<unknown> {
   totalSize = 0;
-  /** The size of the chunk that {@linkcode take} took, or that went past the queue: part of the total. */
+  /** The size of the chunk that {@linkcode take} took, or that bypassed the queue: part of the total. */
   takenSize = 0;
-  /** The sizes, from the first chunk on whose size is not 1: most queues never have one. */
+  /** The sizes of chunks, from the first one on whose size is not 1: most queues never have one. */
   #sizes: Ring<number> | undefined;
 
   /** EnqueueValueWithSize; `size` has been checked by {@linkcode checkedSize}. */
@@ -106,7 +106,7 @@ export class ChunkQueue extends Ring<unknown> {
     this.totalSize += size;
   }
 
-  /** The chunk that was taken, or passed, is done with. */
+  /** Ends the count of the chunk that was taken or passed. */
   release(): void {
     this.#subtract(this.takenSize);
     this.takenSize = 0;

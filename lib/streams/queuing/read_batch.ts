@@ -6,7 +6,7 @@ export interface BatchLimits {
   readonly maxBytes: number;
 }
 
-/** The number of microtasks that a batch waits for a source at work: an async generator takes four for a chunk. */
+/** The number of microtasks that a batch waits for a busy source: an async generator takes four for a chunk. */
 const PATIENCE = 6;
 
 const { isView } = ArrayBuffer;
@@ -33,7 +33,7 @@ export class GatheredBatch {
     return this.chunks.length < this.#limits.maxChunks && this.#bytes < this.#limits.maxBytes;
   }
 
-  /** Whether the batch has waited long enough, with room and a source at work; must be called once a microtask. */
+  /** Whether the batch has waited long enough for a busy source while it has room; must be called once a microtask. */
   waitsNoLonger(): boolean {
     const { length } = this.chunks;
     this.#idle = length > this.#seen ? 0 : this.#idle + 1;
@@ -51,11 +51,11 @@ export interface BatchRequest {
 
 /** A reader that has locked a stream and takes all chunks of its queue in one step. */
 export interface BatchReader {
-  /** Takes the chunks that are there at once, unless more are to be waited for. */
+  /** Takes the chunks that are there at once, unless the batch should wait for more. */
   take(): unknown[] | undefined;
-  /** Waits for chunks, or for the end of the stream; to be called when {@linkcode take} gave nothing, once at a time. */
+  /** Waits for chunks, or for the end of the stream; called after {@linkcode take} returned nothing, once at a time. */
   read(request: BatchRequest): void;
   cancel(reason: unknown): Promise<void>;
-  /** Unlocks the stream and returns what was gathered, later if a chunk may come, unless a {@linkcode take} does. */
+  /** Unlocks the stream and returns the gathered chunks; a promise if a pending read may still bring one. */
   release(): unknown[] | Promise<unknown[] | undefined> | undefined;
 }

@@ -31,7 +31,7 @@ const RESOLVED: Promise<never> = promiseResolvedWith(undefined as never);
 class Iteration extends DefaultReaderState implements ReadRequest {
   override readonly mostPullsAtOnce = 2;
   readonly #preventCancel: boolean;
-  /** The promise of the last call that has not been answered: later calls wait for it. */
+  /** The promise of the last call that has not been answered, for which later calls wait. */
   #ongoing: Promise<Result> | undefined;
   /** The number of pending calls that had to wait. */
   #waiting = 0;
@@ -101,7 +101,7 @@ class Iteration extends DefaultReaderState implements ReadRequest {
     this.#finish(() => this.#reject(error));
   }
 
-  /** Delivers the end once a stream, at the time that the standard prescribes. */
+  /** Ends the iteration, at most once for a stream, in the microtask that the standard prescribes. */
   #finish(answer: () => void): void {
     readableStreamReaderRelease(this);
     queueReaction(() => {
@@ -126,8 +126,8 @@ class Iteration extends DefaultReaderState implements ReadRequest {
 /**
  * The asynchronous iterator of a ReadableStream.
  *
- * Web IDL has it react to each read before it answers. As in Node and Deno, the promise of a step is that of its read,
- * and so answers a microtask earlier.
+ * In Web IDL, each step reacts to a read before it answers. Here, as in Node and Deno, the promise of a step is that of
+ * its read, which settles a microtask earlier.
  *
  * @see {@link https://streams.spec.whatwg.org/#rs-asynciterator}
  * @see {@link https://webidl.spec.whatwg.org/#js-asynchronous-iterator-prototype-object}
@@ -151,7 +151,7 @@ export class ReadableStreamAsyncIterator<R> {
 }
 
 const { prototype } = ReadableStreamAsyncIterator;
-// Compiled to an older target, as for zone.js, there is no generator whose prototype that would be.
+// In code compiled to an older target, as for zone.js, async generators have no prototype of their own.
 const { prototype: generator } = Object.getPrototypeOf(async function* () {});
 const asyncIteratorPrototype: object = generator === undefined
   ? {

@@ -17,7 +17,7 @@ import {
   type ReadRequest,
 } from "./stream_state.ts";
 
-/** Locks a stream, of this package or native. `leavesRest` takes chunks on demand only, so that others can read on. */
+/** Locks a stream, of this package or native. `leavesRest`: other readers find what was not taken. */
 export function acquireBatchReader(stream: unknown, limits: BatchLimits, leavesRest: boolean): BatchReader {
   const state = readableStreamStateOf(stream);
   if (state !== undefined) {
@@ -42,7 +42,7 @@ class OwnBatchReader implements BatchReader, ReadRequest {
   readonly #reader = new BatchReaderState();
   #request: BatchRequest | undefined;
   #batch: GatheredBatch | undefined;
-  /** Whether a microtask is queued that looks whether the batch is to be given. */
+  /** Whether a microtask is queued that checks whether the batch is complete. */
   #isWatched = false;
 
   constructor(stream: ReadableStreamState, limits: BatchLimits) {
@@ -70,7 +70,7 @@ class OwnBatchReader implements BatchReader, ReadRequest {
     this.#ask(batch);
   }
 
-  /** Called by `enqueue()`, which pulls when this has returned; a controller of no bytes has nothing queued then. */
+  /** Called by `enqueue()`, which pulls after this has returned; a default controller has nothing queued then. */
   chunkSteps(chunk: unknown): void {
     const batch = this.#batch!;
     batch.add(chunk);
@@ -99,7 +99,7 @@ class OwnBatchReader implements BatchReader, ReadRequest {
     return batch !== undefined && batch.chunks.length > 0 ? batch.chunks : undefined;
   }
 
-  /** Whether the batch has room; it is gone if code of the source, called for a chunk, has had the stream released. */
+  /** Whether the batch has room; there is none once the source's code, called for a chunk, has released the stream. */
   get wantsChunks(): boolean {
     return this.#batch?.hasRoom === true && this.#stream.state === "readable";
   }
@@ -134,7 +134,7 @@ class OwnBatchReader implements BatchReader, ReadRequest {
     else this.#give();
   };
 
-  /** Gives the batch, if it has chunks, and takes back the read that waits. */
+  /** Completes the request with the batch, if it has chunks, and withdraws the pending read. */
   #give(): boolean {
     const batch = this.#batch;
     this.#batch = undefined;

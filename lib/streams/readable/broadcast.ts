@@ -22,17 +22,17 @@ import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 /** The settings of a broadcast's branches. */
 interface BroadcastSettings {
   readonly branches: number;
-  /** In chunks, or in bytes where the source is a byte stream. */
+  /** In chunks, or in bytes if the source is a byte stream. */
   readonly highWaterMark: { readonly chunks: number; readonly bytes: number };
   readonly size: ((chunk: unknown) => unknown) | undefined;
   /** Whether the source waits for the slowest branch, rather than for the fastest one. */
   readonly waits: boolean;
-  /** The error of a branch that has no room for a chunk; otherwise it loses the oldest ones. */
+  /** Returns the error of a branch without room for a chunk; undefined: it loses its oldest chunks instead. */
   readonly overflowError: ((branch: number, highWaterMark: number) => unknown) | undefined;
   readonly onDrop: ((branch: number, dropped: number) => void) | undefined;
 }
 
-/** Locks a stream, of this package or native, for branches that get every chunk; TypeError if it cannot. */
+/** Locks a stream, of this package or native, for branches that get every chunk; TypeError if it is locked. */
 export function broadcastReadableStream(stream: unknown, settings: BroadcastSettings): ReadableStream[] {
   const { branches } = new Broadcast(toSource(stream), settings);
   return branches.map(({ stream }) => construct(ReadableStream, stream));
@@ -49,7 +49,7 @@ function toSource(stream: unknown): ReadableStreamState {
   return FromNativeByteSource.open(stream)?.state ?? new NativeReadableEnd(stream).acquire();
 }
 
-/** The reader of a broadcast, which tells it of the end of the source. */
+/** The reader of a broadcast, which notifies it of the end of the source. */
 class BroadcastReaderState extends DefaultReaderState {
   readonly #broadcast: Broadcast;
   override readonly mostPullsAtOnce = 64;
@@ -75,7 +75,7 @@ class Broadcast implements ReadRequest {
   readonly #settings: BroadcastSettings;
   readonly #reader: BroadcastReaderState;
   #isReading = false;
-  /** Whether a call of `read()` is under way, in which the source may end before it gives the last chunk. */
+  /** Whether a call of `read()` is running, in which the source may end before it delivers the last chunk. */
   #isInRead = false;
 
   constructor(source: ReadableStreamState, settings: BroadcastSettings) {
@@ -143,7 +143,7 @@ class Broadcast implements ReadRequest {
     if (!this.branches.some(({ isLive }) => isLive)) this.#cancelSource();
   }
 
-  /** Whether a branch takes a chunk: one that is full fails, or loses its oldest ones. */
+  /** Whether a branch takes a chunk: a full one fails, or drops its oldest chunks. */
   #hasOrMakesRoom(branch: Branch): boolean {
     if (branch.hasRoom) return true;
     const { onDrop, overflowError } = this.#settings;
@@ -162,7 +162,7 @@ class Broadcast implements ReadRequest {
     return branch.isLive;
   }
 
-  /** Tells the branches of the end, if there is one. */
+  /** Ends the branches, if the source has ended. */
   sourceEnded(): void {
     const { state, storedError } = this.#source;
     if (state === "readable" || this.#isInRead) return;
@@ -179,7 +179,7 @@ class Broadcast implements ReadRequest {
     markAsHandled(readableStreamCancel(this.#source, error));
   }
 
-  /** Cancels the source if no branch is left, and lets it go on if this one was the slowest. */
+  /** Cancels the source if no branch is left, and resumes it if this branch was the slowest. */
   branchCanceled(): Promise<void> | undefined {
     if (!this.branches.some(({ isLive }) => isLive)) return this.#cancelSource();
     this.advance();
@@ -193,7 +193,7 @@ class Broadcast implements ReadRequest {
   }
 }
 
-/** The source of one of the streams. */
+/** The source of one branch's stream. */
 class Branch implements SourceAlgorithms {
   readonly stream = new ReadableStreamState();
   readonly index: number;
@@ -245,7 +245,7 @@ class Branch implements SourceAlgorithms {
     this.stream.controller.error(error);
   }
 
-  /** Enqueues a chunk: of bytes a copy, unless it is the last branch to get them. */
+  /** Enqueues a chunk: a copy of its bytes, unless this is the last branch to get them. */
   enqueue(chunk: unknown, size: number, isLast: boolean): void {
     const { controller, reader } = this.stream;
     if (controller instanceof ByteControllerState) {
@@ -265,7 +265,7 @@ class Branch implements SourceAlgorithms {
     if (!this.isLive) return;
     try {
       controller.close();
-      // Views that readers lent wait until they are answered.
+      // Views from readers wait until they are answered.
       if (controller instanceof ByteControllerState && controller.firstPullInto !== undefined) {
         readableByteStreamControllerRespond(controller, 0);
       }

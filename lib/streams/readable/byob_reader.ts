@@ -116,8 +116,9 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
   /**
    * Reads into a view; its buffer is transferred, and comes back in the result's view.
    *
-   * Rejects with a TypeError if the view is none, empty, detached or over shared memory, or the reader was released;
-   * with a RangeError if `min` is more than the view holds; with the stream's error if that errors.
+   * Rejects with a TypeError if the argument is no view, or the view is empty, detached or over shared memory, or the
+   * reader was released; with a RangeError if `min` is more than the view holds; with the stream's error if that
+   * errors.
    */
   override read<T extends ArrayBufferView>(
     view: T,

@@ -176,7 +176,7 @@ export class ReadableStreamBYOBRequest {
 defineInterface(ReadableStreamBYOBRequest, "ReadableStreamBYOBRequest");
 showInNode(ReadableStreamBYOBRequest, "view");
 
-/** The controller of a request that waits for its answer, which is in the given buffer or else the request's own. */
+/** Returns the controller of a request that waits for its answer in the given buffer, by default the request's own. */
 function controllerOf(request: ByobRequestState, buffer: ArrayBuffer | undefined): ByteControllerState {
   const { controller } = request;
   if (controller === undefined) throw cannot("respond", "the request has been answered or is no longer wanted");

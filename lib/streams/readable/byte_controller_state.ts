@@ -8,7 +8,7 @@ import { ReadableStreamState } from "./stream_state.ts";
 /** The internal slots of a ReadableStreamBYOBRequest. */
 export class ByobRequestState {
   controller: ByteControllerState | undefined;
-  /** The view, once user code may hold it. */
+  /** The view, once user code may have read it. */
   shownView: Uint8Array<ArrayBuffer> | undefined;
   /** The object that users hold, once there is one. */
   shell: object | undefined;
@@ -28,14 +28,14 @@ export class ByobRequestState {
   }
 }
 
-/** The queue of a stream that has never buffered anything: many never do. */
+/** The queue of all streams that have not buffered anything: many never do. */
 const EMPTY = new ByteQueue();
 
 /** The {@link https://streams.spec.whatwg.org/#rbs-controller-class internal slots} of a byte stream controller. */
 export class ByteControllerState extends ReadableControllerState {
   queue: ByteQueue = EMPTY;
   readonly autoAllocateChunkSize: number | undefined;
-  /** The first of [[pendingPullIntos]], which leads to the others. */
+  /** The first of [[pendingPullIntos]], which links to the others. */
   firstPullInto: PullIntoDescriptor | undefined;
   #lastPullInto: PullIntoDescriptor | undefined;
   byobRequest: ByobRequestState | undefined;
@@ -131,14 +131,14 @@ export class ByteControllerState extends ReadableControllerState {
     this.#lastPullInto = first;
   }
 
-  /** ReadableByteStreamControllerClearPendingPullIntos, and what both controllers clear. */
+  /** ReadableByteStreamControllerClearPendingPullIntos, and the steps that both controllers share. */
   override clear(): void {
     invalidateByobRequest(this);
     this.firstPullInto = this.#lastPullInto = undefined;
     super.clear();
   }
 
-  /** @throws {TypeError} if a BYOB read is left with part of an element. */
+  /** @throws {TypeError} if a BYOB read ends with part of an element. */
   override finishClose(): void {
     const first = this.firstPullInto;
     if (first !== undefined && first.bytesFilled % first.kind.elementSize !== 0) throw errorInElement(this);
@@ -261,7 +261,7 @@ export function invalidateByobRequest(controller: ByteControllerState): void {
   controller.byobRequest = undefined;
 }
 
-/** Detaches the source's view of the first descriptor's buffer. Without a view, a transfer cannot be observed. */
+/** Detaches the source's view of the first descriptor's buffer. If the source has no view, no transfer is needed. */
 export function takeBackBuffer(controller: ByteControllerState, first: PullIntoDescriptor): void {
   if (controller.byobRequest?.shownView) first.buffer = transferArrayBuffer(first.buffer);
 }

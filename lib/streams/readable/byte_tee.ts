@@ -23,7 +23,7 @@ import { Tee, TeeBranch } from "./default_tee.ts";
 
 /**
  * A reader for two branches of bytes; it is its own request, as only one read is ever under way. It reads into the view
- * of a branch whose reader brought one, and gives the other branch a copy.
+ * of a branch's BYOB reader, if there is one, and gives the other branch a copy.
  *
  * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablebytestreamtee}
  */
@@ -32,7 +32,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
   #reader: DefaultReaderState | ByobReaderState;
   #reading = false;
   #chunk: ArrayBufferView | undefined;
-  /** The branch whose view the read under way fills, if it does. */
+  /** The branch whose view the pending read fills, if it fills one. */
   #byobBranch: ByteTeeBranch | undefined;
 
   constructor(stream: ReadableStreamState) {
@@ -50,7 +50,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     });
   }
 
-  /** Ends both branches if the source closed without an answer for its view: the standard has them wait for ever. */
+  /** Ends both branches if the source closed without a response to its BYOB request: in the standard they never end. */
   #endRead(reader: DefaultReaderState | ByobReaderState): void {
     // Departure "a byte tee whose source closes and does not answer for a view"
     if (reader !== this.#reader || !(reader instanceof ByobReaderState) || reader.requests.length === 0) return;
@@ -96,7 +96,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     try {
       this.#forwardChunk();
     } catch {
-      // see closeSteps(); the standard throws this where no caller could catch it
+      // See closeSteps(); in the standard, no caller could catch this error
     } finally {
       if (holds) runTasks();
     }
@@ -129,18 +129,18 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     else if (second.readAgain) this.pull(second);
   }
 
-  /** Both branches, that with the view first. */
+  /** Returns both branches, the one whose view is filled first. */
   #inOrder(): readonly [ByteTeeBranch, ByteTeeBranch] {
     const [first, second] = this.branches;
     return this.#byobBranch === second ? [second, first] : this.branches;
   }
 
-  /** @throws {TypeError} if a view of a branch is filled to the middle of an element, with which that branch has failed. */
+  /** @throws {TypeError} if a view of a branch is filled to the middle of an element, which errors that branch. */
   closeSteps(view?: ArrayBufferView): void {
     this.#reading = false;
     let failed: { readonly error: unknown } | undefined;
     const closing = this.#inOrder().filter((branch) => {
-      // The standard's steps end where a branch fails: the other one is closed when it asks again, unless it has asked.
+      // In the standard, a failing branch ends these steps: the other one closes at its next pull, unless one waits.
       if (failed !== undefined && !branch.stream.reader?.requests.length) return false;
       try {
         if (!branch.canceled) branch.controller.close();
@@ -161,7 +161,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
 
 class ByteTeeBranch extends TeeBranch {
   readonly stream: ReadableStreamState;
-  /** Whether it asked for a chunk while one was being read. */
+  /** Whether the branch pulled while a chunk was being read. */
   readAgain = false;
   readonly #tee: ByteTee;
 
@@ -183,7 +183,7 @@ class ByteTeeBranch extends TeeBranch {
     this.controller.enqueue(viewSlots(chunk));
   }
 
-  /** Answers the BYOB request, if one waits: with the view that was filled, or with nothing. */
+  /** Responds to the pending BYOB request, if any: with the view that was filled, or with no bytes. */
   respond(view: ArrayBufferView | undefined): void {
     const { controller } = this;
     if (controller.firstPullInto === undefined) return;

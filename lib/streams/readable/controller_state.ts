@@ -19,17 +19,17 @@ import { readableStreamClose, readableStreamError, type ReadableStreamState } fr
 
 /** The algorithms of a readable stream: a user's underlying source, or an internal one. */
 export interface SourceAlgorithms {
-  /** Returns a promise, or anything else when it is done, or PARKED if it calls `onPulled` itself; it may throw. */
+  /** Returns a promise; or another value when it is done; or PARKED if it calls `onPulled` later. It may throw. */
   pull(): unknown;
   /** Returns a promise or a value; it may throw. */
   cancel(reason: unknown): unknown;
-  /** Called with the pipe that reads from the stream, and with none at its end. */
+  /** Called with the pipe that reads from the stream, and with undefined at its end. */
   pipedFrom?(pipe: Task | undefined): void;
-  /** The source that takes unused chunks back to reuse their memory. */
+  /** The source that takes back used chunks to reuse their memory. */
   readonly recycler?: RecyclingSource | undefined;
 }
 
-/** The members that both kinds of queue share. */
+/** The members that both kinds of queues share. */
 interface ControllerQueue {
   readonly length: number;
   readonly totalSize: number;
@@ -37,7 +37,7 @@ interface ControllerQueue {
 }
 
 /**
- * The internal slots that both controllers of a readable stream share, and what is done with them alike.
+ * The internal slots and the operations that both controllers of a readable stream share.
  *
  * @see {@link https://streams.spec.whatwg.org/#rs-default-controller-class}
  * @see {@link https://streams.spec.whatwg.org/#rbs-controller-class}
@@ -50,7 +50,7 @@ export abstract class ReadableControllerState {
   closeRequested = false;
   pulling = false;
   pullAgain = false;
-  /** The methods above as functions, for promises; bound once a stream. */
+  /** The method `goOn()` as a function, for promises; bound once for each stream. */
   #onPulled: (() => void) | undefined;
   #onPullFailed: ((error: unknown) => void) | undefined;
   abstract readonly queue: ControllerQueue;
@@ -78,7 +78,7 @@ export abstract class ReadableControllerState {
     return this.#onPullFailed ??= (error) => this.error(error);
   }
 
-  /** Pulls once start has settled: the end of every set-up. */
+  /** Pulls once start has settled: the last step of every set-up. */
   start(startResult: unknown): void {
     if (isThenableLike(startResult)) {
       react(newPromiseResolvedWith(startResult), this.onPulled, this.onPullFailed);
@@ -122,7 +122,7 @@ export abstract class ReadableControllerState {
     else this.callPullIfNeeded();
   }
 
-  /** Closes the stream, as nothing is left to be read. */
+  /** Closes the stream, as its queue is empty. */
   finishClose(): void {
     this.source = CLEARED;
     readableStreamClose(this.stream);
@@ -225,7 +225,7 @@ interface GoingOn {
   goOn(): void;
 }
 
-/** The controllers whose start or pull has ended, in the order of the microtasks that tell them. */
+/** The controllers whose start or pull has ended, in the order of the microtasks that call `goOn()`. */
 const ended = new Ring<GoingOn>();
 const onEnded = (): void => ended.shift().goOn();
 
@@ -235,7 +235,7 @@ export function queueGoingOn(owner: GoingOn): void {
   queueReaction(onEnded);
 }
 
-/** Calls pull, and reacts a microtask later, as its promise would; at once for unobservable reads if it returned none. */
+/** Calls pull, and reacts a microtask later, as to its promise; at once for unobservable reads without a promise. */
 function callPull(controller: ReadableControllerState): void {
   const result = pullFrom(controller);
   if (result !== undefined) {

@@ -30,7 +30,7 @@ export class DefaultControllerState extends ReadableControllerState {
     return chunk;
   }
 
-  /** Moves chunks to `taker` while that has room, as unobservable reads would, and pulls after the last one. */
+  /** Moves chunks to `taker` while it has room, as unobservable reads would, and pulls after the last one. */
   moveBuffered(taker: ChunkTaker): void {
     const { queue } = this;
     while (queue.length > 0 && taker.hasRoom) taker.add(queue.dequeue());
@@ -50,7 +50,7 @@ export class DefaultControllerState extends ReadableControllerState {
   releaseSteps(): void {}
 
   /**
-   * @throws what the size algorithm threw, or a RangeError for a size that is no size.
+   * @throws {unknown} what the size algorithm throws, or a RangeError for an invalid size.
    * @see {@link https://streams.spec.whatwg.org/#readable-stream-default-controller-enqueue}
    */
   enqueue(chunk: unknown): void {
@@ -59,7 +59,7 @@ export class DefaultControllerState extends ReadableControllerState {
     this.callPullIfNeeded();
   }
 
-  /** The same but for its first step, which the caller has done, and its last, which it will do. */
+  /** Does what `enqueue()` does without its first step, which the caller has done, and its last, which it will do. */
   enqueueWithoutPull(chunk: unknown): void {
     const reader = this.stream.reader as DefaultReaderState | undefined;
     if (reader && reader.requests.length > 0) {

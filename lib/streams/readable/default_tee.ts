@@ -10,7 +10,7 @@ import {
 } from "./stream_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "./stream_state.ts";
 
-/** The base of both kinds of tee: how they end or are canceled, and nothing that is done for each chunk. */
+/** The base of both kinds of tee: their ends and cancellations, but no steps for chunks. */
 export abstract class Tee {
   abstract readonly branches: readonly [TeeBranch, TeeBranch];
   readonly stream: ReadableStreamState;

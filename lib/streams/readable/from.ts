@@ -96,13 +96,13 @@ abstract class IteratorSource implements SourceAlgorithms {
     else this.controller.enqueue(value);
   }
 
-  /** IteratorClose for a throw completion: what `return()` itself throws is not wanted. */
+  /** IteratorClose for a throw completion: an error of `return()` is ignored. */
   protected close(): void {
     try {
       const method = getMethod(this.#iterator, "return");
       if (method) apply(method, this.#iterator, []);
     } catch {
-      // the error that made us close it is the one that counts
+      // the error that caused the close counts
     }
   }
 }
@@ -158,7 +158,7 @@ export class SyncIteratorSource extends IteratorSource {
     }
   }
 
-  /** Gives a value that is no thenable in the microtasks of the reactions above, or at once to a pipe or iterator. */
+  /** Gives a value that is no thenable after as many microtasks as the reactions above take, or at once to a pipe. */
   #giveLater(done: boolean, value: unknown): unknown {
     if (this.controller.stream.reader?.mostPullsAtOnce) {
       this.give(done, value);
@@ -180,7 +180,7 @@ export class SyncIteratorSource extends IteratorSource {
   };
 }
 
-/** A view as a promise would be resolved with it, or nothing if it is no thenable; `then` is looked up once. */
+/** Resolves a view as a promise would, or returns undefined if it is no thenable; `then` is looked up once. */
 function resolvedView(view: object): Promise<unknown> | undefined {
   let then: unknown;
   try {

@@ -4,16 +4,16 @@ import type { GatheredBatch } from "../queuing/read_batch.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 import { SyncIteratorSource } from "./from.ts";
 
-/** A pipe that asks for a run of chunks. */
+/** A pipe that takes a run of chunks at once. */
 export interface RunningPipe {
-  /** Whether it still wants chunks; code of users, called for one, may have ended that. */
+  /** Whether the pipe still has room; user code, called for a chunk, may have ended it. */
   readonly wantsChunks: boolean;
 }
 
 /**
- * Has a stream that was made of an iterable, and has nothing buffered, give a pipe up to so many chunks at once, while
- * the pipe goes on, in an array to keep. Errors the stream itself; what it cannot give in this way it leaves to the next
- * `pull()`, as every other stream does.
+ * Takes up to `most` chunks for a pipe, in a new array, from a stream that was made of an iterable and has nothing
+ * buffered. A failing iterator errors the stream. Items that need a promise are left to the next `pull()`, as are all
+ * chunks of other streams.
  */
 export function pullRun(controller: DefaultControllerState, most: number, pipe: RunningPipe): unknown[] {
   const { source } = controller;

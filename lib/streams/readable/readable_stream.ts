@@ -65,7 +65,7 @@ function readableStreamTee(stream: ReadableStreamState): [ReadableStreamState, R
 const NAME = "ReadableStream";
 
 replaceGlobal(NAME, NativeReadableStream);
-/** Whether the native side of a stream is made when the runtime looks for it. */
+/** Whether the native side of a stream is made on demand, when the runtime looks for it. */
 let isLazy = makeNativeSideLazily(NativeReadableStream, (stream) => {
   const state = readableStreamStateOf(stream);
   if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
@@ -168,7 +168,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   /** Locks the stream to a new reader, of the kind that `mode` asks for. */
   override getReader(
     options?: { mode?: "byob" },
-    // The platform's type of BYOB readers: from ours, pipeThrough() would infer chunks of ArrayBufferView.
+    // The platform's type of BYOB readers: pipeThrough() would infer chunks of ArrayBufferView from this package's.
   ): ReadableStreamDefaultReader<R> | globalThis.ReadableStreamBYOBReader;
   /**
    * Locks the stream to a new reader.
@@ -296,7 +296,7 @@ function setUpFromUnderlyingSource(underlyingSource: unknown, strategy: unknown)
     controller.start(source.callStart(construct(ReadableByteStreamController, controller)));
   } else if (source.type !== undefined) {
     try {
-      // A type that only the runtime knows, as Bun's "direct", is in what was written for that runtime.
+      // Programs for one runtime may use types that only it has, such as Bun's "direct".
       return new NativeReadableStream(underlyingSource as never, strategy as never) as never;
     } catch {
       throw badValue(`the underlying source's type must be "bytes" or undefined, not "${source.type}"`);

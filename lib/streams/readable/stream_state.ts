@@ -38,7 +38,7 @@ export class ReadableStreamState {
   shell: object | undefined;
   /** The stream as the runtime handles it: the stream itself, or an object made when the runtime looks. */
   nativeSide: object | undefined;
-  /** The feed of the native side, once that has pulled a chunk. */
+  /** The feed of the native side, after its first pull. */
   feed: StreamObserver | undefined;
   idleLock: NativeLock | undefined;
   transferSide: object | undefined;
@@ -48,13 +48,13 @@ export class ReadableStreamState {
 
 /** An observer of a stream's end. */
 interface StreamObserver {
-  /** Takes out of the stream's queue what was lent of it and has been read. */
+  /** Removes from the stream's queue the lent chunks that have been read. */
   countSteps?(): void;
   closeSteps(): void;
   errorSteps(error: unknown): void;
 }
 
-/** Sets `[[disturbed]]`, of the native side too; where that is dear, not before a reader is released. */
+/** Sets `[[disturbed]]`, of the native side too; if that is slow, only when the reader is released. */
 export function disturb(stream: ReadableStreamState): void {
   if (stream.disturbed) return;
   stream.disturbed = true;
@@ -109,7 +109,7 @@ export interface ReadIntoRequest {
   errorSteps(error: unknown): void;
 }
 
-/** ReadableStreamReadResult, which only the types of the DOM name. */
+/** ReadableStreamReadResult, a name that only the DOM's types have. */
 type Result = { done: false; value: unknown } | { done: true; value: unknown };
 
 const PromiseConstructor = NativePromise;
@@ -146,14 +146,14 @@ export async function servedRead(value: unknown): Promise<Result> {
 abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> implements LockState {
   stream: ReadableStreamState | undefined;
   protected closedPromise: LazyPromise | undefined;
-  /** Whether a user holds it: then the runtime may read by it. */
+  /** Whether a user holds the reader, so that the runtime may read by it. */
   isPublic = false;
   nativeSide: LockState["nativeSide"];
-  /** The number of consecutive pulls without a promise, after which other code gets a turn: 0 for readers of users. */
+  /** The maximum of consecutive pulls without a promise before other code gets a turn; 0 for users' readers. */
   readonly mostPullsAtOnce: number = 0;
   requests: Ring<Request> = new Ring();
 
-  /** Made by the first call, from the state of the stream until then. */
+  /** Made by the first call, with the outcome so far. */
   get closed(): LazyPromise {
     if (this.closedPromise === undefined) {
       this.closedPromise = new LazyPromise();
@@ -186,7 +186,7 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> implem
 
   abstract lockNative(side: object): LockState["nativeSide"];
 
-  /** Its promise will tell nothing of the stream any longer. */
+  /** Detaches the promise from the stream, as the reader was released. */
   released(): void {
     this.closedPromise?.reject(releasedError("watch the stream", "reader"));
   }

@@ -31,7 +31,7 @@ export interface UnderlyingDefaultSource<R = unknown> {
   pull?: (controller: ReadableStreamDefaultController<R>) => void | PromiseLike<void>;
   /** Called when the stream is made; nothing is pulled until what it returned has settled. */
   start?: (controller: ReadableStreamDefaultController<R>) => unknown;
-  /** Left out: `"bytes"` makes it an {@linkcode UnderlyingByteSource}. */
+  /** Left out; `"bytes"` makes the source an {@linkcode UnderlyingByteSource}. */
   type?: undefined;
 }
 
@@ -54,9 +54,9 @@ export interface UnderlyingDefaultSource<R = unknown> {
  */
 export interface UnderlyingByteSource {
   /**
-   * The size in bytes of the buffers that the stream allocates for readers that bring none of their own.
+   * The size in bytes of the buffers that the stream allocates for default readers.
    *
-   * Default: none are allocated; such readers get what is enqueued.
+   * Default: none are allocated; default readers get the enqueued views.
    */
   autoAllocateChunkSize?: number;
   /** Called when the stream is cancelled: releases the source's resources. */
@@ -104,7 +104,7 @@ export interface UnderlyingSource<R = unknown> {
 /** A {@link https://streams.spec.whatwg.org/#dictdef-underlyingsource UnderlyingSource}, converted: its algorithms. */
 export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
   autoAllocateChunkSize: number | undefined;
-  /** "bytes" for a byte stream; any other is not the standard's. */
+  /** "bytes" for a byte stream, or a type that only the runtime knows. */
   type: string | undefined;
   readonly #source: unknown;
   #controller: object | undefined;
@@ -129,12 +129,12 @@ export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
     return recyclerOf(this.#source);
   }
 
-  /** Whether there is no underlying source, so that only the stream's maker can close it. */
+  /** Whether there is no underlying source, so that only the creator of the stream can close it. */
   get isNone(): boolean {
     return this.#source === undefined;
   }
 
-  /** Calls start with the controller that the others will get. */
+  /** Calls start with the controller that the other algorithms will get. */
   callStart(controller: object): unknown {
     this.#controller = controller;
     return this.#start?.call(this.#source, controller);

@@ -1,6 +1,6 @@
 // Asynchronous contexts, as `AsyncLocalStorage` keeps them, by the cheapest way that each runtime has to enter one.
 
-/** A context that was current once, as the runtime keeps it. */
+/** A context, as the runtime represents it. */
 export type Context = unknown;
 
 /** Steps to run in a context. */
@@ -57,12 +57,12 @@ export function isSameContext(one: Context, other: Context): boolean {
   return contextsHere().isSameContext(one, other);
 }
 
-/** Runs `task` in `context`, and is in the same context as before when it returns or throws. */
+/** Runs `task` in `context`, and restores the current context when it returns or throws. */
 export function runIn(context: Context, task: Task): void {
   contextsHere().runIn(context, task);
 }
 
-/** Without `node:async_hooks`: once that is loaded, Deno delivers messages between microtasks. */
+/** Enters contexts without `node:async_hooks`: once that is loaded, Deno delivers messages between microtasks. */
 function ofDeno(): Contexts | undefined {
   const { Deno: deno } = globalThis as { Deno?: DenoInternals };
   const { getAsyncContext, setAsyncContext } = deno?.[deno.internal]?.core ?? {};
@@ -88,7 +88,7 @@ function ofNodeModules(): Contexts | undefined {
   if (hooks === undefined) return undefined;
   const { AsyncLocalStorage, AsyncResource } = hooks;
   if (Bun !== undefined) {
-    // A fifteenth of what a microtask costs there. In Node a snapshot takes 4 µs to make, a resource 0.1 µs.
+    // This costs a fifteenth of a microtask. On Node, a snapshot takes 4 µs to make, a resource 0.1 µs.
     const runTask = (task: Task): void => task.run();
     return {
       currentContext: () => AsyncLocalStorage.snapshot(),
@@ -96,7 +96,7 @@ function ofNodeModules(): Contexts | undefined {
       runIn: (context, task) => (context as ReturnType<typeof AsyncLocalStorage.snapshot>)(runTask, task),
     };
   }
-  // From Node 24 on it has what it keeps of a context in a property.
+  // From Node 24 on, an AsyncResource keeps its context in a property.
   const frame = Object.getOwnPropertySymbols(new AsyncResource("millrace"))
     .find(({ description }) => description === "context_frame");
   return {

@@ -7,15 +7,15 @@ export const ARRAY_LENGTH = 2048;
 const MAX_SPARE = 32;
 const spare: unknown[][] = [];
 
-/** Returns an array of {@linkcode ARRAY_LENGTH} to fill, with old numbers in it or nothing. */
+/** Returns an array of {@linkcode ARRAY_LENGTH} to fill, empty or with old numbers. */
 export function acquireArray(): unknown[] {
   return spare.pop() ?? new Array<unknown>(ARRAY_LENGTH);
 }
 
 /**
- * Takes an array of nothing but numbers, which its last user gives up, for {@linkcode acquireArray}: an object in it would
- * be kept alive. Without that, a hundred million numbers leave a gigabyte of garbage, for which V8 makes its young
- * generation as large as it can.
+ * Returns an array of numbers for {@linkcode acquireArray}. It must have no other user and no objects, which would be
+ * kept alive. Without reuse, a hundred million numbers leave a gigabyte of garbage, and V8's young generation grows to
+ * its limit.
  */
 export function releaseNumberArray(numbers: number[]): void {
   if (numbers.length === ARRAY_LENGTH && spare.length < MAX_SPARE) spare.push(numbers);
@@ -30,10 +30,10 @@ export class ChunkArrayQueue extends ChunkQueue {
   #at = 0;
   /** The arrays behind it. */
   readonly #others = new Ring<unknown[]>();
-  /** The last of these, if it was made here for chunks that come alone. */
+  /** The last array, if it was made here for single chunks. */
   #open: unknown[] | undefined;
 
-  /** Enqueues the chunks from `start` on, of which there must be one; the array belongs to the queue from then on. */
+  /** Enqueues the chunks from `start` on, at least one; the array belongs to the queue from then on. */
   enqueueArray(chunks: unknown[], start: number): void {
     if (this.length > 0) {
       this.#others.push(start === 0 ? chunks : chunks.slice(start));
@@ -106,7 +106,7 @@ export class ChunkArrayQueue extends ChunkQueue {
   }
 }
 
-/** Enqueues the chunks from `start` on, of which there must be one; the array belongs to the queue from then on. */
+/** Enqueues the chunks from `start` on, at least one; the array belongs to the queue from then on. */
 export function enqueueArray(owner: { queue: ChunkQueue }, chunks: unknown[], start: number): void {
   if (owner.queue.length === 0 && !(owner.queue instanceof ChunkArrayQueue)) owner.queue = new ChunkArrayQueue();
   if (owner.queue instanceof ChunkArrayQueue) owner.queue.enqueueArray(chunks, start);

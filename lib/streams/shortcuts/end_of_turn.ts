@@ -1,9 +1,9 @@
 import { globalFunction } from "#streams/host";
 
-/** Taken once, as for all that streams depend on: faked timers do not stop them. */
+/** Captured once, like all functions that streams depend on, so that faked timers do not stop them. */
 const immediately = globalFunction("setImmediate");
 
-/** Runs `steps` when the current turn of the event loop ends: after all microtasks, before anything is waited for. */
+/** Runs `steps` when the current turn of the event loop ends: after all microtasks, before the loop waits. */
 export function atEndOfTurn(steps: () => void): void {
   if (immediately !== undefined) immediately(steps);
   else postMessage(steps);

@@ -1,14 +1,14 @@
-// The replacement of `recycling.ts` in browsers: the sources that reuse memory are of files.
+// The counterpart of `recycling.ts` for browsers, where no source reuses memory.
 
-/** Nothing takes chunks back. */
+/** The base of no class in browsers: no chunk is taken back. */
 export abstract class RecyclingSource {
   abstract recycle(chunk: unknown): void;
 }
 
-/** A transformer like any other. */
+/** A transformer without special treatment. */
 export abstract class ReleasingTransformer {}
 
-/** Nothing is held between a source and a sink. */
+/** The type of no value: nothing is recycled. */
 export type Recycling = never;
 
 /** None. */

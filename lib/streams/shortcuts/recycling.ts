@@ -8,17 +8,17 @@ export abstract class RecyclingSource {
   /** Takes back an unused chunk. */
   abstract recycle(chunk: unknown): void;
 
-  /** Whether a value is one; asking cannot be observed. */
+  /** Whether a value is an instance; the check cannot be observed. */
   static is(value: unknown): value is RecyclingSource {
     return typeof value === "object" && value !== null && #isRecycling in value;
   }
 }
 
-/** A transformer that keeps nothing of a chunk, nor passes it on, once it is transformed. */
+/** A transformer that neither keeps nor passes on memory of a chunk once it is transformed. */
 export abstract class ReleasingTransformer {
   readonly #isReleasing = true;
 
-  /** Whether a value is one; asking cannot be observed. */
+  /** Whether a value is an instance; the check cannot be observed. */
   static is(value: unknown): value is ReleasingTransformer {
     return typeof value === "object" && value !== null && #isReleasing in value;
   }
@@ -34,7 +34,7 @@ export function releasesChunks(transformer: unknown): boolean {
   return ReleasingTransformer.is(transformer);
 }
 
-/** Gives the last chunk of a pipe back, when it is written and nothing else is being written. */
+/** Passes the last chunk of a pipe back to the source once it is written and no other write is pending. */
 export class Recycling {
   readonly #recycler: RecyclingSource;
   #last: unknown;
@@ -54,7 +54,7 @@ export class Recycling {
   }
 }
 
-/** Finds the source that may reuse its chunks' memory, as the pipe's sink keeps nothing of them. */
+/** Finds the source that may reuse its chunks' memory, if the pipe's sink keeps none of them. */
 export function recyclingBetween(
   { recycler }: { readonly recycler?: RecyclingSource | undefined },
   { releasesChunks }: { readonly releasesChunks?: boolean | undefined },
@@ -62,12 +62,12 @@ export function recyclingBetween(
   return recycler !== undefined && releasesChunks ? new Recycling(recycler) : undefined;
 }
 
-/** Keeps a chunk that is being written. */
+/** Keeps the chunk that is being written. */
 export function holdForRecycling(recycling: Recycling | undefined, chunk: unknown): void {
   recycling?.hold(chunk);
 }
 
-/** Gives the chunk that was written last back. */
+/** Passes the chunk that was written last back to its source. */
 export function recycle(recycling: Recycling | undefined): void {
   recycling?.giveBack();
 }

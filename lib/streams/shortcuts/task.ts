@@ -7,13 +7,13 @@ import { atEndOfTurn } from "./end_of_turn.ts";
  * event loop has taken other turns. Nothing of it shows where there are few.
  */
 
-/** The ms after which tasks yield. At 10, a server of 100 responses took 1.3 to 1.5 times the CPU time on Bun. */
+/** The ms after which tasks yield. With 10, a server of 100 responses took 1.3 to 1.5 times the CPU time on Bun. */
 const LONGEST = 40;
-/** The number of turns that tasks pause: Deno polls its sockets only every 61 turns, and a turn takes microseconds. */
+/** The number of turns of a pause: Deno polls its sockets only every 61 turns, and a turn takes microseconds. */
 const TURNS = 8;
 /** The number of tasks between two checks of the clock: a check for each task would take a tenth of the time. */
 const MOST_UNTIMED = 256;
-/** The number of slow tasks between two checks, and the time in ms that the number is adapted to. */
+/** The minimum of slow tasks between two checks, and the time in ms between checks that the number is adapted to. */
 const LEAST_UNTIMED = 8;
 const PACE = 2;
 /** The weight, in tasks, of a task that has moved its full budget of chunks. */
@@ -22,7 +22,7 @@ const MANY = 64;
 let untimed = MOST_UNTIMED;
 let interval = MOST_UNTIMED;
 let askedAt = 0;
-/** Since when the end of a turn is waited for, or was the last time. */
+/** The time at which the current or last turn with tasks began. */
 let start = 0;
 let awaitsEnd = false;
 let resume: (() => void) | undefined;
@@ -46,7 +46,7 @@ function askClock(now: number): boolean {
   return false;
 }
 
-/** Says of the task that runs that it has done as much as many others do. */
+/** Counts the running task as many, since it has done as much work. */
 export function countAsMany(): void {
   untimed -= MANY;
 }
@@ -60,7 +60,7 @@ export function inAnotherTurn(steps: () => void): void {
   pauses++;
 }
 
-/** The number of the pause that tasks make now; 0 if they make none. */
+/** The number of the current pause of tasks; 0 if there is none. */
 export function currentPause(): number {
   return resume === undefined ? 0 : pauses;
 }
@@ -75,23 +75,23 @@ function onEndOfTurn(): void {
 /** The number of tasks in one microtask before other promises get their turn. */
 const BUDGET = 256;
 
-/** The first and the last of the tasks that wait; each has the next one, which takes less time than a queue of its own. */
+/** The first and the last waiting task. Each links to the next one, which takes less time than a queue of its own. */
 let first: Task | undefined;
 let last: Task | undefined;
-/** Whether a microtask that runs tasks is queued or under way, or will be in another turn. */
+/** Whether a microtask that runs tasks is queued or running, or will be queued in another turn. */
 let isAwake = false;
 
 /**
  * Steps that run in a microtask after a wake-up, always in the asynchronous context of their creation.
  *
- * Tasks that become ready meanwhile share the microtask: chunks pass a chain of pipes without one for each hop.
+ * Tasks that become ready meanwhile share the microtask, so that a chain of pipes takes one for all its hops.
  */
 export abstract class Task {
   readonly context: Context = currentContext();
   #isAwake = false;
   #next: Task | undefined;
 
-  /** Has the steps run soon, and never at once, if they are not to run yet. */
+  /** Schedules the steps to run soon, never at once, unless they are scheduled already. */
   wake(): void {
     if (this.#isAwake) return;
     this.#isAwake = true;
@@ -113,8 +113,8 @@ export abstract class Task {
 }
 
 /**
- * Keeps tasks that become ready until {@linkcode runTasks}, which runs them without a microtask of their own. Needs an
- * internal microtask without user code on the stack. Returns whether the caller has to release them.
+ * Keeps tasks that become ready until {@linkcode runTasks}, which runs them without another microtask. Must be called
+ * in an internal microtask without user code on the stack. Returns whether the caller has to run them.
  */
 export function holdTasks(): boolean {
   if (isAwake) return false;
@@ -122,7 +122,7 @@ export function holdTasks(): boolean {
   return true;
 }
 
-/** Runs the tasks that wait, as those that {@linkcode holdTasks} kept. */
+/** Runs the waiting tasks, such as those that {@linkcode holdTasks} kept. */
 export function runTasks(): void {
   let isLong = false;
   try {

@@ -51,7 +51,7 @@ export class TransformStreamDefaultController<O = unknown> {
     TransformStreamDefaultController.#of(this).error(reason);
   }
 
-  /** Closes the readable end and errors the writable one: no more chunks are wanted. */
+  /** Closes the readable end and errors the writable one: further chunks are refused. */
   terminate(): void {
     TransformStreamDefaultController.#of(this).terminate();
   }

@@ -10,7 +10,7 @@ export function enqueueAll<O>(controller: TransformStreamDefaultController<O>, c
   const { readableController } = state;
   const { reader } = state.readable;
   let next = 0;
-  // What a reader waits for, and what user code has a say in, goes chunk by chunk.
+  // A pending read takes one chunk, and a size function is user code: such chunks are enqueued one by one.
   while (next < chunks.length && (reader?.requests.length || readableController.sizeAlgorithm !== undefined)) {
     state.enqueue(chunks[next++]);
   }
@@ -20,20 +20,20 @@ export function enqueueAll<O>(controller: TransformStreamDefaultController<O>, c
   state.updateBackpressure(readableController);
 }
 
-/** The transform streams whose aborts are listened to. */
+/** The transform streams whose abort signals have a listener. */
 const heard = new WeakSet<TransformStreamState>();
 
-/** Whether the readable end of a transform stream has all that it wants for now. */
+/** Whether the readable end of a transform stream has reached its high-water mark. */
 export function hasBackpressure(controller: TransformStreamDefaultController<never>): boolean {
   return transformStreamStateOf(controller).backpressure;
 }
 
 /**
- * Has an internal transformer called with the rest of its chunk when the readable end wants more: `transform()` must
- * return what this returns. There must be backpressure.
+ * Parks the rest of a chunk until the readable end pulls: `transform()` must return the result of this call. There must
+ * be backpressure.
  *
- * The rest is parked as a chunk is that comes while there is backpressure, and the write that is under way ends with it;
- * so does whatever cancels or errors the stream. An abort does not wait until the readable end wants more.
+ * As for a chunk that arrives under backpressure, the write in flight ends with the rest, or when the stream is
+ * cancelled or errors. An abort ends it at once.
  */
 export function transformRest(controller: TransformStreamDefaultController<never>, rest: unknown): Promise<never> {
   const state = transformStreamStateOf(controller);
@@ -46,6 +46,6 @@ function endAtAbort(state: TransformStreamState): void {
   heard.add(state);
   const { signal } = state.writable.controller;
   const end = (): void => state.errorWritableAndUnblockWrite(signal.reason);
-  // Once the writable end is erroring: then the write fails, and the abort goes on.
+  // The write fails only once the writable end is erroring; then the abort goes on.
   signal.addEventListener("abort", () => queueReaction(end), { once: true });
 }

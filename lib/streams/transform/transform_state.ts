@@ -26,7 +26,7 @@ export interface TransformerAlgorithms {
   transform(chunk: unknown): unknown;
   flush(reason: unknown): unknown;
   cancel(reason: unknown): unknown;
-  /** Whether it keeps nothing of a chunk that it has transformed. */
+  /** Whether the transformer keeps no memory of a transformed chunk. */
   readonly releasesChunks?: boolean | undefined;
 }
 
@@ -37,8 +37,8 @@ const FLUSH = "flush";
  * The internal slots of a TransformStream and its controller. It is the sink of its writable end, and the source of its
  * readable end.
  *
- * `[[backpressureChangePromise]]` has two users, a pull that waits for backpressure and a write that waits for its end:
- * both are parked here, and go on when the promise's reaction would have run. Between two pipes they go on at once.
+ * In the standard, a pull waits for backpressure and a write for its end by `[[backpressureChangePromise]]`. Here both
+ * are parked, and resume when the promise's reaction would run. Between two pipes they resume at once.
  *
  * @see {@link https://streams.spec.whatwg.org/#ts-internal-slots}
  */
@@ -52,11 +52,11 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   #finishPromise: Promise<void> | undefined;
   #hasParkedWrite = false;
   #parkedChunk: unknown;
-  /** The context of a parked write that is no pipe's. */
+  /** The context of a parked write that no pipe made. */
   #parkedContext: Context;
   #pipeIn: Task | undefined;
   #pipeOut: Task | undefined;
-  /** Whether a pipe writes and a pipe reads, and both were made in the same context, as far as that is known. */
+  /** Whether one pipe writes and another one reads, and both are known to be made in the same context. */
   #isOneContext = false;
   #hasParkedPull = false;
 
@@ -93,8 +93,8 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   }
 
   /**
-   * Calls the transformer a last time, for any of the three; [[finishPromise]] settles with the outcome. Then the other
-   * end, unless it has errored, ends in the given way, or errors if the transformer failed.
+   * Calls `cancel()` or `flush()` for a cancel, an abort or a close; [[finishPromise]] settles with the outcome. Then
+   * the other end, unless it has errored, ends in the given way, or errors if the transformer failed.
    */
   #finish(
     method: typeof CANCEL | typeof FLUSH,
@@ -105,7 +105,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (this.#finishPromise !== undefined) return this.#finishPromise;
     const finished = new Deferred<void>();
     this.#finishPromise = finished.promise;
-    // Departure "algorithms of a transform that are gone": after terminate() and the like this is CLEARED's, and answers.
+    // Departure "algorithms of a transform that are gone": after terminate() this is CLEARED, which has them all.
     const result = attempt(() => this.transformer[method](reason));
     this.transformer = CLEARED;
     settle(result, () => {
@@ -146,7 +146,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     this.updateBackpressure(controller);
   }
 
-  /** The last step of enqueueing, and ReadableStreamDefaultControllerHasBackpressure, which ask the same. */
+  /** The last step of enqueueing, and ReadableStreamDefaultControllerHasBackpressure, which compare the same. */
   updateBackpressure(controller: DefaultControllerState): void {
     if (controller.shouldCallPull()) controller.callPullIfNeeded();
     else if (!this.backpressure) this.#startBackpressure(controller, this.readable.reader);
@@ -188,7 +188,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (this.backpressure) this.#endBackpressure();
   }
 
-  /** TransformStreamSetBackpressure(true), when nothing is to be pulled: the pull that waited for it has ended. */
+  /** TransformStreamSetBackpressure(true), if no pull is needed: the parked pull has ended. */
   #startBackpressure(controller: DefaultControllerState, reader: ReadableStreamState["reader"]): void {
     this.backpressure = true;
     if (!this.#hasParkedPull) return;
@@ -201,7 +201,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     }
   }
 
-  /** TransformStreamSetBackpressure(false): the write that waited for it goes on. */
+  /** TransformStreamSetBackpressure(false): resumes the parked write. */
   #endBackpressure(): void {
     this.backpressure = false;
     if (!this.#hasParkedWrite) return;
@@ -241,7 +241,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     settle(written, controller.onWritten, controller.onWriteFailed);
   }
 
-  /** Goes on with the parked write in the context that it was made in, as the reaction of the standard's promise does. */
+  /** Resumes the parked write in the context that it was made in, as the reaction of the standard's promise does. */
   #resumeWrite(): void {
     runIn(this.#pipeIn === undefined ? this.#parkedContext : this.#pipeIn.context, this);
   }
@@ -268,7 +268,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   }
 
   /**
-   * Calls the transformer; for a pipe, one that returns no promise has finished.
+   * Calls the transformer; for a pipe's write, a call without a promise has finished.
    * @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-perform-transform}
    */
   #performTransform(chunk: unknown): Promise<void> | undefined {

@@ -26,7 +26,7 @@ import { type TransformerAlgorithms, TransformStreamState } from "./transform_st
 import { type Transformer, UserTransformerAlgorithms } from "./transformer.ts";
 
 replaceGlobal("TransformStream", NativeTransformStream);
-/** Whether the native side of a stream is made when the runtime looks for it. */
+/** Whether the native side of a stream is made on demand, when the runtime looks for it. */
 let isLazy = makeNativeSideLazily(NativeTransformStream, (stream) => {
   const state = stateOf(stream);
   return state && (state.nativeSide ??= withEndsOf(stream as ReadableWritablePair, new NativeTransformStream()));
@@ -34,7 +34,7 @@ let isLazy = makeNativeSideLazily(NativeTransformStream, (stream) => {
 let stateOf: (stream: object) => TransformStreamState | undefined;
 
 /**
- * A pair of streams of which the readable one gives what a transformer makes of what is written to the writable one.
+ * A pair of streams: what is written to the writable one is transformed, and read from the readable one.
  *
  * @see {@link https://streams.spec.whatwg.org/#ts-class}
  * @example One chunk for each
@@ -54,7 +54,7 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
   /**
    * Makes a stream of a transformer.
    *
-   * @param transformer what makes chunks of chunks; without a `transform` they pass as they are.
+   * @param transformer the transformer of chunks; without a `transform` they pass unchanged.
    * @param writableStrategy how much may wait to be transformed; by default one chunk.
    * @param readableStrategy how much is transformed ahead of the reads; by default nothing.
    * @throws {TypeError} if an argument or a member is of the wrong type.
@@ -75,14 +75,14 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     state.writable.transferSide = super.writable;
   }
 
-  /** The end that gives what the transformer made. */
+  /** The readable end, which gives transformed chunks. */
   override get readable(): ReadableStream<O> {
     if (!isObject(this) || !(#state in this)) return super.readable as ReadableStream<O>;
     const { readable } = this.#state;
     return (readable.shell ?? construct(ReadableStream<O>, readable)) as ReadableStream<O>;
   }
 
-  /** The end that takes what is to be transformed. */
+  /** The writable end, which takes the chunks to transform. */
   override get writable(): WritableStream<I> {
     if (!isObject(this) || !(#state in this)) return super.writable as WritableStream<I>;
     const { writable } = this.#state;
@@ -131,7 +131,7 @@ export function createTransformStream(
   return state;
 }
 
-/** Starts both ends three microtasks after the transformer's start has settled, as the standard's promises would. */
+/** Starts both ends three microtasks after the transformer's start has settled, as the standard's promises do. */
 function startTransformStream(state: TransformStreamState, startResult: unknown): void {
   const { controller } = state.writable;
   const onStarted = (): void => {

@@ -36,7 +36,7 @@ export interface Transformer<I = unknown, O = unknown> {
   /**
    * Called with each chunk; not again until what it returned has settled.
    *
-   * Default: chunks pass as they are.
+   * Default: chunks pass unchanged.
    */
   transform?: (chunk: I, controller: TransformStreamDefaultController<O>) => void | PromiseLike<void>;
   /** Left out: the name is reserved. */
@@ -70,7 +70,7 @@ export class UserTransformerAlgorithms implements TransformerAlgorithms {
     if (writableType !== undefined) throw outOfRange("the transformer's writableType is reserved: leave it out");
   }
 
-  /** Calls start with the controller that the others will get. */
+  /** Calls start with the controller that the other algorithms will get. */
   callStart(controller: object): unknown {
     this.#controller = controller;
     return this.#start?.call(this.#transformer, controller);

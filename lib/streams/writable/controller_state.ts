@@ -25,13 +25,13 @@ import {
 
 /** The algorithms of a writable stream: a user's underlying sink, or an internal one. Each may throw. */
 export interface SinkAlgorithms {
-  /** Returns a promise, or anything else when it is done, or PARKED: see `pipe_write.ts`. The request is in flight. */
+  /** Returns a promise; or another value when it is done; or PARKED, see `pipe_write.ts`. The request is in flight. */
   write(chunk: unknown): unknown;
   close(): unknown;
   abort(reason: unknown): unknown;
-  /** Called with the pipe that writes to the stream, and with none at its end. */
+  /** Called with the pipe that writes to the stream, and with undefined at its end. */
   pipedTo?(pipe: Task | undefined): void;
-  /** Whether it keeps nothing of a chunk that is written. */
+  /** Whether the sink keeps no memory of a written chunk. */
   readonly releasesChunks?: boolean | undefined;
 }
 
@@ -62,7 +62,7 @@ export class WritableControllerState {
     this.sizeAlgorithm = sizeAlgorithm;
   }
 
-  /** Ends start or a write, and goes on with the next write. */
+  /** Ends start or a write, and continues with the next write. */
   goOn(): void {
     const { started } = this;
     this.started = true;
@@ -80,7 +80,7 @@ export class WritableControllerState {
     return this.#onWritten ??= () => this.goOn();
   }
 
-  /** The reaction to a write whose promise has settled by itself: the same but for that promise. */
+  /** The reaction to a write whose promise has settled by itself: it leaves that promise alone. */
   get onWrittenAtOnce(): () => void {
     return this.#onWrittenAtOnce ??= () => {
       const { stream, queue } = this;
@@ -91,7 +91,7 @@ export class WritableControllerState {
     };
   }
 
-  /** Whether there is anything to be done once nothing is in flight. */
+  /** Whether a step is due once no request is in flight. */
   get #canGoOn(): boolean {
     const { stream, queue } = this;
     return queue.length > 0 || stream.state !== "writable" || stream.closeRequest !== undefined;
@@ -161,7 +161,7 @@ export function writableStreamDefaultControllerGetDesiredSize(controller: Writab
   return controller.highWaterMark - controller.queue.totalSize;
 }
 
-/** Tells the writer whether the queue has room, unless the stream is ending. */
+/** Notifies the writer whether the queue has room, unless the stream is ending. */
 export function updateBackpressure(controller: WritableControllerState): void {
   const { stream } = controller;
   if (stream.state !== "writable" || writableStreamCloseQueuedOrInFlight(stream)) return;
@@ -169,14 +169,14 @@ export function updateBackpressure(controller: WritableControllerState): void {
   writableStreamUpdateBackpressure(stream, controller.highWaterMark - controller.queue.totalSize <= 0);
 }
 
-/** Whether a chunk that is written now goes to the sink at once. */
+/** Whether a chunk written now is passed to the sink at once. */
 export function isIdle(controller: WritableControllerState): boolean {
   return controller.started && !controller.stream.inFlightWriteRequest && controller.queue.length === 0 &&
     controller.batching === undefined;
 }
 
 /**
- * The size of a chunk; an error of the strategy becomes the stream's. The sizes that EnqueueValueWithSize refuses are
+ * The size of a chunk; an error of the strategy becomes the stream's. Invalid sizes, as of EnqueueValueWithSize, are
  * refused by {@linkcode writableStreamDefaultControllerWrite}.
  *
  * @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-get-chunk-size}
@@ -210,7 +210,7 @@ export function writableStreamDefaultControllerWrite(
   writableStreamDefaultControllerAdvanceQueueIfNeeded(controller);
 }
 
-/** Calls the sink's write; what it throws becomes a rejection. */
+/** Calls the sink's write; an exception becomes a rejection. */
 export function callWrite(controller: WritableControllerState, chunk: unknown): unknown {
   try {
     return controller.sink.write(chunk);
@@ -226,7 +226,7 @@ export function writableStreamDefaultControllerAdvanceQueueIfNeeded(controller: 
   while (!stream.inFlightWriteRequest) {
     if (controller.queue.length > 0 || stream.closeRequest) stream.feed?.abortIfBegun();
     if (stream.state === "erroring") {
-      // Only here while nothing is in flight, or the close in flight finishes it
+      // Runs only while nothing is in flight, unless the close in flight will call it
       if (!stream.inFlightCloseRequest) writableStreamFinishErroring(stream);
       return;
     }
@@ -273,7 +273,7 @@ function processWrite(controller: WritableControllerState, chunk: unknown): bool
   return false;
 }
 
-/** Finishes a write that succeeded, without starting the next; includes WritableStreamFinishInFlightWrite. */
+/** Finishes a write that succeeded, but starts no other; includes WritableStreamFinishInFlightWrite. */
 export function finishWrite(controller: WritableControllerState): void {
   const { stream, queue } = controller;
   const request = stream.inFlightWriteRequest!;
@@ -297,7 +297,7 @@ export function writableStreamDefaultControllerErrorIfNeeded(
   if (controller.stream.state === "writable") writableStreamDefaultControllerError(controller, error);
 }
 
-/** The end of a set-up: writes once start has settled. */
+/** The last step of a set-up: writes once start has settled. */
 export function startWritableStreamDefaultController(controller: WritableControllerState, startResult: unknown): void {
   if (isThenableLike(startResult)) {
     react(
@@ -317,7 +317,7 @@ export function writableStreamDefaultControllerStartFailed(controller: WritableC
   else if (controller.stream.state === "erroring") writableStreamFinishErroring(controller.stream);
 }
 
-/** CreateWritableStream, but for the start, which the caller brings about. */
+/** CreateWritableStream without the start, which the caller makes. */
 export function createWritableStream(
   sink: SinkAlgorithms,
   highWaterMark: number,

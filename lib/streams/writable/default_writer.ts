@@ -116,7 +116,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     return closed;
   }
 
-  /** Releases the lock; what has been written goes on being written. */
+  /** Releases the lock; pending writes go on. */
   override releaseLock(): void {
     if (!isObject(this) || !(#state in this)) return super.releaseLock();
     const state = this.#state;

@@ -17,9 +17,9 @@ import {
 } from "./stream_state.ts";
 
 /**
- * A pipe's write. With an idle sink the chunk goes straight to it: the queue would hold it for the length of that call
- * alone, and only the pipe could look. Where the call errors the stream, the write ends when its promise would have
- * settled: the pipe tells an end that came before from one that came after.
+ * A pipe's write. An idle sink gets the chunk at once: the queue would hold it only during that call, unobserved. If
+ * the call errors the stream, the write ends when its promise would have settled, so that the pipe can order its end
+ * and other ends.
  */
 export function writableStreamPipeWrite(stream: WritableStreamState, chunk: unknown, request: WriteRequest): void {
   const { controller } = stream;
@@ -30,7 +30,7 @@ export function writableStreamPipeWrite(stream: WritableStreamState, chunk: unkn
   }
 }
 
-// The two halves are functions of their own, so that V8 has room to inline the first into the pipe's loop.
+// Two functions, so that V8 can inline the first one into the pipe's loop.
 function writeToIdleSink(stream: WritableStreamState, chunk: unknown, size: number, request: WriteRequest): void {
   stream.inFlightWriteRequest = request;
   const result = callWrite(stream.controller, chunk);
@@ -70,15 +70,15 @@ function writeWithSize(stream: WritableStreamState, chunk: unknown, request: Wri
   }
 }
 
-/** Whether there is room for a chunk only when there is none: then a stream has room again as its one write ends. */
+/** Whether a stream has room for one chunk only: then it has room again as that write ends. */
 export function holdsOneChunk({ highWaterMark, sizeAlgorithm }: WritableControllerState): boolean {
   return highWaterMark === 0 || (highWaterMark <= 1 && !sizeAlgorithm);
 }
 
 /**
  * A native producer's write to a stream that holds one chunk. Returns a promise that settles as the write does, or
- * `undefined` if it has ended. Where the sink returns a promise it is the reaction to that, which every write has: without
- * one for `ready`, a native pipe of 20 chunks into such a sink takes 0.9 of the time on Node and Bun.
+ * `undefined` if it has ended. If the sink returns a promise, the result is the reaction to it, which every write has.
+ * As `ready` needs no promise then, a native pipe of 20 chunks takes 0.9 of the time on Node and Bun.
  */
 export function writableStreamFeedWrite(stream: WritableStreamState, chunk: unknown): Promise<void> | undefined {
   const { controller } = stream;
@@ -107,12 +107,12 @@ export function writableStreamFeedWrite(stream: WritableStreamState, chunk: unkn
   }) as Promise<void>;
 }
 
-/** A write of a native producer, which sees when it settles, but in a microtask of its own. */
+/** A write of a native producer, which sees it settle, but in a later microtask. */
 class FeedWriteRequest extends Deferred<void> implements WriteRequest {
   readonly settlesAtOnce = true;
 }
 
-/** Settles a write of a pipe for which the sink returned PARKED; `result` is what it would have returned. */
+/** Settles a write of a pipe for which the sink returned PARKED; `result` is the delayed result. */
 export function writableStreamFinishParkedWrite(controller: WritableControllerState, result: unknown): void {
   const { stream } = controller;
   if (isThenableLike(result) || stream.state !== "writable") {

@@ -7,7 +7,7 @@ import type { WriterState } from "./writer_state.ts";
 
 /** A request that waits for a chunk to be written: the promise of a `write()`, or a pipe. */
 export interface WriteRequest {
-  /** Whether no user sees when it settles: a write whose sink returned no promise is then finished at once. */
+  /** Whether no user sees the request settle: a write without a promise is then finished at once. */
   readonly settlesAtOnce: boolean;
   resolve(): void;
   reject(reason: unknown): void;
@@ -16,12 +16,12 @@ export interface WriteRequest {
 /** A write in flight, or a pipe's, without a promise: the stream's own error carries its failure. */
 export const UNWATCHED_WRITE: WriteRequest = { settlesAtOnce: true, resolve() {}, reject() {} };
 
-/** The producer on the native side of a stream, as far as the stream has to do with it. */
+/** The producer on the native side of a stream, as the stream uses it. */
 export interface NativeProducer {
   startedErroring(reason: unknown): void;
-  /** Has the native side's abort abort the stream's signal from now on, which user code has read. */
+  /** Connects the native side's abort to the stream's signal, which user code has read. */
   watchAbort(): void;
-  /** Begins the stream's abort, if the native side's has begun, before a write fails, or something more is done with the sink. */
+  /** Begins the stream's abort, if the native side's has begun, before a write fails or the sink is called again. */
   abortIfBegun(): void;
 }
 
@@ -42,7 +42,7 @@ export class WritableStreamState {
   storedError: unknown;
   writer: WriterState | undefined;
   controller!: WritableControllerState; // set by every set-up
-  /** Made for the first write that waits. */
+  /** Made for the first write that has to wait. */
   writeRequests: Ring<WriteRequest> | undefined;
   /** The object that users hold, once there is one. */
   shell: object | undefined;

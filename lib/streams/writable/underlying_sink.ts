@@ -42,7 +42,7 @@ export interface UnderlyingSink<W = unknown> {
 export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
   readonly #sink: unknown;
   #state: WritableControllerState | undefined;
-  /** Made when the sink first gets it. */
+  /** Made when the sink first needs it. */
   #controller: WritableStreamDefaultController | undefined;
   #abort: Callback | undefined;
   #close: Callback | undefined;
@@ -61,7 +61,7 @@ export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
     if (type !== undefined) throw outOfRange("the underlying sink's type must be undefined: the name is reserved");
   }
 
-  /** Calls start with the controller that the others will get. */
+  /** Calls start with the controller that the other algorithms will get. */
   callStart(state: WritableControllerState): unknown {
     this.#state = state;
     return this.#start?.call(this.#sink, this.#makeController());

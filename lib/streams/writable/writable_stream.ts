@@ -32,7 +32,7 @@ import { type UnderlyingSink, UnderlyingSinkAlgorithms } from "./underlying_sink
 const NAME = "WritableStream";
 
 replaceGlobal(NAME, NativeWritableStream);
-/** Whether the native side of a stream is made when the runtime looks for it. */
+/** Whether the native side of a stream is made on demand, when the runtime looks for it. */
 let isLazy = makeNativeSideLazily(NativeWritableStream, (stream) => {
   const state = writableStreamStateOf(stream);
   if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;

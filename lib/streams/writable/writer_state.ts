@@ -33,7 +33,7 @@ export class WriterState implements LockState {
   stream: WritableStreamState | undefined;
   readonly closed: LazyPromise = new LazyPromise();
   readonly ready: LazyPromise = new LazyPromise();
-  /** Whether a user holds it: then the runtime may write by it. */
+  /** Whether a user holds the writer, so that the runtime may write by it. */
   isPublic = false;
   nativeSide: LockState["nativeSide"];
 
@@ -41,12 +41,12 @@ export class WriterState implements LockState {
     return new NativeWritableStreamDefaultWriter(side as never);
   }
 
-  /** The queue has reached its high-water mark. */
+  /** Called when the queue reaches its high-water mark. */
   becameFull(): void {
     this.ready.renew();
   }
 
-  /** The queue has room again, or does not count any more since the stream closes. */
+  /** Called when the queue has room again, or the stream closes, so that its size does not matter any more. */
   becameReady(): void {
     this.ready.resolve();
   }
@@ -63,7 +63,7 @@ export class WriterState implements LockState {
     this.closed.resolve();
   }
 
-  /** Its promises will tell nothing of the stream any longer. */
+  /** Detaches the promises from the stream, as the writer was released. */
   released(): void {
     const error = releasedError("watch the stream", "writer");
     this.ready.reject(error);
@@ -76,7 +76,7 @@ class PromiseWriteRequest extends Deferred<void> implements WriteRequest {
   readonly settlesAtOnce = false;
 }
 
-/** Stands for a write in flight whose promise settles by itself. */
+/** The request of a write in flight whose promise settles by itself. */
 const SETTLES_BY_ITSELF: WriteRequest = { settlesAtOnce: false, resolve() {}, reject() {} };
 
 /** @see {@link https://streams.spec.whatwg.org/#set-up-writable-stream-default-writer} */
@@ -120,8 +120,8 @@ export function writableStreamDefaultWriterWrite(writer: WriterState, chunk: unk
 }
 
 /**
- * WritableStreamDefaultControllerWrite past the queue of an idle sink. If it returns no promise, the write's promise is
- * the reaction to a resolved one, without a resolver, followed by the reaction that ends the write.
+ * WritableStreamDefaultControllerWrite past the queue of an idle sink. If the sink returns no promise, the write's
+ * promise is a reaction to a resolved promise; the reaction that ends the write follows it.
  */
 function writeAtOnce(stream: WritableStreamState, chunk: unknown): Promise<void> {
   const { controller } = stream;

@@ -58,8 +58,8 @@ type Digests = ReadonlyMap<string, ReadonlyMap<DigestAlgorithm, string>>;
 /**
  * Returns the length and digests of a body by its header fields and the options.
  *
- * @throws {UploadError} `BAD_LENGTH`, `BAD_DIGEST`, `TRAILER_DIGEST`, `LENGTH_REQUIRED`, or `TOO_LARGE` if it is not worth
- * to begin.
+ * @throws {UploadError} `BAD_LENGTH`, `BAD_DIGEST`, `TRAILER_DIGEST`, `LENGTH_REQUIRED`, or `TOO_LARGE` if the
+ * announced length exceeds `maxBytes`.
  */
 export function announcedOf(source: BodySource, options: SaveBodyOptions): Announced {
   const { maxBytes = Infinity, requireLength = false, verify = true } = options;
@@ -87,7 +87,7 @@ function contentLength(value: string | undefined): number | undefined {
   throw new UploadError("BAD_LENGTH", `Content-Length is ${JSON.stringify(value)}, which is no number of bytes`);
 }
 
-/** Tells of the bytes that have come. @throws {UploadError} `TOO_LARGE`, or `BAD_LENGTH`, if they are too many already. */
+/** Reports the bytes received so far to `onProgress`. */
 export function tellProgress(bytes: number, announced: Announced, options: SaveBodyOptions): void {
   const { maxBytes = Infinity, onProgress } = options;
   const { expectedBytes } = announced;
@@ -108,12 +108,12 @@ export function requireExpected(bytes: number, { expectedBytes }: Announced): vo
 
 const DIGEST_FIELDS: readonly string[] = ["Content-Digest", "Repr-Digest"];
 
-/** Trailers as `node:http` and `node:http2` have them, at the end of the body. */
+/** Trailers as `node:http` and `node:http2` give them, complete at the end of the body. */
 type Trailers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * The digest fields that the sender of a request announces for its trailer section: what they are made of has to be known
- * before the first byte.
+ * The digest fields that the sender announces for its trailer section; `Digester` needs their algorithms before the
+ * first byte.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-6.6.2}
  */
@@ -124,9 +124,10 @@ function announcedTrailerDigests(source: BodySource): string[] {
 }
 
 /**
- * Returns a function that reads the digests in the trailer section of a body; undefined if none are announced for it alone.
+ * Returns a function that reads the digests in the trailer section of a body; undefined if none are announced for it
+ * alone.
  *
- * @throws {UploadError} `TRAILER_DIGEST` if a digest would come in trailers that cannot be seen, as of a `Request`.
+ * @throws {UploadError} `TRAILER_DIGEST` if a digest is announced for trailers of a `Request`, which cannot be read.
  */
 function trailerDigestsOf(
   source: BodySource,
@@ -143,7 +144,7 @@ function trailerDigestsOf(
 }
 
 /**
- * The digests that came after the body, by the field that has them.
+ * The digests in the trailer section, by the field that carries them.
  *
  * @throws {UploadError} `BAD_DIGEST` if a field is malformed, or a required one missing: proxies may drop trailers.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9530#section-6.5}

@@ -18,7 +18,7 @@ import { leftError } from "./upload_error.ts";
  */
 export type BodySource = Request | Response | ReadableStream<Uint8Array> | IncomingMessage | Http2ServerRequest;
 
-/** A field of the header that came with a body; undefined if there is none, as of a bare stream. */
+/** Returns a header field that came with the body; undefined if it is missing, as for a bare stream. */
 export function fieldOf(source: BodySource, name: string): string | undefined {
   const fields = (source as { headers?: Headers | Record<string, string | string[] | undefined> } | undefined | null)
     ?.headers;
@@ -28,19 +28,19 @@ export function fieldOf(source: BodySource, name: string): string | undefined {
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
-/** The content codings that the body still has: those of a Response were undone when it was fetched. */
+/** Returns the content codings that the body still has: `fetch()` has undone those of a `Response`. */
 export function codingOf(source: BodySource): string | undefined {
   return source instanceof Response ? undefined : fieldOf(source, "content-encoding");
 }
 
-/** Whether the fields of `source` describe other bytes than those that it gives. */
+/** Whether the header fields of `source` describe the encoded bytes, while it gives decoded ones. */
 export function isDecoded(source: BodySource): boolean {
   return source instanceof Response && source.headers.has("content-encoding");
 }
 
 /** A body, read as fast as it can be written. */
 export interface BodyReader {
-  /** Whether the read that waits asks its source for nothing until {@linkcode release}, as too much is in use. */
+  /** Whether the pending read pulls nothing from its source until {@linkcode release}, as too much memory is in use. */
   readonly isHeldBack: boolean;
   /**
    * Reads the bytes that have arrived since: at least one, in pieces; undefined at the end. One call at a time.
@@ -51,7 +51,7 @@ export interface BodyReader {
    * @throws {UploadError} with the code `ABORTED` if the sender left, and what {@linkcode cancel} was given.
    */
   read(): Promise<readonly Uint8Array[] | undefined>;
-  /** The pieces that were given the longest ago are not used any more: once for each read that gave some. */
+  /** Releases the oldest pieces that are still in use. Called once for each read that returned pieces. */
   release(): void;
   /** Releases the source; calls of `read()` are rejected. Never rejects itself, and does nothing after the end. */
   cancel(reason: unknown): Promise<void>;
@@ -65,7 +65,7 @@ export async function takeAll(
   for (let pieces = await body.read(); pieces !== undefined;) {
     const taking = take(pieces);
     const reading = body.read();
-    // A sender who leaves ends it, though the destination may be stalled.
+    // An aborted request ends the upload, even while the destination is stalled.
     await Promise.race([taking, reading.then(() => taking)]);
     body.release();
     pieces = await reading;
@@ -74,9 +74,9 @@ export async function takeAll(
 
 /** The properties of a stream's source that its reader depends on. */
 export interface StreamTraits {
-  /** Whether it comes from the network: its errors are senders who left. */
+  /** Whether the stream is received from the network, where an error means that the sender has left. */
   readonly isReceived: boolean;
-  /** Whether it is left as it is when it is not wanted any more, rather than cancelled. */
+  /** Whether an abandoned stream is left as it is, rather than cancelled. */
   readonly leavesBody: boolean;
   readonly ownsChunks: boolean;
   /** Whether its server reads ahead of the chunks of the body's coding, as {@linkcode ChunkSizedReads} tells. */
@@ -87,7 +87,7 @@ export function streamFailure(error: unknown, { isReceived }: StreamTraits): unk
   return isReceived ? leftError(error) : error;
 }
 
-/** Releases a stream that is not read any more. A source may take its time to end: that is not waited for. */
+/** Releases a stream that is no longer read. A cancellation may take the source a while, and is not awaited. */
 export function letGo(
   reader: ReadableStreamDefaultReader<Uint8Array> | ReadableStreamBYOBReader,
   reason: unknown,
@@ -98,8 +98,8 @@ export function letGo(
 }
 
 /**
- * Whether the chunks of a readable have no other owner. Those of a request of `node:http` are copies that the parser
- * made, if its connection has no other listeners. (In adapters' requests they are what the caller gave.)
+ * Whether the chunks of a readable have no other owner. Those of a request of `node:http` are the parser's copies,
+ * unless the connection has other listeners. (Adapters pass the chunks of their callers.)
  */
 export function isOurs(readable: Readable): boolean {
   const { socket, httpVersionMajor } = readable as { socket?: unknown; httpVersionMajor?: unknown };
@@ -107,11 +107,11 @@ export function isOurs(readable: Readable): boolean {
     readable.listenerCount("data") <= 1;
 }
 
-/** The maximum bytes that an upload holds: larger writes than half of that do not take less time. */
+/** The maximum number of bytes that one upload buffers: writes larger than half of that save no time. */
 const MOST = 512 * 1024;
-/** The minimum bytes: what a socket gives at once. */
+/** The minimum number of bytes that one upload buffers: as much as one read from a socket returns. */
 const LEAST = 64 * 1024;
-/** Bytes that all bodies of one kind may hold at a time: larger writes do not take less time. */
+/** The number of bytes that all bodies of one kind buffer together: larger writes save no time. */
 const BUDGET = 16 * 1024 * 1024;
 
 let bodies = 0;
@@ -128,7 +128,7 @@ export function activeBodies(): number {
   return bodies;
 }
 
-/** Returns the bytes that a body may hold: its share of all, so that memory hardly grows with the number of uploads. */
+/** Returns the bytes that one body may buffer: its share, so that memory hardly grows with the number of uploads. */
 export function windowBytes(): number {
   return Math.min(MOST, Math.max(LEAST, Math.floor(BUDGET / bodies)));
 }

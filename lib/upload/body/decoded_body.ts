@@ -9,17 +9,17 @@ import {
 import type { BodyReader } from "./body_source.ts";
 import { UploadError } from "./upload_error.ts";
 
-/** The most codings one upon the other: each takes its share of memory and time. */
+/** The maximum number of codings of one body, each of which costs memory and time. */
 const MOST_CODINGS = 3;
-/** The most bytes of a piece; each layer has two. */
+/** The maximum number of bytes of a decoded piece; each layer has two. */
 const MOST_OUTPUT = 64 * 1024;
 
-/** The codings that can be undone, as a value of `Accept-Encoding`, for answers of the status 415. */
+/** The codings that can be undone, as the value of `Accept-Encoding` in answers with the status 415. */
 export const ACCEPTED_CODINGS: string = Object.keys(undoableFormats).join(", ");
 
 /**
- * A body with its content codings undone, the last one first, as it is read: of a small body that stands for
- * gigabytes only what is read is made. Errors of `body` come through as they are, and none that comes up here cancels it.
+ * A body with its content codings undone, the last one first, as it is read: a small body that expands to gigabytes is
+ * decoded only as far as it is read. Errors of `body` pass through unchanged; a decoding error does not cancel `body`.
  *
  * @param contentEncoding `deflate` may lack its zlib wrapper, as some senders have it.
  * @returns a body whose reads throw an {@linkcode UploadError} `MALFORMED` if what came is corrupt, ends too early or
@@ -32,7 +32,7 @@ export function decodedBody(
   contentEncoding: string,
   { maxBytes }: { readonly maxBytes: number },
 ): BodyReader {
-  // What is coded a second time has been compressed before, so it is hardly larger than what comes out at the end.
+  // A coding applied to compressed bytes hardly shrinks them, so the layers between are about as large as the output.
   const between = maxBytes + Math.ceil(maxBytes / 50) + 4096;
   return requireCodings(contentEncoding).reduceRight<BodyReader>(
     (layer, coding, index) => decodedLayer(layer, coding, index === 0 ? maxBytes : between),
@@ -52,7 +52,7 @@ export function requireCodings(field: string): UndoableCoding[] {
   throw new UploadError("UNSUPPORTED", message);
 }
 
-/** Undoes one coding. The memory of a piece is used again for the next but one. */
+/** Undoes one coding. The memory of a piece is reused for the next but one. */
 function decodedLayer(body: BodyReader, coding: UndoableCoding, maxBytes: number): BodyReader {
   const pieces = decodedPieces(body, coding, maxBytes);
   let isWhole = false;
@@ -80,7 +80,7 @@ function decodedLayer(body: BodyReader, coding: UndoableCoding, maxBytes: number
   };
 }
 
-/** Gives what is decoded when a buffer is full, or more has to be waited for. */
+/** Yields decoded bytes when a buffer is full, or when the source has no more at the moment. */
 async function* decodedPieces(
   body: BodyReader,
   coding: UndoableCoding,
@@ -93,7 +93,7 @@ async function* decodedPieces(
   try {
     while (!decoder?.isDone) {
       const received = await body.read();
-      // Not earlier: a body that fails before its first byte costs nothing.
+      // The decoder opens with the first piece: a body that fails before its first byte costs nothing.
       const opened = decoder ??= await ContentDecoder.open(coding, received?.[0]?.[0]);
       if (received === undefined) opened.end();
       const parts = partsOf(received ?? [], MOST_INPUT);

@@ -2,9 +2,9 @@ import { clearImmediate, setImmediate } from "node:timers";
 import { isUint8Array, joinBytes } from "../../streams/internal.ts";
 import { type BodyReader, releaseBytes } from "./body_source.ts";
 
-/** A body whose source gives chunks as it likes: what has come is gathered until it is read. */
+/** A body whose source pushes chunks, which are gathered until they are read. */
 export abstract class GatheredBody implements BodyReader {
-  /** Bytes that are gathered, and those that were handed out and are still in use. */
+  /** The number of bytes that are gathered, and of those that were handed out and are still in use. */
   protected gathered = 0;
   protected held = 0;
   protected hasEnded = false;
@@ -14,15 +14,15 @@ export abstract class GatheredBody implements BodyReader {
   readonly #given: (readonly Uint8Array[])[] = [];
   #waiting: { resolve(pieces: readonly Uint8Array[] | undefined): void; reject(error: unknown): void } | undefined =
     undefined;
-  /** Set while {@linkcode deliver} is to come: small chunks that come in one turn of the event loop are given together. */
+  /** Set while {@linkcode deliver} is scheduled: small chunks of one turn of the event loop are delivered together. */
   #soon: ReturnType<typeof setImmediate> | undefined = undefined;
 
   abstract readonly isHeldBack: boolean;
   /** Whether the chunks have no other owner, so that their memory can be given back at once. */
   protected abstract readonly ownsChunks: boolean;
-  /** Has the source go on, unless too much is here. */
+  /** Resumes the source, unless too many bytes are buffered. */
   protected abstract goOn(): void;
-  /** Leaves the source, which is not wanted any more. */
+  /** Abandons the source. */
   protected abstract leave(reason: unknown): void;
 
   read(): Promise<readonly Uint8Array[] | undefined> {
@@ -52,7 +52,7 @@ export abstract class GatheredBody implements BodyReader {
     return Promise.resolve();
   }
 
-  /** Takes a chunk, and gives it to the read that waits: at once, or at the end of this turn of the event loop. */
+  /** Takes a chunk, and delivers it to the pending read: at once, or at the end of this turn of the event loop. */
   protected take(chunk: unknown, isAtOnce: (chunk: Uint8Array) => boolean): void {
     if (!isUint8Array(chunk) || isDetached(chunk)) return void this.cancel(notBytes(chunk));
     if (chunk.length === 0) return;
@@ -81,7 +81,7 @@ export abstract class GatheredBody implements BodyReader {
     this.#waiting?.resolve(undefined);
   }
 
-  /** Ends with a failure, behind what came before it. */
+  /** Fails the body once the chunks before the failure are read. */
   protected fail(reason: unknown): void {
     if (this.hasEnded || this.failure) return;
     this.failure = { reason };
@@ -101,10 +101,10 @@ export abstract class GatheredBody implements BodyReader {
   }
 }
 
-/** Smaller chunks are left to the garbage collector: freeing them takes longer than it is worth. */
+/** The minimum bytes of a chunk that is freed: for smaller ones that takes longer than garbage collection. */
 const WORTHWHILE = 4 * 1024;
 
-/** Gives the memory of chunks back at once, which takes 100 MB less with 200 uploads at a time, and less time. */
+/** Frees the memory of chunks at once: with 200 uploads at a time that saves 100 MB, and time. */
 export function freeChunks(chunks: readonly Uint8Array[]): void {
   for (const { buffer, byteOffset, byteLength } of chunks) {
     if (byteLength < WORTHWHILE || byteOffset !== 0 || byteLength !== buffer.byteLength) continue;
@@ -112,20 +112,20 @@ export function freeChunks(chunks: readonly Uint8Array[]): void {
   }
 }
 
-/** Whether a chunk's bytes went elsewhere, as by a transfer: what it shows of them is nothing. */
+/** Whether a chunk's buffer is detached, as by a transfer: its bytes are elsewhere. */
 function isDetached({ length, buffer }: Uint8Array): boolean {
   return length === 0 && (buffer as ArrayBuffer).detached;
 }
 
-/** Bytes of chunks that are small: what is done for each takes longer than a copy of all. */
+/** The maximum bytes of a small chunk: handling such chunks one by one takes longer than copying them together. */
 export const SMALL = 4096;
 
-/** Joins what was gathered, if its chunks are small. */
+/** Joins the gathered chunks, if they are small. */
 function joinSmall(pieces: readonly Uint8Array[], length: number): readonly Uint8Array[] {
   return pieces.length > 1 && length < pieces.length * SMALL ? [joinBytes(pieces, length)] : pieces;
 }
 
-/** The error of a body that gives something else than bytes. */
+/** Returns the error for a body that gives a chunk of another type than bytes. */
 function notBytes(chunk: unknown): TypeError {
   const kind = typeof chunk === "object" && chunk !== null
     ? isUint8Array(chunk) ? "one whose buffer is detached" : `an object of ${chunk.constructor?.name}`

@@ -8,7 +8,7 @@ export class Deadlines {
   readonly #watch: SenderWatch;
   readonly #expire: (reason: unknown) => void;
   readonly #timer: Timer | undefined;
-  /** No timer is set anew for each chunk. */
+  /** One interval for the whole upload, since a timer for each chunk would cost more. */
   readonly #looks: Interval | undefined;
 
   constructor(options: SaveBodyOptions & InnerOptions, pace: Pace, expire: (reason: unknown) => void) {
@@ -51,12 +51,12 @@ export class Deadlines {
 
 /** The shortest time that a rate is averaged over, in ms. */
 const WINDOW = 30_000;
-/** The number of looks at a sender within the shortest time that counts. */
+/** The number of checks of a sender within the shortest window. */
 const LOOKS = 10;
 
-/** Finds out whether a sender is too slow, by looking at its pace now and then. */
+/** Finds out whether a sender is too slow, by measuring its rate at intervals. */
 export class SenderWatch {
-  /** Milliseconds from one look to the next; Infinity if there is nothing to look for. */
+  /** The milliseconds between two checks; Infinity if there is no limit to check. */
   readonly interval: number;
   readonly #pace: Pace;
   readonly #idleTimeout: number;
@@ -64,13 +64,13 @@ export class SenderWatch {
   readonly #window: number;
   #last: Pace;
   #silence = 0;
-  /** Bytes received in the current window, and its milliseconds so far. */
+  /** Bytes received in the current window, and the duration of it so far in ms. */
   #bytes = 0;
   #waited = 0;
 
   constructor(pace: Pace, options: SaveBodyOptions & InnerOptions) {
     const { idleTimeout = Infinity, minRate = 0 } = options;
-    // A sender that may be silent for longer than a window may have sent nothing in it.
+    // The window is no shorter than `idleTimeout`, within which a sender may be silent.
     const { rateWindow = Math.max(WINDOW, idleTimeout === Infinity ? 0 : idleTimeout) } = options;
     this.#pace = pace;
     this.#idleTimeout = idleTimeout;
@@ -80,11 +80,11 @@ export class SenderWatch {
     this.#last = { bytes: 0, waited: pace.waited };
   }
 
-  /** Looks at the pace, each {@linkcode interval}; returns the failure of a sender who is too slow, if it is. */
+  /** Checks the rate, once each {@linkcode interval}; returns an error if the sender is too slow. */
   look(): UploadError | undefined {
     const { bytes, waited } = this.#pace;
     const received = bytes - this.#last.bytes;
-    // A look that comes late tells that this process was busy, or asleep: the sender's bytes may wait unread.
+    // A late check means that this process was busy or asleep, and that bytes may wait unread.
     const ms = Math.min(waited - this.#last.waited, 2 * this.interval);
     this.#last = { bytes, waited };
     this.#silence = received > 0 ? 0 : this.#silence + ms;
@@ -109,6 +109,6 @@ export class SenderWatch {
 
 export interface Pace {
   readonly bytes: number;
-  /** Milliseconds in which the sender kept us waiting so far: not those in which it was held back. */
+  /** Milliseconds spent waiting for the sender so far, without those in which backpressure held it back. */
   readonly waited: number;
 }

@@ -10,9 +10,9 @@ import { ByteStreamBody, StreamBody } from "./stream_body.ts";
 import { UploadError } from "./upload_error.ts";
 import type { InnerOptions, SaveBodyOptions } from "./upload_options.ts";
 
-/** A body that is held against what was announced and what is allowed, while it is received. */
+/** A body that is checked against the announced length and digests and the limits while it is received. */
 export class MeteredBody implements BodyReader, Pace {
-  /** The digests that the sender says the bytes have; if {@linkcode read} came to the end, they have them. */
+  /** The digests that the sender announced; they are verified once {@linkcode read} has returned the end. */
   readonly digests: ReadonlyMap<DigestAlgorithm, string>;
   readonly #body: BodyReader;
   readonly #announced: Announced;
@@ -20,7 +20,7 @@ export class MeteredBody implements BodyReader, Pace {
   readonly #digester: Digester | undefined;
   readonly #deadlines: Deadlines;
   bytes = 0;
-  /** The time of reads that have waited for the sender, and since when one does. */
+  /** The time that reads have waited for the sender, and the time at which the pending one began. */
   #waited = 0;
   #since: number | undefined = undefined;
   #isReading = false;
@@ -30,7 +30,7 @@ export class MeteredBody implements BodyReader, Pace {
     this.#announced = announced;
     this.#options = options;
     this.digests = new Map([...announced.digests.values()].flatMap((digests) => [...digests]));
-    // Of which algorithms those in the trailers are is known only then.
+    // The algorithms of digests in trailers are known only at the end, so all are computed.
     const algorithms = announced.trailerDigests ? ALGORITHMS : [...this.digests.keys()];
     this.#digester = algorithms.length > 0 ? new Digester(algorithms) : undefined;
     this.#deadlines = new Deadlines(options, this, (reason) => void body.cancel(reason));
@@ -67,12 +67,12 @@ export class MeteredBody implements BodyReader, Pace {
     await this.#body.cancel(reason);
   }
 
-  /** Takes the time of a read, unless the sender is held back meanwhile. */
+  /** Adds the time of a read, unless backpressure held the sender back meanwhile. */
   #time(): void {
     if (this.#isReading && !this.#body.isHeldBack) this.#since ??= performance.now();
   }
 
-  /** Deno says of a sender who has sent everything, and then closed that direction, that it has left. */
+  /** Deno reports a sender that half-closes its connection after the whole body as one that has left. */
   #endIfComplete(error: unknown): undefined {
     const hasLeft = error instanceof UploadError && error.code === "ABORTED";
     if (!hasLeft || this.bytes !== this.#announced.expectedBytes) throw error;
@@ -94,7 +94,7 @@ export class MeteredBody implements BodyReader, Pace {
   }
 }
 
-/** @throws {TypeError} if it is not a body, or is or was read by other code. */
+/** @throws {TypeError} if `source` is no body, or other code has read it. */
 export function openBody(
   source: BodySource,
   { leavesBody = false, ownsChunks = false }: InnerOptions = {},
@@ -150,7 +150,7 @@ function notABody(source: unknown): TypeError {
   return new TypeError(message);
 }
 
-/** Receives a body: limited, verified, decoded. @throws {UploadError} if what is announced of it is refused. */
+/** Receives a body: limited, verified, decoded. @throws {UploadError} if its announced length or digest is refused. */
 export function receiveBody(
   source: BodySource,
   options: SaveBodyOptions & InnerOptions,

@@ -11,11 +11,11 @@ import {
 } from "./body_source.ts";
 import { GatheredBody, SMALL } from "./gathered_body.ts";
 
-/** The number of bodies above which each is read only when what it gave is written: others are read meanwhile. */
+/** The number of bodies above which a read begins only after the write before it; below, the two overlap. */
 const CROWD = 64;
 /**
- * Bytes of a read, by how many bodies there are. Deno's server holds three times that for each connection besides, for
- * as long as the body lasts; and reads of 64 KiB take half as much time again as those of 256.
+ * Bytes of a read, by the number of bodies. Deno's server buffers three times that for each connection as long as the
+ * body lasts; reads of 64 KiB take half as much time again as those of 256.
  */
 const SIZES: readonly { readonly most: number; readonly size: number }[] = [
   { most: 16, size: 256 * 1024 },
@@ -24,20 +24,20 @@ const SIZES: readonly { readonly most: number; readonly size: number }[] = [
   { most: Infinity, size: 32 * 1024 },
 ];
 
-/** The time for which small chunks are gathered, in ms: a write takes 0.3 ms on Deno, 0.3 MB/s for 100 bytes each. */
+/** The time for which small chunks are gathered, in ms: a write takes 0.3 ms on Deno, for 100 bytes as for more. */
 const MOMENT = 4;
 
 /** Reads a body from a byte stream, into one or two buffers. */
 export class ByteStreamBody implements BodyReader {
   readonly #reader: ReadableStreamBYOBReader;
   readonly #traits: StreamTraits;
-  /** Bytes of each read: Deno's server buffers a body without a limit once it is read in smaller parts than before. */
+  /** Bytes of each read. They never shrink: Deno's server would buffer the body without a limit then. */
   readonly #size: number;
   readonly #asked: ChunkSizedReads | undefined;
   readonly #free: ArrayBuffer[] = [];
   /** Buffers handed out and still in use, the oldest first. */
   readonly #given: ArrayBuffer[] = [];
-  /** A read that was begun, and of which nothing was given yet. */
+  /** A read that has begun, and whose chunk was not returned yet. */
   #ahead: Promise<ReadableStreamReadResult<Uint8Array<ArrayBuffer>>> | undefined = undefined;
   #onFree: (() => void) | undefined = undefined;
   #isOver = false;
@@ -77,7 +77,7 @@ export class ByteStreamBody implements BodyReader {
     return [piece];
   }
 
-  /** Reads once; a chunk that is given has been counted. */
+  /** Reads once, and counts the chunk that it returns. */
   async #take(): Promise<ReadableStreamReadResult<Uint8Array<ArrayBuffer>>> {
     const result = await this.#begin();
     this.#took(result);
@@ -97,7 +97,7 @@ export class ByteStreamBody implements BodyReader {
     return this.#free.pop() ?? new ArrayBuffer(this.#size);
   }
 
-  /** Gives a small chunk with those that come within a moment: a copy, in a buffer of its own. */
+  /** Returns a small chunk joined with those that follow within {@linkcode MOMENT}: a copy, in a buffer of its own. */
   async #gathered(first: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
     const room = new Uint8Array(this.#buffer());
     let length = 0;
@@ -154,13 +154,13 @@ export class ByteStreamBody implements BodyReader {
   }
 }
 
-/** Bytes of the first reads: less than most chunks have, and no divisor of usual ones. */
+/** Bytes of the first reads: smaller than most chunks, and no divisor of usual sizes. */
 const FIRST = 600;
-/** The maximum bytes that frame a chunk: its size, two ends of lines, and a little more. */
+/** The maximum bytes that frame a chunk: its size in hexadecimal digits, two line ends, and a reserve. */
 const FRAME = 20;
-/** Bytes to ask for beyond a chunk: a read that fell short by a byte would need another one for each chunk. */
+/** Bytes of a read beyond the size of a chunk: a read one byte too short would double the number of reads. */
 const SPARE = 64;
-/** The number of chunks that must be so large before reads are: a read cannot be taken back. */
+/** The number of chunks of one size after which reads take that size, since a read cannot be shortened again. */
 const CERTAIN = 4;
 
 /**

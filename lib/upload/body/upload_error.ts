@@ -150,7 +150,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal for a reason that passes. */
+/** Makes a refusal for a temporary reason, after which the client may retry. */
 export function again(reason: string, cause?: unknown): Refusal {
   return new Refusal("BUSY", `${reason}: try again`, { "Retry-After": "1" }, cause);
 }
@@ -158,12 +158,12 @@ export function again(reason: string, cause?: unknown): Refusal {
 /** The maximum number of characters of a name in a message. */
 const MOST_SHOWN = 120;
 
-/** A name as its sender gave it, for messages: quoted, and not endless. */
+/** Quotes and shortens a name from a sender, for messages. */
 export function shown(name: string): string {
   return JSON.stringify(name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name);
 }
 
-/** The failure of an upload whose name another file has. */
+/** The failure of an upload whose name is taken by another file. */
 export function nameTaken(name: string, cause?: unknown): UploadError {
   const message = `Cannot store ${JSON.stringify(name)}: there is a file of that name`;
   return new UploadError("EXISTS", message, cause === undefined ? undefined : { cause });
@@ -174,7 +174,7 @@ export function leftError(cause: unknown): UploadError {
   return new UploadError("ABORTED", "The sender left before the end of the body", cause ? { cause } : undefined);
 }
 
-/** Whether the sender of a request is known to have gone away: what was its body then is over, whichever code read it. */
+/** Whether the sender of a request is known to have left: its body has ended then, whichever code read it. */
 export function hasLeft(request: Readable): boolean {
   const { aborted, stream } = request as { aborted?: boolean; stream?: { aborted?: boolean } };
   return aborted === true || stream?.aborted === true;

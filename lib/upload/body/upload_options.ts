@@ -181,7 +181,7 @@ export function rate<D extends number | undefined = undefined>(fallback?: D): Me
   return number(0, Number.MAX_SAFE_INTEGER, fallback);
 }
 
-/** An option that is the time in ms after which something ends, or Infinity. */
+/** An option that is a time limit in ms, or Infinity. */
 export function timeLimit<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
   const expected = `a number of ms above 0 and up to ${MAX_TIMER_DELAY}, or Infinity`;
   const accepts = (value: unknown): boolean => {

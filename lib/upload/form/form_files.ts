@@ -92,7 +92,7 @@ export class FormFiles {
   readonly #destine: Destine;
   readonly #options: SaveFormOptions & FormLimits;
   readonly #parts: FilePart[] = [];
-  /** Every path and every stream that a file goes to. */
+  /** The paths and streams of all files of the form: no two files may have one destination. */
   readonly #taken = new Set<unknown>();
   /** The sinks whose files do not have their names yet. */
   readonly #sinks: BodySink[] = [];
@@ -112,13 +112,13 @@ export class FormFiles {
     return file;
   }
 
-  /** All are received: gives them their names. If that fails for one of them, none has after {@linkcode discard}. */
+  /** Names all files, once all are received. If one cannot be named, {@linkcode discard} removes the others. */
   async commit(): Promise<SavedFormFile[]> {
-    // Streams last: what is closed cannot be taken back.
+    // Streams are closed last, because closing them cannot be undone.
     const sinks = this.#sinks;
     sinks.sort((a, b) => Number(a.path === undefined) - Number(b.path === undefined));
     for (let sink = sinks[0]; sink !== undefined; sink = sinks[0]) {
-      // Nothing can fail after the last file, so that it need not be known how to take it back.
+      // The last file needs no undo: nothing can fail after it.
       const isLastFile = sinks.length === 1 && sink.path !== undefined;
       await sink.commit(isLastFile ? undefined : this.#made);
       sinks.shift();
@@ -127,7 +127,7 @@ export class FormFiles {
     return this.#parts.flatMap((part) => part.saved ?? []);
   }
 
-  /** Leaves nothing of them, also of one that is being opened, unless it has replaced another. Never rejects. */
+  /** Removes all files of the form, also one that is being opened, unless they have replaced others. Never rejects. */
   async discard(reason: unknown): Promise<void> {
     this.#discarded = { reason };
     await this.#opening?.catch(() => {}); // it fails for the form's own reason, or there is nothing of it
@@ -167,7 +167,7 @@ class FilePart implements PartTarget {
   #bytes = 0;
   saved: SavedFormFile | undefined = undefined;
 
-  /** @param open Finds out where the file goes, and opens that; undefined if it is skipped. */
+  /** @param open Opens the destination of the file; returns undefined if the file is skipped. */
   constructor(
     part: FormPart,
     open: () => Promise<BodySink | undefined>,

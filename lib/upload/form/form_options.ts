@@ -43,7 +43,7 @@ export function malformed(words: string): UploadError {
   return new UploadError("MALFORMED", `The form is malformed: ${words}`);
 }
 
-/** The failure of a form that has more of `what` than the option `limit` allows. */
+/** The failure of a form that exceeds the option `limit`. */
 export function tooLarge(what: string, value: number, unit: string, limit: string): UploadError {
   return new UploadError("TOO_LARGE", `${what} more than the ${value} ${unit} that are accepted (${limit})`);
 }

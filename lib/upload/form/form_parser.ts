@@ -4,7 +4,7 @@ import { shown, UploadError } from "../body/upload_error.ts";
 import { type FormLimits, malformed, tooLarge } from "./form_options.ts";
 import { parseParameters, parsePartHeader, type PartHeader } from "./part_header.ts";
 
-/** No sender is known whose boundaries do that. */
+/** The maximum number of repetitions at the end of a boundary: known senders have none that repeat more. */
 const MOST_REPETITIONS = 32;
 /** A valid boundary: characters by RFC 2046, section 5.1.1, and others that senders use. */
 const boundaryPattern = /^[!-~](?:[ -~]{0,68}[!-~])?$/;
@@ -67,7 +67,7 @@ export type FormEvent =
 const CR = 13;
 const LF = 10;
 const DASH = 45;
-/** Bytes that hold the longest boundary with its line end. */
+/** The space for the longest boundary with its line end, in bytes. */
 const BEGINNING = 128;
 
 const encoder = new TextEncoder();
@@ -89,9 +89,9 @@ export class FormParser {
   #events: FormEvent[] = [];
   #boundaries = 0;
   #preamble = 0;
-  /** The text after a boundary on its line so far, without blanks. */
+  /** The text after a boundary on its line so far, without spaces and tabs. */
   #line = "";
-  /** The header that is read, and room. */
+  /** The buffer of the header that is being read. */
   #header: Uint8Array;
   #headerLength = 0;
   #hasBegun = false;
@@ -109,7 +109,8 @@ export class FormParser {
   write(pieces: readonly Uint8Array[]): readonly FormEvent[] {
     this.#events = [];
     for (const piece of pieces) {
-      // The library copies a piece to put it after what it has kept: the line end before the first, and seldom more.
+      // The search copies a piece when it has kept bytes before it: the line end before the first boundary, and seldom
+      // more.
       const begin = this.#hasBegun ? 0 : BEGINNING;
       this.#hasBegun = true;
       if (begin > 0) this.#take(piece.subarray(0, begin));
@@ -129,11 +130,11 @@ export class FormParser {
   #take(bytes: Uint8Array): void {
     const end = this.#keptFrom(bytes);
     if (end > 0 && !this.#isComplete()) this.#search.write(bytes.subarray(0, end));
-    // A copy, also of a Buffer, whose slice() is none.
+    // A copy, since `slice()` of a Buffer returns a view.
     if (end < bytes.length && !this.#isComplete()) this.#search.write(new Uint8Array(bytes.subarray(end)));
   }
 
-  /** Returns the index of the tail that the library may keep, because its CR may begin a boundary. */
+  /** Returns the index from which the search may keep bytes, because a CR there may begin a boundary. */
   #keptFrom(bytes: Uint8Array): number {
     const needle = this.#needle;
     if (bytes.length <= needle.length) return 0;
@@ -147,7 +148,7 @@ export class FormParser {
     return this.#state === "epilogue";
   }
 
-  /** Takes bytes, at least one, that follow as many boundaries as `boundaries`. */
+  /** Takes at least one byte after `boundaries` boundaries. */
   readonly #onBytes = (boundaries: number, bytes: Uint8Array): void => {
     if (this.#isComplete()) return;
     if (boundaries === 0) return this.#skipPreamble(bytes);

@@ -10,7 +10,7 @@ interface ParameterizedValue {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** The escape in a quoted value of what would end it: a backslash (RFC 9110), or the way of browsers. */
+/** The escape of a quote within a quoted value: a backslash (RFC 9110), or `%22` as browsers write it. */
 type Quoting = "backslash" | "browser";
 
 const valuePattern = /[^;]*/y;
@@ -58,8 +58,8 @@ function quoteEnd(text: string, start: number, quoting: Quoting): number | undef
 }
 
 /**
- * Whether a backslash is no character of its own. Browsers and `fetch()` send it as it is, so that one at the end of a
- * name stands before the closing quote; others write `\"` for a quote.
+ * Whether a backslash is an escape. Browsers and `fetch()` send it as itself, so that one at the end of a name precedes
+ * the closing quote; other senders write `\"` for a quote.
  */
 function isEscape(text: string, index: number, quoting: Quoting): boolean {
   if (quoting === "backslash") return true;
@@ -67,7 +67,7 @@ function isEscape(text: string, index: number, quoting: Quoting): boolean {
 }
 
 function unquoted(text: string, quoting: Quoting): string {
-  // A browser never sends a quote inside: who writes \" writes \\ too.
+  // Browsers send no quotes inside; senders that write \" write \\ too.
   return quoting === "backslash" || text.includes('"') ? text.replace(/\\([\s\S])/g, "$1") : text;
 }
 
@@ -89,7 +89,7 @@ export function parsePartHeader(block: Uint8Array, number: number, limits: FormL
   const fields = fieldsOf(block, part, limits);
   const coding = fieldOf(fields, "content-transfer-encoding", part)?.toLowerCase();
   if (coding !== undefined && !identities.includes(coding)) {
-    // RFC 7578, section 4.7: not used any more. Stored as it is, the file would be another than the sender meant.
+    // RFC 7578, section 4.7, deprecates the field. Stored undecoded, the file would differ from what the sender meant.
     throw new UploadError("UNSUPPORTED", `The Content-Transfer-Encoding ${shown(coding)} of ${part} is not accepted`);
   }
   const disposition = fieldOf(fields, "content-disposition", part);
@@ -110,7 +110,7 @@ function fieldsOf(block: Uint8Array, part: string, { maxHeaderBytes }: FormLimit
   if (reason === "TooManyHeaders") {
     throw new UploadError("TOO_LARGE", `The header of ${part} has more than the 100 fields that are accepted`);
   }
-  // Some blanks count twice there.
+  // The parser of header fields counts some spaces twice.
   if (reason === "HeaderTooLarge") {
     throw tooLarge(`The header of ${part} has`, maxHeaderBytes, "bytes", "maxHeaderBytes");
   }
@@ -148,7 +148,7 @@ function unescaped(name: string): string {
   return name.replace(/%(?:22|0D|0A)/gi, decodeURIComponent);
 }
 
-/** A value of RFC 8187; undefined if it cannot be read. RFC 7578 wants none in forms, but there are senders that do. */
+/** Decodes a value of RFC 8187; undefined if it is malformed. RFC 7578 forbids them, but some senders use them. */
 export function decodeExtended(text: string): string | undefined {
   const [, charset, value] = /^([^']*)'[^']*'(.*)$/.exec(text) ?? [];
   try {

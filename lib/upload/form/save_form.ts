@@ -77,7 +77,7 @@ export async function saveForm(
   return await storeForm(source, destination, given);
 }
 
-/** Stores a form as {@linkcode saveForm} does, by options that are checked. */
+/** Stores a form as {@linkcode saveForm} does, with options that are checked already. */
 export async function storeForm(
   source: BodySource,
   destination: FormDestination,
@@ -107,7 +107,7 @@ export async function storeForm(
   }
 }
 
-/** Reads a form and stores what it is made of: what has come is stored while the next is read. */
+/** Reads a form and stores its files and fields: one batch is stored while the next is read. */
 async function receiveForm(
   body: BodyReader,
   parser: FormParser,
@@ -119,7 +119,7 @@ async function receiveForm(
   await Promise.race([take(parser.end()), stopped]);
 }
 
-/** Returns a function that sends the bytes of each part to where they belong. */
+/** Returns a function that passes the bytes of each part to its target. */
 function distributor(
   fields: FormFields,
   files: FormFiles,

@@ -21,7 +21,7 @@ export interface Admitted {
   readonly file: { readonly name: string; readonly found: Place | undefined } | undefined;
 }
 
-/** Sees whether a request is to be taken, by its header and the names of files alone; throws if not. */
+/** Decides whether a request is admitted, by its header and the names of files alone; throws if it is not. */
 export async function admit(settings: Settings, request: Incoming): Promise<Admitted> {
   const { method, source } = request;
   const below = pathBelow(request.target, settings.basePath);
@@ -44,7 +44,7 @@ export async function admit(settings: Settings, request: Incoming): Promise<Admi
   return { info, file: { name, found: await requirePlace(settings, name, request) } };
 }
 
-/** The name that a file gets; undefined if it is refused. Throws if no file can be called so, or none should. */
+/** Returns the name of a file; undefined if it is refused. Throws if the name is invalid or reserved. */
 export async function nameOf(settings: Settings, info: UploadInfo): Promise<string | undefined> {
   const { method, path, contentType } = info;
   const byDefault = (): string => method === "PUT" ? path : randomName("", essenceOf(contentType));
@@ -65,11 +65,11 @@ export function requireExtension({ extensions }: Settings, name: string): void {
 export function requireType({ accept }: Settings, contentType: string): void {
   if (accept === undefined || accept.accepts(contentType)) return;
   const message = `The type ${JSON.stringify(contentType)} is not accepted: use ${accept}`;
-  // RFC 9110, section 12.5.1: Accept in an answer tells what requests may hold.
+  // RFC 9110, section 12.5.1: `Accept` in a response lists the types that requests may have.
   throw new Refusal("UNSUPPORTED", message, { Accept: String(accept) });
 }
 
-/** Makes the checks of storing a body that need no byte of it, so that no refused body is requested. */
+/** Makes the checks of a body that need none of its bytes, so that no refused body is requested. */
 function requireBody({ save }: Settings, { method, source }: Incoming, isForm: boolean): void {
   if (method === "PUT" && fieldOf(source, "content-range") !== undefined) {
     // RFC 9110, section 14.5
@@ -86,7 +86,7 @@ function requireBody({ save }: Settings, { method, source }: Incoming, isForm: b
   if (isForm) boundaryOf(source, undefined, save.decode ?? false);
 }
 
-/** The file of that name, which may be replaced, if there is one. Of a PUT `request` the conditions must hold. */
+/** Returns the file that the upload may replace, if there is one. The conditions of a PUT `request` must hold. */
 export async function requirePlace(
   { storage, save }: Settings,
   name: string,

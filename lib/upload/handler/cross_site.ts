@@ -26,11 +26,12 @@ function plainOrigin(origin: string): string {
 }
 
 /**
- * Sees that a request is not what a page of another site has a visitor's browser send: to the browser, a form needs no
- * leave of the server that it is sent to, which may be on the visitor's own machine.
+ * Refuses requests that a page of another site made a visitor's browser send: browsers send forms to any server, also
+ * to one on the visitor's own machine. They name the origin in `Sec-Fetch-Site` to servers that they trust, and in
+ * `Origin` to all; other programs send neither. @throws {Refusal} if the request came from another site.
  *
- * Browsers say from where a request comes, in `Sec-Fetch-Site` to servers that they trust, and in `Origin` to all; other
- * programs say nothing.
+ * Browsers say from where a request comes, in `Sec-Fetch-Site` to servers that they trust, and in `Origin` to all;
+ * other programs say nothing.
  *
  * @throws {Refusal} if it is.
  * @see {@link https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header}
@@ -52,7 +53,7 @@ function isCrossSite(request: Incoming, origin: string | undefined): boolean {
   return origin !== undefined && hostNameOf(origin) !== hostNameOf(`http://${authorityOf(request) ?? ""}`);
 }
 
-/** The host's name of a URL, without its port: another port is the same site. Undefined of what is none. */
+/** Returns the host name of a URL, without its port: another port is the same site. Undefined if the text is no URL. */
 function hostNameOf(url: string): string | undefined {
   return ORIGIN.test(url) && URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined;
 }

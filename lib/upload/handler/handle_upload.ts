@@ -63,7 +63,7 @@ export async function handleUpload(
   });
 }
 
-/** Whether a request that speaks no protocol of uploads is for no session, or is refused before that is looked at. */
+/** Whether a request of no upload protocol has no session here, or is refused before that is checked. */
 function isOfOther({ source }: Incoming, { status }: Answer): boolean {
   const isSpoken = ["tus-resumable", "upload-draft-interop-version", "upload-offset", "upload-complete"]
     .some((name) => fieldOf(source, name) !== undefined);

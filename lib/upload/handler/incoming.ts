@@ -8,12 +8,12 @@ export interface Incoming {
   readonly method: string;
   /** The target as it came, or what a router left of it. */
   readonly target: string;
-  /** The part of the sender's URL before `target`: the path that a router took off, or nothing. */
+  /** The part of the sender's URL before `target`: the path that a router took off, or the empty string. */
   readonly mount: string;
   readonly source: Request | IncomingMessage;
 }
 
-/** Gives the body of a request that is welcome. @throws {TypeError} if another reader has read it. */
+/** Returns the body of an admitted request. @throws {TypeError} if another reader has read it. */
 export type OpenBody = () => BodySource;
 
 /** The path of a request without its query, as it came. */
@@ -49,7 +49,7 @@ export function jsonAnswer(
   const body = encoder.encode(JSON.stringify(value));
   return {
     status,
-    // What senders named is in it: no browser should take it for a page.
+    // The body quotes names that senders chose: no browser may render it as a page.
     fields: { ...fields, "Content-Type": type, "X-Content-Type-Options": "nosniff" },
     body,
   };
@@ -98,11 +98,11 @@ function fieldsOf(
   { decode = false }: { readonly decode?: boolean },
 ): Readonly<Record<string, string>> {
   if (code !== "UNSUPPORTED") return {};
-  // Types are refused with fields of their own: this is about codings (RFC 9110, section 15.5.16).
+  // This refusal concerns content codings (RFC 9110, section 15.5.16); refused types have fields of their own.
   return { "Accept-Encoding": decode ? ACCEPTED_CODINGS : "identity" };
 }
 
-/** The file system's code of an error, or of what brought it about. */
+/** Returns the system's code of an error, or of its causes. */
 function systemCodeOf(error: unknown): unknown {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
   return code ?? (cause === undefined ? undefined : systemCodeOf(cause));
@@ -141,11 +141,11 @@ export interface UploadLogEntry {
 export function warnOfFailures({ method, path, status, bytes, ms, error }: UploadLogEntry): void {
   if (status < 499) return;
   const why = error instanceof Error ? error.message : String(error);
-  // What is quoted has no line ends.
+  // Quoted texts contain no line ends.
   console.warn(`${method} ${path} ${status} after ${Math.round(ms)} ms and ${bytes} bytes: ${JSON.stringify(why)}`);
 }
 
-/** Tells `log`; whatever that does, requests go on. */
+/** Calls `log`; an error of it does not fail the request. */
 export function tell(log: (entry: UploadLogEntry) => unknown, entry: UploadLogEntry): void {
   const onFailure = (error: unknown): void => console.warn("log() of the upload handler failed:", error);
   try {

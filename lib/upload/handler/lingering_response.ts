@@ -4,13 +4,13 @@ import type { Answer } from "./incoming.ts";
 import type { Handled } from "./handle_upload.ts";
 
 /**
- * The wait for {@linkcode LITTLE}, and for the end of an answer that is held back, in ms. Bun does not report the
- * length of a stream: its clients may wait for the end.
+ * The wait for {@linkcode LITTLE} bytes, and for the end of a delayed answer, in ms. On Bun the length of a stream is
+ * not sent: its clients may wait for the end.
  */
 const SHORT_MS = 500;
-/** The time that it is held back where nothing else stops the runtime from receiving all of a body, in ms. */
+/** The delay of an answer where only that keeps the runtime from receiving all of a body, in ms. */
 const SHORTEST_MS = 250;
-/** The time that a sender has to show that it goes on, in ms. */
+/** The time within which a sender that goes on has to send more, in ms. */
 const MOMENT_MS = 20;
 
 /**
@@ -42,15 +42,15 @@ export async function lingeringResponse(handled: Handled, request: Request): Pro
   if (answer.status < 300) return responseOf(answer);
   if (body === null || answer.body === undefined) return responseOf(answer);
   if (bytes > 0 && String(bytes) === headers.get("content-length")) return responseOf(answer);
-  // Who has read all of a body keeps it. Otherwise it is left, unless the runtime writes it to the disk by itself.
+  // A body with a reader stays with that reader. Other bodies are left, unless the runtime writes them to disk by
+  // itself.
   if (body.locked && writeStream === undefined) return responseOf(answer);
   // HTTP/2 has no Host field: there each stream ends by itself, and Connection is no field.
   const isAlone = !headers.has("host");
   if (readsOnAfterAnswer && !isAlone && lengthOf(request) - bytes <= MOST_DROPPED) return responseOf(answer);
   const rest = new RestOfBody(body);
   if (readsOnAfterAnswer && !isAlone) {
-    // Nothing more is read than shows whether a read that was given up still waits: only if none does, the connection
-    // can be cut.
+    // Reads just enough to see whether an abandoned read is still pending: the connection can be cut only if none is.
     if (request.bodyUsed && await dropped(rest, 1, MOMENT_MS) === "ended") return responseOf(answer);
     return heldBack(answer.body, answer, rest, { mostBytes: 0, isAlone });
   }
@@ -73,7 +73,7 @@ function heldBack(
         return controller.enqueue(body);
       }
       const state = await linger(rest, mostBytes, left);
-      // After a failure, a connection whose body is waited for would stay for ever, not only until its sender leaves.
+      // After a failure, a connection whose body is awaited would stay open for ever, not only until its sender leaves.
       const isCut = state === "more" && readsOnAfterAnswer && !isAlone && !rest.isReading;
       if (isCut) controller.error(CUT);
       else controller.close();
@@ -92,7 +92,7 @@ async function dropped(rest: RestOfBody, mostBytes: number, ms: number): Promise
   return state;
 }
 
-/** Waits for the sender to end, or leave, or until it had its time; of what comes, some is dropped. */
+/** Waits until the sender ends, leaves or has had its time, and drops some of what it sends. */
 async function linger(rest: RestOfBody, mostBytes: number, left: Promise<void>): Promise<"ended" | "more"> {
   const pause = new Pause();
   const over = Promise.race([pause.wait(rest.isHeld ? SHORTEST_MS : SHORT_MS), left]);
@@ -107,14 +107,14 @@ function lengthOf({ headers }: Request): number {
   return length === null ? headers.has("transfer-encoding") ? Infinity : 0 : Number(length);
 }
 
-/** The maximum bytes that are still taken from a sender who has been answered. */
+/** The maximum bytes that are read from a sender after its answer. */
 export const MOST_BYTES: number = 1024 * 1024;
 /**
  * The time that a sender has to notice its answer, in ms. A connection that is closed while it sends is reset, and what
  * it has not read then may be lost.
  */
 export const MOST_MS = 2000;
-/** The minimum bytes that end a connection: less is waited for, so that it can be used again. */
+/** The minimum bytes that end a connection: a shorter rest is awaited, so that the connection can be reused. */
 export const LITTLE: number = 64 * 1024;
 
 /** The rest of a refused request body, to be drained or abandoned. */
@@ -133,7 +133,7 @@ class RestOfBody {
     return this.#reader === undefined;
   }
 
-  /** Reads and drops up to `maxBytes`, as long as `over` is not fulfilled; tells whether it has ended. */
+  /** Reads and drops up to `maxBytes`, until `over` is fulfilled; returns whether the body has ended. */
   async drop(maxBytes: number, over: Promise<unknown>): Promise<"ended" | "more"> {
     if (this.#reader === undefined) return "more";
     const stopped = over.then(() => "stopped" as const);

@@ -7,8 +7,8 @@ const MOST_BYTES = 255;
 const OURS = ".millrace-";
 
 /**
- * The encoded path of a request target below `basePath`, which begins and ends with a slash; empty for that itself, with
- * or without its last slash; undefined if it is another's.
+ * The encoded path of a request target below `basePath`, which begins and ends with a slash; empty for the base path
+ * itself, with or without its last slash; undefined for other paths.
  */
 export function pathBelow(target: string, basePath: string): string | undefined {
   const path = pathOf({ target }) || "/";
@@ -40,8 +40,8 @@ function encodePath(name: string): string {
 }
 
 /**
- * Sees that a name can be that of a file below the folder, on every system. Many programs read files whose names, or
- * those of folders on their way, begin with a dot for what they should do.
+ * Requires a name that a file below the folder can have on every system. Names with a leading dot are refused by
+ * default: many programs read their settings from such files and folders.
  *
  * @throws {UploadError} `BAD_NAME`, or `OUTSIDE_ROOT` if it leads out.
  */

@@ -42,7 +42,7 @@ async function respond(
   welcome: () => void,
   next?: Next,
 ): Promise<void> {
-  // A sender that leaves between two steps of the handler makes an error without other listeners.
+  // A sender that leaves between two steps of the handler causes an error that no other listener handles.
   req.on("error", () => {});
   res.on("error", () => {});
   const handled = await handleUpload(settings, incoming, () => {
@@ -90,7 +90,7 @@ function incomingOf({ basePath }: Settings, req: Routed): Incoming {
   const whole = req.originalUrl ?? url;
   const method = req.method ?? "GET";
   if (basePath !== "/") return { method, target: whole, mount: "", source: req };
-  // Of "/files" and "/files?a" there is nothing left but a slash.
+  // For "/files" and "/files?a" only a slash is left.
   const mount = whole.endsWith(url) ? whole.slice(0, -url.length) : whole.replace(/\?.*$/s, "");
   return { method, target: url, mount, source: req };
 }
@@ -99,8 +99,8 @@ function incomingOf({ basePath }: Settings, req: Routed): Incoming {
 const NO_ERROR = 0;
 
 /**
- * Ends the stream of an answer in HTTP/2 when its sender had time to notice; the connection goes on. Some clients take
- * an answer for broken that a reset follows at once.
+ * Ends the HTTP/2 stream of an answer after a delay; the connection goes on. Some clients take an answer for broken if
+ * a reset follows it at once.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1-10}
  */
@@ -112,7 +112,7 @@ function resetLingering(req: IncomingMessage, res: ServerResponse): void {
   });
 }
 
-/** Takes a little of what comes, then nothing, until the sender ends, leaves or had its time; then calls `end`. */
+/** Reads a little more, then waits until the sender ends, leaves or has had its time; then calls `end`. */
 function linger(req: IncomingMessage, res: ServerResponse, end: () => void): void {
   let bytes = 0;
   const timer = new Timer(stop);

@@ -46,7 +46,7 @@ export async function receive(
   return stored(settings, request, [file], {}, found ? 200 : 201);
 }
 
-/** Stores a file under the conditions of its request; its failure is the one to tell the sender. */
+/** Stores a file under the conditions of its request, and maps a failure to the error for the sender. */
 export async function underConditions<T>(
   { storage, save }: Settings,
   { method, source }: Pick<Incoming, "method" | "source">,
@@ -60,7 +60,7 @@ export async function underConditions<T>(
     return await store({ overwrite, claim: condition && overwrite ? storage.claim(source, found) : undefined });
   } catch (failure) {
     const error = storage.explained(failure, name);
-    // Another request was faster.
+    // Another request stored its file first.
     if (condition && (error as UploadError).code === "EXISTS") throw conditionFailed(condition, error);
     throw error;
   }
@@ -113,7 +113,7 @@ export function completed(file: StoredFile, path: string | undefined, info: Uplo
   };
 }
 
-/** A type that is accepted says more than a name that every client can choose, unless its extension is accepted too. */
+/** An accepted type counts more than an extension, which clients choose, unless the extension is accepted too. */
 export function newName({ accept, extensions }: Settings, filename: string, contentType: string): string {
   const saysMore = accept !== undefined && extensions === undefined;
   return randomName(saysMore ? "" : filename, essenceOf(contentType));
@@ -144,7 +144,7 @@ export function stored(
   }, { files, fields });
 }
 
-/** Texts by the names of their fields; a list where there are several of one name. */
+/** Returns the texts of a form by the names of their fields, in lists where a name repeats. */
 function textsOf(fields: FormData): Record<string, string | string[]> {
   const names = [...new Set(fields.keys())];
   return Object.fromEntries(names.map((name) => {

@@ -15,7 +15,7 @@ export interface Settings {
   readonly storage: Storage;
   /** Begins and ends with a slash. */
   readonly basePath: string;
-  /** Ends with a slash. Undefined: the base path behind what a router took off. */
+  /** Ends with a slash. Undefined: the base path, behind the path that a router took off. */
   readonly publicPath: string | undefined;
   readonly name: UploadHandlerOptions["name"];
   /** Undefined: all. */
@@ -32,7 +32,7 @@ export interface Settings {
   readonly sessions: Sessions | undefined;
 }
 
-/** The settings that `options` ask for. Makes the folder. @throws {Error} if it is missing and cannot be made. */
+/** Computes the settings of `options`. Makes the folder. @throws {Error} if it is missing and cannot be made. */
 export function settingsOf(options: UploadHandlerOptions): Settings {
   const given = uploadHandlerOptions.check(options);
   requireDecode(given);
@@ -83,7 +83,7 @@ function directoryOf(directory: string | URL | undefined): string {
 const MOST_SHOWN = 10;
 
 class Extensions {
-  /** In lower case, each with its dot. */
+  /** The accepted extensions, in lower case, each with its dot. */
   readonly #endings: readonly string[];
 
   constructor(extensions: readonly string[]) {
@@ -91,7 +91,7 @@ class Extensions {
     this.#endings = extensions.map((extension) => `.${extension.replace(/^\./, "").toLowerCase()}`);
   }
 
-  /** Whether a file may be called so: its last extension counts, in capitals too. */
+  /** Whether a file may have the name: its last extension counts, in any case. */
   accepts(name: string): boolean {
     const last = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
     return this.#endings.some((ending) => last.endsWith(ending) && last.length > ending.length);
@@ -103,12 +103,12 @@ class Extensions {
   }
 }
 
-/** Types from senders that know none; curl sends the second with everything that `--data-binary` uploads. */
+/** Types that say nothing of a file; curl sends the second with everything that `--data-binary` uploads. */
 const UNKNOWN: readonly string[] = ["application/octet-stream", "application/x-www-form-urlencoded"];
 
 /**
- * The media type that a file counts as: the one that its sender gives. Where only some are accepted, and the sender
- * gives none or one that says nothing, it is that of the name's extension.
+ * Returns the media type that a file counts as: the one that its sender gives. If `accept` is set and that type is
+ * missing or unspecific, the type of the name's extension counts.
  */
 export function typeOf(
   accept: MediaRanges | undefined,
@@ -122,20 +122,20 @@ export function typeOf(
   return typeOfExtension(extname(name).slice(1).toLowerCase()) ?? type;
 }
 
-/** The requests of a handler that are under way, and whether more of them are taken. */
+/** The requests of a handler that are under way, and whether it accepts more of them. */
 export class Activity {
   /** Whether the handler is closed: requests are refused, and connections end with their answers. */
   isOver = false;
   readonly #requests = new Set<Promise<unknown>>();
 
-  /** Calls `use` as a request that is waited for. */
+  /** Counts the request that `use` answers as under way until it is answered. */
   async during<T>(use: () => Promise<T>): Promise<T> {
     const request = use();
     this.#requests.add(request);
     return await request.finally(() => this.#requests.delete(request));
   }
 
-  /** Takes no more requests; resolves when all are answered. */
+  /** Refuses further requests; resolves when all accepted ones are answered. */
   async end(): Promise<void> {
     this.isOver = true;
     await Promise.allSettled(this.#requests);

@@ -16,33 +16,33 @@ import type { Incoming } from "./incoming.ts";
 
 export interface Place {
   readonly mtimeMs: number;
-  /** Its entity tag; files on a disk have none. */
+  /** The entity tag of an object; files on a disk have none. */
   readonly etag?: string;
 }
 
 interface PlaceOptions {
   readonly overwrite: boolean;
   readonly contentType: string;
-  /** Whether it may have to be taken away again. Default: false. */
+  /** Whether storing the file may have to be undone. Default: false. */
   readonly isUndoable?: boolean;
-  /** The file, or none, that it may replace and no other. Default: any. */
+  /** The only file, or absence of one, that the new file may replace. Default: any. */
   readonly only?: { readonly found: Place | undefined };
 }
 
 export interface Storage {
-  /** The file of a checked name, if any. @throws {UploadError | Refusal} if nothing can be stored under that name. */
+  /** Returns the file of a checked name, if any. @throws {UploadError | Refusal} if the name cannot be used. */
   look(name: string): Place | undefined | Promise<Place | undefined>;
   destination(name: string, options: PlaceOptions): BodyDestination;
-  /** The conditions of a PUT, which held for `found`, to be checked again when its file takes the name. */
+  /** Returns the conditions of a PUT, which held for `found` and are checked again when its file takes the name. */
   claim(source: Incoming["source"], found?: Place): Claim;
-  /** Returns the error that tells the sender of a failure; the failure itself if it is not the storage's. */
+  /** Returns the error that explains a failure to the sender; other failures than those of the storage unchanged. */
   explained(error: unknown, name: string): unknown;
   sessions(): SessionStorage;
 }
 
 /**
- * Returns the status of the file or link at a checked name, or undefined. Looking is synchronous: it takes
- * some µs, and a turn of the event loop would let more of the body arrive before it can be held back.
+ * Returns the status of the file or link at a checked name, or undefined. The call is synchronous, since it takes some
+ * µs; a turn of the event loop would let more of the body arrive before backpressure begins.
  *
  * @throws {Refusal} if its folder is missing: as with WebDAV (RFC 4918, section 9.7.1), none is made.
  * @throws {UploadError} `EXISTS` if it is something that no file can replace, `BAD_NAME` if the name is too long.
@@ -76,8 +76,7 @@ function requireFolder(directory: string, name: string): void {
 }
 
 /**
- * Sees that the conditions under which a file may be stored hold. Files on a disk have no entity tags, so that none
- * matches.
+ * Requires that the conditions for storing a file hold. Files on a disk have no entity tags, so that none matches.
  *
  * @throws {Refusal} with the status 412.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2}
@@ -93,13 +92,13 @@ export function requireConditions(source: Incoming["source"], status: Place | un
   if (status && wantsNone(source, status.etag)) throw conditionFailed("If-None-Match");
 }
 
-/** The field by which a request has conditions for what it replaces; undefined if it has none. */
+/** Returns the field by which a request has conditions for the file it replaces; undefined if it has none. */
 export function conditionIn(source: Incoming["source"]): string | undefined {
   return ["If-Match", "If-Unmodified-Since", "If-None-Match"]
     .find((name) => fieldOf(source, name.toLowerCase()) !== undefined);
 }
 
-/** Whether the file must not be there, or not with that entity tag. */
+/** Whether a request requires that the file is missing, or has another entity tag. */
 export function wantsNone(source: Incoming["source"], etag?: string): boolean {
   const field = fieldOf(source, "if-none-match");
   return field !== undefined && ifNoneMatchLists(field, etag);
@@ -109,9 +108,9 @@ export function conditionFailed(field: string, cause?: unknown): Refusal {
   return new Refusal("PRECONDITION_FAILED", `The condition of ${field} does not hold`, {}, cause);
 }
 
-/** The folder, in that of sessions, of the lock for names that are taken under conditions. */
+/** The name, in the folder of sessions, of the lock for names that are taken under conditions. */
 const LOCKS = ".names";
-/** The time for which that is waited for, in ms: another process has it for some calls of the file system. */
+/** The maximum wait for the lock of names in ms; other processes hold it for a few calls of the file system. */
 const MOST_WAIT = 10_000;
 
 export class DiskStorage implements Storage {
@@ -153,7 +152,7 @@ export class DiskStorage implements Storage {
       },
       check(status) {
         requireConditions(source, status);
-        // A date of HTTP has no parts of a second.
+        // A date of HTTP has whole seconds.
         const isAnother = found !== undefined && status !== undefined && status.mtimeMs !== found.mtimeMs;
         if (conditionIn(source) === "If-Unmodified-Since" && isAnother) throw conditionFailed("If-Unmodified-Since");
       },
@@ -209,7 +208,7 @@ export class BucketStorage implements Storage {
       return new UploadError("BAD_NAME", `${JSON.stringify(name)} can be no name here`, { cause: error });
     }
     if (kind !== "S3Error") return error;
-    // The last two are of `If-Match` for an object that is gone, and of one that is being replaced.
+    // The last two answer `If-Match` for an object that is gone, and for one that is being replaced.
     if (status === 412 || code === "NoSuchKey" || code === "ConditionalRequestConflict") return nameTaken(name, error);
     const isAnswered = typeof status === "number" && status >= 300 && status < 500 && status !== 429;
     if (isAnswered && code !== "NoSuchUpload") return error;

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { S3Bucket, S3Object } from "../../s3/mod.ts";
 import { type SessionRecord, SESSIONS } from "./session_storage.ts";
 
-/** The bytes of small objects that a handler remembers, so that senders of small pieces have each read once at most. */
+/** The bytes of small objects that a handler caches, so that each piece from a sender is read once at most. */
 const REMEMBERED = 8 * 2 ** 20;
-/** The order of the states of a record: a later one counts, whatever comes of an earlier one. */
+/** The order of the states of a record: a later state counts, whatever an earlier record says. */
 const RANKS: Readonly<Record<SessionRecord["state"], number>> = { open: 1, storing: 2, stored: 3 };
 const STORED = /^record-3-/;
 
@@ -32,11 +32,11 @@ export function isStoredRecord(key: string): boolean {
   return STORED.test(nameIn(key));
 }
 
-/** The parts that the upload of a session's data has in the store, without a gap. */
+/** The parts that a session's multipart upload has in the store, without a gap. */
 export interface Parts {
   readonly key: string;
   readonly count: number;
-  /** The size of all but the last, in bytes. */
+  /** The size of all parts but the last, in bytes. */
   readonly size: number;
   /** Their total size, in bytes. */
   readonly end: number;
@@ -46,11 +46,11 @@ export function partsNote(id: string, { count, size, end }: Omit<Parts, "key">, 
   return { key: `${folderOf(id)}parts-${end}-${size}-${count}-${time}-${unique()}`, count, size, end };
 }
 
-/** Bytes of the data behind all parts. */
+/** A small object with bytes of the data behind all parts. */
 export interface Piece {
   readonly key: string;
   readonly etag: string;
-  /** The place of its first byte in the data, and the one behind its last. */
+  /** The offset of its first byte in the data, and the one behind its last. */
   readonly start: number;
   readonly end: number;
 }
@@ -59,7 +59,7 @@ export function pieceKey(id: string, start: number, end: number, time: number): 
   return `${folderOf(id)}piece-${start}-${end}-${time}-${unique()}`;
 }
 
-/** Tells objects apart that two servers make of the same. */
+/** Returns a random text, which distinguishes objects that two servers make of the same bytes. */
 function unique(): string {
   return randomUUID().slice(0, 8);
 }
@@ -67,22 +67,22 @@ function unique(): string {
 export interface State {
   readonly record: string | undefined;
   readonly parts: Parts | undefined;
-  /** The pieces that make the data behind the parts; of one that begins before the end of another, the rest counts. */
+  /** The pieces that make up the data behind the parts; of one that overlaps the one before it, the rest counts. */
   readonly pieces: readonly Piece[];
-  /** The data as one object, once it is whole and is that. */
+  /** The data as one object, once it is whole and joined. */
   readonly data: Pick<S3Object, "key" | "size" | "etag"> | undefined;
   /** The time of the session's last change, in ms since 1970, by the clocks of servers. */
   readonly touched: number;
-  /** The keys of what counts no more. */
+  /** The keys of obsolete objects. */
   readonly spent: readonly string[];
 }
 
-/** The place of the time among the numbers in a name. */
+/** The index of the time among the numbers in a name. */
 const TIMES: Readonly<Record<string, number>> = { record: 1, parts: 3, piece: 2 };
 
 /**
- * Finds out the state of a session by the names of its objects. Each says which bytes it has, and none is changed: of
- * two servers that write the same upload, neither takes anything from the other.
+ * Computes the state of a session from the names of its objects. A name says which bytes its object has, and no object
+ * is ever changed: two servers that write the same upload do not disturb each other.
  */
 export function stateOf(objects: readonly S3Object[]): State {
   let record: { key: string; rank: number; time: number } | undefined;
@@ -119,7 +119,7 @@ export function stateOf(objects: readonly S3Object[]): State {
   return { record: record?.key, parts, pieces: chain, data, touched, spent: [...keys] };
 }
 
-/** The pieces that go on the farthest from a byte on, without a gap. */
+/** Returns the pieces that reach farthest from the byte `start` on, without a gap. */
 function chainOf(pieces: readonly Piece[], start: number): Piece[] {
   const chain: Piece[] = [];
   let end = start;
@@ -144,7 +144,7 @@ export async function listed(bucket: S3Bucket, prefix: string): Promise<S3Object
   return await Array.fromAsync(bucket.list({ prefix }));
 }
 
-/** Bytes of small objects, which are never changed: the last ones that were stored or read are remembered. */
+/** A cache of small objects, which are never changed: it keeps the last ones that were stored or read. */
 export class SmallObjects {
   readonly #bucket: S3Bucket;
   readonly #remembered = new Map<string, Uint8Array>();
@@ -159,7 +159,7 @@ export class SmallObjects {
     this.remember(key, new TextEncoder().encode(text));
   }
 
-  /** @throws {S3Error} with the status 404 if it was removed meanwhile. */
+  /** @throws {S3Error} with the status 404 if the object was removed meanwhile. */
   async read(key: string): Promise<Uint8Array> {
     const bytes = this.#remembered.get(key) ?? await new Response(this.#bucket.readable(key)).bytes();
     this.remember(key, bytes);

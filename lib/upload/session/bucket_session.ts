@@ -32,15 +32,15 @@ import {
 } from "./bucket_objects.ts";
 import { type SessionHold, type SessionRecord, storableType, type StoreOptions } from "./session_storage.ts";
 
-/** The number of pieces that are joined to one, before another is added. */
+/** The number of pieces at which they are joined into one, before another is added. */
 const MOST_PIECES = 900;
-/** The number of pieces that are read at a time, if they are as small. */
+/** The number of small pieces that are read at a time. */
 const READ_AT_ONCE = 16;
 const SMALL = 128 * 1024;
-/** The number of parts that are stored before that is noted, in the midst of a request. */
+/** The number of parts after which their count is stored in the middle of a request. */
 const UNNOTED_PARTS = 8;
 
-/** A session whose data is an upload in parts of one size, and pieces behind them that make no part yet. */
+/** A session whose data is a multipart upload with parts of one size, and pieces behind them that make no part yet. */
 export class BucketHold implements SessionHold {
   readonly id: string;
   readonly #bucket: S3Bucket;
@@ -53,16 +53,16 @@ export class BucketHold implements SessionHold {
   #pieces: readonly Piece[];
   #data: Pick<S3Object, "key" | "size" | "etag"> | undefined;
   #spent: string[];
-  /** The number of bytes that count, and of those with what was appended since. */
+  /** The number of bytes that count, and the number of all that were appended. */
   #kept: number;
   #end: number;
-  /** Bytes that were appended, while no part can be made of them and the pieces. */
+  /** Appended bytes, as long as they and the pieces are too few for a part. */
   #pending: GatheredPart | undefined = undefined;
-  /** The upload in parts, once one can be made: it has the bytes of all pieces, too. */
+  /** The multipart upload, once there is enough for a part: it contains the bytes of all pieces, too. */
   #upload: ObjectUpload | undefined = undefined;
   #base = 0;
   #isDoubted = false;
-  /** Whether a note of the upload in parts may be in the store: the answer may have been lost. */
+  /** Whether the store may have a note of the multipart upload: the answer to that request may have been lost. */
   #isNoted: boolean;
 
   constructor(bucket: S3Bucket, small: SmallObjects, id: string, record: SessionRecord, state: State) {
@@ -95,7 +95,7 @@ export class BucketHold implements SessionHold {
     if (past !== undefined) await this.#bucket.delete(past).catch(() => {}); // it counts no more, and goes with the session
   }
 
-  /** The bytes outlive the process once {@linkcode settle} has resolved. */
+  /** The bytes outlive the process only once {@linkcode settle} has resolved. */
   async append(pieces: readonly Uint8Array[]): Promise<void> {
     if (this.#data !== undefined) throw new Error(`The upload ${this.id} is whole: nothing can be appended`);
     await this.#orDrop(async () => {
@@ -154,7 +154,7 @@ export class BucketHold implements SessionHold {
     if (there?.metadata?.[MARK] === this.id) return; // it was stored before a kill
     if (there !== undefined && !overwrite) throw nameTaken(name);
     claim?.check(there && { mtimeMs: there.lastModified.getTime(), etag: there.etag });
-    // What was looked at alone is replaced, where conditions held for it.
+    // Conditions were checked for `there`, so only that object may be replaced.
     const only = claim && there && { ifMatch: there.etag };
     await this.#join(name, only ?? { overwrite: overwrite && claim === undefined });
   }
@@ -187,13 +187,13 @@ export class BucketHold implements SessionHold {
     } catch (error) {
       const { status } = error as { status?: unknown };
       if (status !== 404 && status !== 412) throw error;
-      // An attempt whose answer was lost, or another server, may have stored it.
+      // An attempt whose answer was lost, or another server, may have stored the object.
       if ((await this.#bucket.head(name))?.metadata?.[MARK] === this.id) return;
       throw status === 404 && condition.ifMatch === undefined ? this.#lossOf(error) : nameTaken(name, error);
     }
   }
 
-  /** The error for another that may say that an object has gone: another server has made a part of it, or all. */
+  /** Maps an error which may mean that another server has joined the object into a part, or the whole. */
   #lossOf(error: unknown): unknown {
     return (error as { status?: unknown }).status === 404 ? new LockLostError(`the upload ${this.id}`) : error;
   }
@@ -202,19 +202,19 @@ export class BucketHold implements SessionHold {
     return this.#pieces.map(({ key }) => key);
   }
 
-  /** Returns a time for a name, which orders the names. */
+  /** Returns the time for a name; later names get later times. */
   #now(): number {
     return this.touched = Math.max(Date.now(), this.touched + 1);
   }
 
-  /** The upload in parts, if a part can be made of what there is and so many bytes more. */
+  /** Returns the multipart upload if the bytes here and `length` more make a part. */
   async #openFor(length: number): Promise<ObjectUpload | undefined> {
     const size = this.#parts?.size ?? partSizeFor(this.record.length ?? 0);
     const isFilled = this.#end - (this.#parts?.end ?? 0) + length >= size;
     return isFilled || this.#pieces.length >= MOST_PIECES ? await this.#open() : undefined;
   }
 
-  /** Goes on with the upload in parts, or begins one, with the bytes behind its parts. */
+  /** Continues the multipart upload, or begins one, with the bytes behind its parts. */
   async #open(): Promise<ObjectUpload> {
     const { length, contentType } = this.record;
     const options = writableOptions({ size: length, contentType: storableType(contentType) });
@@ -243,7 +243,7 @@ export class BucketHold implements SessionHold {
     return upload;
   }
 
-  /** The id of the upload in parts that has the data, as it is noted. */
+  /** Returns the id of the multipart upload that has the data, from its note. */
   async #begun({ key }: Parts): Promise<string> {
     return JSON.parse(await this.#small.readText(key)).uploadId;
   }
@@ -251,18 +251,18 @@ export class BucketHold implements SessionHold {
   async #keep(): Promise<void> {
     const isWhole = this.record.length === this.#end;
     const upload = this.#upload ?? (isWhole && this.#parts !== undefined ? await this.#open() : undefined);
-    // The last bytes of a whole upload are its last part, if it has others.
+    // The last bytes of a whole upload become its last part, if it has others.
     const isLast = isWhole && upload?.uploadId !== undefined;
     await upload?.settle(isLast);
     if (upload !== undefined) await this.#noteParts(upload);
     const rest = upload?.rest ?? this.#pending;
     if (rest !== undefined && rest.length > 0) await this.#putPiece(rest);
     this.#kept = this.#end;
-    // What cannot be removed goes with the session.
+    // Objects that cannot be removed now are removed together with the session.
     await deleteObjects(this.#context.store, this.#spent.splice(0)).catch(() => {});
   }
 
-  /** Notes how many parts there are: the pieces before their end count no more. */
+  /** Stores the number of parts; pieces before the end of these are obsolete then. */
   async #noteParts({ uploadId, partSize, stored }: ObjectUpload): Promise<void> {
     if (stored.count === (this.#parts?.count ?? 0)) return;
     const counted = { count: stored.count, size: partSize, end: this.#base + stored.size };
@@ -275,7 +275,7 @@ export class BucketHold implements SessionHold {
     this.#kept = parts.end;
   }
 
-  /** Stores bytes that make no part: those that are new, or, of an upload in parts, all behind these. */
+  /** Stores bytes that make no part: the new ones, or, of a multipart upload, all behind its parts. */
   async #putPiece(bytes: GatheredPart): Promise<void> {
     const isNew = bytes === this.#pending;
     const [start, end] = [isNew ? this.#kept : this.#parts?.end ?? 0, this.#end];
@@ -289,7 +289,7 @@ export class BucketHold implements SessionHold {
     await bytes.discard();
   }
 
-  /** Drops what does not count. Never rejects. */
+  /** Drops the multipart upload and the appended bytes that do not count. Never rejects. */
   async #drop(reason: unknown): Promise<void> {
     const [upload, pending] = [this.#upload, this.#pending];
     this.#upload = this.#pending = undefined;
@@ -303,7 +303,7 @@ export class BucketHold implements SessionHold {
     this.#end = this.#kept;
   }
 
-  /** Makes one object of the data, now that it is whole; undefined if it has no bytes. */
+  /** Joins the data into one object, once it is whole; undefined if it has no bytes. */
   async #seal(): Promise<Pick<S3Object, "key" | "size" | "etag"> | undefined> {
     await this.settle();
     const [piece, ...others] = this.#pieces;

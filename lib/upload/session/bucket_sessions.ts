@@ -4,14 +4,13 @@ import { BucketHold } from "./bucket_session.ts";
 import { folderOf, isStoredRecord, listed, sessionOf, SmallObjects, stateOf } from "./bucket_objects.ts";
 import { parseRecord, type SessionHold, type SessionRecord, SESSIONS, type SessionStorage } from "./session_storage.ts";
 
-/** The number of times that a session is read anew whose record another server replaces meanwhile. */
+/** The maximum number of reads of a session whose record another server keeps replacing. */
 const TRIES = 5;
 
 /**
- * Sessions in a bucket: the data is an upload in parts of one size, and objects for what is less than a part. There are
- * no locks in a bucket. Names say which bytes an object has, and the state of a session is the most that they say: what
- * a former holder still stores are bytes of the same upload, and takes nothing away. This holds where a store shows in
- * listings what was stored before, as S3 does.
+ * Sessions in a bucket: the data is an upload in parts of one size, and objects for what is less than a part. A bucket
+ * has no locks. Names say which bytes an object has, and the longest data that they describe is the state of the
+ * session: a former holder can only add bytes of the same upload. This requires consistent listings, as S3 has them.
  */
 export class BucketSessions implements SessionStorage {
   readonly #bucket: S3Bucket;
@@ -71,7 +70,7 @@ export class BucketSessions implements SessionStorage {
   }
 }
 
-/** Returns the time of a session's last change, by its servers' clocks, or the store's of objects whose names lack it. */
+/** Returns the time of a session's last change, by the clocks in names, or by the store's for names without one. */
 function touchedAt(objects: readonly S3Object[]): number {
   const { touched } = stateOf(objects);
   return touched > 0 ? touched : objects.reduce((last, { lastModified }) => Math.max(last, lastModified.getTime()), 0);

@@ -22,9 +22,9 @@ import { parseRecord, type SessionHold, type SessionRecord, SESSIONS, type Store
 export const DATA = "data";
 const RECORD = "record.json";
 const NEXT_RECORD = "record.json.next";
-/** Files of earlier versions: those by which locks were held, and those of forms. */
+/** Files of earlier versions: their locks, and their files of forms. */
 const OLD = /^(?:lock\.\d+(?:\.free)?|wanted|part\.\d+)$/;
-/** The beginning of the name of a session that is removed: it is gone, and only its files are left to be. */
+/** The prefix of the name of a removed session, whose files could not be removed yet. */
 export const REMOVED = ".removed-";
 const PIECE = 256 * 1024;
 
@@ -205,8 +205,8 @@ function isOwnName(name: string): boolean {
 }
 
 /**
- * Removes a session; tells whether all of it is gone. It gets another name first, so that no request finds it any more, and
- * needs no room on the disk. Files of others stay in their place.
+ * Removes a session; returns whether all of it is gone. It is renamed first, so that no request finds it any more,
+ * which needs no space on the disk. Files that this package did not make stay.
  */
 export function removeSession(folder: string): boolean {
   if (!namesIn(folder).every(isOwnName)) return empty(folder);
@@ -219,14 +219,14 @@ export function removeSession(folder: string): boolean {
   return empty(removed);
 }
 
-/** Removes the files of a session, and its folder unless there is something else in it; tells whether that is gone. */
+/** Removes the files of a session, and its folder if that is empty then; returns whether the folder is gone. */
 export function empty(folder: string): boolean {
-  // The record first: without it no request finds the session, and what is left of it expires.
+  // The record is removed first: without it no request finds the session, and the rest expires.
   for (const name of namesIn(folder).filter(isOwnName).sort((a, b) => Number(b === RECORD) - Number(a === RECORD))) {
     try {
       removeFileNow(join(folder, name));
     } catch {
-      // The folder cannot be removed then, and the next sweep tries again.
+      // The folder cannot be removed now; the next sweep tries again.
     }
   }
   try {

@@ -30,9 +30,9 @@ import {
 const ID = /^[0-9a-f]{32}$/;
 /** The wait for a session that another request has, in ms. */
 const HAND_OVER = 10_000;
-/** The time that a session has for its first data where others want its room, in ms. */
+/** The time within which a session has to get data while others need its place, in ms. */
 const FIRST_DATA = 1000;
-/** Sessions that are looked at before other work has its turn. */
+/** The number of sessions that are checked in one turn of the event loop. */
 const AT_ONCE = 100;
 
 /** Sessions in a folder of their own below the one for uploads, so that data becomes a file by taking its name. */
@@ -62,7 +62,7 @@ export class DiskSessions implements SessionStorage {
       try {
         removeSession(folder); // no request will ask for it: what is left of it expires
       } catch {
-        // The error that led here is the one to tell.
+        // The error that led here is thrown instead.
       }
       if (error instanceof UploadError) throw error;
       throw storageFailure("create", folder, "the upload", error);
@@ -101,7 +101,7 @@ export class DiskSessions implements SessionStorage {
       if (name.startsWith(REMOVED) && ID.test(name.slice(REMOVED.length))) empty(join(this.#directory, SESSIONS, name));
     }
     let removed = 0;
-    // Several at a time, as the locks of another container may have to be watched.
+    // Several at a time, since checking the locks of another container takes time.
     const expiring: Promise<boolean>[] = [];
     const finish = async () => removed += (await Promise.all(expiring.splice(0))).filter(Boolean).length;
     for await (const id of this.#ids()) {
@@ -125,14 +125,14 @@ export class DiskSessions implements SessionStorage {
     return removed;
   }
 
-  /** Removes a session that has expired, unless another has it; tells whether it did. */
+  /** Removes an expired session that no request holds; returns whether it did. */
   async #expire(id: string, ms: number, { ifEmpty = false } = {}): Promise<boolean> {
     const folder = folderOf(this.#directory, id);
     const touched = touchedAt(folder);
     const lock = this.#lockOf(id, { mayLackFile: true });
     try {
       await lock.take();
-      // Its data may have been continued meanwhile. The folder itself has just been touched.
+      // A sender may have added data meanwhile. The folder's own time has just been changed.
       if (ifEmpty && statusOf(join(folder, DATA))?.size !== 0) return false;
       return Date.now() - (contentTouchedAt(folder) ?? touched) >= ms && removeSession(folder);
     } catch {
@@ -142,7 +142,7 @@ export class DiskSessions implements SessionStorage {
     }
   }
 
-  /** The sessions that there are. Other work of the process has its turn between them. */
+  /** Yields the ids of all sessions, and gives the event loop turns between them. */
   async *#ids(): AsyncGenerator<string> {
     for (const [index, id] of namesIn(join(this.#directory, SESSIONS)).entries()) {
       if (ID.test(id)) yield id;

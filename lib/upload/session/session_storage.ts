@@ -2,47 +2,45 @@ import type { DigestAlgorithm } from "../../semantics/mod.ts";
 import { Refusal } from "../body/upload_error.ts";
 import type { Claim } from "../sink/contained_path.ts";
 
-/** The folder of sessions in the one for uploads: no upload may have a name that begins so. */
+/** The folder of sessions in the one for uploads, whose name no upload may begin with. */
 export const SESSIONS = ".millrace-uploads";
 
 const VALUE = /^[\t\x20-\x7e\x80-\xff]+$/;
 
-/** The media type that an object can have: senders may give files any text, of which a store takes what fields can be. */
+/** Returns the media type to store for an object: senders may give any text, but stores accept only field values. */
 export function storableType(type: string): string {
   return [type, type.replace(/;.*$/s, "").trim()].find((each) => VALUE.test(each)) ?? "application/octet-stream";
 }
 
-/** An unfinished upload, as it is kept beside its data: all but the offset, which is the length of the data. */
+/** The record of an unfinished upload, kept beside its data. It lacks only the offset: the length of the data. */
 export interface SessionRecord {
   readonly version: 1;
   readonly protocol: "tus" | "rufh";
   readonly method: string;
-  /** The path of that request below the base path, decoded. */
+  /** The path of the request that created the upload, below the base path, decoded. */
   readonly path: string;
   readonly contentType: string;
   /** The name that the file has at the sender. */
   readonly filename?: string;
   /** The metadata that the sender gives the file; of tus. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** The name that the file will have; undefined of parts of an upload. */
+  /** The name that the file will have; undefined for parts of an upload. */
   readonly name?: string;
-  /** The fields of that request that tell how the representation is to be stored, by their names in lower case. */
+  /** The fields of the creating request that decide how the representation is stored, by names in lower case. */
   readonly fields: Readonly<Record<string, string>>;
   readonly length?: number;
   readonly concat?: string;
   readonly metadataField?: string;
-  /** Bytes that count while a checksum of those behind them has not been verified; on a disk. */
+  /** The number of verified bytes while the checksum of those behind them is pending; only on a disk. */
   readonly verified?: number;
-  /**
-   * `open` while data is appended, `storing` once all of it is here, until it is stored and `onComplete` has ended.
-   */
+  /** `open` while data is appended, `storing` once all of it was received, `stored` after the end of `onComplete`. */
   readonly state: "open" | "storing" | "stored";
   readonly bytes?: number;
-  /** Whether the file replaces another; of any state but `open`. */
+  /** Whether the file replaces another; set in all states but `open`. */
   readonly isThere?: boolean;
-  /** Requested digests of the data in base64; of any state but `open`. */
+  /** Requested digests of the data in base64; set in all states but `open`. */
   readonly digests?: Readonly<Partial<Record<DigestAlgorithm, string>>>;
-  /** The response to the upload, to be repeated when it was lost; of the state `stored`. */
+  /** The response to the upload, repeated if it was lost; set in the state `stored`. */
   readonly answer?: {
     readonly status: number;
     readonly fields: Readonly<Record<string, string>>;
@@ -64,8 +62,8 @@ export function parseRecord(text: string): SessionRecord | undefined {
 export interface SessionStorage {
   create(id: string, record: SessionRecord, onWanted: () => void): Promise<SessionHold>;
   /**
-   * Takes hold of a session: of several callers, in this process and others, one has it at a time. A process that has
-   * it is asked to release it.
+   * Acquires a session, which one caller of all processes holds at a time. A process that holds it is requested to
+   * release it.
    *
    * @param onWanted Called when another process asks for the session, once at most.
    * @returns undefined if there is no such session.
@@ -73,9 +71,9 @@ export interface SessionStorage {
    */
   hold(id: string, onWanted: () => void, options?: HoldOptions): Promise<SessionHold | undefined>;
   countOpen(): Promise<number>;
-  /** Removes up to `count` unused sessions without data, the oldest first; resolves to how many there were. */
+  /** Removes up to `count` unused sessions without data, the oldest first; resolves to the number removed. */
   removeEmpty?(count: number): Promise<number>;
-  /** Removes sessions that were not touched for `ms`; resolves to how many there were. */
+  /** Removes sessions that were not touched for `ms`; resolves to the number removed. */
   removeExpired(ms: number): Promise<number>;
 }
 
@@ -84,13 +82,13 @@ export interface HoldOptions {
   readonly toRemove?: boolean;
 }
 
-/** The options by which {@linkcode SessionHold.store} gives a name. */
+/** The options of {@linkcode SessionHold.store}. */
 export interface StoreOptions {
   readonly overwrite: boolean;
   readonly claim?: Claim | undefined;
 }
 
-/** A session of which this call is the only writer, until it is released. */
+/** A session whose only writer this holder is, until the session is released. */
 export interface SessionHold {
   readonly id: string;
   readonly record: SessionRecord;
@@ -99,25 +97,25 @@ export interface SessionHold {
   /** The time of the session's last change, in ms since 1970. */
   readonly touched: number;
   save(record: SessionRecord): Promise<void>;
-  /** Appends bytes; when it is fulfilled, they outlive the process, and the memory of the pieces may be used again. */
+  /** Appends bytes; once it is fulfilled, they outlive the process, and the memory of the pieces may be reused. */
   append(pieces: readonly Uint8Array[]): Promise<void>;
-  /** Ends a series of appends: with `flush`, what was appended outlives a loss of power. */
+  /** Ends a series of appends: with `flush`, the appended bytes then outlive a loss of power. */
   settle(): Promise<void>;
-  /** Lets what is appended from now on count only once {@linkcode vouch} is called, or nothing of it after a kill. */
+  /** Marks bytes appended from now on as unverified: a kill drops them before {@linkcode vouch} is called. */
   doubt(): Promise<void>;
-  /** Lets what was appended, and not dropped since, count. */
+  /** Marks all bytes that were appended, and not dropped since, as verified. */
   vouch(): Promise<void>;
   truncate(offset: number): Promise<void>;
-  /** Reads the data, in pieces that are good until the next read. */
+  /** Reads the data, in pieces that are valid until the next read. */
   read(): AsyncIterable<Uint8Array>;
-  /** Drops the data, now that what was made of it is stored: the record tells how much it was. */
+  /** Drops the data, once the files made of it are stored: the record keeps its length. */
   dropData(): Promise<void>;
   /**
-   * Gives the data its final name. To be called in the state `storing`; again after a kill, where it finds out what has
-   * been done. Resolves to the absolute path, if it is a file.
+   * Gives the data its final name. Called in the state `storing`; again after a kill, where it finds out how far the
+   * first call came. Resolves to the absolute path, if it is a file.
    */
   store(name: string, options: StoreOptions): Promise<string | undefined>;
-  /** Removes the session and what is left of its data; it is released too. */
+  /** Removes the session and its data, and releases it. */
   remove(): Promise<void>;
   release(): Promise<void>;
 }
@@ -128,7 +126,7 @@ const reasons = {
   SUPERSEDED: "A newer request continues the upload",
 } as const;
 
-/** The refusal of a request that has no session, or has one no more. */
+/** The refusal of a request whose session is missing or has ended. */
 export function sessionRefusal(code: keyof typeof reasons): Refusal {
   return new Refusal(code, reasons[code], code === "SUPERSEDED" ? {} : { "Retry-After": code === "BUSY" ? "60" : "1" });
 }

@@ -13,8 +13,8 @@ import {
 } from "./session_storage.ts";
 
 /**
- * Appends a body to a session as it comes in: each batch is written while the next one is read. What came before a
- * failure is kept.
+ * Appends a body to a session as it comes in: each batch is written while the next one is read. The bytes before a
+ * failure are kept.
  *
  * @param take Called with each batch that was written, while its memory is in use.
  * @throws {UploadError} if the body is refused or fails, as of `saveBody()`.
@@ -39,24 +39,24 @@ export async function appendBody(
   }
 }
 
-/** The time that a request that is interrupted has to end, in ms. */
+/** The time within which an interrupted request has to end, in ms. */
 const PATIENCE = 10_000;
-/** The interval at which expired sessions are looked for, in ms; at most half of the time that they are kept. */
+/** The interval of sweeps for expired sessions, in ms; at most half of their time to live. */
 const SWEEP = 10 * 60_000;
-/** The part of the sessions that is removed, of those without data, to have room for others. */
+/** The share of the sessions without data that is removed to make room for others. */
 const ROOM = 0.05;
 
 const RECOUNT = 1000;
 
 export interface SessionLimits {
   readonly maxAge: number;
-  /** The maximum number of sessions that hold data; this process sees those of others now and then. */
+  /** The maximum number of sessions with data; this process counts those of other processes at intervals. */
   readonly maxUnfinished: number;
 }
 
 export interface Lease {
   readonly hold: SessionHold;
-  /** Aborted when another request wants the session: a sender never has two that live. */
+  /** Aborted when another request wants the session: a sender never has two requests alive. */
   readonly signal: AbortSignal;
   release(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export class Sessions {
   readonly #live = new Map<string, { readonly controller: AbortController; readonly released: Promise<void> }>();
   readonly #sweeping: Interval;
   readonly #maxOpen: number;
-  /** The number of sessions that may be open: those of the last count, and all that were created since. */
+  /** The number of sessions that may be open: those of the last count, and all created since. */
   #open = Infinity;
   #counted = -Infinity;
   #counting: Promise<void> | undefined = undefined;
@@ -78,7 +78,7 @@ export class Sessions {
     this.maxAge = maxAge;
     this.#maxOpen = maxUnfinished;
     this.#sweep();
-    // A handler that is dropped is swept for no more.
+    // A weak reference, so that a handler that was dropped can be collected, and its sweeps end.
     const self = new WeakRef(this);
     const sweeping = new Interval(Math.min(SWEEP, maxAge / 2), () => {
       const sessions = self.deref();
@@ -99,7 +99,7 @@ export class Sessions {
   }
 
   /**
-   * Takes a session over from the request that has it, if one does: that one is interrupted.
+   * Acquires a session; a request that holds it is interrupted.
    *
    * @returns undefined if there is no such session.
    * @throws {Refusal} `LOCKED` if the other request does not end in time.
@@ -173,7 +173,7 @@ export class Sessions {
   }
 }
 
-/** Drops what no checksum vouches for. */
+/** Drops the bytes that no checksum has verified. */
 async function dropUnverified(hold: SessionHold): Promise<void> {
   const { verified } = hold.record;
   if (verified === undefined) return;

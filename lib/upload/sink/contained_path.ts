@@ -18,8 +18,8 @@ function isWindows(): boolean {
 }
 
 /**
- * The absolute path of a file to write: with a root, relative to it and in it, wherever links on the way lead. The last
- * part may be a link: the file is to take its place.
+ * The absolute path of a file to write: with a root, relative to it and inside it, after all links on the way are
+ * resolved. The last part may be a link, which the file replaces.
  *
  * @throws {UploadError} `OUTSIDE_ROOT` if it leaves the root, `BAD_NAME` if no file can be called so, or none should.
  * @throws {TypeError} if an argument is no path, or, without a root, the destination is one of a folder.
@@ -36,12 +36,12 @@ export function containedPath(destination: string | URL, root: string | URL | un
   return path;
 }
 
-/** The place of a file to write, in its root for as long as it is held. */
+/** The location of a file to write, which stays in its root as long as this object holds it. */
 export interface ContainedPlace {
   readonly path: string;
-  /** A path to the same: through its open folder where that can be held, whatever links lead elsewhere by now. */
+  /** A path to the file: through its open folder where the system allows it, unaffected by later links. */
   readonly reached: string;
-  /** Looks anew where links lead, if that is all that can be done. @throws {UploadError} `OUTSIDE_ROOT`. */
+  /** Resolves the links again, where the folder cannot be held open. @throws {UploadError} `OUTSIDE_ROOT`. */
   readonly verify: (() => void) | undefined;
   release(): void;
 }
@@ -103,13 +103,13 @@ function isFolderPath(path: string): boolean {
   return last === "" || last === "." || last === "..";
 }
 
-/** Returns the path that the words name, whatever links there are. */
+/** Returns the path that the text names, without resolving links. */
 function insideOf(folder: string, given: string, name: string): string {
   if (given === "") throw new UploadError("BAD_NAME", "Cannot save a file without a name");
   if (given.includes("\0")) throw refused("BAD_NAME", name, "the name has a zero byte");
-  // It would be stored as another name, which may be another file's.
+  // The system would store it under another name, which another file may have.
   if (!given.isWellFormed()) throw refused("BAD_NAME", name, "the name is no Unicode text");
-  // Before it is resolved, which drops the letter of a drive.
+  // Checked before the path is resolved, which drops the letter of a drive.
   if (isWindows() && !isAbsolute(given)) requireWindowsName(given.split(/[\\/]/), name);
   const below = relative(folder, resolve(folder, given));
   if (below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below)) throw outside(name);
@@ -126,7 +126,7 @@ function requireWindowsName(parts: readonly string[], name: string): void {
   }
 }
 
-/** Links on the way may lead anywhere: the folders that are there must be in the root in truth. */
+/** Resolves links on the way: all existing folders must really be inside the root. */
 function requireInside(folder: string, parent: string, name: string): void {
   const real = realRoot(folder);
   for (let path = parent; path !== folder; path = dirname(path)) {
@@ -135,7 +135,7 @@ function requireInside(folder: string, parent: string, name: string): void {
   }
 }
 
-/** Windows gives files second names, as HTACCE~1 for .htaccess: one that is there must not stand for another. */
+/** Windows gives files second names, such as HTACCE~1 for .htaccess: an existing second name is refused. */
 function requireOwnNames(folder: string, path: string, name: string): void {
   for (let each = path; each !== folder; each = dirname(each)) {
     const status = lstatSync(each, { throwIfNoEntry: false });
@@ -146,7 +146,7 @@ function requireOwnNames(folder: string, path: string, name: string): void {
   }
 }
 
-/** @throws {UploadError} `OUTSIDE_ROOT` unless the real path `found` is that of the root, or below it. */
+/** @throws {UploadError} `OUTSIDE_ROOT` unless the real path `found` is the root, or below it. */
 function requireBelow(real: string, found: string, name: string): void {
   const prefix = real.endsWith(sep) ? real : real + sep;
   if (!found.startsWith(prefix) && found !== real) throw outside(name);
@@ -167,7 +167,7 @@ function realFolder(path: string, name: string): string | undefined {
     const { code } = error as { code?: unknown };
     if (code === "ENAMETOOLONG") throw refused("BAD_NAME", name, "the name is too long", error);
     if (code !== "ENOENT") throw fileFailure("open", path, error);
-    // A link to a folder that is missing, maybe only for now.
+    // A link to a missing folder, which may appear later.
     if (lstatSync(path, { throwIfNoEntry: false })) throw outside(name);
     return undefined;
   }
@@ -181,7 +181,7 @@ function refused(code: "BAD_NAME" | "OUTSIDE_ROOT", name: string, reason: string
   return new UploadError(code, `Cannot save ${name}: ${reason}`, cause === undefined ? undefined : { cause });
 }
 
-/** The name of a file for messages: as it was given, relative to the root; without a root the last part alone. */
+/** The name of a file for messages: as the sender gave it, relative to the root; without a root the last part alone. */
 export function shownName(given: string, root: string | undefined): string {
   return shown(root === undefined ? basename(given) : isAbsolute(given) ? belowRoot(given, root) : given);
 }
@@ -191,15 +191,15 @@ function belowRoot(given: string, root: string): string {
   return below === "" || below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below) ? given : below;
 }
 
-/** The conditions of a sender for the name of its file: they must hold when the file takes it. */
+/** The conditions of a sender for the name of its file, which must hold when the file takes it. */
 export interface Claim {
-  /** Makes the lock that other processes with conditions have in turn; not in a bucket, where the store checks. */
+  /** Makes the lock that processes with conditions acquire in turn; missing for a bucket, whose store checks. */
   lock?(): ProcessLock;
-  /** Called with the status of what has the name, just before it is replaced. @throws {unknown} if it must not be. */
+  /** Called with the status of the file that has the name, before it is replaced. @throws {unknown} to prevent that. */
   check(status: Pick<Stats, "mtimeMs"> & { readonly etag?: string } | undefined): void;
 }
 
-/** Has a file take its name in its root, while its conditions hold. @throws {unknown} what a check threw, as it is. */
+/** Gives a file its name in its root while its conditions hold. @throws {unknown} errors of checks, unchanged. */
 export async function takePlace(
   { reached, verify }: ContainedPlace,
   claim: Claim | undefined,

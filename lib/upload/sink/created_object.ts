@@ -3,20 +3,20 @@ import type { Undoable, Undone } from "../../files/internal.ts";
 import { sleep } from "../../timers/mod.ts";
 import type { S3Bucket, S3Object } from "../../s3/mod.ts";
 
-/** The metadata that names an object's upload, and its file in it: entity tags depend on the bytes alone. */
+/** The metadata that identify an object's upload, and its file in it: entity tags depend on the bytes alone. */
 export const MARK = "millrace-upload";
 
 const CHANGED = 412;
-/** The status of what is missing, for keys that may not list the bucket. */
+/** The status of a missing object for keys that may not list the bucket. */
 const FORBIDDEN = 403;
 /** The number of further attempts at a removal, and the first pause before one in ms. */
 const RETRIES = 4;
 const FIRST_PAUSE = 100;
 
 export class CreatedObject implements Undoable {
-  /** The value of the metadata {@linkcode MARK} that it is stored with. */
+  /** The value of the metadata {@linkcode MARK} of the stored object. */
   readonly mark: string = randomUUID();
-  /** Whether it replaces another object, so that it has to stay. */
+  /** Whether it replaces another object, which makes the removal impossible. */
   replaced = false;
   readonly #bucket: S3Bucket;
   readonly #key: string;
@@ -33,15 +33,15 @@ export class CreatedObject implements Undoable {
     objects.set(stream, this);
   }
 
-  /** Looks whether there is an object that it will replace; to be called just before it is stored. */
+  /** Checks whether there is an object that it will replace; called just before it is stored. */
   async look(): Promise<void> {
     if (!this.replaced && await objectAt(this.#bucket, this.#key) !== undefined) this.replaced = true;
   }
 
   /**
-   * Removes the object if it is there with its mark, on the condition that its entity tag stays. Between the look and the
-   * removal, which are one round trip apart, a store may lose what replaces it: the same bytes, which have the same tag,
-   * and any where the store does not know the condition.
+   * Removes the object if it is there with its mark, on the condition that its entity tag stays. In the one round trip
+   * between check and removal another upload may replace the object. It is lost if its bytes, and so its tag, are the
+   * same, or if the store ignores the condition.
    */
   async undo(): Promise<Undone> {
     if (this.replaced) return "kept";
@@ -53,7 +53,7 @@ export class CreatedObject implements Undoable {
     }
   }
 
-  /** Each further attempt looks first: one whose answer was lost may have removed it. */
+  /** Each further attempt checks first: an earlier one whose answer was lost may have removed the object. */
   async #undo(attempt = 0): Promise<Undone> {
     const there = await this.#bucket.head(this.#key);
     if (there?.metadata?.[MARK] !== this.mark) {
@@ -63,7 +63,7 @@ export class CreatedObject implements Undoable {
       await this.#bucket.delete(this.#key, { ifMatch: there.etag });
       return "undone";
     } catch (error) {
-      // A failure without a status is that of an answer that was lost.
+      // A failure without a status means that the answer was lost.
       const { status = 500, code } = error as { status?: number; code?: unknown };
       if (status === CHANGED) return "changed";
       const isPassing = code !== "CLOSED" && (status === 429 || status >= 500);
@@ -75,8 +75,8 @@ export class CreatedObject implements Undoable {
 }
 
 /**
- * The object of a key, if there is one that may be seen. A store that hides what is missing says the same of an object
- * that may not be read: whether that is replaced, it decides by the condition under which the other is stored.
+ * The object of a key, if there is one that may be seen. Some stores answer alike for missing and for unreadable
+ * objects; there the condition of the following request decides about replacing.
  */
 export async function objectAt(bucket: S3Bucket, key: string): Promise<S3Object | undefined> {
   return await bucket.head(key).catch((error) => {
@@ -87,7 +87,7 @@ export async function objectAt(bucket: S3Bucket, key: string): Promise<S3Object 
 
 const objects = new WeakMap<WritableStream<Uint8Array>, CreatedObject>();
 
-/** The object that a stream creates when it is closed, if that can be taken away again. */
+/** Returns the object that a stream creates when it is closed, if that can be undone. */
 export function createdBy(stream: WritableStream<Uint8Array>): CreatedObject | undefined {
   return objects.get(stream);
 }

@@ -22,21 +22,21 @@ import { type Claim, type ContainedPlace, takePlace } from "./contained_path.ts"
 
 /** The destination of a body. One call at a time. */
 export interface BodySink {
-  /** The absolute path of what is written, if it is a file. */
+  /** The absolute path of the file; undefined for other destinations. */
   readonly path?: string;
-  /** The place without links, and in lower case where systems ignore case: names of one file have one place. */
+  /** The path without links, in lower case where systems ignore case: all names of one file have one place. */
   readonly place?: string;
-  /** Appends all bytes; when it is fulfilled, the memory of the pieces may be used again. */
+  /** Appends all bytes; once it is fulfilled, the memory of the pieces may be reused. */
   write(pieces: readonly Uint8Array[]): Promise<void>;
-  /** Ends the writing: flushes it with the option `flush`, and closes the file, which does not have its name yet. */
+  /** Ends the writing: flushes the file with the option `flush`, and closes it, still without its name. */
   end(): Promise<void>;
-  /** Gives it its name, after {@linkcode end}, and notes in `made` what undoes that, if it can be undone. */
+  /** Gives the file its name, after {@linkcode end}, and adds the undo to `made`, if it can be undone. */
   commit(made?: Undoable[]): Promise<void>;
-  /** Leaves nothing of it, before and after {@linkcode end}. Never rejects. */
+  /** Removes the file, before or after {@linkcode end}. Never rejects. */
   discard(reason: unknown): Promise<void>;
 }
 
-/** A sink that takes all of a stream at once, without a detour through JavaScript. */
+/** A sink that takes a whole stream at once, whose bytes do not pass through JavaScript. */
 export interface StreamTaker extends BodySink {
   /**
    * Writes all of a stream; resolves to the number of bytes. It cannot be stopped, only {@linkcode discard}ed: the file
@@ -46,11 +46,11 @@ export interface StreamTaker extends BodySink {
    */
   writeStream(stream: ReadableStream<Uint8Array>): Promise<number>;
   size(): number;
-  /** Reads bytes that are written, from the one at `position` on; returns how many were read. */
+  /** Reads written bytes from `position` on; returns the number of bytes read. */
   readBack(buffer: Uint8Array, position: number): number;
 }
 
-/** Whether a sink takes streams; only where the runtime can do that. */
+/** Whether a sink takes whole streams, which depends on the runtime. */
 export function takesStreams(sink: BodySink): sink is StreamTaker {
   return "writeStream" in sink;
 }
@@ -60,8 +60,8 @@ export type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | 
 };
 
 /**
- * Opens a file that appears under its name when it is committed; or what is there already, if that is no file that
- * could be replaced.
+ * Opens a file that appears under its name when it is committed; or the existing device or pipe of that name, which is
+ * written to instead.
  *
  * @param contained Is released with the file, or if that cannot be opened.
  * @param name The file's name in errors that the sender may see.
@@ -134,7 +134,7 @@ class FileSink implements BodySink {
   readonly #name: string;
   readonly #file: OutputFile;
 
-  /** @param target The path of what is written, with no link at its end. */
+  /** @param target The path of the file, with no link at its end. */
   constructor(path: string, target: string, name: string, file: OutputFile) {
     this.path = path;
     this.#target = target;
@@ -201,7 +201,7 @@ class AtomicFileSink extends FileSink implements StreamTaker {
 
   writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {
     return this.#file.writeStream(stream).catch((error) => {
-      // A connection's errors have no code of the file system, which are of fs's calls.
+      // Errors of the file system have a `syscall`; those without one are of the connection.
       if (typeof error?.syscall !== "string") throw leftError(error);
       return this.fail("write", error);
     });
@@ -217,14 +217,14 @@ class AtomicFileSink extends FileSink implements StreamTaker {
 }
 
 /**
- * Opens a device or a pipe to write to. What it was given stays there: discarding takes nothing back.
+ * Opens a device or a pipe to write to. Bytes written to it cannot be discarded.
  *
  * @throws {Error} what the system says, with its `code`: `ENXIO` of a pipe without a reader, and of a socket.
  */
 async function openDevice(path: string, status: Stats): Promise<OutputFile> {
   if (!status.isFIFO()) return await openOutputFile(path, {});
-  // Opening a pipe waits for a reader, in one of the few threads for files: it might wait for ever. A
-  // reader stays as long as there is a writer.
+  // Opening a pipe blocks one of the few threads for files until there is a reader. So an open that does not block
+  // probes for one, which stays as long as there is a writer.
   const probe = await OpenFile.open(path, constants.O_WRONLY | constants.O_NONBLOCK);
   try {
     return await openOutputFile(path, {});
@@ -241,7 +241,7 @@ const codes: Readonly<Record<string, UploadErrorCode>> = {
   ENOSPC: "NO_SPACE",
 };
 
-/** The error to report for one of the file system; senders see those that call the file `name`, not its path. */
+/** Returns the error to report for one of the file system; senders see errors that have `name` in place of the path. */
 export function storageFailure(action: string, path: string, name: string, error: unknown): Error {
   const failure = fileFailure(action, name, error);
   const code = codes[String((failure as { code?: unknown }).code)];

@@ -26,7 +26,7 @@ async function openStreamSink(
     writer.releaseLock();
     throw new TypeError(`cannot write to the stream: it is ${state}`, { cause });
   }
-  /** Rejects what is being waited for; undefined if nothing is. */
+  /** Rejects the pending wait; undefined if there is none. */
   let interrupt: ((reason: unknown) => void) | undefined;
   const onAbort = (): void => interrupt?.(signal!.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
@@ -66,14 +66,14 @@ async function openStreamSink(
   };
 }
 
-/** A copy, since a stream may keep what it is given. */
+/** A copy, since a stream may keep the chunks it is given. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array[] {
   return [joinBytes(pieces, pieces.reduce((sum, { length }) => sum + length, 0))];
 }
 
 /**
- * Cuts pieces so that each file of a series is filled, as a chunk is never split between two. They are no copies: a write
- * is acknowledged when the system has the bytes.
+ * Cuts pieces so that they fill the files of a series, which never splits a chunk between two. No copies are needed: a
+ * write is acknowledged when the system has the bytes.
  */
 function filling({ maxFileSize, room }: RotatingFileWritable): typeof joined {
   return (pieces) => {
@@ -91,7 +91,7 @@ function filling({ maxFileSize, room }: RotatingFileWritable): typeof joined {
   };
 }
 
-/** Throws the error of a stream, which names its file already; lack of space becomes an `UploadError`. */
+/** Throws the error of a stream, which names its file already; `ENOSPC` becomes an `UploadError`. */
 function fail(error: unknown): never {
   const { code } = (error ?? {}) as { code?: unknown };
   throw code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG"
@@ -121,7 +121,7 @@ function fail(error: unknown): never {
 export type BodyDestination = string | URL | WritableStream<Uint8Array>;
 
 /**
- * Opens what a body is to be written to.
+ * Opens the destination of a body.
  *
  * @throws {UploadError} if the path leads out of the root, or there is a file that must not be replaced.
  * @throws {TypeError} if the destination is of another type, or a stream that is locked, closed or errored.

@@ -67,7 +67,7 @@ export async function saveBody(
   return await storeBody(source, destination, given);
 }
 
-/** Stores a body as {@linkcode saveBody} does, by options that are checked. */
+/** Stores a body as {@linkcode saveBody} does, with options that are checked already. */
 export async function storeBody(
   source: BodySource,
   destination: BodyDestination,

@@ -8,18 +8,18 @@ import { Deadlines, type Pace } from "../body/pace.ts";
 import type { InnerOptions, SaveBodyOptions } from "../body/upload_options.ts";
 import type { StreamTaker } from "./file_sink.ts";
 
-/** The interval of looks at a file, in ms. */
+/** The interval at which the size of the file is checked, in ms. */
 const INTERVAL = 50;
 const PIECE = 256 * 1024;
-/** The bytes to read back before a pause: 2 ms or so. */
+/** The bytes to read back in one turn of the event loop: about 2 ms of work. */
 const TURN = 16 * PIECE;
 
-/** Shared by all: what is read into it is hashed at once. */
+/** The buffer that all transfers share: bytes read into it are hashed at once. */
 let piece: Uint8Array | undefined;
 
 /**
- * The stream of a body that need not pass through JavaScript: its connection ends it at the length that was announced,
- * and what else is to be known of it can be seen in the file.
+ * Returns the stream of a body that need not pass through JavaScript: the connection ends it at the announced length,
+ * and the rest can be checked in the file.
  */
 export function unseenStream(source: BodySource, options: SaveBodyOptions): ReadableStream<Uint8Array> | undefined {
   if (writeStream === undefined || options.decode || options.expectedBytes !== undefined) return undefined;
@@ -39,7 +39,7 @@ export async function transfer(
 ): Promise<{ readonly bytes: number; readonly digests: ReadonlyMap<DigestAlgorithm, string> }> {
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
   const start = performance.now();
-  // All the time counts: while the disk keeps the runtime from reading on, no timer fires that could look at it.
+  // All time counts as waiting: while the disk stops the runtime from reading, the timer cannot fire either.
   const pace: Pace = {
     get bytes() {
       return sink.size();
@@ -52,7 +52,7 @@ export async function transfer(
   if (options.digest !== undefined) algorithms.add(options.digest);
   const digester = algorithms.size > 0 ? new Digester(algorithms) : undefined;
   let [size, digested] = [0, 0];
-  /** Tells of what was written since, and takes some of it into the digests; returns whether there is more of it. */
+  /** Reports newly written bytes and hashes some of them; returns whether more are left to hash. */
   const look = (): boolean => {
     const written = sink.size();
     if (written !== size) tellProgress(size = written, announced, options);

@@ -4,9 +4,8 @@ import { type ManyChunks, nativeGetReader, nativeReader, nativeReadMany } from "
 import { type BatchLimits, type BatchReader, type BatchRequest, GatheredBatch } from "../../queuing/read_batch.ts";
 
 /**
- * The reader of a stream of the runtime, whose queue cannot be looked into: as long as the batch has room, a read is under
- * way, and the one that is not served soon begins the next batch. Where the runtime has a method that takes all that is
- * queued, that is called instead.
+ * The reader of a native stream, whose queue is hidden: as long as the batch has room, a read is pending, and one that
+ * is not served soon begins the next batch. On Bun, `readMany()` replaces this.
  */
 export class NativeBatchReader implements BatchReader {
   readonly #limits: BatchLimits;
@@ -15,7 +14,7 @@ export class NativeBatchReader implements BatchReader {
   #request: BatchRequest | undefined;
   #batch: GatheredBatch;
   #isReading = false;
-  /** Told what the read that was under way at the release has brought. */
+  /** Called with the chunk of the read that was pending at the release. */
   #onRest: ((rest: unknown[] | undefined) => void) | undefined;
   #isWatched = false;
   /** The chunks that `readMany()` gave beyond the limits of a batch, from `#nextRest` on. */
@@ -80,7 +79,7 @@ export class NativeBatchReader implements BatchReader {
     else this.#onRest?.(this.#gathered());
   }
 
-  /** Gives the batch or the end, or reads on. */
+  /** Completes the batch or the request, or reads on. */
   #goOn(): void {
     const { chunks, hasRoom } = this.#batch;
     if (chunks.length > 0 && (!hasRoom || !this.#readsAhead || this.#end !== undefined)) return this.#give();
@@ -145,7 +144,7 @@ export class NativeBatchReader implements BatchReader {
     if (done) this.#end ??= {};
   }
 
-  /** Adds as many of the rest as there is room for. */
+  /** Adds as much of the rest as the batch has room for. */
   #addRest(batch: GatheredBatch): void {
     while (this.#nextRest < this.#rest.length && batch.hasRoom) batch.add(this.#rest[this.#nextRest++]);
   }

@@ -43,7 +43,7 @@ export class NativeReadableEnd implements SourceAlgorithms {
   #reader!: globalThis.ReadableStreamDefaultReader; // set by acquire()
   #controller!: DefaultControllerState;
   #isReading = false;
-  /** The end that the stream came to while a chunk of it was on its way to us. */
+  /** The end of the stream, postponed while a chunk of it is still on its way. */
   #end: (() => void) | undefined;
 
   constructor(stream: globalThis.ReadableStream) {
@@ -86,7 +86,7 @@ export class NativeReadableEnd implements SourceAlgorithms {
     this.#controller.goOn();
   };
 
-  /** It closes as its last chunk is read, or errs by a pull for the next one; the chunk may still be on its way to us. */
+  /** A stream closes as its last chunk is read, or errors by the next pull: the chunk may arrive after the end. */
   #endBy(end: () => void): void {
     if (this.#isReading) this.#end = end;
     else end();
@@ -112,7 +112,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
     });
   }
 
-  /** Locks a stream, which must be free, if it is a byte stream; nothing tells but the attempt. */
+  /** Locks a stream, which must be free, if it is a byte stream, which only the attempt can find out. */
   static open(stream: globalThis.ReadableStream): FromNativeByteSource | undefined {
     if (!hasNativeByteStreams) return undefined;
     let reader: globalThis.ReadableStreamBYOBReader;
@@ -140,7 +140,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
     if (done || this.#hasClosed) this.#close();
   };
 
-  /** Handles the end, and ends a BYOB read: a closed source without BYOB support would leave it pending for ever. */
+  /** Handles the end, and ends a BYOB read, which a native source without BYOB support leaves pending for ever. */
   readonly #onClosed = (): void => {
     this.#hasClosed = true;
     this.#endBy(this.#close);
@@ -149,7 +149,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
   readonly #close = (): void => {
     if (this.state.state !== "readable") return;
     this.#controller.close();
-    // Views that our readers lent wait in the queue of pull-intos until they are answered.
+    // Views from readers are in the queue of pull-intos until they are answered.
     if (this.#controller.firstPullInto !== undefined) readableByteStreamControllerRespond(this.#controller, 0);
   };
 
@@ -220,13 +220,13 @@ export class NativeWritableEnd implements SinkAlgorithms {
     const desiredSize = nativeWriterDesiredSize.call(this.#writer);
     if (desiredSize !== null && desiredSize > 0) return;
     writableStreamUpdateBackpressure(this.#state, true);
-    // That it is rejected says that the stream is about to error; `closed` says when it has.
+    // A rejection of `ready` means that the stream is erroring; `closed` settles once it has errored.
     react(nativeWriterReady.call(this.#writer), this.#onReady, this.#onErroring);
   }
 
   readonly #onReady = (): void => writableStreamUpdateBackpressure(this.#state, false);
   readonly #onWritten = (): void => this.#writes.resolve();
-  /** It will error when its write has ended: until then the state has one in flight too. */
+  /** The stream errors when its write in flight has ended: until then the state has one in flight, too. */
   readonly #onErroring = (error: unknown): void => {
     if (this.#state.state !== "writable") return;
     this.#state.inFlightWriteRequest = UNWATCHED_WRITE;
@@ -242,7 +242,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
   };
 }
 
-/** Makes a WritableStream that writes to a native one: at once while that has room, otherwise as soon as it is ready. */
+/** Makes a WritableStream that writes to a native one: at once while that has room, otherwise once it is ready. */
 export function fromNativeSink(stream: globalThis.WritableStream): WritableStreamState {
   const writer = nativeGetWriter.call(stream);
   const state = createWritableStream(new FromNativeSink(writer), 1, undefined);

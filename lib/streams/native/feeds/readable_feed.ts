@@ -14,20 +14,20 @@ import {
 } from "../../readable/stream_state.ts";
 import { releaseIdleLock } from "../native_locks.ts";
 
-/** The native side holds nothing: it asks for a chunk when a native consumer does. */
+/** A strategy by which the native side buffers nothing: it pulls a chunk when a native consumer reads. */
 export const NO_BUFFER: QueuingStrategy = Object.assign(Object.create(null), { highWaterMark: 0 });
 
 export type NativeController =
   | globalThis.ReadableStreamDefaultController<unknown>
   | globalThis.ReadableByteStreamController;
 
-/** The source of a readable stream's native side: reads with the reader that has locked both, or one of its own. */
+/** The source of a readable stream's native side: reads with the reader that locks both sides, or with its own. */
 export class ReadableFeed implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly stream: ReadableStreamState;
   nativeController!: NativeController; // set before our stream has it as its feed
   #isReading = false;
-  /** Whether a read is pending. One suffices: the native side pulls again if it wants more than its chunk. */
+  /** Whether a read is pending. One suffices: the native side pulls again if it needs another chunk. */
   #isWaiting = false;
   #ended = false;
 
@@ -53,7 +53,7 @@ export class ReadableFeed implements ReadRequest {
     this.closeSteps();
   }
 
-  /** Gives bytes or a chunk before our source is pulled for more, in which call the native consumer may leave. */
+  /** Enqueues bytes or a chunk before the source is pulled for more: the native consumer may leave in that call. */
   #giveBuffered(): void {
     const { controller } = this.stream;
     const { queue } = controller;
@@ -96,14 +96,14 @@ export class ReadableFeed implements ReadRequest {
       (this.nativeController as globalThis.ReadableByteStreamController).byobRequest?.view?.byteLength;
   }
 
-  /** Has our stream, which has nothing buffered, keep what it has given. */
+  /** Returns a chunk that no consumer needs any more to the queue of the stream, which has nothing buffered. */
   #keep(chunk: unknown): void {
     const { controller } = this.stream;
     if (controller instanceof ByteControllerState) controller.addToQueue(viewSlots(chunk as ArrayBufferView));
     else controller.enqueueWithoutPull(chunk);
   }
 
-  /** Tells of the end, if there is one: a read that takes a chunk may have our stream end before it gives that. */
+  /** Ends the native side if the stream has ended: a read that takes a chunk may end the stream before it delivers. */
   closeSteps(): void {
     const { state, storedError } = this.stream;
     if (state === "readable" || this.#ended || this.#isReading) return;
@@ -117,13 +117,13 @@ export class ReadableFeed implements ReadRequest {
     }
   }
 
-  /** The same; a read that a released reader left is no end. */
+  /** Errors the native side if the stream has; a read that a released reader left is no end. */
   errorSteps(): void {
     this.#isWaiting = false;
     this.closeSteps();
   }
 
-  /** Gives the reader by which the native side reads our stream. */
+  /** Returns the reader by which the native side reads the stream. */
   lockStream(): DefaultReaderState {
     const stream = this.stream;
     stream.feed = this;
@@ -145,7 +145,7 @@ export class FeedReaderState extends UnseenReaderState {
   override lockNative(): undefined {}
 }
 
-/** Gives our stream back, when the native side is not locked any longer. */
+/** Releases the feed's lock once the native side is not locked any longer. */
 export function releaseReadableFeed(stream: ReadableStreamState): void {
   if (stream.reader instanceof FeedReaderState) readableStreamReaderRelease(stream.reader);
 }
@@ -155,12 +155,12 @@ type StateOf = (stream: unknown) => ReadableStreamState | undefined;
 /** The state behind one of our streams; `undefined` for anything else. */
 export let readableStreamStateOf: StateOf;
 
-/** Called once, by the ReadableStream class, so that what works on states need not import it. */
+/** Called once, by the ReadableStream class, so that code that works on states need not import the class. */
 export function setReadableStreamStateOf(stateOf: StateOf): void {
   readableStreamStateOf = stateOf;
 }
 
-/** IsReadableStreamLocked: by a reader, a pipe or the runtime, but for our own reader that feeds the native side. */
+/** IsReadableStreamLocked: by a reader, a pipe or the runtime; the reader that feeds the native side does not count. */
 export function isReadableStreamLocked(stream: ReadableStreamState): boolean {
   const { idleLock, nativeSide, reader, transferSide } = stream;
   return (reader !== undefined && !(reader instanceof FeedReaderState)) ||

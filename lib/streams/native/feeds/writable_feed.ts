@@ -19,11 +19,11 @@ import { releaseIdleLock } from "../native_locks.ts";
 
 const { addEventListener } = EventTarget.prototype;
 
-/** The sink of a writable stream's native side: writes with the writer that has locked both, or one of its own. */
+/** The sink of a writable stream's native side: writes with the writer that locks both sides, or with its own. */
 export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
   readonly stream: WritableStreamState;
   #controller: globalThis.WritableStreamDefaultController | undefined;
-  /** The abort of our stream, if it began with that of the native one. */
+  /** The abort of the stream, if it began with that of the native side. */
   #aborted: Promise<void> | undefined;
 
   constructor(stream: WritableStreamState) {
@@ -76,7 +76,7 @@ export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
     if ((this.#controller!.signal as AbortSignal | undefined)?.aborted) this.#abortAtOnce();
   }
 
-  /** Aborts our stream before the native side calls `abort()`, for which that waits until what is in flight has ended. */
+  /** Aborts the stream before the native side calls `abort()`, which waits for the write in flight. */
   #abortAtOnce(): void {
     const stream = this.stream;
     const { reason } = this.#controller!.signal;
@@ -101,7 +101,7 @@ export class FeedWriterState extends WriterState {
   override lockNative(): undefined {}
 }
 
-/** Gives our stream back, when the native side is not locked any longer. */
+/** Releases the feed's lock once the native side is not locked any longer. */
 export function releaseWritableFeed(stream: WritableStreamState): void {
   if (stream.writer instanceof FeedWriterState) writableStreamDefaultWriterRelease(stream.writer);
 }
@@ -116,7 +116,7 @@ export function setWritableStreamStateOf(stateOf: StateOf): void {
   writableStreamStateOf = stateOf;
 }
 
-/** IsWritableStreamLocked: by a writer, a pipe or the runtime, but for our own writer that feeds the native side. */
+/** IsWritableStreamLocked: by a writer, a pipe or the runtime; the writer that feeds the native side does not count. */
 export function isWritableStreamLocked(stream: WritableStreamState): boolean {
   const { idleLock, nativeSide, transferSide, writer } = stream;
   return (writer !== undefined && !(writer instanceof FeedWriterState)) ||

@@ -1,10 +1,10 @@
-// The replacement of `lazy_side.ts` in browsers, whose internal slots of a stream only a constructor can make.
+// The counterpart of `lazy_side.ts` for browsers, where only a constructor can make the internal slots of a stream.
 // Minifiers drop functions without steps, and all that they would be called with.
 
 export { ReadableFeed as EagerFeed } from "../feeds/readable_feed.ts";
 export { WritableFeed as EagerSink } from "../feeds/writable_feed.ts";
 
-// Every native side and lock is made at once, shown and released by the runtime, and stays open.
+// Does nothing: in browsers each native side and lock is made with its stream.
 export function makeNativeSideLazily(): void {}
 export function makeLockLazily(): void {}
 export function staysLazy(): void {}
@@ -17,7 +17,7 @@ export function lightSideOf(): void {}
 export class WatchedReadableFeed {}
 export class WatchedWritableFeed {}
 
-// Nothing asks as `node:stream` does.
+// Does nothing: browsers have no `node:stream`.
 export function adoptOwnClosedPromise(): void {}
 export function answerNode(): void {}
 export function closeIfEmpty(): void {}

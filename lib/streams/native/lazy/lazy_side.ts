@@ -69,12 +69,12 @@ export function withEndsOf(pair: ReadableWritablePair, side: ReadableWritablePai
   return side;
 }
 
-/** The runtime's class, and how it goes with ours. */
+/** The runtime's class, and the differences of this package's class from it. */
 interface Native {
   readonly native: StandIn & { readonly prototype: NativeLock } & (new (stream: never) => NativeLock);
-  /** A stream that can be locked so. */
+  /** Makes a stream that a reader or writer of the class can lock. */
   makeStream(): object;
-  /** Has the runtime look for the native side of a stream. */
+  /** Makes the runtime look for the native side of a stream. */
   look(stream: object): void;
 }
 
@@ -82,7 +82,7 @@ type StateOf = (lock: object) => LockState | undefined;
 
 const lockStates = new Map<object, StateOf>();
 
-/** Says how the states of a class are found, once the class of their locks is made. */
+/** Sets how the states of a class are found, once the class of their locks exists. */
 export function findStates(State: object, stateOf: StateOf): void {
   lockStates.set(State, stateOf);
 }
@@ -115,8 +115,8 @@ export function makeLockLazily(natives: Native, State: object): boolean {
 }
 
 /**
- * A lock of the runtime's that looks as if it had been released, so that to release it does nothing: the runtime lets no
- * lock go but for the object that holds it. To release it would be the same, but for the error that it would hold then.
+ * Makes a native lock that seems released, so that releasing it does nothing: the runtime unlocks only for the holder
+ * of the lock. A lock that was really released would differ by the error it holds.
  */
 function makeDetached({ native, makeStream }: Native): object {
   const stream = makeStream();

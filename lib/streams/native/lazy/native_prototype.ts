@@ -4,7 +4,7 @@ import { NativeReadableStream, replaceGlobal } from "../../language/native_class
 /** Marks a new stream as one that can be transferred. */
 type TransferMark = (stream: object) => void;
 
-/** By this Deno tells what it can transfer, wherever on the prototype chain it is. */
+/** The symbol by which Deno recognizes transferable objects, anywhere on the prototype chain. */
 const DENO_HOST_OBJECT = Symbol.for("Deno.core.hostObject");
 
 /**
@@ -30,10 +30,10 @@ interface NodeProcess {
   getBuiltinModule?(name: "node:util"): NodeUtil | undefined;
 }
 
-/** Whether a stream passes for an AbortSignal, as it must where Node marks that. */
+/** Whether a stream poses as an AbortSignal, which Node requires for marking it. */
 let isMarking = false;
 
-/** Finds Node's private mark, which constructors set, and `util.transferableAbortSignal()` on what seems a signal. */
+/** Returns Node's private mark, which constructors set, and `util.transferableAbortSignal()` on apparent signals. */
 function nodeTransferMark(prototype: object): TransferMark | undefined {
   const { process } = globalThis as { process?: NodeProcess };
   const transferable = process?.getBuiltinModule?.("node:util")?.transferableAbortSignal;
@@ -49,29 +49,30 @@ function nodeTransferMark(prototype: object): TransferMark | undefined {
 }
 
 /**
- * Calls a function with ten calls below it, for one that has errors thrown while a module loads. Deno notes the innermost
- * ten calls of each: for the module's own place among them V8 parses the whole of it once more (5 of 12 ms of an import).
+ * Calls a function with ten calls below it on the stack, for a function whose errors are thrown while a module loads.
+ * Deno records the innermost ten calls of each error, and V8 parses a module again to find its own place among them (5
+ * of 12 ms of an import).
  */
 function farFromTop<T>(run: () => T, calls = 10): T {
   return calls === 0 ? run() : farFromTop(run, calls - 1);
 }
 
-/** The symbols behind which Node's objects have the name of their class, and all that changes of them. */
+/** The symbols under which Node's objects keep the name of their class, and their whole changing state. */
 interface Keys {
   readonly kType?: symbol;
   readonly kState?: symbol;
 }
 
-/** The symbols that the runtime asks a stream for, once it was tried: of Node's neither or both. */
+/** The symbols that the runtime reads from a stream, once they were looked for: on Node neither or both. */
 let keys: Keys | undefined;
 
 /**
- * An object as the runtime's class makes it, to be looked at: one that has nothing but the two symbols that all of Node's
- * classes have, or, where these are not known, one that `make` makes.
+ * An object like those of the runtime's class: one with just the two symbols of all Node's classes, or, where these are
+ * not known, one that `make` makes.
  *
- * Node marks each stream of its own as one that can be transferred, and ours by the same function. That is fast for the
- * first four classes that it sees only (a new WritableStream took 210 ns instead of 140), of which `URL` is one and ours
- * are three: so no stream of Node's is made before these.
+ * Node marks transferable streams by one function, which is fast only for the first four classes that it sees (a new
+ * WritableStream took 210 ns instead of 140). `URL` is one and this package's are three, so no native stream is made
+ * before these.
  */
 export function sampleOf({ name }: { readonly name: string }, make: () => object): object {
   keys ??= farFromTop(askedKeys);
@@ -88,7 +89,7 @@ function knowsKeys(): boolean {
   return keys?.kType !== undefined && keys.kState !== undefined;
 }
 
-/** The symbols that the getter of `locked` asks a stream for, by their descriptions. */
+/** The symbols that the getter of `locked` reads from a stream, by their descriptions. */
 function askedKeys(): Keys {
   const asked: Record<string, symbol> = {};
   const stream = new Proxy({}, {
@@ -102,7 +103,7 @@ function askedKeys(): Keys {
   return asked;
 }
 
-/** A class that stands between ours and the runtime's, or either. */
+/** A class between this package's and the runtime's, or either of these. */
 export interface StandIn {
   readonly name: string;
   readonly prototype: object;
@@ -113,15 +114,15 @@ export type NativeSideOf = (object: object) => object | undefined;
 
 type Class = StandIn & (new (...args: never[]) => object);
 
-/** Makes the class that is to be checked, with native sides from the given function; `undefined` if there is no way. */
+/** Makes the class to check, with native sides from the given function; `undefined` if that is impossible. */
 type MakeStandIn = (sideOf: NativeSideOf) => StandIn | undefined;
 
-/** A member of the runtime's class, which gives something, and throws for objects of others. */
+/** A member of the runtime's class that throws for objects of other classes. */
 export type Member = (this: object) => unknown;
 
 /**
- * Whether the runtime takes an object without a native side for one of its own, and finds that side when it looks for it;
- * neither may be so in a version that keeps streams in another way.
+ * Whether the runtime accepts an object without a native side as its own, and finds that side when it looks for it. A
+ * version that stores streams in another way may do neither.
  *
  * @param sample one of the runtime's own, or, if its symbols are known, one that has them: then it is not cloned.
  * @param members of its class.
@@ -146,7 +147,7 @@ export function isLikeNative(sample: object, makeStandIn: MakeStandIn, members: 
   return isLike;
 }
 
-/** Whether one class was seen to refuse objects that have no native side; the others look for it in the same way. */
+/** Whether one class was tested to refuse objects without a native side; the others look for it in the same way. */
 let isRefusalTried = false;
 
 /** The getters of a class of streams: `locked`, or `readable` and `writable`. */
@@ -163,7 +164,7 @@ function passes(member: Member, object: object): boolean {
   }
 }
 
-/** A stream that is not transferred is no object to be cloned, and what is said of it tells what it is taken for. */
+/** Returns the error of cloning a stream without transferring it, which shows what the runtime takes it for. */
 function howCloningFails(stream: object): string {
   try {
     structuredClone(stream);
@@ -175,10 +176,10 @@ function howCloningFails(stream: object): string {
 
 type Properties = Record<PropertyKey, unknown>;
 
-/** Whether one class was seen to mark its objects. */
+/** Whether one class was tested to mark its objects. */
 let isMarkingTried = false;
 
-/** Puts a class in the place of the runtime's, until ours is made, if the runtime takes its instances for its own. */
+/** Replaces the runtime's class by a stand-in until this package's class exists, if its instances pass as native. */
 export function putInPlace(
   native: StandIn,
   sample: object,
@@ -200,7 +201,7 @@ export function staysLazy(ours: Class): boolean {
   return false;
 }
 
-/** Whether the runtime sees that what a class makes can be transferred. Others are checked before they stand in. */
+/** Whether the runtime accepts objects of the class for transfer. Others are checked before they stand in. */
 function isMarked(StandIn: Class, ours: Class): boolean {
   try {
     const stream = Reflect.construct(StandIn, [], ours) as object;
@@ -243,14 +244,14 @@ export function standInFor(
   return StandIn as unknown as StandIn;
 }
 
-/** Our side of a stream, where the runtime keeps each of its slots in a property. */
+/** The state of this package's stream, where the runtime keeps each of its slots in a property. */
 export interface OwnState {
-  /** Called when the runtime closes the native side as one of its own, by writing so to ours. */
+  /** Called when the runtime closes the native side by writing to its slots, so that the state is closed, too. */
   readonly onClosed?: (stream: object) => void;
   readonly stateOf?: (stream: object) => { disturbed: boolean } | undefined;
 }
 
-/** Deno's `[[disturbed]]`, by which it tells whether a body was read: that is for our side to say, whichever was read. */
+/** Deno's `[[disturbed]]`, by which it checks whether a body was read: the state answers, whichever side was read. */
 function disturbedOf(stateOf: NonNullable<OwnState["stateOf"]>): PropertyDescriptor & ThisType<object> {
   return {
     get() {
@@ -264,7 +265,7 @@ function disturbedOf(stateOf: NonNullable<OwnState["stateOf"]>): PropertyDescrip
   };
 }
 
-/** Node has all that changes of a stream in one object, which our stream can share with its native side. */
+/** Whether one object holds all changing state of a stream, as on Node: both sides can share that object. */
 function isRecord(sample: object, keys: PropertyKey[]): boolean {
   return keys.length === 1 && typeof Reflect.get(sample, keys[0]) === "object";
 }
@@ -293,7 +294,7 @@ function delegate(
   };
 }
 
-/** Does nothing to an object that is frozen: the accessors go on answering for it. */
+/** Defines a property, unless the object is frozen: the accessors go on answering for it then. */
 function define(stream: object, key: PropertyKey, value: unknown): void {
   Reflect.defineProperty(stream, key, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -1,5 +1,5 @@
-// The answers that `node:stream` wants of a web stream, under registered symbols, for `finished()`, `isDisturbed()` …
-// Node's own streams answer for their native side, of which that of this package is empty.
+// The members of web streams that `node:stream` reads, under registered symbols, for `finished()`, `isDisturbed()` …
+// Node's own streams answer for their native side, which is empty here.
 import { mustBe } from "../../language/errors.ts";
 import { type EndedPromise, LazyPromise, noop, react } from "../../language/promises.ts";
 import { readableStreamClose, ReadableStreamState } from "../../readable/stream_state.ts";
@@ -7,7 +7,7 @@ import { UnderlyingSourceAlgorithms } from "../../readable/underlying_source.ts"
 
 const CLOSED_PROMISE = Symbol.for("nodejs.webstream.isClosedPromise");
 
-/** Has a state settle the promise that Deno's constructors make an own property, out of reach of our prototype. */
+/** Has a state settle the promise that Deno's constructors store as an own property, hidden from the prototype. */
 export function adoptOwnClosedPromise(state: AskedState, stream: object): void {
   if (!Object.hasOwn(stream, CLOSED_PROMISE)) return;
   const own = state.ended = (stream as Record<symbol, EndedPromise>)[CLOSED_PROMISE];
@@ -15,7 +15,7 @@ export function adoptOwnClosedPromise(state: AskedState, stream: object): void {
   react(own.promise, () => closeIfEmpty(state), noop);
 }
 
-/** The state of a stream of either kind, as far as answers need it. */
+/** The state of a stream of either kind, as far as these members need it. */
 interface AskedState {
   readonly disturbed?: boolean;
   readonly state: string;
@@ -46,7 +46,7 @@ export function answerNode(
   }
 }
 
-/** Deno makes an empty body of the global class and closes it from within. One with a source it cancels so. */
+/** Closes an empty body, which Deno makes of the global class and closes from within; one with a source it cancels. */
 export function closeIfEmpty(state: AskedState): void {
   if (!(state instanceof ReadableStreamState) || state.state !== "readable") return;
   const { source } = state.controller;
@@ -69,7 +69,7 @@ function settleIfEnded({ state, storedError }: AskedState, ended: EndedPromise):
   else if (state === "errored") ended.reject(storedError);
 }
 
-/** Deno's constructors set some of these, for their side of the stream: the setter lets that pass. */
+/** Defines a member whose setter ignores values: Deno's constructors set some of them for the native side. */
 function defineAnswer(prototype: object, name: string, answer: (stream: object) => unknown): void {
   Object.defineProperty(prototype, Symbol.for(name), {
     get(this: object): unknown {

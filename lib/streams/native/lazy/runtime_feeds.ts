@@ -34,9 +34,9 @@ const { prototype } = nativeClass("ReadableStreamDefaultController", "enqueue");
 
 /** The name of the method by which Deno's readers pull from a controller. */
 const PULL_STEPS: symbol = stepsNamed("[[PullSteps]]");
-/** The name of what they call when they are released. */
+/** The name of the method that Deno's readers call when they are released. */
 const RELEASE_STEPS: symbol = stepsNamed("[[ReleaseSteps]]");
-/** The name of what they call to cancel the source. */
+/** The name of the method that Deno's readers call to cancel the source. */
 const CANCEL_STEPS: symbol = stepsNamed("[[CancelSteps]]");
 
 /** A native controller of Deno's. */
@@ -44,7 +44,7 @@ type AskedController = NativeController & {
   [steps: symbol]: (argument?: unknown) => unknown;
 };
 
-/** Whether the runtime's controllers have all these names. */
+/** Whether the runtime's controllers have methods of these three names. */
 const hasSteps: boolean = [PULL_STEPS, RELEASE_STEPS, CANCEL_STEPS].every((name) => name in prototype);
 
 function stepsNamed(name: string): symbol {
@@ -53,8 +53,8 @@ function stepsNamed(name: string): symbol {
 }
 
 /**
- * The pull steps of our own controller, for a request of a native reader: requests have the same methods there as ours, so
- * they can wait in our stream itself, without a call of `pull()`, and a microtask, for each.
+ * The pull steps for requests of native readers. Deno's requests have the same methods as this package's, so they wait
+ * in the state's own queue, without a call of `pull()` and a microtask for each.
  */
 function readDirectly(feed: ReadableFeed, controller: NativeController, request: ReadRequest): void {
   let reader;
@@ -74,16 +74,16 @@ type Properties = Record<PropertyKey, unknown>;
 const CLOSED_PROMISE = Symbol.for("nodejs.webstream.isClosedPromise");
 const FEED = Symbol("feed");
 
-/** A stream of Deno's and its controller, from which light ones inherit all that they have not written themselves. */
+/** A Deno stream and its controller, from which light ones inherit what they do not write themselves. */
 interface Template {
   readonly stream: object;
   readonly controller: AskedController;
-  /** The names under which they have each other. */
+  /** The names of the properties by which the two refer to each other. */
   readonly controllerKey: PropertyKey;
   readonly streamKey: PropertyKey;
 }
 
-/** A controller of a light side; `pull()` of its feed is never called, as nothing waits there. */
+/** A controller of a light side; requests wait in the state, so `pull()` of its feed is never called. */
 type LightController = AskedController & { [FEED]: ReadableFeed };
 
 let template: Template | undefined;
@@ -145,7 +145,7 @@ function keyOf(object: object, value: unknown): PropertyKey | undefined {
   return Reflect.ownKeys(object).find((key) => Reflect.get(object, key) === value);
 }
 
-/** Whether the runtime reads, releases, closes and cancels a light stream by our steps. */
+/** Whether a trial shows that the runtime reads, releases, closes and cancels a light stream by the steps above. */
 function isLikeNative(template: Template): boolean {
   const steps: unknown[] = [];
   const { stream, controller } = lightPair(template);
@@ -171,7 +171,7 @@ function isLikeNative(template: Template): boolean {
   }
 }
 
-/** The source of a native side that shows at all times what the stream is. */
+/** The source of a native side whose state always follows the stream's. */
 export class WatchedReadableFeed extends ReadableFeed {
   /** Passes the stream's end and errors on to the native controller from now on. */
   start(controller: NativeController): void {
@@ -206,7 +206,7 @@ export class WatchedWritableFeed extends WritableFeed {
   }
 }
 
-/** Closes the native side of a stream, if there is one, and the stream has closed or is about to. */
+/** Closes the native side of a stream, if it exists, once the stream has closed or is about to. */
 export function closeEndedSide(state: WritableStreamState): void {
   const { feed } = state;
   if (!(feed instanceof WatchedWritableFeed)) return;
@@ -214,8 +214,8 @@ export function closeEndedSide(state: WritableStreamState): void {
 }
 
 /**
- * The underlying source of a native side that gets chunks ahead of its demand: they count to our queue until they are read
- * there. Bun takes all that its side has queued at once, where a chunk for each pull takes a promise, too.
+ * The underlying source of a native side that gets chunks ahead of its demand, which count to the stream's queue until
+ * they are read there. Bun takes all queued chunks at once, while a chunk for each pull costs a promise.
  */
 class LendingFeed extends ReadableFeed {
   #controller!: NativeController; // set before anything is lent
@@ -237,7 +237,7 @@ class LendingFeed extends ReadableFeed {
     }
   }
 
-  /** Takes the unread part of the lent chunks back; the native side must not be locked. */
+  /** Takes unread lent chunks back; the native side must not be locked. */
   takeBack(): void {
     this.countSteps();
     if (this.#lent === 0) return;
@@ -252,7 +252,7 @@ class LendingFeed extends ReadableFeed {
     return super.lockStream();
   }
 
-  /** Lends the chunks above the mark, and of a closed source all but the last, as far as the source cannot see it. */
+  /** Lends the chunks above the high-water mark, and of a closed source all but the last, unless that is observable. */
   #lend(side: NativeController): void {
     const { controller, reader } = this.stream;
     if (!(reader instanceof LendingReaderState && controller instanceof DefaultControllerState)) return;
@@ -281,7 +281,7 @@ class LendingReaderState extends FeedReaderState {
   }
 }
 
-/** The feed of a native side that every stream is made with: where the runtime takes one chunk at once, none crosses faster. */
+/** The feed of a native side made with its stream: where the runtime takes one chunk at once, lending gains nothing. */
 export const EagerFeed: typeof ReadableFeed = isTunedToBun ? LendingFeed : WatchedReadableFeed;
 
 /** The feed of a native side that every writable stream is made with. */

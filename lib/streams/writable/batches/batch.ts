@@ -6,27 +6,27 @@ import { acquireArray, ARRAY_LENGTH } from "../../shortcuts/chunk_array_queue.ts
 import { currentPause } from "../../shortcuts/task.ts";
 import type { WriteRequest } from "../stream_state.ts";
 
-/** The queue's side of a sink of batches. A batch is one growing chunk and one request to the queue. */
+/** The queue of a sink that takes batches. A batch is one growing chunk and one request to the ordinary queue. */
 export interface Batching {
-  /** Adds a chunk that a writer wrote; returns the promise of its batch. A size that is none errors the stream. */
+  /** Adds a chunk that a writer wrote; returns the promise of its batch. An invalid size errors the stream. */
   enqueue(chunk: unknown, size: number): Promise<void>;
   /** Adds a chunk that a pipe wrote. */
   enqueueForPipe(chunk: unknown, size: number, request: WriteRequest): void;
-  /** Moves chunks of size 1 from a source for a pipe while there is room; returns whether there were any. */
+  /** Moves chunks of size 1 from a source for a pipe while there is room; returns whether it moved any. */
   moveForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean;
-  /** Takes all chunks out of the batches that wait, in order; what waits for these goes on to wait. */
+  /** Removes all chunks of waiting batches and returns them in order; their requests stay pending. */
   drain(): unknown[];
-  /** Whether the first batch that waits is to be written now; if not, it will be when the current turn ends. */
+  /** Whether the first waiting batch is to be written now; otherwise it is written when the current turn ends. */
   isDue(): boolean;
-  /** Has what waits written now, as no more is to come; `closes` tells whether the stream will be closed then. */
+  /** Writes the waiting batches now, as no chunks will follow; `closes` tells that the stream is closed after that. */
   hurry(closes: boolean): void;
-  /** No batch will start any more. */
+  /** Drops the waiting batches: none will start any more. */
   end(): void;
 }
 
 /**
- * Chunks that come many at once stay in their array if they are so many. As many that come alone get one that grows; more
- * of them get arrays that do not, since one that does leaves twice its own size as garbage.
+ * Chunks that come together stay in their array if they are at least this many. Up to this many single chunks share an
+ * array that grows; further ones get arrays of a fixed size, since growing leaves twice the size as garbage.
  */
 const SMALL_PART = 64;
 const NONE: unknown[] = [];
@@ -36,15 +36,15 @@ export interface BatchOwner {
   batchWritten(batch: Batch): void;
 }
 
-/** The chunks that one `writev()` gets, and what waits for it. */
+/** The chunks of one call of `writev()`, and the requests that wait for it. */
 export class Batch implements WriteRequest {
   readonly #owner: BatchOwner;
   /** The sum of the chunks' sizes. */
   size = 0;
   #length = 0;
-  /** The chunks, in arrays that are put together when all of them are there: to append one to the other copies more. */
+  /** The chunks, in arrays that are joined when the batch is complete: appending one to the other would copy more. */
   #parts: unknown[][] = [];
-  /** The last part, if it has room for chunks that come alone, and how many it holds of how many. */
+  /** The last array, if it has room for single chunks, with its count and capacity. */
   #open: unknown[] = NONE;
   #openLength = 0;
   #openRoom = 0;
@@ -57,7 +57,7 @@ export class Batch implements WriteRequest {
     this.#owner = owner;
   }
 
-  /** Whether no `write()` promise exists, so that the end of a synchronous sink may be immediate. */
+  /** Whether no `write()` promise exists, so that a synchronous sink may end the batch at once. */
   get settlesAtOnce(): boolean {
     return this.#deferred === undefined;
   }
@@ -73,7 +73,7 @@ export class Batch implements WriteRequest {
     this.size += size;
   }
 
-  /** Adds chunks of size 1; the list is not to be used again. */
+  /** Adds chunks of size 1; the list must not be used again. */
   addAll(chunks: unknown[]): void {
     if (chunks.length < SMALL_PART) {
       for (let i = 0; i < chunks.length; i++) this.add(chunks[i], 1);
@@ -85,13 +85,13 @@ export class Batch implements WriteRequest {
     this.size += chunks.length;
   }
 
-  /** All chunks, in arrays without another user. */
+  /** Removes all chunks, in arrays without another user. */
   takeParts(): unknown[][] {
     this.#closePart();
     return this.#parts;
   }
 
-  /** All chunks, in one such array. */
+  /** Removes all chunks, in one array without another user. */
   takeChunks(): unknown[] {
     const parts = this.takeParts();
     if (parts.length === 1) return parts[0];
@@ -103,7 +103,7 @@ export class Batch implements WriteRequest {
     return all;
   }
 
-  /** Takes all chunks out: what waits for the batch goes on to wait, and its size counts until then. */
+  /** Removes all chunks: requests stay pending, and the size of the batch counts until they settle. */
   drain(): unknown[] {
     const chunks = this.takeChunks();
     this.#parts = [];
@@ -123,7 +123,7 @@ export class Batch implements WriteRequest {
     this.#openLength = this.#openRoom = 0;
   }
 
-  /** Adds the request of a pipe, which waits once for all that it writes here. */
+  /** Adds the request of a pipe, once for all the chunks that it writes to this batch. */
   addPipe(request: WriteRequest): void {
     const pipes = this.#pipes;
     if (pipes.length > 0 && pipes[pipes.length - 1] === request) request.resolve();
@@ -142,9 +142,9 @@ export class Batch implements WriteRequest {
   }
 }
 
-/** Taken once, as for all that streams depend on: faked timers do not stop them. */
+/** Captured once, like all functions that streams depend on, so that faked timers do not stop them. */
 const [setTimeout, clearTimeout] = [globalFunction("setTimeout")!, globalFunction("clearTimeout")!];
-/** Timers of Node and Bun may be early by less than that, in ms. */
+/** The maximum by which timers of Node and Bun fire early, in ms. */
 const EXACTNESS = 0.5;
 
 /** The time that the first chunk of a batch waits for others. */
@@ -155,7 +155,7 @@ export class BatchDelay {
   #due = 0;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  /** @param onOver Called when the time of the requested batch is over. */
+  /** @param onOver Called when the delay of the batch is over. */
   constructor(delay: number, onOver: () => void) {
     this.#delay = delay;
     this.#onOver = onOver;
@@ -166,12 +166,12 @@ export class BatchDelay {
     return this.#timer !== undefined;
   }
 
-  /** A batch gets its first chunk. */
+  /** Starts the delay, with the first chunk of a batch. */
   begin(): void {
     this.#due = performance.now() + this.#delay;
   }
 
-  /** Whether the batch has waited for long enough; if not, `onOver` will be called. */
+  /** Whether the delay of the batch is over; otherwise `onOver` will be called. */
   isOver(): boolean {
     if (this.isRunning) return false;
     const rest = this.#due - performance.now();
@@ -189,20 +189,20 @@ export class BatchDelay {
   }
 }
 
-/** The share of the queue that a long pipe has to add from one pause to the next, if its batch is to wait for it. */
+/** The share of the queue that a long pipe must add between two pauses for its batch to wait. */
 const SHARE = 1 / 8;
 
-/** A producer faster than the sink: the next batch starts when the queue is full, or a turn has added nothing. */
+/** A producer faster than the sink: the next batch starts once the queue is full, or a turn has added nothing. */
 export class OutrunningProducer {
-  /** Whether the queue was full before the last batch was done with, and each turn since then has added to it. */
+  /** Whether the queue was full when the last batch ended, and each turn since then has added to it. */
   #isFilling = false;
   /** The queue's size at the last call. */
   #queued = 0;
-  /** The last pause of long pipes that was waited for, and how much was queued then, or when the last batch was written. */
+  /** The last awaited pause of long pipes, and the queue's size then, or when the last batch was written. */
   #pause = 0;
   #queuedAtPause = 0;
 
-  /** A batch was given to the sink. */
+  /** Notes that a batch was passed to the sink. */
   batchGiven(isFull: boolean): void {
     this.#isFilling = isFull;
   }
@@ -212,20 +212,20 @@ export class OutrunningProducer {
     this.#isFilling = true;
   }
 
-  /** The batch is written, with so much queued behind it; returns whether the producer had to wait for that. */
+  /** Notes that the batch is written, with `queued` behind it; returns whether the producer had to wait for that. */
   batchWritten(queued: number): boolean {
     this.#queuedAtPause = this.#queued = queued;
     return this.#isFilling;
   }
 
-  /** At the end of a turn: whether the producer is filling the queue again, with so much in it by now. */
+  /** Called at the end of a turn; returns whether the producer is filling the queue again, now with `queued`. */
   isFilling(queued: number): boolean {
     this.#isFilling &&= queued > this.#queued;
     this.#queued = queued;
     return this.#isFilling;
   }
 
-  /** At the end of a turn: whether a long pipe makes a pause, that may be the one that fills the queue. */
+  /** Called at the end of a turn; returns whether a long pipe pauses that may fill the queue later. */
   isPaused(queued: number, highWaterMark: number): boolean {
     const pause = currentPause();
     if (pause === 0) return false;

@@ -15,7 +15,7 @@ import { type Callback, toCallback, toDictionary } from "../../language/webidl.t
 import type { WritableStreamDefaultController } from "../underlying_sink.ts";
 import type { Batch } from "./batch.ts";
 
-/** Taken once, as for all that streams depend on: faked timers do not stop them. */
+/** Captured once, like all functions that streams depend on, so that faked timers do not stop them. */
 const [setTimeout, clearTimeout] = [globalFunction("setTimeout")!, globalFunction("clearTimeout")!];
 
 /** The options of `retry`. */
@@ -29,7 +29,7 @@ export const retryOptions: Schema<
 const SIZE = /* @__PURE__ */ positive();
 const DELAY = /* @__PURE__ */ milliseconds();
 
-/** The retries of batches that a sink could not write, or not all of, and the call of `onFailed` after the last. */
+/** The retries of batches that a sink failed to write, or wrote in part, and the call of `onFailed` after the last. */
 class Retries {
   readonly #attempts: number;
   readonly #delay: number;
@@ -44,7 +44,7 @@ class Retries {
     this.#sink = sink;
   }
 
-  /** Writes chunks, and again those that failed, as often as `retry` asks. */
+  /** Writes chunks, and retries those that failed as often as `retry` allows. */
   async write(chunks: unknown[], write: (chunks: unknown[]) => unknown, signal: AbortSignal): Promise<void> {
     let rest = chunks;
     for (let attempt = 0;; attempt++) {
@@ -82,10 +82,10 @@ interface Failures {
 }
 
 /**
- * Reads what `writev()` returned for a batch of `count` chunks: `{ failed: [index, …], reason? }`, or anything else if all
- * were written.
+ * Reads what `writev()` returned for a batch of `count` chunks: `{ failed: [index, …], reason? }`, or anything else if
+ * all were written.
  *
- * @throws {TypeError} if `failed` is no list. @throws {RangeError} if it has indexes of no chunk.
+ * @throws {TypeError} if `failed` is no list. @throws {RangeError} if an index is that of no chunk.
  */
 function failuresOf(result: unknown, count: number): Failures | undefined {
   if (!isThenableLike(result)) return undefined;
@@ -120,16 +120,16 @@ function pause(delay: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The method by which an internal sink takes a batch, in place of `writev()`: in the arrays that it came in, not in one. */
+/** The method by which an internal sink takes a batch, in place of `writev()`: in several arrays, not joined. */
 export const WRITE_PARTS: unique symbol = Symbol("writeParts");
 
-/** An underlying sink that takes batches, after conversion, with the algorithms that it gives. */
+/** An underlying sink that takes batches, after conversion, with its algorithms. */
 export class BatchedSinkAlgorithms {
-  /** The most that one call gets, in the strategy's unit. */
+  /** The maximum size of a batch, in the strategy's unit. */
   readonly maxBatch: number;
-  /** The time in ms that the first chunk of a batch waits for others; undefined for the end of the turn. */
+  /** The delay of a batch after its first chunk, in ms; undefined: until the end of the turn. */
   readonly maxDelay: number | undefined;
-  /** The size from which on a batch does not wait. */
+  /** The size from which on a batch is not delayed. */
   readonly minBatch: number;
   readonly #sink: unknown;
   #controller: object | undefined = undefined;
@@ -168,7 +168,7 @@ export class BatchedSinkAlgorithms {
     }
   }
 
-  /** Calls start with the controller that writev will get. */
+  /** Calls start with the controller that `writev()` will get. */
   callStart(controller: object): unknown {
     this.#controller = controller;
     return this.#start?.call(this.#sink, controller);

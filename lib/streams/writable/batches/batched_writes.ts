@@ -26,8 +26,7 @@ import { Batch, BatchDelay, type Batching, type BatchOwner, OutrunningProducer }
 import { BatchedSinkAlgorithms } from "./batched_sink.ts";
 
 /**
- * A stream's queue for a sink that takes batches; and the sink that the rest of the stream sees, which passes the
- * batches on.
+ * The queue of a stream whose sink takes batches, and the sink that the controller calls, which passes the batches on.
  *
  * A batch starts when the queue is full or the stream is closing, otherwise at the end of the turn. So a producer that
  * resumes after the last batch can fill the queue again first. Without that wait, small and large batches would
@@ -37,7 +36,7 @@ import { BatchedSinkAlgorithms } from "./batched_sink.ts";
 export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   readonly #sink: BatchedSinkAlgorithms;
   readonly #maxBatch: number;
-  /** The size from which on the open batch does not wait. */
+  /** The size from which on the open batch is not delayed. */
   readonly #enough: number;
   /** The delay of batches, for sinks with one. */
   readonly #delay: BatchDelay | undefined;
@@ -45,10 +44,10 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   /** The last batch of the queue, which grows. */
   #open: Batch | undefined = undefined;
   #awaitsEndOfTurn = false;
-  /** Whether what is queued is to be written without a wait for more. */
+  /** Whether queued chunks are to be written without a wait for more. */
   #isUrgent = false;
   readonly #producer = new OutrunningProducer();
-  /** Whether a pipe will close the stream when all that is queued is written. */
+  /** Whether a pipe will close the stream once all queued chunks are written. */
   #closes = false;
 
   constructor(sink: BatchedSinkAlgorithms) {
@@ -104,7 +103,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   }
 
   #pullForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean {
-    // Not into the open batch, which may start meanwhile: the iterator's code may end the pipe.
+    // Not into the open batch, which may start meanwhile: code of the iterator may end the pipe.
     const run = pullRun(source, Math.min(this.#room(), ARRAY_LENGTH), pipe);
     if (run.length === 0) return false;
     const { stream, queue } = this.#controller;
@@ -150,7 +149,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
 
   readonly #onEndOfTurn = (): void => {
     this.#awaitsEndOfTurn = false;
-    // What waits behind a batch in flight has its own wait when that has ended.
+    // Chunks behind a batch in flight begin their own delay when that batch has ended.
     if (this.#controller.stream.inFlightWriteRequest !== undefined) return;
     const { queue, highWaterMark } = this.#controller;
     const isFilling = this.#producer.isPaused(queue.totalSize, highWaterMark) ||
@@ -169,7 +168,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     if (hadToWait && !this.#awaitsEndOfTurn) this.#awaitEndOfTurn();
   }
 
-  /** The batch for a chunk of that size: the one that grows, unless it has no room for it. */
+  /** Returns the batch for a chunk of that size: the open one, or a new one if that has no room. */
   #batchFor(size: number): Batch {
     const open = this.#open;
     if (open !== undefined && open.size + size <= this.#maxBatch) return open;
@@ -253,7 +252,7 @@ export function giveBatchedState(underlyingSink: unknown, strategy: unknown, hig
   giveState(state);
 }
 
-/** Queues an internal chunk of size 0 past any lock, and has all writes so far written now; settles with its batch. */
+/** Queues an internal chunk of size 0 in spite of a lock, and writes all queued chunks now; settles with its batch. */
 export function writePastLock(stream: object, chunk: unknown): Promise<void> {
   const state = writableStreamStateOf(stream)!;
   if (state.state === "erroring" || state.state === "errored") return promiseRejectedWith(state.storedError);
@@ -266,7 +265,7 @@ export function writePastLock(stream: object, chunk: unknown): Promise<void> {
   return written;
 }
 
-/** Takes all queued chunks, in order, for a sink that writes them now. The writes' promises settle in their turn. */
+/** Removes and returns all queued chunks, in order, for a sink that writes them now. Their promises stay pending. */
 export function drainBatches(stream: object): unknown[] {
   const { state, controller } = writableStreamStateOf(stream)!;
   if (state !== "writable" || controller.batching === undefined) return [];

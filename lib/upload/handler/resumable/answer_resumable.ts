@@ -6,7 +6,7 @@ import { answerDraft, createsByDraft } from "./draft.ts";
 import { type Exchange, failed, type Fields, maxSizeOf, type Outcome, sessionIn, uploadLimit } from "./exchange.ts";
 import { answerTus, CHECKSUMS, EXTENSIONS, VERSION } from "./tus.ts";
 
-/** The names of fields, as scripts ask for them. */
+/** The value of `Access-Control-Request-Headers`: names of fields. */
 const FIELD_NAMES = /^[!#$%&'*+.^_`|~\w-]+(?: *, *[!#$%&'*+.^_`|~\w-]+)*$/;
 
 const TOLD = "Content-Location, Location, Repr-Digest, Retry-After, Tus-Checksum-Algorithm, Tus-Extension, " +
@@ -17,8 +17,8 @@ const TOLD = "Content-Location, Location, Repr-Digest, Retry-After, Tus-Checksum
 const REMEMBERED = "86400";
 
 /**
- * The fields of CORS for pages of the origins that `allowCrossSite` lets upload; none for others, and other programs. An
- * origin that it names may send cookies, and any of them fields of any names.
+ * Returns the CORS fields for pages of origins in `allowCrossSite`; no fields for other origins and other programs. An
+ * allowed origin may send cookies; any allowed page may send fields of any name.
  *
  * @see {@link https://fetch.spec.whatwg.org/#http-cors-protocol}
  */
@@ -43,7 +43,7 @@ export function corsFields({ allowedOrigins }: Settings, { method, source }: Inc
 
 const METHODS: readonly string[] = ["DELETE", "GET", "HEAD", "PATCH"];
 
-/** The method that counts: clients that cannot send PATCH or DELETE send POST, and say so. */
+/** Returns the effective method: clients without PATCH or DELETE send POST with `X-HTTP-Method-Override`. */
 function methodOf({ method, source }: Incoming): string {
   if (method !== "POST" || fieldOf(source, "tus-resumable") === undefined) return method;
   return fieldOf(source, "x-http-method-override")?.trim().toUpperCase() ?? method;
@@ -53,13 +53,13 @@ export function isForSession({ basePath, sessions }: Settings, request: Incoming
   return sessions !== undefined && sessionIn(request, basePath) !== undefined && METHODS.includes(methodOf(request));
 }
 
-/** Answers a request of a protocol for resumable uploads; undefined if it is of none. Never rejects. */
+/** Answers a request of a protocol for resumable uploads; undefined if it speaks neither. Never rejects. */
 export async function answerResumable(exchange: Exchange): Promise<Outcome | undefined> {
   const { settings, request } = exchange;
   const isTus = fieldOf(request.source, "tus-resumable") !== undefined;
   const method = methodOf(request);
   const isForOne = isForSession(settings, request);
-  // Of tus, whatever method it says: its data is no file.
+  // A request of tus never stores a file by its method alone: its body is upload data.
   const isCreation = isTus ? request.method === "POST" : createsByDraft(settings, request);
   if (!isForOne && !isCreation) return undefined;
   const id = isForOne ? sessionIn(request, settings.basePath) : undefined;

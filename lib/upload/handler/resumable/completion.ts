@@ -10,8 +10,8 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /**
- * Stores what a session has, now that it is whole, tells `onComplete()`, and gives the answer to the upload; again
- * after a kill, or when the response was lost.
+ * Stores the whole data of a session, calls `onComplete()`, and returns the answer to the upload. A request after a
+ * kill or a lost response does this again.
  *
  * @throws {UploadError | Refusal} if the file is refused: the digest is another, or the place is taken.
  * @throws {unknown} what the file system says, and `onComplete()`.
@@ -44,7 +44,7 @@ export async function complete(exchange: Exchange, hold: SessionHold): Promise<A
   return { status, fields: all, body };
 }
 
-/** Holds the data against the digest that the creation announced; returns the digests that the answer tells. */
+/** Checks the data against the digest that the creation announced; returns the digests for the answer. */
 async function verified(
   { settings }: Exchange,
   hold: SessionHold,

@@ -28,13 +28,13 @@ import {
 
 /** The newest interop version, of draft 11. */
 const NEWEST = 8;
-/** The interop versions that are known besides: those of iOS 17, of `tus-js-client`, and of that and iOS 18 to 26. */
+/** The older supported interop versions: of iOS 17, of `tus-js-client`, and of both that and iOS 18 to 26. */
 const SPOKEN: readonly number[] = [3, 5, 6];
 
 /** The iteration of Resumable Uploads for HTTP that a request speaks. */
 interface Draft {
   readonly version: number;
-  /** Whether the sender named it, without which no interim response is sent. */
+  /** Whether the sender named its version, without which no interim response is sent. */
   readonly isNamed: boolean;
 }
 
@@ -45,7 +45,7 @@ function draftOf(exchange: Pick<Exchange, "request">): Draft {
   return { version: isNamed ? version : NEWEST, isNamed };
 }
 
-/** Whether the request completes the upload, as it says itself; undefined if it says nothing. */
+/** Returns whether the request says that it completes the upload; undefined if it does not say. */
 function askedComplete(exchange: Pick<Exchange, "request">, { version }: Draft): boolean | undefined {
   if (version > 3) return parseBoolean(asked(exchange, "upload-complete"));
   const isIncomplete = parseBoolean(asked(exchange, "upload-incomplete"));
@@ -58,7 +58,7 @@ function completeness(isComplete: boolean, { version }: Draft): Fields {
     : { "Upload-Incomplete": isComplete ? "?0" : "?1" };
 }
 
-/** @throws {Refusal} if the request has fields that only those with data may have, as drafts before 06 require. */
+/** @throws {Refusal} if the request has fields that drafts before 06 reserve for requests with data. */
 function requireNoUploadFields(exchange: Exchange, { version }: Draft): void {
   if (version > 6) return;
   const name = ["upload-offset", "upload-complete", "upload-incomplete", "upload-length"]
@@ -152,7 +152,7 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
     try {
       await receive(exchange, lease, state);
     } catch (error) {
-      // The sender has left without the name of what is kept: no request can come for it.
+      // The sender left without the session's URL, so no request can resume it.
       if (!isTold && (error as UploadError).code === "ABORTED") await lease.hold.remove();
       throw error;
     }
@@ -171,7 +171,7 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
   }
   const provided = parseNaturalNumber(asked(exchange, "upload-offset"));
   if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
-  // Early drafts let it be left out: of the first one it means the end, of the other that there is more.
+  // Early drafts allow the field to be missing: the first one means the end then, the next one that more follows.
   const isLast = askedComplete(exchange, draft) ?? (draft.version < 6 ? draft.version === 3 : undefined);
   if (isLast === undefined) throw new Refusal("BAD_FIELD", "Upload-Complete must say whether the data is the last");
   return await withSession(exchange, id, "rufh", async (lease) => {
@@ -184,7 +184,7 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
       throw problem("OFFSET_MISMATCH", message, "mismatching-upload-offset", members);
     }
     if (hold.record.state !== "open") {
-      // The response may have been lost.
+      // The response to the last data may have been lost.
       if (isLast && Number(asked(exchange, "content-length") ?? 0) === 0) {
         return await finish(exchange, hold, draft, state);
       }
@@ -232,13 +232,13 @@ function tooMuch(length: number | undefined, most: number): Refusal | UploadErro
   return new UploadError("TOO_LARGE", `The upload has more than the ${most} bytes that are still accepted`);
 }
 
-/** Returns the length and digests of the content of this request alone, not those of the representation. */
+/** Returns the length and digests of the content of this request alone. */
 function contentOf({ request, settings }: Exchange): Announced {
   const announced = announcedOf(request.source, { ...settings.save, maxBytes: Infinity });
   return { ...announced, digests: new Map([...announced.digests].filter(([field]) => field === "Content-Digest")) };
 }
 
-/** Stores the representation, and answers as its target would have answered one request. */
+/** Stores the representation, and answers as its target would answer a single request. */
 async function finish(exchange: Exchange, hold: SessionHold, draft: Draft, state: State): Promise<Outcome> {
   const { length } = hold.record;
   const { offset } = hold;
@@ -250,7 +250,7 @@ async function finish(exchange: Exchange, hold: SessionHold, draft: Draft, state
   try {
     const answer = await complete(exchange, hold);
     const { Location: file } = answer.fields;
-    // Early drafts let the field name the upload even then.
+    // Early drafts allow the field to name the upload in these responses, too.
     const places: Fields = draft.version > 6 || file === undefined
       ? {}
       : { Location: location, "Content-Location": file };
@@ -279,7 +279,7 @@ async function tellOffset(exchange: Exchange, id: string, draft: Draft, state: S
   });
 }
 
-/** The length of the whole upload, as the request and what came before say. @throws {Refusal} if they say different things. */
+/** Returns the length of the whole upload, by the request and the session. @throws {Refusal} if the two differ. */
 function lengthAfter(
   exchange: Exchange,
   record: SessionRecord | undefined,
@@ -308,18 +308,18 @@ function limitOf({ settings }: Exchange, hold: SessionHold, { version }: Draft):
   return uploadLimit(settings, hold, version === 6 ? "expires" : "max-age");
 }
 
-/** Sends an interim response to who has named a version that is known: others might take it for something else. */
+/** Sends an interim response if the sender has named a supported version: other clients might misread it. */
 function inform({ inform }: Exchange, { version, isNamed }: Draft, fields: Fields): boolean {
   return isNamed && inform?.(104, { "Upload-Draft-Interop-Version": String(version), ...fields }) === true;
 }
 
-/** Whether a body can be kept as it comes and stored later, as that of a form and one to be decoded cannot. */
+/** Whether a body can be kept as it comes and stored later: forms, and bodies to decode, cannot. */
 function isResumable({ save }: Settings, request: Exchange["request"]): boolean {
   const isForm = request.method === "POST" && contentTypeOf({ request }) === "multipart/form-data";
   return !isForm && !(save.decode && asked({ request }, "content-encoding") !== undefined);
 }
 
-/** Whether a request creates an upload. One that has all of what is not resumable is stored as if it asked for nothing. */
+/** Whether a request creates an upload. A complete body that is not resumable is stored as by an ordinary request. */
 export function createsByDraft(settings: Settings, request: Exchange["request"]): boolean {
   if (request.method !== "PUT" && request.method !== "POST") return false;
   const isComplete = askedComplete({ request }, draftOf({ request }));

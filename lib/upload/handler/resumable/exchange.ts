@@ -13,7 +13,7 @@ import type { Settings } from "../settings.ts";
 
 export type Fields = Readonly<Record<string, string>>;
 
-/** Sends an interim response, where that can be done; tells whether it was. */
+/** Sends an interim response if the runtime can; returns whether it did. */
 export type Inform = (status: number, fields: Fields) => boolean;
 
 export interface Exchange {
@@ -32,13 +32,13 @@ export interface Outcome {
 
 const ID = /^[0-9a-f]{32}$/;
 
-/** The session that a request's path names; undefined if it names none. */
+/** Returns the session that a request's path names; undefined if it names none. */
 export function sessionIn({ target }: Incoming, basePath: string): string | undefined {
   const below = pathBelow(target, basePath);
   return below !== undefined && ID.test(below) ? below : undefined;
 }
 
-/** The session that the path of a URL ends with, whatever proxies make of the rest. */
+/** Returns the session that the path of a URL ends with, whatever proxies have put before it. */
 export function sessionOfUrl(url: string): string | undefined {
   const last = url.replace(/[?#].*$/s, "").split("/").at(-1) ?? "";
   return ID.test(last) ? last : undefined;
@@ -77,7 +77,7 @@ export function removeSession(exchange: Exchange, id: string | undefined, protoc
   }, { toRemove: true });
 }
 
-/** Appends the body of the request to a session, up to `maxBytes`, and tells `take` of each batch. */
+/** Appends the body of the request to a session, up to `maxBytes`, and calls `take` with each batch. */
 export async function appendRequest(
   { settings, openBody, counter }: Exchange,
   { hold, signal }: Lease,
@@ -105,7 +105,7 @@ export function failed({ settings }: Pick<Exchange, "settings">, error: unknown,
   };
 }
 
-/** Whether a failure ends an upload for good, rather than leaves it to be resumed. */
+/** Whether a failure ends an upload for good, so that it cannot be resumed. */
 export function isFinal(error: unknown): boolean {
   if (error instanceof Refusal) return error.status < 500;
   return error instanceof UploadError && error.status < 499;
@@ -119,7 +119,7 @@ export function maxSizeOf({ save }: Settings): number {
   return save.maxBytes ?? Infinity;
 }
 
-/** The value of `Upload-Limit`, of an upload or of any; early drafts call the limit for its age otherwise. */
+/** The value of `Upload-Limit`, for one upload or for any; early drafts give the age limit another name. */
 export function uploadLimit(settings: Settings, hold: SessionHold | undefined, age = "max-age"): string {
   const maxSize = maxSizeOf(settings);
   const { maxAge } = settings.sessions!;
@@ -137,7 +137,7 @@ export function requireSize(settings: Settings, length: number | undefined): voi
   throw new Refusal("TOO_LARGE", `The upload has ${length} bytes, and at most ${maxSize} are accepted`);
 }
 
-/** The fields of a creation that tell how the representation is stored once it is whole. */
+/** The fields of a creation that decide how the representation is stored once it is whole. */
 const KEPT_FIELDS = ["if-match", "if-none-match", "if-unmodified-since", "repr-digest"] as const;
 
 export function keptFields({ request }: Exchange): Record<string, string> {
@@ -149,7 +149,7 @@ export function keptFields({ request }: Exchange): Record<string, string> {
   return kept;
 }
 
-/** The request that created a session, as far as storing depends on it. */
+/** Returns the request that created a session, as far as storing depends on it. */
 export function requestOf({ method, fields }: SessionRecord): Request {
   return new Request("http://localhost/", { method, headers: fields });
 }

@@ -61,10 +61,10 @@ function parseMetadata(field: string | undefined): Record<string, string> {
   return metadata;
 }
 
-/** A media type (RFC 9110, section 8.3.1), whatever its parameters say. */
+/** A media type (RFC 9110, section 8.3.1), with or without parameters. */
 const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+ *(?:;[ -~]*)?$/;
 
-/** The media type that metadata gives a file; undefined if it gives none, or something else: any text can be there. */
+/** Returns the media type that metadata give a file; undefined if it is missing, or no media type. */
 function mediaTypeIn({ filetype, contentType, type }: Readonly<Record<string, string>>): string | undefined {
   return [filetype, contentType, type].find((each) => each !== undefined && MEDIA_TYPE.test(each));
 }
@@ -148,7 +148,7 @@ async function create(exchange: Exchange): Promise<Outcome> {
       }),
     };
   } catch (error) {
-    // The sender has no Location of the session, and cannot resume it.
+    // The sender has no `Location` of the session, so it cannot resume it.
     await hold.remove();
     throw error;
   } finally {
@@ -232,7 +232,7 @@ async function learnLength(exchange: Exchange, hold: SessionHold): Promise<void>
   await hold.save({ ...hold.record, length });
 }
 
-/** Appends the body of the request; with a checksum, all of it or nothing. */
+/** Appends the body of the request; if it has a checksum, all of it or nothing. */
 async function receive(exchange: Exchange, lease: Lease): Promise<void> {
   const { settings, request } = exchange;
   const { hold } = lease;
@@ -253,7 +253,7 @@ async function receive(exchange: Exchange, lease: Lease): Promise<void> {
   }
 }
 
-/** Appends the data of partial uploads, which stay as they are, to that of a final one. */
+/** Appends the data of partial uploads to that of a final one; the partial ones stay as they are. */
 async function concatenate(exchange: Exchange, hold: SessionHold, parts: readonly string[]): Promise<void> {
   let length = 0;
   for (const id of parts) {
@@ -297,7 +297,7 @@ async function tellOffset(exchange: Exchange, id: string | undefined): Promise<O
   });
 }
 
-/** @throws {Refusal} if there is content of another type than that of data. */
+/** @throws {Refusal} if the content has another type than `application/offset+octet-stream`. */
 function requireContent(exchange: Exchange, isRequired = false): void {
   if (contentTypeOf(exchange) === DATA_TYPE || (!isRequired && !hasContent(exchange))) return;
   throw new Refusal("UNSUPPORTED", `Data is sent with the type ${DATA_TYPE}`);
