@@ -8,7 +8,7 @@ export class Deadlines {
   readonly #watch: SenderWatch;
   readonly #expire: (reason: unknown) => void;
   readonly #timer: Timer | undefined;
-  /** One interval for the whole upload, since a timer for each chunk would cost more. */
+  /** The interval of a whole upload: a timer for each chunk would cost more. */
   readonly #looks: Interval | undefined;
 
   constructor(options: SaveBodyOptions & InnerOptions, pace: Pace, expire: (reason: unknown) => void) {
