@@ -1,4 +1,4 @@
-import { afterPoll } from "../runtime/mod.ts";
+import { afterPoll, keepsFailedImports } from "../runtime/mod.ts";
 import { DeadlineList, Timer } from "../timers/mod.ts";
 import type { ResolvedOptions } from "./http_client_options.ts";
 import { HttpError } from "./http_error.ts";
@@ -7,7 +7,7 @@ import { CallContext, type LiveCall, LiveCalls } from "./calls.ts";
 import { isWatched } from "./diagnostics/diagnostics_channel.ts";
 import type { FetchRequest } from "./request/fetch_request.ts";
 import type { Failure } from "./response/response_body.ts";
-import type { Target } from "./origin/open_connection.ts";
+import { load, type Target } from "./origin/open_connection.ts";
 import { Origin, type OriginHost, originKey } from "./origin/origin.ts";
 
 /** Origins that are remembered although nothing is under way there. */
@@ -42,6 +42,7 @@ export class ClientCore implements OriginHost {
     const hasHooks =
       (proxyOf ?? lookup ?? connect ?? allowAddress ?? onEvent ?? onInformational ?? check) !== undefined;
     this.context = hasHooks ? new CallContext() : undefined;
+    if (keepsFailedImports) load(true).catch(() => {}); // while there are descriptors
   }
 
   /**

@@ -66,5 +66,8 @@ export function holdTlsReads(socket: TLSSocket, held: boolean): void {
   else below?.readStart?.();
 }
 
+/** Whether the runtime lets no later import of a module succeed once one has failed, as for want of a descriptor: Bun 1.4. */
+export const keepsFailedImports: boolean = "Bun" in globalThis;
+
 /** Whether the runtime collects channels of `node:diagnostics_channel` that nothing holds, though they have subscribers: Bun 1.4. */
 export const collectsChannels: boolean = "Bun" in globalThis;

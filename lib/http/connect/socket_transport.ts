@@ -129,10 +129,7 @@ export class SocketTransport implements Transport {
   attach(events: TransportEvents): void {
     this.#events = events;
     const socket = this.#socket;
-    if (this.#closed) {
-      queueMicrotask(() => events.onClose(this.#error));
-      return;
-    }
+    if (this.#closed) return queueMicrotask(() => events.onClose(this.#error));
     socket.on("drain", this.#onDrain);
     socket.on("end", () => {
       this.#gathered.flush();

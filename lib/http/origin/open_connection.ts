@@ -21,7 +21,7 @@ export let responses: typeof import("../response/decoded_body.ts");
 let h1: typeof import("../h1/connection.ts") | undefined;
 let h2: typeof import("../h2/session.ts") | undefined;
 
-async function load(mayBeHttp2: boolean, origin: string): Promise<void> {
+export async function load(mayBeHttp2: boolean, origin?: string): Promise<void> {
   const modules = Promise.all([import("../response/decoded_body.ts"), import("../h1/connection.ts")]);
   [responses, h1] = await loaded(modules, origin);
   if (mayBeHttp2) h2 = await loaded(import("../h2/session.ts"), origin);

@@ -97,10 +97,7 @@ class BodyTee implements BodyConsumer {
     }
     this.#isRunning = false;
     const { outcome } = source;
-    if (outcome === undefined) {
-      if (this.#isWanted) source.want(this);
-      return;
-    }
+    if (outcome === undefined) return this.#isWanted ? source.want(this) : undefined;
     for (const branch of this.branches) {
       if (outcome.isWhole) branch.end(outcome.trailers);
       else branch.fail(outcome.reason);

@@ -7,8 +7,16 @@ import { promisify } from "node:util";
 // Deno itself ends without a descriptor, and Windows has no such limit.
 const skip = "Deno" in globalThis || process.platform === "win32";
 
-test("a client whose modules cannot be read fails with an HttpError", { skip }, async () => {
+async function run(which: string): Promise<string> {
   const script = fileURLToPath(new URL("loads_without_descriptors.ts", import.meta.url));
-  const { stdout } = await promisify(execFile)("sh", ["-c", 'ulimit -n 200; exec "$0" "$1"', process.execPath, script]);
-  assert.equal(stdout.trim(), "true CONNECTION_REFUSED http://test true");
+  const args = ["-c", 'ulimit -n 200; exec "$0" "$1" "$2"', process.execPath, script, which];
+  return (await promisify(execFile)("sh", args)).stdout.trim();
+}
+
+test("a client whose modules cannot be read fails with an HttpError", { skip }, async () => {
+  assert.equal(await run("late"), "true CONNECTION_REFUSED http://test true");
+});
+
+test("a client that was there before descriptors ran short serves again after that", { skip }, async () => {
+  assert.equal(await run("early"), "fine");
 });
