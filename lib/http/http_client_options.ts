@@ -180,8 +180,8 @@ export interface HttpClientOptions {
    */
   pingInterval?: number;
   /**
-   * The time limit of the answer to a PING, in ms. A session with requests is closed then; the process, and `close()`,
-   * wait as long for a server to have read its bodies.
+   * The time of silence after a PING, in ms. A session with requests is closed then; the process, and `close()`, wait as
+   * long for a server to have read its bodies.
    * @default 10_000
    */
   pingTimeout?: number;
