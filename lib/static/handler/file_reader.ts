@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { close, fstatSync, read, type Stats, statSync } from "node:fs";
 import type { FileParts } from "../answer/answer.ts";
 import type { Variant } from "../answer/variant.ts";
@@ -21,6 +22,7 @@ export class FileReader {
   readonly #variant: Variant;
   readonly #parts: FileParts["parts"];
   readonly #descriptor: number;
+  readonly #opened: Stats;
   #index = 0;
   #offset = 0;
   #isReading = false;
@@ -31,7 +33,8 @@ export class FileReader {
     this.#variant = variant;
     this.#parts = parts;
     this.#descriptor = openToRead(variant.representation.file);
-    if (this.#isUnchanged()) return;
+    this.#opened = fstatSync(this.#descriptor);
+    if (matches(this.#opened, variant)) return;
     this.close();
     throw this.#changed();
   }
@@ -58,7 +61,7 @@ export class FileReader {
       else length = await this.#readFile(buffer, wanted, part.start + this.#offset);
       this.#offset += length;
       // Only now is all of it known to be of one version: the last piece is not sent if it is not.
-      if (!this.#isClosed && this.ahead === 0 && !this.#isUnchanged()) throw this.#changed();
+      if (!this.#isClosed && this.ahead === 0 && !await this.#isUnchanged()) throw this.#changed();
     } catch (error) {
       this.close();
       throw error;
@@ -74,8 +77,20 @@ export class FileReader {
     if (!this.#isReading) close(this.#descriptor, ignore);
   }
 
-  #isUnchanged(): boolean {
-    return matches(fstatSync(this.#descriptor), this.#variant);
+  /** Whether the file is as it was opened. Its time may be set back: where only that of its status is another, bytes tell. */
+  async #isUnchanged(): Promise<boolean> {
+    const found = fstatSync(this.#descriptor);
+    const { size, sha256, isUnhashed } = this.#variant.representation;
+    if (!matches(found, this.#variant)) return false;
+    if (found.ctimeMs === this.#opened.ctimeMs || found.nlink !== this.#opened.nlink || isUnhashed) return true;
+    const hash = createHash("sha256");
+    const bytes = new Uint8Array(PIECE);
+    for (let at = 0; at < size && !this.#isClosed;) {
+      const length = await this.#readFile(bytes, Math.min(PIECE, size - at), at);
+      hash.update(bytes.subarray(0, length));
+      at += length;
+    }
+    return this.#isClosed || hash.digest("base64") === sha256;
   }
 
   #changed(): Error {

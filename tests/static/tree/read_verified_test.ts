@@ -5,6 +5,8 @@ import { closeSync, futimesSync, openSync, statSync, writeSync } from "node:fs";
 import { appendFile, mkdir, rename, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
+import type { Variant } from "../../../lib/static/answer/variant.ts";
+import { FileReader } from "../../../lib/static/handler/file_reader.ts";
 import type { Representation } from "../../../lib/static/scan/representation.ts";
 import { readContent, readVerified } from "../../../lib/static/scan/file_content.ts";
 import type { TurnSlicer } from "../../../lib/timers/mod.ts";
@@ -103,5 +105,33 @@ test(
       } as unknown as TurnSlicer;
       const { sha256 } = await readContent(file, turns);
       assert.equal(sha256, createHash("sha256").update(new Uint8Array(2_000_000).fill(1)).digest("base64"));
+    }),
+);
+
+test(
+  "a file that is written over while it is sent, and has its time again, is sent whole only if it has the same bytes",
+  {
+    skip: needs("modes"),
+  },
+  () =>
+    inFolder(async (folder) => {
+      const file = join(folder, "file");
+      const size = 500_000;
+      const representation = await representationOf(file, new Uint8Array(size));
+      await utimes(file, 1.7e9, 1.7e9);
+      const { mtimeMs, ino } = await stat(file);
+      const variant = { mtimeMs, ino, representation } as unknown as Variant;
+      for (const byte of [0, 1]) {
+        const reader = new FileReader({ variant, parts: [{ start: 0, end: size }] });
+        const read = async (): Promise<void> => {
+          for (let at = 0; at < size;) {
+            at += await reader.read(new Uint8Array(reader.ahead));
+            if (at < 200_000) writeOver(file, byte);
+          }
+        };
+        if (byte > 0) await assert.rejects(read(), /was changed while it was sent/);
+        else await read();
+        reader.close();
+      }
     }),
 );
