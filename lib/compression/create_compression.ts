@@ -75,11 +75,7 @@ export interface Compression {
   readonly fetch: <Rest extends unknown[]>(
     handler: (request: Request, ...rest: Rest) => Response | Promise<Response>,
   ) => (request: Request, ...rest: Rest) => Promise<Response>;
-  /**
-   * Has what is written to a response of `node:http` or `node:http2` compressed; the middleware of Connect and Express.
-   * Calls `next()`, if given, when that is set up. The response has a method `flush()`, which is seldom needed: whatever
-   * was written by the end of a turn of the event loop is sent then.
-   */
+  /** Compresses what is written to a response of `node:http` or `node:http2`; the middleware of Connect and Express. */
   readonly node: (
     req: IncomingMessage | Http2ServerRequest,
     res: ServerResponse | Http2ServerResponse,
@@ -93,12 +89,12 @@ export interface Compression {
 }
 
 /**
- * Creates what compresses responses with zstd, brotli or gzip, as their clients accept.
+ * Creates a compressor of responses with zstd, brotli or gzip, as their clients accept.
  *
- * Compressed are responses whose type is compressible, by the MIME database or `types`, that are not encoded already, are not parts
- * (206), allow it (`no-transform` does not) and are not known to be shorter than `threshold`. `Vary` is extended, a strong
- * `ETag` is made weak, and fields that describe the uncompressed bytes are removed. Compression never delays: whenever a
- * body pauses, its client can read everything so far.
+ * Compressed are responses whose type is compressible, by the MIME database or `types`, that are not encoded already,
+ * are not parts (206), allow it (`no-transform` does not) and are not known to be shorter than `threshold`. `Vary` is
+ * extended, a strong `ETag` is made weak, and fields that describe the uncompressed bytes are removed. Compression
+ * never delays: whenever a body pauses, its client can read everything so far.
  *
  * @throws {TypeError | RangeError} if an option is not what it should be.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}

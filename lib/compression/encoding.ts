@@ -15,7 +15,7 @@ export function gzipWhole(bytes: Uint8Array, level: number): Uint8Array<ArrayBuf
   if (checksum === undefined) return compressSync(bytes, { format: "gzip", level });
   const deflated = compressSync(bytes, { format: "deflate-raw", level });
   const whole = new Uint8Array(HEADER_LENGTH + deflated.length + TRAILER_LENGTH);
-  // RFC 1952, section 2.3: deflate, no time, how hard it was tried, and no operating system.
+  // RFC 1952, section 2.3: deflate, no time, the compression effort, and no operating system.
   whole.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, effort(level), 255]);
   whole.set(deflated, HEADER_LENGTH);
   const trailer = new DataView(whole.buffer, HEADER_LENGTH + deflated.length);
@@ -49,10 +49,10 @@ const PIECE = 32 * 1024;
 
 const utf8 = new TextEncoder();
 
-/** A chunk that waits, in memory of its producer, or text, which is encoded piece by piece. */
+/** A pending chunk: bytes in memory of the producer, or text, which is encoded piece by piece. */
 export class WaitingChunk implements Iterable<Uint8Array> {
   readonly #content: Uint8Array | string;
-  /** In bytes; of text in its UTF-16 code units, which are no more. */
+  /** In bytes; of text in UTF-16 code units, of which there are no more than bytes. */
   readonly length: number;
 
   constructor(content: Uint8Array | string) {
@@ -60,7 +60,7 @@ export class WaitingChunk implements Iterable<Uint8Array> {
     this.length = content.length; // fixed now: the producer may transfer its buffer
   }
 
-  /** Its bytes; throws a TypeError if its buffer was transferred or made smaller meanwhile. */
+  /** The bytes of the chunk; throws a TypeError if its buffer was transferred or made smaller meanwhile. */
   get bytes(): Uint8Array {
     const content = this.#content;
     if (typeof content === "string") return utf8.encode(content);
@@ -68,7 +68,7 @@ export class WaitingChunk implements Iterable<Uint8Array> {
     throw new TypeError("a chunk's buffer was transferred before all of it was read");
   }
 
-  /** Cuts it into pieces for steps of an encoder. */
+  /** Yields the chunk in pieces for steps of an encoder. */
   *[Symbol.iterator](): Generator<Uint8Array, undefined> {
     const content = this.#content;
     for (let start = 0, end = 0; start < this.length; start = end) {
@@ -89,21 +89,21 @@ interface StreamLimits {
   readonly level: number;
 }
 
-/** Pages and data that come in pieces: 0.16 to 0.28 MiB for each stream. Higher levels of gzip are for whole bodies. */
+/** The limits for pages and data that come in pieces: 0.16 to 0.28 MiB for each stream. Whole bodies have none. */
 const PASSING: Readonly<Record<CompressionCoding, StreamLimits>> = {
   zstd: { windowLog: 15, level: 22 },
   br: { windowLog: 15, level: 11 },
   gzip: { level: 9 },
 };
 
-/** Streams of events, which stay open for hours, many at a time, and give little at once: 0.1 to 0.24 MiB each. */
+/** The limits for streams of events, of which many stay open for hours and send little: 0.1 to 0.24 MiB each. */
 const LASTING: Readonly<Record<CompressionCoding, StreamLimits>> = {
   zstd: { windowLog: 14, level: 1 },
   br: { windowLog: 16, level: 1 },
   gzip: { level: 6 },
 };
 
-/** The coding whose limits and level another one has. */
+/** The plain coding with the limits and levels that apply to a coding. */
 const KIN: Readonly<Record<Encoding["coding"], CompressionCoding>> = {
   zstd: "zstd",
   br: "br",
@@ -122,7 +122,7 @@ export function openBodyEncoder(settings: Settings, encoding: Encoding, type: st
   const { windowLog, level } = limits[KIN[coding]];
   const encoder = openEncoder(formatIn(encoding), {
     level: streamLevel(coding, levelOf(settings, encoding, level)),
-    // With a dictionary, one in which that can be referred to from as much as the window would hold without it.
+    // With a dictionary, the window holds the dictionary as well as what it would hold without it.
     windowLog: dictionary === undefined
       ? windowLog
       : Math.min(Math.ceil(Math.log2(dictionary.length + 2 ** windowLog!)), MOST_WINDOW_LOG),
@@ -143,7 +143,7 @@ export function encodeWhole(settings: Settings, encoding: Encoding, bytes: Uint8
   return small;
 }
 
-/** Compresses with the runtime's own codec, where that is faster than ours. */
+/** Compresses with the runtime's own codec, where that is faster than WebAssembly. */
 function wholeByRuntime(
   coding: Encoding["coding"],
   level: number,
@@ -164,7 +164,7 @@ function wholeByOurs(encoding: Encoding, level: number, bytes: Uint8Array): Uint
   return small;
 }
 
-/** log2 of brotli's window for a whole body: the smaller one takes 0.85 of the time, for the same number of bytes. */
+/** Returns log2 of brotli's window for a whole body: the smaller one takes 0.85 of the time, for the same size. */
 function brotliWindowLog(length: number): number {
   if (length <= 2 ** 18) return 18;
   return length <= 2 ** 22 ? 22 : 24;
@@ -174,7 +174,7 @@ function formatIn({ coding }: Encoding): Format {
   return coding === "dcz" || coding === "dcb" ? coding : formatOf[coding];
 }
 
-/** brotli does not use a dictionary below a certain level. */
+/** Returns the level of an encoding; brotli ignores dictionaries below a certain level. */
 function levelOf({ levels, lateness }: Settings, encoding: Encoding, most: number): number {
   const wanted = Math.min(levels[KIN[encoding.coding]], most, lateness?.isLate() ? HURRIED : Infinity);
   return Math.max(wanted, ranges[formatIn(encoding)].min);
@@ -217,7 +217,7 @@ function* recordedPieces(pieces: Iterable<Uint8Array>, recorder: BodyRecorder): 
   }
 }
 
-/** Returns what `encode` returns; undefined, with a warning, if it throws: the response is sent as it is then. */
+/** Returns what `encode` returns. If it throws, warns and returns undefined: the response is sent uncompressed then. */
 export function unlessItFails<T>({ warn }: Settings, { coding }: Encoding, encode: () => T): T | undefined {
   try {
     return encode();
@@ -228,8 +228,8 @@ export function unlessItFails<T>({ warn }: Settings, { coding }: Encoding, encod
 }
 
 /**
- * An encoder that is opened on the first bytes to encode: a stream that has yet to begin takes no memory. Its first step
- * throws a RangeError if memory runs out.
+ * An encoder that opens with the first bytes to encode: a stream without data takes no memory. Its first step throws a
+ * RangeError if memory runs out.
  */
 export function lazyEncoder(open: () => BodyEncoder): BodyEncoder {
   let encoder: BodyEncoder | undefined;

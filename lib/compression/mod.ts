@@ -1,5 +1,6 @@
 /**
- * Compresses responses as they are made: pages, JSON, events; and sends events to many, compressed once.
+ * Compression of responses as they are made (pages, JSON, events), and events for many clients, compressed once.
+ * @module
  *
  * @example Compress what a server sends
  * ```ts

@@ -42,8 +42,8 @@ export function argumentsOf(
 }
 
 /**
- * The bytes of a text, a view or a buffer, of which runtimes and protocols take some; undefined for anything else. Text
- * of more than `most` units, to be sent as UTF-8, is returned as it is.
+ * The bytes of a text, a view or a buffer; undefined for anything else. Not every runtime and protocol accepts all of
+ * these. Text of more than `most` units, to be sent as UTF-8, is returned as it is.
  * @throws {TypeError} if a buffer is detached, which Node takes for an empty one.
  */
 export function contentOf(chunk: unknown, encoding: unknown, most: number): Uint8Array | string | undefined {
@@ -54,7 +54,7 @@ export function contentOf(chunk: unknown, encoding: unknown, most: number): Uint
   return Buffer.from(chunk, (encoding || "utf8") as BufferEncoding);
 }
 
-/** The error for a chunk that {@linkcode contentOf} has no bytes of, with the code that Node's has. */
+/** The error for a chunk without content by {@linkcode contentOf}, with the code of Node's own error. */
 export function refusal(chunk: unknown, encoding: unknown): TypeError {
   const [code, what] = chunk === null
     ? ["ERR_STREAM_NULL_VALUES", "null"]
@@ -64,12 +64,12 @@ export function refusal(chunk: unknown, encoding: unknown): TypeError {
   return Object.assign(new TypeError(`Cannot write ${what} to a response: use a string or bytes`), { code });
 }
 
-/** Methods that change the head of a response, which a head that is written refuses, or that make it. */
+/** Methods that change the head of a response, which throw after the head is written, or that write it. */
 const AFTER_HEAD = ["setHeader", "setHeaders", "appendHeader", "removeHeader", "_implicitHeader"] as const;
 
 /**
- * Has a response look as if its head were made, until the returned function is called. `make` makes the
- * head after that, before anything that depends on it.
+ * Makes a response behave as if its head were sent, until the returned function is called. `make` then sends the head
+ * before the first call that depends on it.
  */
 export function holdHead(res: ServerResponse, make: () => void): () => void {
   const names = ["headersSent", ...AFTER_HEAD] as const;
@@ -91,7 +91,7 @@ export function holdHead(res: ServerResponse, make: () => void): () => void {
   };
 }
 
-/** Sets the fields that `writeHead()` was given: an object, or an array of names and values, flat or in pairs. */
+/** Sets fields from the argument of `writeHead()`: an object, or an array of names and values, flat or in pairs. */
 export function setHeaders(res: ServerResponse, given: unknown): void {
   if (!Array.isArray(given)) {
     for (const [name, value] of Object.entries(given ?? {})) {

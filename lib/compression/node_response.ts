@@ -29,7 +29,7 @@ interface Queued {
   readonly isLast: boolean;
 }
 
-/** Has what is written to `res` compressed, if its head allows it when that is written. */
+/** Compresses what is written to `res`, if its head allows it at the first write. */
 export function compressNode(settings: Settings, req: IncomingMessage, res: ServerResponse): void {
   if (!res.headersSent && !res.writableEnded) new NodeResponse(settings, req, res).replaceMethods();
 }
@@ -41,7 +41,7 @@ class NodeResponse {
   readonly #res: ServerResponse;
   readonly #plain: Methods;
   #isDecided = false;
-  /** Ends that `writeHead()` was called and the head waits for the body's first piece, as Node sends both together. */
+  /** Restores the methods of the head, while that waits for the body's first piece: Node sends both together. */
   #releaseHead: (() => void) | undefined;
   #encoding: Encoding | undefined;
   #isMarked = false;
@@ -49,13 +49,13 @@ class NodeResponse {
   /** The body's compressed form, if all of it was given to `end()`. */
   #whole: Uint8Array | undefined;
   #isEnded = false;
-  /** Callbacks of writes whose output is still in the encoder. */
+  /** Callbacks of writes whose output the encoder still holds. */
   readonly #waiting: Written[] = [];
-  /** Callbacks that went with output to the runtime: Deno forgets some of them when the client leaves. */
+  /** Callbacks passed to the runtime with output: Deno drops some of them when the client leaves. */
   readonly #sent = new Set<Written>();
-  /** Writes that wait for their turn: a large one is encoded over several turns, and later ones follow it. */
+  /** Pending writes: a large one is encoded over several turns, and later ones wait behind it. */
   readonly #queue: Queued[] = [];
-  /** Calls after `end()` while it waits in the queue: refused as the runtime does it, once that has run. */
+  /** Calls after `end()` while that is queued: the runtime refuses them, once `end()` has run. */
   readonly #late: (() => void)[] = [];
   #willFlush = false;
   #isClosed = false;
@@ -89,7 +89,7 @@ class NodeResponse {
     res.once("close", () => this.#closed());
   }
 
-  /** Chooses the coding, once, before the head is written. `body` is its first piece, all of it, or unknown yet. */
+  /** Chooses the coding, once, before the head is written. `body` is its first piece, all of it, or unknown so far. */
   #decide(body: "piece" | WaitingChunk | undefined): void {
     if (this.#isDecided) return;
     this.#isDecided = true;
@@ -151,7 +151,7 @@ class NodeResponse {
     });
   }
 
-  /** Whether the body's length matters, nothing about the head is refused, and the protocol does not send it by itself. */
+  /** Whether the head can wait for the body's length: that matters, and the head has no errors to report at once. */
   #mayWait(status: number): boolean {
     const isKnown = this.#res.hasHeader("content-length") || this.#res.hasHeader("trailer");
     return this.#req.httpVersionMajor === 1 && status >= 200 && !isKnown;
@@ -168,7 +168,7 @@ class NodeResponse {
     return res;
   }
 
-  /** Runs a step that sends the head. The runtime may refuse it: another one may follow then, for which is decided anew. */
+  /** Runs a step that sends the head. If the runtime refuses the step, the coding is chosen anew for the next one. */
   #withHead<T>(step: () => T): T {
     try {
       return step();
@@ -233,7 +233,7 @@ class NodeResponse {
     this.#implyHead();
     if (this.#mustWait(waiting)) {
       this.#enqueue({ chunk: waiting, written, isLast: true });
-      // As it would be without the queue.
+      // The value that the property has without the queue.
       Object.defineProperty(this.#res, "writableEnded", { value: true, configurable: true });
       return this.#res;
     }
@@ -249,8 +249,8 @@ class NodeResponse {
   }
 
   /**
-   * Has the runtime judge what is no bytes. Bun may write a `String` object, which is no part of an encoded body: so
-   * the body is sent as it is, or the chunk is refused here.
+   * Passes a chunk of another type to the runtime, which refuses most. Bun writes `String` objects, which cannot be
+   * encoded here: the body is then sent uncompressed, or the chunk refused.
    */
   #asItIs<T>(inPlain: () => T, chunk: unknown, encoding: unknown): T {
     if (this.#isMarked) throw refusal(chunk, encoding);
@@ -259,7 +259,7 @@ class NodeResponse {
     return this.#withHead(inPlain);
   }
 
-  /** Makes the head, of which an encoder's first output may come too late: it throws here if it cannot be sent. */
+  /** Sends the head before an encoder's first output, which may come too late. Throws if it cannot be sent. */
   #implyHead(): void {
     const res = this.#res;
     if (!res.headersSent) this.#withHead(() => res.writeHead(res.statusCode));
@@ -285,7 +285,7 @@ class NodeResponse {
     this.#encodeQueue().catch((error) => this.#fail(error));
   }
 
-  /** Encodes what waits, some in each turn, as fast as the client reads. */
+  /** Encodes pending writes, some in each turn, as fast as the client reads. */
   async #encodeQueue(): Promise<void> {
     const encoder = this.#encoder ??= this.#open(this.#encoding!);
     while (this.#queue.length > 0) {
@@ -306,7 +306,7 @@ class NodeResponse {
     for (const step of this.#late.splice(0)) step();
   }
 
-  /** Sends output; settles when there is room in the response, or when that is closed. */
+  /** Sends output; settles when the response has room, or is closed. */
   #putAndWait(output: Uint8Array): void | Promise<void> {
     this.#put([output]);
     if (this.#isClosed || !needsDrain(this.#res)) return;
@@ -344,7 +344,7 @@ class NodeResponse {
     });
   }
 
-  /** Sends output. Callbacks of writes that gave none are called with those of the next one that does. */
+  /** Sends output. Callbacks of writes without output are called with those of the next one that has some. */
   #put(output: readonly Uint8Array[], written?: Written): void {
     if (written !== undefined) this.#waiting.push(written);
     for (const [i, piece] of output.entries()) {
@@ -371,12 +371,12 @@ class NodeResponse {
     const code = "ERR_STREAM_DESTROYED";
     const error = Object.assign(new Error("Cannot call write after a stream was destroyed"), { code });
     this.#takeWaiting()?.(error);
-    // Once the runtime has called those that it does not forget.
+    // After the runtime has called the callbacks that it keeps.
     atEndOfTurn(() => this.#sent.forEach((written) => written(error)));
     for (const step of this.#late.splice(0)) step();
   }
 
-  /** Ends a response whose codec has failed, so that its client cannot take it for whole. */
+  /** Ends a response whose codec has failed, in a way that its client cannot take it for complete. */
   #fail(error: unknown): boolean {
     this.#settings.warn(`a response was cut off: ${(error as Error).message}`);
     this.#encoder?.close();
@@ -385,7 +385,7 @@ class NodeResponse {
   }
 }
 
-/** Whether `drain` is still to come, also for listeners that were added before the wrapper. */
+/** Whether `drain` is still to come, even for listeners that were added before the wrapper. */
 function needsDrain(res: ServerResponse): boolean {
   return res.writableNeedDrain ?? (res as unknown as Http2ServerResponse).stream.writableNeedDrain;
 }

@@ -18,7 +18,7 @@ import { Timer } from "../timers/mod.ts";
 import { Dictionaries } from "./dictionaries/dictionaries.ts";
 import { type DictionaryOptions, dictionaryOptions } from "./dictionaries/options.ts";
 
-/** Returns a function that warns, and never throws: what is left to do where something failed has to be done. */
+/** Returns a function that warns and never throws, so that the work after a failure is done. */
 export function warningTo(onWarning: (reason: string) => void): (reason: string) => void {
   return (reason) => {
     try {
@@ -33,9 +33,9 @@ export function warnOnConsole(reason: string): void {
   console.warn(reason);
 }
 
-/** The time in ms from one look at the clock to the next, while responses are compressed. */
+/** The interval at which lateness is measured while responses are compressed, in ms. */
 const PERIOD = 100;
-/** The lateness in ms from which the event loop is late. It is no longer when it is below half of that. */
+/** The lateness in ms from which the event loop counts as late, until it falls below half of that. */
 const LATE = 20;
 
 /** The lateness of the event loop's timers, which is measured while it is queried. */
@@ -197,10 +197,10 @@ export const compressionOptions: SchemaOf<
 export interface Settings {
   readonly codings: readonly CompressionCoding[];
   readonly levels: Readonly<Record<CompressionCoding, number>>;
-  /** Tells when to try less hard. */
+  /** The lateness by which levels are lowered. */
   readonly lateness: Pick<Lateness, "isLate"> | undefined;
   readonly threshold: number;
-  /** Types that are compressed besides those that always are. */
+  /** Types to compress besides the default ones. */
   readonly types: MediaRanges | undefined;
   readonly filter: ((response: CompressibleResponse) => boolean) | undefined;
   readonly dictionaries: Dictionaries | undefined;
@@ -220,7 +220,7 @@ export function settingsOf(options: CompressionOptions, lateness: Settings["late
   };
 }
 
-/** Loads the codecs of `settings`; a warning tells if one cannot be used here. */
+/** Loads the codecs of `settings`; warns of those that cannot be used here. */
 export async function loadCodecs({ codings, warn }: Settings): Promise<void> {
   await loadEncoders(codings, formatOf, (coding, why) => warn(`responses are not compressed with ${coding}: ${why}`));
 }

@@ -32,7 +32,7 @@ export interface Encoding {
 /** A content coding with a dictionary (RFC 9842). */
 export type DictionaryCoding = "dcz" | "dcb";
 
-/** Fields that describe the bytes of the body: of the identity, not of what is sent. */
+/** Fields that describe the bytes of the uncompressed body, not of the encoded one. */
 const OF_THE_BYTES = namesNotWith("encoded");
 
 /**
@@ -57,7 +57,7 @@ export function chooseCoding(settings: Settings, exchange: Exchange, length?: nu
   return { coding: delta ?? coding!, dictionary, recorder: use?.recorder };
 }
 
-/** The coding with a dictionary that the client likes best, if it likes one as well as `other`. */
+/** Returns the coding with a dictionary that the client likes best, if it likes it as well as `other`. */
 function withDictionary(
   { codings }: Settings,
   accepted: string | null | undefined,
@@ -78,7 +78,7 @@ export function markEncoded(fields: ResponseFields, coding: Encoding["coding"]):
   weakenTag(fields);
 }
 
-/** Whether a response has a body that may be sent in another coding, or may confirm one that has: a 304 needs no type. */
+/** Whether a response has a body that may be encoded, or may confirm one that was: a 304 needs no type. */
 function mayBeCoded({ types }: Settings, { method, status, fields }: Exchange): boolean {
   if (status < 200 || status === 204 || status === 205 || status === 206) return false;
   if (method === "CONNECT" || fields.get("content-range") !== undefined) return false;
@@ -89,7 +89,7 @@ function mayBeCoded({ types }: Settings, { method, status, fields }: Exchange): 
   return isCompressibleType(type) || MORE_TYPES.test(type) || Boolean(types?.accepts(type));
 }
 
-/** Types of text and of records that the MIME database says nothing of. */
+/** Compressible types of text and of records that the MIME database lacks. */
 const MORE_TYPES = new RegExp(
   String
     .raw`^application/(?:(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines|yaml|protobuf|msgpack)|json-seq|cbor|cbor-seq|` +
@@ -115,7 +115,7 @@ export function preferred({ codings }: Settings, accepted: string | null | undef
   return likedBest(codings, accepted, (coding) => isEncoderLoaded(formatOf[coding]));
 }
 
-/** Returns the coding that a client likes best, if it likes one as well as none; of equals, that which stands first. */
+/** Returns the coding that a client likes best, if not less than none; among equals, the first. */
 export function likedBest<Coding extends CompressionCoding>(
   codings: readonly Coding[],
   accepted: string | null | undefined,
@@ -137,11 +137,11 @@ function revalidate(settings: Settings, { accepted, url, request, fields }: Exch
   if (settings.dictionaries?.mayUseFor(url)) addToVary(fields, "Available-Dictionary");
   const tag = fields.get("etag");
   if (tag === undefined || preferred(settings, accepted) === undefined) return;
-  // A strong tag that the client has was sent as it is: of a file, say, that was encoded already.
+  // A strong tag that the client has was sent for unencoded bytes, as of a file that was compressed already.
   if (!ifMatchHolds(request("if-none-match") ?? "", tag)) weakenTag(fields);
 }
 
-/** A strong tag is for the very bytes that it was made of (RFC 9110, section 8.8.3). */
+/** Weakens a strong tag, which stands for the bytes that it was made of (RFC 9110, section 8.8.3). */
 function weakenTag(fields: ResponseFields): void {
   const tag = fields.get("etag");
   if (tag?.startsWith('"')) fields.set("etag", `W/${tag}`);

@@ -12,7 +12,7 @@ import {
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded, type ResponseFields } from "./policy.ts";
 
-/** The beginning of a body that is read already, and the rest of it. */
+/** The beginning of a body that was read, and the reader of the rest. */
 export interface BodySource {
   readonly reader: ReadableStreamDefaultReader<Uint8Array>;
   /** Chunks that came before. */
@@ -21,10 +21,10 @@ export interface BodySource {
   readonly reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
 }
 
-/** A source gives no chunk in a turn of the event loop. */
+/** The result of a read if its source gives no chunk in a turn of the event loop. */
 const PAUSED: unique symbol = Symbol("paused");
 
-/** The microtasks in which bodies of text and bytes are read, with some to spare. */
+/** The number of microtasks within which bodies of text and bytes can be read, with a margin. */
 const READY_WITHIN = 12;
 
 /** Settles as `reading` does, or with {@linkcode PAUSED} when the turn ends before that. */
@@ -32,12 +32,12 @@ async function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof PAUSED> {
   let isSettled = false;
   const settle = (): void => void (isSettled = true);
   reading.then(settle, settle);
-  // Saves the timer, which takes longer than all the rest: 60 of 85 µs on Deno.
+  // Avoids the timer, which takes longer than all other steps: 60 of 85 µs on Deno.
   for (let i = 0; i < READY_WITHIN && !isSettled; i++) await undefined;
   if (isSettled) return await reading;
   return await new Promise((resolve, reject) => {
     reading.then(resolve, reject);
-    // One turn more, so that what came from the network in this one has had its microtasks.
+    // One turn more, so that chunks that the network delivered in this one have had their microtasks.
     atEndOfTurn(() => atEndOfTurn(() => resolve(PAUSED)));
   });
 }
@@ -76,12 +76,12 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
   readonly #encoder: BodyEncoder;
   readonly #begun: WaitingChunk[];
   #reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
-  /** The steps to come of the chunk that is being encoded. */
+  /** The remaining steps of the chunk that is being encoded. */
   #steps: Iterator<Uint8Array, unknown> | undefined;
-  /** Whether the encoder holds something that was not put out. */
+  /** Whether the encoder holds bytes that were not flushed. */
   #isDirty = false;
   #isCancelled = false;
-  /** The source's failure, kept until everything that it gave has been put out. */
+  /** The source's failure, kept until its bytes before the failure were flushed. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor({ reader, begun, reading }: BodySource, encoder: BodyEncoder) {
@@ -113,7 +113,7 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
     await this.#reader.cancel(reason);
   }
 
-  /** Encodes a piece of the last chunk, or reads the next one, or flushes; returns whether there was output. */
+  /** Encodes a piece of the current chunk, reads the next chunk, or flushes; returns whether there was output. */
   async #step(controller: ReadableStreamDefaultController<Uint8Array>): Promise<boolean> {
     const steps = this.#steps;
     if (steps !== undefined) {
@@ -148,7 +148,7 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
     return this.#encoder.flush();
   }
 
-  /** Returns the output that the encoder still holds; none if it is the encoder that has failed. */
+  /** Returns the output that the encoder still holds; none if the encoder has failed. */
   #rest(): Uint8Array[] {
     try {
       return this.#flush();
@@ -163,7 +163,7 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
   }
 }
 
-/** The fields of a `Response`; of one whose fields are immutable, as those of `fetch()` are, a copy is changed. */
+/** The fields of a `Response`; immutable ones, such as those of `fetch()`, are copied before a change. */
 class HeaderFields implements ResponseFields {
   #headers: Headers;
   #isCopy = false;
@@ -184,7 +184,7 @@ class HeaderFields implements ResponseFields {
     if (this.#headers.has(name)) this.#change((headers) => headers.delete(name));
   }
 
-  /** Returns `response` with the changes; made anew only if its own headers cannot be changed. */
+  /** Returns `response` with the changes; a new one only if its own headers are immutable. */
   giveTo(response: Response): Response {
     return this.#isCopy ? this.make(response, response.body) : response;
   }
@@ -234,7 +234,7 @@ export function compressResponse(settings: Settings, request: Request, response:
   return encoded(chosen, encodedBody({ reader, begun: [], reading: undefined }, encoder));
 }
 
-/** Compresses a response like {@linkcode compressResponse}, but a body that is complete within this turn in one call. */
+/** Compresses a response like {@linkcode compressResponse}, but in one call if its body ends within this turn. */
 export async function compressReady(settings: Settings, request: Request, response: Response): Promise<Response> {
   const chosen = choose(settings, request, response, "the handler returned");
   if ("sent" in chosen) return chosen.sent;
@@ -257,7 +257,7 @@ function choose(settings: Settings, request: Request, response: Response, source
   const accepted = headers.get("accept-encoding");
   const exchange = { method, url, accepted, status, request: (name: string) => headers.get(name), fields };
   const encoding = chooseCoding(settings, exchange);
-  // The body is not looked at any earlier: one that has been looked at is a stream for Deno.serve(), whose length is not known.
+  // The body is read as late as possible: once its stream exists, Deno.serve() does not know its length any more.
   if (encoding === undefined || (response.body === null && method !== "HEAD")) return { sent: fields.giveTo(response) };
   if (response.bodyUsed || response.body?.locked) {
     settings.warn("a response is sent as it is: its body has been read already, or is being read");
@@ -267,14 +267,14 @@ function choose(settings: Settings, request: Request, response: Response, source
   return method === "HEAD" ? { sent: headOnly(chosen) } : chosen;
 }
 
-/** Returns the response to HEAD with an empty stream: for a null body, servers send `Content-Length: 0`, unlike for GET. */
+/** Returns a response to HEAD with an empty stream: for null, servers send `Content-Length: 0`, unlike for GET. */
 function headOnly(chosen: Chosen): Response {
   void chosen.response.body?.cancel().catch(() => {});
   const empty = new globalThis.ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });
   return encoded(chosen, empty);
 }
 
-/** Reads what is there of a body without waiting for more: all of it, or its beginning. */
+/** Reads the available beginning of a body, or all of it, without waiting for more. */
 async function begin(reader: BodySource["reader"]): Promise<WaitingChunk | BodySource> {
   const begun: WaitingChunk[] = [];
   let length = 0;

@@ -121,7 +121,7 @@ export const compress: FastifyPlugin<{ readonly compression: Pick<Compression, "
   },
 );
 
-/** A plugin that Fastify does not give a scope of its own. */
+/** Marks a plugin as one that Fastify gives no scope of its own. */
 function shared<Options>(plugin: FastifyPlugin<Options>): FastifyPlugin<Options> {
   return Object.assign(plugin, { [Symbol.for("skip-override")]: true });
 }

@@ -86,7 +86,7 @@ export function compress(compression: Pick<Compression, "fetch">): HonoMiddlewar
   if (fault !== undefined) throw fault;
   let isTyped: boolean | undefined;
   return async (context, next) => {
-    // Bun gives a text its type only when it is sent. With fields of its own, if none, Hono gives it one.
+    // Bun adds the type of a text only when it is sent, while Hono adds one if the response has fields of its own.
     isTyped ??= new Response("text").headers.has("content-type");
     if (!isTyped) context.header?.("accept-encoding");
     await next();

@@ -5,7 +5,7 @@ import { addToVary, type Exchange } from "../policy.ts";
 import type { DictionaryOptions, DictionaryRoute } from "./options.ts";
 import { type BodyRecorder, Recorders, TemplateMaker } from "./recorders.ts";
 
-/** Bytes that a client has, too. */
+/** The bytes of a dictionary that a client has, too. */
 class Dictionary {
   readonly bytes: Uint8Array;
   /** The SHA-256 in base64, as `Available-Dictionary` has it. */
@@ -20,15 +20,15 @@ class Dictionary {
 /** The most versions of one resource that are kept. */
 const MOST_VERSIONS = 4;
 
-/** Bytes that a version takes beside its own and its resource's name, about. */
+/** The approximate overhead of a stored version, in bytes. */
 const OVERHEAD = 512;
 
-/** Returns the size that a version counts with; names are included, as clients choose them, of any length. */
+/** Returns the size that a version counts with, including its name: clients choose names, of any length. */
 function sizeOf(resource: string, { bytes }: Dictionary): number {
   return bytes.length + resource.length + OVERHEAD;
 }
 
-/** The last versions of public responses, within a number of bytes. */
+/** The last versions of public responses, within a limit of bytes. */
 class FormerVersions {
   readonly #most: number;
   /** By the resource, the least recently used first; the newest version is last. */
@@ -69,10 +69,10 @@ class FormerVersions {
   }
 }
 
-/** Fields of a request by which a response may be for one user alone. */
+/** Fields of a request that may make the response personal. */
 const OF_A_USER = ["authorization", "cookie"];
 
-/** Whether a response is a page, and nothing tells that it is for one user: else none of it becomes part of a dictionary. */
+/** Whether a response is a page, and not personal by its fields: no other response becomes part of a dictionary. */
 export function isForNobodyAlone({ method, status, request, fields }: Exchange): boolean {
   if (method !== "GET" || status !== 200) return false;
   if (fields.get("content-type")?.toLowerCase().startsWith("text/event-stream")) return false; // it is no page, and endless
@@ -93,11 +93,11 @@ export function isPublic(exchange: Exchange): boolean {
 const NAME_LENGTH = 32;
 
 export interface DictionaryUse {
-  /** A dictionary that the client has, and the response may be compressed with. */
+  /** A dictionary that the client has, and that the response may be compressed with. */
   readonly dictionary: Dictionary | undefined;
-  /** Takes the body, if it may become one. */
+  /** Records the body, if it may become a dictionary. */
   readonly recorder: BodyRecorder | undefined;
-  /** Adds the fields that tell the client of dictionaries for later. */
+  /** Adds the fields that announce dictionaries for later requests. */
   offer(): void;
 }
 
@@ -117,7 +117,7 @@ class Route {
     this.template = new Dictionary(typeof template === "string" ? new TextEncoder().encode(template) : template);
   }
 
-  /** Whether a template is to be made. */
+  /** Whether the template is still to be made. */
   get isOpen(): boolean {
     return this.template === undefined && !this.maker.isDone;
   }
@@ -128,14 +128,14 @@ class Route {
     return path.length >= before.length + after.length && path.startsWith(before) && path.endsWith(after);
   }
 
-  /** The field that tells for which paths the template is. */
+  /** Returns the field that names the paths that the template is for. */
   useAsDictionary(): string {
     const { length } = this.#before;
     return useAsDictionary(this.#path, this.#after === undefined ? undefined : { start: length, end: length + 1 });
   }
 }
 
-/** The dictionaries of routes and of former versions: which response may use which, and which may become one. */
+/** The dictionaries of routes and of former versions, and the choice of the one for a response. */
 export class Dictionaries {
   readonly #options: Required<DictionaryOptions>;
   readonly #routes: readonly Route[];
@@ -169,7 +169,7 @@ export class Dictionaries {
     return this.#options.path + hash.replace(/[^0-9A-Za-z]/g, "_").slice(0, NAME_LENGTH);
   }
 
-  /** Whether a response at a URL may depend on the dictionaries of its client, for all that its 304 tells. */
+  /** Whether a response at a URL may depend on the dictionaries of its client, as far as a 304 shows. */
   mayUseFor(url: string): boolean {
     return this.#options.memory > 0 || this.#routeOf(pathOf(url)) !== undefined;
   }
@@ -178,7 +178,7 @@ export class Dictionaries {
     return this.#routes.find((route) => route.matches(path));
   }
 
-  /** Returns what dictionaries mean to a response, and adds to its `Vary`; undefined if nothing. */
+  /** Returns the dictionaries for a response, and adds to its `Vary`; undefined if there are none. */
   useFor(exchange: Exchange): DictionaryUse | undefined {
     const { url, request, fields } = exchange;
     const path = pathOf(url);
@@ -210,7 +210,7 @@ export class Dictionaries {
   #recorder(exchange: Exchange, route: Route | undefined, resource: string | undefined): BodyRecorder | undefined {
     if (route === undefined && resource === undefined) return undefined;
     return this.#recorders.recorder(resource ?? pathOf(exchange.url), (body) => {
-      // Header fields may have been added since: both conditions are checked again.
+      // Fields may have been added after the head was checked, so both conditions are checked again.
       const fits = body.length <= this.#options.memory;
       if (resource !== undefined && fits && isPublic(exchange)) this.#former.add(resource, body);
       if (route === undefined || !mayBeInTemplate(exchange)) return;
@@ -220,12 +220,12 @@ export class Dictionaries {
   }
 }
 
-/** Whether a response may become part of a template. A query may hold what only one user knows, and pages repeat it. */
+/** Whether a response may become part of a template: not with a query, which may be secret and is repeated in pages. */
 function mayBeInTemplate(exchange: Exchange): boolean {
   return isForNobodyAlone(exchange) && !exchange.url.includes("?");
 }
 
-/** The hash of the dictionary that the client has, if the page that asks could read the response. */
+/** The hash of the dictionary that the client has, if the page that made the request may read the response. */
 function hashIn({ request, fields }: Exchange): string | undefined {
   const field = request("available-dictionary");
   if (!field) return undefined;

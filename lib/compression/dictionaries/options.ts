@@ -28,7 +28,7 @@ export interface DictionaryRoute {
   /** The path; a `*` in it, one at most, stands for anything. Of several routes the first that matches counts. */
   readonly path: string;
   /**
-   * The dictionary: bytes that the responses have in common, without personal data.
+   * The dictionary, of bytes that the responses have in common, without personal data.
    *
    * @default made from the first responses, if the route is public
    */
@@ -63,8 +63,8 @@ export interface DictionaryOptions {
    */
   readonly routes?: readonly DictionaryRoute[];
   /**
-   * The bytes of former versions of public responses to keep, with their URLs: clients that have one get the difference.
-   * 0 keeps none.
+   * The bytes of former versions of public responses to keep, with their URLs: clients that have one get a delta. 0
+   * keeps none.
    *
    * @default 16777216
    */
@@ -79,7 +79,7 @@ export interface DictionaryOptions {
 
 const MEMORY = 16 * 1024 * 1024;
 const PATH = "/.well-known/compression-dictionaries/";
-/** A path as it is in a request: nothing in it is encoded, as nothing needs to be. */
+/** A path without encoded characters, as requests contain it. */
 const PLAIN_PATH = /^\/[!$&'()+,\-./0-9:;=@A-Z_a-z~]*$/;
 
 export const dictionaryRoute: SchemaOf<DictionaryRoute, "public"> = /* @__PURE__ */ schema(
@@ -108,7 +108,7 @@ export const dictionaryOptions: SchemaOf<DictionaryOptions, keyof DictionaryOpti
   }),
 );
 
-/** A route with a path, and with a template or leave to make one. */
+/** An option that is a route with a path, and with a template or the permission to make one. */
 function wholeRoute(): Member<DictionaryRoute> {
   return {
     ...nested(dictionaryRoute),

@@ -2,22 +2,22 @@ import { Buffer } from "node:buffer";
 import { atEndOfTurn, joinBytes } from "../../streams/internal.ts";
 
 const LARGEST_BODY = 512 * 1024;
-/** The most bytes that all bodies under way hold. */
+/** The maximum bytes of all bodies that are being recorded. */
 const MOST_TOGETHER = 4 * 1024 * 1024;
-/** The time in ms after which a body that is still under way makes room for another one of the same name. */
+/** The time in ms after which an unfinished recording is dropped for another body of the same name. */
 const PATIENCE = 10_000;
 
 /** Collects a body as it passes. */
 export interface BodyRecorder {
   write(chunk: Uint8Array): void;
   end(): void;
-  /** The body will not be completed. Does nothing after {@linkcode BodyRecorder.end}. */
+  /** Drops the recording. Does nothing after {@linkcode BodyRecorder.end}. */
   close(): void;
 }
 
-/** Records bodies: of those of one name, one at a time, and all within {@linkcode MOST_TOGETHER}. */
+/** Records bodies: one at a time of each name, and all within {@linkcode MOST_TOGETHER}. */
 export class Recorders {
-  /** Under way, by name; the oldest is first. */
+  /** Unfinished recordings by name, the oldest first. */
   readonly #open = new Map<string, Recorder>();
   readonly #now: () => number;
   held = 0;
@@ -27,8 +27,8 @@ export class Recorders {
   }
 
   /**
-   * Returns a recorder of a body, from its first chunk on, unless another of that name records. `onEnd` is called with
-   * the body in a later turn than it ends in: sessions set their cookies when the head is sent.
+   * Returns a recorder of a body, from its first chunk on, unless another of that name records. `onEnd` is called a
+   * turn after the end of the body, since sessions may add a cookie when the head is sent.
    */
   recorder(name: string, onEnd: (body: Uint8Array) => void): BodyRecorder {
     let recorder: Recorder | undefined;
@@ -88,7 +88,7 @@ interface Recorder {
 
 /** The number of different responses that a template is made from. */
 const SAMPLES = 6;
-/** The attempts to make a template, if the samples have little in common. */
+/** The number of attempts to make a template, if the samples have little in common. */
 const TRIES = 3;
 /** The largest template in bytes: it is loaded by every client, once. */
 const LARGEST = 64 * 1024;
@@ -99,7 +99,7 @@ const PIECES = /[^<\n,{]*\n|[<,{]?[^<\n,{]*/g;
 
 /** Makes a template from the first responses of a route: pieces that more than half of them have, and no others. */
 export class TemplateMaker {
-  /** Texts, one character a byte. */
+  /** The samples as strings with one character for each byte. */
   readonly #samples = new Set<string>();
   #tries = 0;
   isDone = false;
@@ -117,7 +117,7 @@ export class TemplateMaker {
   }
 }
 
-/** The pieces of the sample with the most common ones that more than half of all samples have, in their order. */
+/** Returns the pieces that more than half of all samples have, in the order of the sample with the most of them. */
 function templateOf(samples: readonly string[]): string {
   const pieces = samples.map((sample) => sample.match(PIECES)!);
   const counts = new Map<string, number>();

@@ -32,7 +32,7 @@ import { atEndOfTurn } from "../../streams/internal.ts";
  * ```
  */
 export interface ChannelStats {
-  /** The subscribers at the moment. */
+  /** The current number of subscribers. */
   readonly subscribers: number;
   /** The events sent so far. */
   readonly events: number;
@@ -64,18 +64,18 @@ export interface EventChannel {
    * @throws {RangeError} if `retry` is no number of milliseconds.
    */
   readonly send: (event: ChannelEvent) => void;
-  /** Returns a response whose body is the events from now on, after those since the request's `Last-Event-ID`. */
+  /** Returns a response whose body is the events from now on; the missed ones since `Last-Event-ID` come first. */
   readonly subscribe: (request: Request) => Response;
-  /** Has a response of `node:http` or `node:http2` be the events from now on, as {@linkcode EventChannel.subscribe}. */
+  /** Makes a response of `node:http` or `node:http2` a stream of events, as {@linkcode EventChannel.subscribe} does. */
   readonly node: (
     req: IncomingMessage | Http2ServerRequest,
     res: ServerResponse | Http2ServerResponse,
   ) => void;
-  /** Ends all responses; later subscribers get a 204, which tells their clients not to come again. */
+  /** Ends all responses; later subscribers get a 204, after which their clients do not connect again. */
   readonly close: () => void;
   /** Returns the channel's numbers. */
   readonly stats: () => ChannelStats;
-  /** Resolves when the codecs are loaded: earlier subscribers get their events uncompressed. */
+  /** Resolves when the codecs are loaded: subscribers before that get events uncompressed. */
   readonly ready: () => Promise<void>;
 }
 
@@ -112,21 +112,21 @@ export function createEventChannel(options: EventChannelOptions = {}): EventChan
   };
 }
 
-/** The most openings that are kept for others who missed the same. */
+/** The maximum number of cached openings, for other subscribers that missed the same events. */
 const MOST_OPENINGS = 8;
 
 class Channel implements Reports {
   readonly #settings: ChannelSettings;
   readonly #history: History;
-  /** Set while there are subscribers, and put off by each event. */
+  /** Set while there are subscribers; restarted by each event. */
   readonly #heartbeat: Timer;
   /** All subscribers, with their feeds. */
   readonly #subscribers = new Map<Subscriber, Feed>();
   readonly #plain = new PlainFeed();
   readonly #encoded = new Map<ChannelCoding, EncodedFeed>();
-  /** Subscribers that get nothing until they have read all that they were sent. */
+  /** Subscribers that get no events until they have read everything sent to them. */
   readonly #skipping = new Set<Subscriber>();
-  /** Encoded openings, by their coding and where in the history they begin; right until the next event. */
+  /** Encoded openings, by coding and start in the history; valid until the next event. */
   readonly #openings = new Map<string, Opening>();
   /** Texts of this turn. */
   #pending = "";
@@ -224,7 +224,7 @@ class Channel implements Reports {
     this.#add(new NodeSubscriber(this, res, this.#settings.maxBuffered), coding, opening);
   }
 
-  /** Chooses a subscriber's coding, and encodes what it gets first: uncompressed if the codec fails. */
+  /** Chooses a subscriber's coding, and encodes its opening: uncompressed if the codec fails. */
   #admit(
     accepted: string | null | undefined,
     lastEventId: string | null | undefined,
@@ -298,7 +298,7 @@ function fieldsFor(coding: ChannelCoding | undefined): Record<string, string> {
   };
 }
 
-/** The id in a field whose bytes are UTF-8, which most servers read as Latin-1. */
+/** Returns the id in a field: most servers decode its UTF-8 bytes as Latin-1. */
 function fromHeader(value: string): string {
   if (/[^\0-\xff]/.test(value)) return value; // it has been decoded already
   try {

@@ -56,18 +56,18 @@ class Lane {
     this.#open = open;
   }
 
-  /** Whether the next text refers to nothing before it. */
+  /** Whether the next text is encoded without references to earlier text. */
   get isClosed(): boolean {
     return this.#encoder === undefined;
   }
 
-  /** Encodes text, so that it can be decoded at once. */
+  /** Encodes text and flushes, so that it can be decoded at once. */
   encode(text: Uint8Array): Uint8Array {
     this.#encoder ??= this.#open();
     return joined([...this.#encoder.write(text), ...this.#encoder.flush()]);
   }
 
-  /** Frees the encoder: the next text begins anew. */
+  /** Frees the encoder: the next text begins a new stream. */
   close(): void {
     this.#encoder?.close();
     this.#encoder = undefined;
@@ -79,14 +79,14 @@ interface Traits {
   readonly level: number;
   readonly windowLog?: number;
   readonly header: Uint8Array;
-  /** The bytes that end an encoder's flushed output before that of another one; none if they go together. */
+  /** The bytes that end an encoder's flushed output before that of the next one; empty if outputs can be joined. */
   readonly partEnd: Uint8Array;
 }
 
 const traitsOf: Readonly<Record<ChannelCoding, Traits>> = {
-  // An encoder's output is a frame; an empty raw block marked as the last one ends it (RFC 8878, section 3.1.1.2).
+  // An encoder's output is a frame, which an empty raw block marked as the last one ends (RFC 8878, section 3.1.1.2).
   zstd: { level: 3, windowLog: 17, header: new Uint8Array(0), partEnd: Uint8Array.of(1, 0, 0) },
-  // Its outputs are blocks of one deflate stream, since each begins and ends at a whole byte (RFC 1951).
+  // Outputs are blocks of one deflate stream, since each begins and ends at a byte boundary (RFC 1951).
   gzip: { level: 6, header: Uint8Array.of(31, 139, 8, 0, 0, 0, 0, 0, 0, 255), partEnd: new Uint8Array(0) },
 };
 
@@ -147,7 +147,7 @@ export class EncodedFeed implements Feed {
     if (!sets.map((set) => set.delete(subscriber)).includes(true)) return;
     const { place } = subscriber;
     const length = this.#length - place.joinedAt;
-    // Its own text and the channel's were both followed by the same.
+    // The channel and the subscriber have sent the same text since it joined.
     place.crc = (shifted(place.crc, length) ^ this.#crc) >>> 0;
     place.length += length;
   }

@@ -4,7 +4,7 @@ export class History {
   readonly #mostLength: number;
   /** The newest is last. */
   #events: { readonly id: string | undefined; readonly text: string }[] = [];
-  /** Events before it are dropped, and removed from the array now and then. */
+  /** The index of the first valid event; earlier ones are dropped, and removed from the array at intervals. */
   #first = 0;
   #length = 0;
 
@@ -25,7 +25,7 @@ export class History {
     this.#first = 0;
   }
 
-  /** Returns where the events after the last one with that id begin; all that are kept if none has it any more. */
+  /** Returns the index behind the last event with that id; the first index if no event has it. */
   startAfter(id: string): number {
     let start = this.#events.length;
     while (start > this.#first && this.#events[start - 1].id !== id.trim()) start--;
@@ -38,9 +38,9 @@ export class History {
 }
 
 export interface Subscriber {
-  /** The feed's notes about it. */
+  /** The state that the feed keeps about the subscriber. */
   readonly place: Place;
-  /** Sends shared `bytes`; returns whether the reader keeps up. They do not count while nothing else waits. */
+  /** Sends shared `bytes`; returns whether the reader keeps up. Bytes count only if others are pending already. */
   write(bytes: Uint8Array): boolean;
   end(bytes: Uint8Array): void;
   /** Cuts the response off. */
@@ -48,17 +48,17 @@ export interface Subscriber {
 }
 
 export interface Place {
-  /** Whether its reader is within a part of the coding that has to be ended. */
+  /** Whether the reader is inside a part of the coding that has to be ended. */
   isWithin: boolean;
-  /** gzip's checksum of everything that was sent before it joined; once it has, XORed with that of the channel then. */
+  /** gzip's checksum of the text sent before it joined; after that, XORed with the channel's checksum at that time. */
   crc: number;
-  /** The length in bytes of everything that was sent before it joined. */
+  /** The length in bytes of the text sent before it joined. */
   length: number;
-  /** The length of the channel's text then. */
+  /** The length of the channel's text when it joined. */
   joinedAt: number;
 }
 
-/** The first thing that a subscriber is sent: text of its own, encoded. */
+/** The encoded text that a subscriber gets before it joins. */
 export interface Opening {
   readonly bytes: Uint8Array;
   readonly crc: number;
@@ -70,11 +70,11 @@ export interface Opening {
 export interface Feed {
   /** Encodes text for a subscriber that is about to join. */
   open(text: Uint8Array): Opening;
-  /** Has a subscriber get everything from the next text on; `opening` is left out if it was here before. */
+  /** Sends a subscriber all texts from the next one on; `opening` is left out if it was here before. */
   join(subscriber: Subscriber, opening?: Opening): void;
-  /** Has it get nothing more, until it joins again. */
+  /** Sends a subscriber no more texts until it joins again. */
   leave(subscriber: Subscriber): void;
-  /** Sends text to all, and returns the subscribers that don't keep up. */
+  /** Sends text to all subscribers, and returns those that don't keep up. */
   send(text: Uint8Array): Subscriber[];
   /** Returns the bytes that complete a subscriber's response. */
   ending(subscriber: Subscriber): Uint8Array;

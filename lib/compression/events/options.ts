@@ -62,8 +62,8 @@ function checkedField(name: string, value: string): string {
 }
 
 /**
- * A content coding that the subscribers of a channel can share: brotli is none, since a reader cannot begin in the middle
- * of it.
+ * A content coding that the subscribers of a channel can share: brotli is excluded, since a reader cannot join in the
+ * middle of it.
  *
  * @example Use gzip alone
  * ```ts
@@ -108,8 +108,8 @@ export interface EventChannelOptions {
    */
   historyLength?: number;
   /**
-   * The time in ms without an event after which a comment is sent, so that nothing between takes the connection for
-   * dead; 0 sends none.
+   * The time in ms without an event after which a comment is sent, so that proxies do not close the idle connection; 0
+   * sends none.
    *
    * @default 15000
    */
@@ -159,7 +159,7 @@ export const eventChannelOptions: SchemaOf<EventChannelOptions, Exclude<keyof Ev
   });
 
 export interface ChannelSettings extends Omit<ReturnType<typeof eventChannelOptions>, "retry" | "onWarning"> {
-  /** The first thing that a subscriber gets: it tells the client that the connection stands. */
+  /** The first text for a subscriber, which shows the client that the connection works. */
   readonly greeting: string;
   readonly warn: (reason: string) => void;
 }
@@ -175,7 +175,7 @@ export function channelSettings(options: EventChannelOptions): ChannelSettings {
   };
 }
 
-/** Loads the codecs; a warning tells if one cannot be used here. */
+/** Loads the codecs; warns of those that cannot be used here. */
 export async function loadChannelCodecs({ codings, warn }: ChannelSettings): Promise<void> {
   await loadEncoders(
     codings,
@@ -184,7 +184,7 @@ export async function loadChannelCodecs({ codings, warn }: ChannelSettings): Pro
   );
 }
 
-/** The codecs' formats of the codings: gzip's header and trailer are each subscriber's own. */
+/** The codecs' formats of the codings: gzip's header and trailer are sent for each subscriber. */
 export const formatOfChannel = { zstd: "zstd", gzip: "deflate-raw" } as const;
 
 /** Whether a coding's codec is loaded. */

@@ -2,12 +2,12 @@ import type { ServerResponse } from "node:http";
 import { newPlace, type Place, type Subscriber } from "./feed.ts";
 
 export interface Reports {
-  /** It reads everything that it was sent, after it did not keep up. */
+  /** Called when a subscriber that did not keep up has read everything sent to it. */
   drained(subscriber: Subscriber): void;
   left(subscriber: Subscriber): void;
 }
 
-/** Has the stream ask for more when all of it has been read, and not before. */
+/** The high-water mark by which the stream pulls only when all of it has been read. */
 const HIGH_WATER_MARK = 1;
 
 /** A subscriber that reads the body of a `Response`. */
@@ -15,7 +15,7 @@ export class StreamSubscriber implements Subscriber, UnderlyingDefaultSource<Uin
   readonly place: Place = newPlace();
   readonly #reports: Reports;
   readonly #maxBuffered: number;
-  /** The bytes that may wait now, those that came when none did among them. */
+  /** The bytes that may be pending now, including those that came when none were. */
   #allowed = 0;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
 
@@ -66,7 +66,7 @@ export class NodeSubscriber implements Subscriber {
   readonly #reports: Reports;
   readonly #res: ServerResponse;
   readonly #maxBuffered: number;
-  /** The bytes written since the response was found full, beside those that filled it. */
+  /** The bytes written since the response was full, without those that filled it. */
   #buffered = 0;
   #isWaiting = false;
 
@@ -88,7 +88,7 @@ export class NodeSubscriber implements Subscriber {
     return this.#buffered <= this.#maxBuffered;
   }
 
-  /** Whether the application has ended the response, which closes only when its client has read everything. */
+  /** Whether the application has ended the response, which closes only once its client has read everything. */
   get #isEnded(): boolean {
     return this.#res.writableEnded;
   }

@@ -24,7 +24,7 @@ export function without(fields: Fields, names: readonly string[]): string[] {
   return fields.filter((_, i) => !names.includes(fields[i - i % 2].toLowerCase()));
 }
 
-/** The fields of a whole representation that go with a response of that kind. */
+/** Returns those fields of a whole representation that a response of that kind has. */
 export function fieldsFor(kind: AnswerKind, fields: Fields): string[] {
   const kept: string[] = [];
   for (let i = 0; i < fields.length; i += 2) {
@@ -33,32 +33,32 @@ export function fieldsFor(kind: AnswerKind, fields: Fields): string[] {
   return kept;
 }
 
-/** `fields` with `names`, a list, added to `Vary`. */
+/** Returns `fields` with `names`, a list, added to `Vary`. */
 export function varying(fields: Fields, names: string): Fields {
   const vary = joinedNames(`${valueOf(fields, "Vary") ?? ""}, ${names}`);
   return vary === "" ? fields : [...without(fields, ["vary"]), "Vary", vary];
 }
 
-/** The body from a file that is not in memory: ranges of its bytes, and the bytes that go between them. */
+/** A body read from a file: ranges of its bytes, and the bytes between them. */
 export interface FileParts {
   readonly variant: Variant;
   readonly parts: readonly (ByteRange | Uint8Array<ArrayBuffer>)[];
 }
 
-/** Keeps no copy: most answers are made for one request. */
+/** Reports no room for a copy: most answers are made for one request. */
 const never = (): boolean => false;
 
-/** An answer to a request, made once and given to any number of them, or made for one. */
+/** An answer to a request, made for one request or shared by many. */
 export class Answer {
   readonly status: number;
   readonly fields: Fields;
-  /** All of the body; undefined if there is none, or it is in `file`. */
+  /** The whole body; undefined if there is none, or it is in `file`. */
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
   readonly file: FileParts | undefined;
   readonly #hasRoomFor: (size: number) => boolean;
   #ready: ReadyResponse | undefined;
 
-  /** @param hasRoomFor Whether a copy of so many bytes may be kept, so that more of the same answer take less time. */
+  /** @param hasRoomFor Whether a copy of so many bytes may be kept, which makes repeated answers faster. */
   constructor(
     status: number,
     fields: Fields,
@@ -76,12 +76,12 @@ export class Answer {
     return new Answer(this.status, [...this.fields, ...fields], this.bytes ?? this.file);
   }
 
-  /** The same answer with `names`, a list, added to its `Vary`. */
+  /** Returns the same answer with `names`, a list, added to its `Vary`. */
   varyingBy(names: string): Answer {
     return new Answer(this.status, varying(this.fields, names), this.bytes ?? this.file);
   }
 
-  /** A new Response with all of it, if none of it is in a file. */
+  /** Returns a new Response with the whole body, if none of it is in a file. */
   response(): Response {
     return (this.#ready ??= new ReadyResponse(this.bytes, this.init(), this.#hasRoomFor)).make();
   }

@@ -33,7 +33,7 @@ export function evaluate(request: RequestFields, chosen: Variant): Verdict {
   return ifModifiedSinceHolds(since, lastModified) ? "go on" : chosen;
 }
 
-/** Whether `If-Range` lets `Range` count (RFC 9110, 13.1.5). A date of many variants or of just now is weak (8.8.2.2). */
+/** Whether `If-Range` lets `Range` count (RFC 9110, 13.1.5). Dates of several variants, or too recent, are weak. */
 export function ifRangeHolds(request: RequestFields, { resource, tag }: Variant): boolean {
   const field = request.get("if-range");
   if (!isThere(field)) return true;
@@ -55,7 +55,7 @@ function isThere(field: string | null | undefined): field is string {
   return field !== null && field !== undefined;
 }
 
-/** The ranges of `variant` for `field`, or a 416 (RFC 9110, 14); `"ignored"` if that is due; undefined if the file changed. */
+/** Returns the ranges of `variant` for `field`; a 416 (RFC 9110, 14); `"ignored"`; or undefined for a changed file. */
 export function answerRange(field: string, variant: Variant): Answer | "ignored" | undefined {
   const { size } = variant.representation;
   const ranges = parseRange(field, size);
@@ -79,10 +79,10 @@ export function answerRange(field: string, variant: Variant): Answer | "ignored"
 
 const ASK_AGAIN = ["Retry-After", "1", "Cache-Control", "no-store"];
 
-/** Called when a variant's file is not as scanned. */
+/** Called when a variant's file differs from the scan. */
 export type OnFault = (variant: Variant) => void;
 
-/** Answers a GET or HEAD request for a file. Returns undefined if it is of the previous deploy, and gone. */
+/** Answers a GET or HEAD request for a file. Returns undefined if the file of the previous deploy is gone. */
 export function answerResource(
   resource: Resource,
   method: string,

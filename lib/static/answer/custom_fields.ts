@@ -4,7 +4,7 @@ import { Answer, type Fields, type RequestFields, valueOf, varying } from "./ans
 import { type StaticHandlerOptions, warnOnce } from "./options.ts";
 import type { Settings } from "./settings.ts";
 
-/** The permission that a preflight asks for. `*` stands for every request field but `Authorization`. */
+/** The permission that preflights get. `*` stands for every request field but `Authorization`. */
 export const PREFLIGHT: readonly string[] = [
   "Access-Control-Allow-Methods",
   "GET, HEAD, OPTIONS",
@@ -18,7 +18,7 @@ export const PREFLIGHT: readonly string[] = [
 const ORIGIN = /^[!-~]{1,1000}$/;
 const URL_ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+$/;
 
-/** Whether the request is a preflight: a browser asks if a page of another origin may send another request. */
+/** Whether the request is a preflight, by which browsers check that a page of another origin may send a request. */
 export function isPreflight(method: string, request: RequestFields): boolean {
   return method === "OPTIONS" && !!request.get("origin") && !!request.get("access-control-request-method");
 }
@@ -61,7 +61,7 @@ export function crossOriginOf(cors: NonNullable<StaticHandlerOptions["cors"]>, w
   return new CrossOrigin((origin) => allowed.has(origin));
 }
 
-/** Wraps a function of the user's: where it throws, the origin is not allowed, and a warning says so. */
+/** Wraps a user's function: if it throws, the origin is not allowed, and a warning is printed. */
 function carefully(allows: (origin: string) => boolean, warn: Warn): (origin: string) => boolean {
   return (origin) => {
     try {
@@ -79,7 +79,7 @@ function requireOrigin(origin: string): void {
   throw new TypeError(`cors "${origin}" is not an origin as browsers send it: ${wayOut}`);
 }
 
-/** The URL standard serializes origins of `http` and `https`; those of other schemes, as in apps, must look like one. */
+/** The URL standard serializes origins of `http` and `https`; other schemes, as of apps, are checked by pattern. */
 function isOrigin(origin: string): boolean {
   if (!URL_ORIGIN.test(origin) || !URL.canParse(origin)) return false;
   return !/^https?:/.test(origin) || new URL(origin).origin === origin;
@@ -89,7 +89,7 @@ function isOrigin(origin: string): boolean {
 export interface CustomFields {
   /** By name in lower case; an empty value leaves a field out. */
   readonly fields: Headers;
-  /** The policy that adds a permission per request; undefined if `headers()` sets the permission itself. */
+  /** The policy that adds a permission to each response; undefined if `headers()` sets it. */
   readonly cors: CrossOrigin | undefined;
 }
 
@@ -106,7 +106,7 @@ function givenFields(path: string, { headers }: Settings): Headers {
   const record: Readonly<Record<string, string>> | Headers = headers?.(path) ?? {};
   try {
     if ("then" in record) throw new TypeError("it is a promise, and is asked for while files are listed");
-    // Of a record, the runtimes' own Headers would lose a field named `__proto__`.
+    // The runtimes' Headers ignore a field named `__proto__` of a record, so lists are passed.
     const fields = new Headers(Symbol.iterator in record ? record : Object.entries(record));
     for (const [name, value] of fields) requireFieldValue(`"${name}"`, value);
     for (const name of [...fields.keys()]) if (!isSettable(name)) fields.delete(name);
@@ -148,7 +148,7 @@ export class GeneralFields {
     return new Answer(status, [...about, ...this.beside(own)], bytes);
   }
 
-  /** `own`, and these fields where it has none of the name; the names in `Vary` are joined. */
+  /** Returns `own`, and these fields unless `own` has the name; the names in `Vary` are joined. */
   beside(own: Fields): Fields {
     const fields = [...own];
     for (let i = 0; i < this.#fields.length; i += 2) {

@@ -13,7 +13,7 @@ import type { Resource } from "./resource.ts";
 import type { TreeSettings } from "./settings.ts";
 
 const UNKNOWN = "application/octet-stream";
-/** By extension in lower case; there are few. */
+/** Types by extension in lower case; there are few extensions. */
 const known = new Map<string, string>();
 
 /** The `Content-Type` of a file by its extension, with `charset=utf-8` for text. */
@@ -61,14 +61,14 @@ function cacheControlOf(path: string, settings: TreeSettings): string {
   return own;
 }
 
-/** The field by which browsers keep a file as a dictionary; empty without variants, a lifetime or a name beside a hash. */
+/** Returns the field by which browsers keep a file as a dictionary; empty if no later request could use it. */
 function dictionaryFieldOf({ file, path, settings }: Resource, cacheControl: string): string {
   if (!settings.dictionaries || !isFresh(cacheControl)) return "";
   if (file.path === settings.siteDictionary?.path) return siteDictionaryField(settings.basePath);
   if (file.variants.length === 0) return "";
   const hash = settings.hashIn(file.path);
   if (!hash || !path.endsWith(file.path.slice(hash.start))) {
-    // Of two that match, browsers take one for the kind of request before one for all.
+    // If two dictionaries match, browsers prefer the one for documents to one for all requests.
     return settings.siteDictionary && isDocument(file.path)
       ? forDocuments(useAsDictionary(path))
       : useAsDictionary(path);
@@ -88,7 +88,7 @@ function isFresh(cacheControl: string): boolean {
     !/\bno-(?:cache|store)\b/i.test(cacheControl);
 }
 
-/** The link to the dictionary of the site, behind those of `headers()`; empty if that leaves it out, or there is none. */
+/** Returns the link to the site's dictionary, behind those of `headers()`; empty if that removes it. */
 function linkOf({ file, settings }: Resource, own: string | null): string {
   const link = isDocument(file.path) ? settings.dictionaryLink() : "";
   if (own === null || own === "" || link === "") return own ?? link;

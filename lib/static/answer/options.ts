@@ -30,7 +30,7 @@ import type { Warn } from "../scan/representation.ts";
 export type PrecompressedCoding = "br" | "zstd" | "gzip";
 
 /**
- * Something about a file that the handler leaves out, or answers otherwise than one would expect.
+ * A problem of a file that the handler leaves out, or answers in an unexpected way.
  *
  * @example Collect what is left out
  * ```ts
@@ -66,7 +66,7 @@ export interface StaticWarning {
  */
 export interface StaticHandlerOptions {
   /**
-   * The file that answers for its folder; `/docs` redirects to `/docs/`. `false`: none does.
+   * The file that answers for its folder; `/docs` redirects to `/docs/`. `false`: no file does.
    *
    * @default "index.html"
    */
@@ -124,19 +124,20 @@ export interface StaticHandlerOptions {
    */
   cors?: boolean | readonly string[] | ((origin: string) => boolean);
   /**
-   * The paths below the folder whose content never changes, as a pattern or a glob: they may be kept for a year without
-   * a question. `false`: none.
+   * The paths below the folder whose content never changes, as a pattern or a glob: browsers may keep them for a year
+   * without revalidating. `false`: none.
    *
-   * By default those that the manifest names, if it was written with precompress's option of that name or by a plugin for
-   * a build tool. Otherwise those whose names hold a hash of their content, as build tools name them: single names, and
-   * names that others around them show to be hashed. HTML, documents, data, source maps and service workers are never
-   * among them then. `reload()` warns of a file that was immutable and has changed.
+   * By default those that the manifest names, if it was written with precompress's option of that name or by a plugin
+   * for a build tool. Otherwise those whose names hold a hash of their content, as build tools name them: single names,
+   * and names that others around them show to be hashed. HTML, documents, data, source maps and service workers are
+   * never among them then. `reload()` warns of a file that was immutable and has changed.
    *
    * @default what the manifest says, or names that hold a hash, such as `app-3f9a1c0b.js`
    */
   immutable?: RegExp | string | false;
   /**
-   * `Cache-Control` of what is not immutable, for all or by path below the folder; undefined is the default, empty none.
+   * `Cache-Control` of files that are not immutable, for all or by path below the folder; undefined stands for the
+   * default, the empty string for no field.
    *
    * @default "no-cache": kept, and revalidated each time
    */
@@ -148,7 +149,7 @@ export interface StaticHandlerOptions {
    */
   basePath?: string;
   /**
-   * Which precompressed variants are used, the best first where a client likes several the same. `[]`: none.
+   * Which precompressed variants are used, the preferred one first where a client likes several equally. `[]`: none.
    *
    * @default all, the smallest first
    */
@@ -167,20 +168,20 @@ export interface StaticHandlerOptions {
    */
   memoryLimit?: number;
   /**
-   * Files of more bytes, and of 256 KiB at least, are not read before they are sent: their tag is made of their size and
-   * the time of their last change, unless the manifest vouches for them. Replace such files by renaming.
+   * Files of more bytes, and of 256 KiB at least, are not read before they are sent: their tag is made of their size
+   * and the time of their last change, unless the manifest records them. Replace such files by renaming.
    *
-   * @default Infinity: all files are hashed, as far as the manifest does not vouch for them
+   * @default Infinity: all files are hashed, unless the manifest records them
    */
   hashLimit?: number;
   /**
-   * Whether answers carry the SHA-256 of what they send of (RFC 9530), as far as it is known.
+   * Whether answers carry the SHA-256 of the file that they are of (RFC 9530), if it is known.
    *
    * @default false
    */
   reprDigest?: boolean;
   /**
-   * Keeps the immutable files of the former deploy answerable, which pages that are still open ask for: those in that
+   * Keeps the immutable files of the former deploy answerable, which open pages may still request: those in that
    * folder, or, if `true`, those of the tree that a `reload()` replaces, as far as they are in memory or their files
    * still there.
    *
@@ -188,15 +189,14 @@ export interface StaticHandlerOptions {
    */
   previous?: string | true;
   /**
-   * Whether the folder is scanned again when something in it changes: at once if all files that are served are still
-   * there, else, as in the midst of a build, when it is at rest. That a link that is the folder itself is switched is
-   * not seen.
+   * Whether the folder is scanned again when something in it changes: at once if no served file is missing; otherwise,
+   * as during a build, once changes have stopped. Switching a link in place of the folder is not noticed.
    *
    * @default false
    */
   watch?: boolean;
   /**
-   * Called for each file that is left out or not as expected. Its exceptions are printed.
+   * Called for each file that is left out or differs from what is expected. Its exceptions are printed.
    *
    * @default console.warn
    */
@@ -251,16 +251,16 @@ function pathBelow<D extends string | undefined = undefined>(fallback?: D): Memb
   return text(fallback, "a path below the folder", accepts);
 }
 
-/** C0 and C1 controls, ends of lines, and marks that turn the direction of text: a terminal obeys them. */
+/** C0 and C1 controls, line ends, and marks that change the direction of text, all of which terminals obey. */
 // deno-lint-ignore no-control-regex
 const CONTROLS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** `text` as it can be printed on one line of a terminal or a log: control characters are escaped. */
+/** Returns `text` for one line of a terminal or a log, with control characters escaped. */
 export function printable(text: string): string {
   return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Requests provoke these warnings: their number must have an end. */
+/** The maximum number of warnings, since requests provoke them. */
 const MOST = 100;
 
 /** Passes each warning on once, and at most 100 of them. */

@@ -9,7 +9,7 @@ import type { Representation, TreeFile } from "../scan/representation.ts";
 import type { TreeSettings } from "./settings.ts";
 import { Variant } from "./variant.ts";
 
-/** A file of the tree with its variants, as it is answered. */
+/** A file of the tree with its variants and the state of its responses. */
 export class Resource {
   readonly file: TreeFile;
   readonly settings: TreeSettings;
@@ -17,25 +17,25 @@ export class Resource {
   readonly memory: TreeMemory;
   /** The path that it is served at, decoded. */
   readonly path: string;
-  /** In ms, with whole seconds as in `Last-Modified`; undefined where the file's time proves nothing. */
+  /** In ms, with whole seconds as in `Last-Modified`; undefined if the file's time is unreliable. */
   readonly lastModified: number | undefined;
-  /** In the order in which they are preferred where a client likes several the same; some may be open. */
+  /** In the order of preference where a client likes several equally; some may be unverified. */
   variants: readonly Variant[];
   deltas: readonly Variant[];
-  /** Whether it is of the deploy before the one that is served. */
+  /** Whether the resource is of the previous deploy. */
   isFormer = false;
-  /** Whether its file is not what was scanned any more, so that there is nothing to send. */
+  /** Whether the file has changed since the scan, so that it cannot be sent. */
   hasChanged = false;
   #fields: Fields | undefined;
   #general: GeneralFields | undefined;
   /** The resource that this one is made of by `varyingBy()`. */
   #original: Resource | undefined;
   #vary = "";
-  // One cached choice: the requests for a file mostly come from browsers that accept the same.
+  // The last chosen codings: requests for a file mostly come from browsers with equal preferences.
   #lastAccepted: AcceptedCodings | undefined;
   #lastChoice: Variant | undefined;
   readonly #proofs: Proofs;
-  /** Whether some of its variants may turn out to be of other content. */
+  /** Whether some variants are unverified. */
   #hasOpen: boolean;
   /** The count of verified variants in the tree when this file's variants were last checked. */
   #decided = -1;
@@ -44,7 +44,7 @@ export class Resource {
     this.file = file;
     this.path = path;
     this.settings = settings;
-    // Not later than Date (RFC 9110 section 8.8.2.1).
+    // `Last-Modified` must not be later than `Date` (RFC 9110, section 8.8.2.1).
     const lastModified = Math.floor(Math.min(file.mtimeMs, Date.now()) / 1000) * 1000;
     this.lastModified = lastModified < FIRST_TIME ? undefined : lastModified;
     this.memory = memory;
@@ -55,19 +55,19 @@ export class Resource {
     this.#hasOpen = proofs.areOpen(file);
   }
 
-  /** The fields that all answers with a representation of it have. */
+  /** The fields of all answers with a representation of the resource. */
   fields(): Fields {
     if (this.#fields === undefined) this.#makeFields();
     return this.#fields!;
   }
 
-  /** The fields that all other answers about it have. */
+  /** The fields of all other answers about the resource. */
   general(): GeneralFields {
     if (this.#general === undefined) this.#makeFields();
     return this.#general!;
   }
 
-  /** The same file, with `name` added to the `Vary` of its responses. */
+  /** Returns the same resource, with `name` added to the `Vary` of its responses. */
   varyingBy(name: string): Resource {
     const resource = new Resource(this.file, this.path, this.settings, this.memory, this.#proofs);
     resource.#original = this;
@@ -88,7 +88,7 @@ export class Resource {
     return this.#lastChoice = best(this.variants, accepted);
   }
 
-  /** The variant, other than the chosen one, that the client has according to `If-None-Match`, if it accepts such. */
+  /** Returns another variant than the chosen one that the client has by `If-None-Match`, if it accepts that. */
   owned(request: RequestFields, isListed: (tag: string) => boolean): Variant | undefined {
     const accepted = acceptedCodings(request.get("accept-encoding"));
     const isOwned = ({ isOpen, representation, tag }: Variant) =>
@@ -96,7 +96,7 @@ export class Resource {
     return this.variants.find(isOwned) ?? this.deltas.find(isOwned);
   }
 
-  /** Sends `representation` no more: its file is not what was scanned. */
+  /** Stops sending `representation`, whose file has changed since the scan. */
   drop(representation: Representation): void {
     const isOther = (variant: Variant) => variant.representation !== representation;
     this.variants = this.variants.filter(isOther);
@@ -104,7 +104,7 @@ export class Resource {
     this.#lastAccepted = undefined;
   }
 
-  /** Has variants that nothing vouches for decided about, as far as that can be done now. */
+  /** Verifies the unverified variants, as far as that is possible now. */
   #settle(): void {
     if (this.#proofs.count === this.#decided) return;
     this.#proofs.settle(this.file);
@@ -130,10 +130,10 @@ export class Resource {
     this.#fields = fieldsOf(this, custom.fields);
   }
 
-  /** The smallest delta against what the client has, unless it likes a variant more (RFC 9842). */
+  /** Returns the smallest delta against what the client has, unless it prefers a variant (RFC 9842). */
   #chooseDelta(accepted: AcceptedCodings, request: RequestFields): Variant | undefined {
     const field = request.get("available-dictionary");
-    // No part of a delta is sent: browsers announce deltas with ranges too, where they undo no other coding.
+    // Deltas have no ranges: browsers announce deltas with ranges, too, for which they undo no other coding.
     if (!field || request.get("range") || !this.#mayBeRead(request)) return undefined;
     const dictionary = availableDictionary(field);
     const usable = this.deltas.filter(({ representation }) => representation.dictionary === dictionary);
@@ -143,7 +143,7 @@ export class Resource {
     return weightOf(delta, accepted) >= weightOf(other, accepted) ? delta : undefined;
   }
 
-  /** Whether the page that asks could read the answer, so that its size tells no more than it. */
+  /** Whether the requesting page may read the answer anyway, so that the size of a delta reveals nothing more. */
   #mayBeRead(request: RequestFields): boolean {
     return mayUseDictionary({
       site: request.get("sec-fetch-site"),
@@ -163,7 +163,7 @@ function weightOf({ representation }: Variant, accepted: AcceptedCodings): numbe
   return accepted[representation.coding];
 }
 
-/** The first of those that the client likes most; undefined if it accepts none. */
+/** Returns the first of the variants that the client likes most; undefined if it accepts none. */
 function best(variants: readonly Variant[], accepted: AcceptedCodings): Variant | undefined {
   let chosen: Variant | undefined;
   let weight = 0;

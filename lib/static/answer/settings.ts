@@ -13,7 +13,7 @@ export interface Settings extends Omit<Checked, "index" | "cors" | "immutable" |
   readonly cors: CrossOrigin | undefined;
   /** Whether `headers` or `cacheControl` is a function. */
   readonly hasCallbacks: boolean;
-  /** Undefined: by the names of a tree, see `settingsFor()`. */
+  /** Undefined: decided by the names of a tree, see `settingsFor()`. */
   readonly isImmutable: ((path: string) => boolean) | undefined;
   readonly cacheControl: (path: string) => string | undefined;
   /** Begins and ends with a slash. */
@@ -39,7 +39,7 @@ export async function settingsOf(options: StaticHandlerOptions): Promise<Setting
   };
 }
 
-/** The path that requests have once they are decoded, if it is encoded; else itself. */
+/** Returns the decoded form of a path, which requests have; the path itself if it is not encoded. */
 function decoded(path: string): string {
   try {
     return decodeURI(path);
@@ -62,7 +62,7 @@ async function patternOf(pattern: StaticHandlerOptions["immutable"]): Promise<Se
   };
 }
 
-/** A warning comes where something fails, and what is left to do there has to be done: errors of `onWarning` are printed. */
+/** Wraps `onWarning`: its errors are printed, since the work after a failure has to be done. */
 function warningTo(onWarning: (warning: StaticWarning) => void): Warn {
   return (path, message) => {
     try {
@@ -73,12 +73,12 @@ function warningTo(onWarning: (warning: StaticWarning) => void): Warn {
   };
 }
 
-/** The settings as they are for the files of one tree, whose names tell together which of them never change. */
+/** The settings for the files of one tree, whose names together show which of them never change. */
 export interface TreeSettings extends Settings {
   readonly isImmutable: (path: string) => boolean;
   /** Finds the hash in the name of a file of the tree, by its path below the folder. */
   readonly hashIn: (path: string) => HashedPart | undefined;
-  /** The dictionary of the site, which pages offer, or undefined. */
+  /** The dictionary of the site that pages offer; undefined if there is none. */
   readonly siteDictionary: SiteDictionary | undefined;
   /** The `Link` of a page to that dictionary; empty if browsers would not keep it. */
   readonly dictionaryLink: () => string;
@@ -91,7 +91,7 @@ interface NamedFiles {
   readonly recordedImmutable: ((path: string) => boolean) | undefined;
 }
 
-/** The settings for a tree. The option comes before the manifest; names count only where neither says anything. */
+/** Combines the settings for a tree. The option comes before the manifest, and the manifest before names. */
 export function settingsFor(
   tree: NamedFiles,
   settings: Settings,
@@ -99,12 +99,12 @@ export function settingsFor(
 ): TreeSettings {
   const byName = hashedNames(tree.paths());
   const told = settings.isImmutable ?? tree.recordedImmutable;
-  // The name of a dictionary has its hash, and browsers use only what they may keep.
+  // The name of a dictionary has its hash, and browsers use only dictionaries that they may keep.
   const isImmutable = (path: string): boolean => {
     return path === added.siteDictionary?.path || (told ? told(path) : byName(path) !== undefined);
   };
   if (!told) return { ...settings, ...added, isImmutable, hashIn: byName };
-  // A file that is said never to change has another name in each version: its hash is what differs.
+  // A file that never changes has another name in each version, which differs by its hash.
   const hashIn = (path: string) => byName(path) ?? (told(path) ? likelyHash(path) : undefined);
   return { ...settings, ...added, isImmutable, hashIn };
 }

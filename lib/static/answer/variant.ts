@@ -13,15 +13,15 @@ const TAG_LENGTH = 22;
 export class Variant {
   readonly resource: Resource;
   readonly representation: Representation;
-  /** Whether its bytes are to be in memory. */
+  /** Whether the bytes are to be kept in memory. */
   readonly isKept: boolean;
-  /** A strong entity tag: of its own bytes, so no two variants share one. */
+  /** A strong entity tag, made of the variant's own bytes: no two variants share one. */
   readonly tag: string;
-  /** Whether it may turn out not to be a form of the file, so that it is not sent yet. */
+  /** Whether the variant is unverified, so that it is not sent yet. */
   isOpen: boolean;
   /** The time of its file's last change, in ms since 1970; undefined until the first check. */
   mtimeMs: number | undefined;
-  /** The number that the file system has for it; undefined until it was looked at. */
+  /** The inode number of the file; undefined until the first check. */
   ino: number | undefined;
   #fields: Fields | undefined;
   #whole: Answer | undefined;
@@ -37,17 +37,17 @@ export class Variant {
     this.tag = `"${representation.sha256.slice(0, TAG_LENGTH)}"`;
   }
 
-  /** Its bytes, if they are to be in memory: read at the first call. */
+  /** Returns the bytes, if they are to be kept in memory; the first call reads them. */
   load(): Uint8Array<ArrayBuffer> | undefined {
     return this.resource.memory.read(this.representation);
   }
 
-  /** All of it, or undefined if its file is not what was scanned any more. */
+  /** Returns the answer with the whole variant; undefined if its file has changed since the scan. */
   whole(): Answer | undefined {
     return this.#whole ??= this.answer(200, [...this.fields(), "Content-Length", String(this.representation.size)]);
   }
 
-  /** An answer with its bytes, or with parts of these and what goes between them. */
+  /** Returns an answer with the bytes, or with parts of them and the bytes between the parts. */
   answer(status: number, fields: Fields, parts?: FileParts["parts"]): Answer | undefined {
     if (!this.isKept) {
       if (!this.#isKnown()) return undefined;
@@ -57,7 +57,7 @@ export class Variant {
       });
     }
     const bytes = this.load();
-    // Only what is made once may take more memory.
+    // Only the shared answer may use memory for a copy.
     const hasRoomFor = status === 200 ? this.resource.memory.hasRoomFor : undefined;
     return bytes && new Answer(status, fields, parts ? joined(bytes, parts) : bytes, hasRoomFor);
   }
@@ -71,7 +71,7 @@ export class Variant {
     return this.#fields ??= this.#makeFields();
   }
 
-  /** Whether its file was looked at; one that the manifest vouches for is read once before it is sent. */
+  /** Whether the file was checked; one that the manifest records is checked before it is first sent. */
   #isKnown(): boolean {
     if (this.mtimeMs !== undefined) return true;
     const found = lstatSync(this.representation.file, { throwIfNoEntry: false });
@@ -94,7 +94,7 @@ export class Variant {
   }
 }
 
-/** `fields` with the `Link` as it would be without `link` at its end. */
+/** Returns `fields` with the `Link` as it would be without `link` at its end. */
 function withoutLink(fields: Fields, link: string): Fields {
   const all = link === "" ? undefined : valueOf(fields, "Link");
   if (all === undefined) return fields;

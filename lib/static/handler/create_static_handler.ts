@@ -32,8 +32,8 @@ export interface StaticHandler extends AsyncDisposable {
    */
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /**
-   * Answers a `Request` as {@linkcode StaticHandler.fetch} does, but returns undefined where `node()` would call `next()`:
-   * there is nothing at its path, or its method is not GET or HEAD. For middleware. Bound.
+   * Answers a `Request` as {@linkcode StaticHandler.fetch} does, but returns undefined where `node()` would call
+   * `next()`: if there is no file at the path, or the method is not GET or HEAD. For middleware. Bound.
    */
   readonly match: (request: Request) => Response | Promise<Response> | undefined;
   /**
@@ -47,8 +47,8 @@ export interface StaticHandler extends AsyncDisposable {
     next?: (error?: unknown) => void,
   ) => void;
   /**
-   * Scans the folder again, and answers from what it finds as soon as that is all ready. Requests under way get what
-   * they began with. If it rejects, all stays as it was.
+   * Scans the folder again, and serves the result once it is complete. Requests under way finish with the former files.
+   * If it rejects, the former files stay.
    */
   readonly reload: () => Promise<void>;
   /** Returns the number of files and of their bytes in memory. */

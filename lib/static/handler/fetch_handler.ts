@@ -37,7 +37,7 @@ export function fileBody(
       unread.stop();
       try {
         const { ahead } = reader ??= open();
-        // A new one each time: runtimes send from the piece itself, and do not tell when they have.
+        // A new buffer for each piece: runtimes send from it, and do not report when they have.
         const piece = new Uint8Array(ahead);
         const length = await reader.read(piece);
         if (length === 0) return; // canceled
@@ -92,7 +92,7 @@ function fromFile(site: Site, request: Request, answer: Answer, file: FileParts)
   } catch (error) {
     return onFailure(error, site, request, file);
   }
-  // At once: the server opens it when it has the Response, and would send what comes to its place in between.
+  // At once: the server opens the file when it gets the Response, and would send a file that replaced it meanwhile.
   return isAsScanned(file.variant) ? new Response(slice, init) : withoutVariant(site, request, file);
 }
 
@@ -118,22 +118,22 @@ function onFailure(error: unknown, site: Site, request: Request, file: FileParts
   return answerBusy(file.variant.resource, request.headers).response();
 }
 
-/** Answers from what is left when the file of a variant is not what was scanned. */
+/** Answers with another variant when the file of one has changed since the scan. */
 function withoutVariant(site: Site, request: Request, { variant }: FileParts): Response | Promise<Response> {
   site.fault(variant);
   return fetchFrom(site, request);
 }
 
-/** Leaves it to the runtime's server to read one range of a file, where it can. */
+/** Returns a body that the runtime's server reads itself, for one range of a file, if it can. */
 function bodyByServer(request: Request, { status }: Answer, { parts, variant }: FileParts): Blob | undefined {
   const [part] = parts;
   if (parts.length > 1 || part instanceof Uint8Array) return undefined;
-  // Bun's would take a range that does not count (by If-Range, say) for one that does.
+  // Bun's server would apply a range that does not count, as by `If-Range`.
   if (status === 200 && request.headers.has("range")) return undefined;
   return fileSlice(variant.representation.file, part.start, part.end);
 }
 
-/** Whether Bun's server would add a `Content-Disposition` with no type, in which there is only the name. */
+/** Whether Bun's server would add a `Content-Disposition` that has only the file's name. */
 function isNameless({ fields }: Answer): boolean {
   const isUntyped = valueOf(fields, "Content-Type") === "application/octet-stream";
   return isUntyped && valueOf(fields, "Content-Disposition") === undefined;

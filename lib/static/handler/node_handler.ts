@@ -8,7 +8,7 @@ import type { Asked } from "./respond.ts";
 import { rawPath } from "./served_paths.ts";
 import type { Site } from "./site.ts";
 
-/** The fields of a request to `node:http`, read as `Headers` are. */
+/** The fields of a request to `node:http`, in the shape of `Headers`. */
 export class NodeFields implements RequestFields {
   readonly #headers: IncomingHttpHeaders;
 
@@ -21,20 +21,20 @@ export class NodeFields implements RequestFields {
   }
 }
 
-/** A request as Connect and Express have it: `url` is what is left of the target below a mount. */
+/** A request in Connect and Express: `url` is the rest of the target below a mount. */
 export type MountedRequest = IncomingMessage & { readonly originalUrl?: string; readonly baseUrl?: string };
 
 /** A path that a chain has a handler at, `app.use("/docs", site.node)`, where the handler does not see it. */
 export interface Mount {
   /** The path of the request's target: encoded, without a slash at its end. */
   readonly path: string;
-  /** The request target below it. */
+  /** The request target below the mount. */
   readonly target: string;
   /** Whether the request is for the mount itself, without the slash that would make it a folder. */
   readonly lacksSlash: boolean;
 }
 
-/** The mount that the handler is at, according to `request`; undefined if it is at none. */
+/** Returns the mount of the handler by `request`; undefined if there is none. */
 export function mountOf(request: MountedRequest): Mount | undefined {
   const { originalUrl } = request;
   if (originalUrl === undefined || originalUrl === request.url) return undefined; // most are at none
@@ -71,7 +71,7 @@ export async function sendFile(req: IncomingMessage, res: ServerResponse, reader
     mayWrite = true;
     proceed();
   };
-  // On Deno no "close" comes to a response that waits for its turn on a connection, nor to one of http2 that is reset.
+  // On Deno no "close" event reaches a response that waits on a connection, nor one of http2 that is reset.
   req.on("aborted", leave);
   res.on("close", leave).on("drain", onDrain);
   try {
@@ -92,14 +92,14 @@ export async function sendFile(req: IncomingMessage, res: ServerResponse, reader
   }
 }
 
-/** Breaks a response off, so that it does not pass for a whole one. */
+/** Cuts a response, so that it does not pass for a complete one. */
 function cut(res: ServerResponse): void {
   const { stream } = res as { stream?: { close?: (code: number) => void } };
   if (stream?.close) stream.close(INTERNAL_ERROR);
   else res.destroy();
 }
 
-/** Goes on to what comes after in a chain of Connect or Express. */
+/** Passes a request to the next handler of Connect or Express. */
 export type Next = (error?: unknown) => void;
 
 /** Answers a request to `node:http` or the compatible side of `node:http2`. */
@@ -116,7 +116,7 @@ export function answerNode(site: Site, req: MountedRequest, res: ServerResponse,
 function askedBy(req: MountedRequest, basePath: string): Asked {
   const fields = new NodeFields(req.headers);
   const method = req.method!;
-  // A base path is part of the whole path, which Express and Connect leave a part of below a mount.
+  // The base path is part of the whole path, of which Express and Connect leave only a part below a mount.
   if (basePath !== "/") return { method, target: req.originalUrl ?? req.url!, fields, unslashed: undefined };
   const mount = mountOf(req);
   if (mount === undefined) return { method, target: req.url!, fields, unslashed: undefined };
@@ -153,12 +153,12 @@ function sendFrom(
   site.track(sendFile(req, res, reader));
 }
 
-/** The fields to send in a chain. Ours replace those of the same name that were set before, except `Vary`. */
+/** Returns the fields to send in a chain. They replace earlier fields of the same name, except `Vary`. */
 function merged(fields: Fields, site: Site, req: MountedRequest, res: ServerResponse): Fields {
   return withFormerVary(belowMount(fields, site, req), res);
 }
 
-/** A dictionary's pattern, and the link to one, must be for paths as the browser sees them. */
+/** Adapts the patterns and links of dictionaries to paths as the browser sees them, with the mount. */
 function belowMount(fields: Fields, { basePath }: Site, req: MountedRequest): Fields {
   const mount = basePath === "/" ? mountOf(req) : undefined;
   if (mount === undefined) return fields;
@@ -172,7 +172,7 @@ function belowMount(fields: Fields, { basePath }: Site, req: MountedRequest): Fi
   return below;
 }
 
-/** Joins a `Vary` that was set before: the response depends on those fields, too. */
+/** Adds the names of a `Vary` that was set before: the response depends on those fields, too. */
 function withFormerVary(fields: Fields, res: ServerResponse): Fields {
   if (!res.hasHeader("vary")) return fields;
   const at = fields.indexOf("Vary");

@@ -7,12 +7,12 @@ const SETTLING = 100;
 /** The longest time in ms that further changes postpone the report. */
 const LONGEST_WAIT = 1000;
 
-/** Tells of changes in a folder and in those below it, of many that come together once. */
+/** Reports changes in a folder and the folders below it, many at a time as one. */
 export class FolderWatch {
   readonly #directory: string;
   readonly #onError: (error: Error) => void;
   #watcher: FSWatcher;
-  /** The number of the folder that is watched: another one may get its name. */
+  /** The inode number of the watched folder: another folder may get its name. */
   #number: number | undefined;
   /** The time in ms of the first unreported change. */
   #first: number | undefined;
@@ -29,7 +29,7 @@ export class FolderWatch {
     this.#watcher = this.#open();
   }
 
-  /** Looks at the folder that has the name now, if that is another one than before. */
+  /** Watches the folder that has the name now, if it is another one than before. */
   renew(): void {
     if (numberOf(this.#directory) === this.#number) return;
     this.#watcher.close();
@@ -59,7 +59,7 @@ function numberOf(directory: string): number | undefined {
 
 /** The time in ms without a change after which a folder is scanned, if no file is missing. */
 const REST = 500;
-/** The longer time if files are missing: a build may be under way, which pauses between its steps. */
+/** The longer time if files are missing: a build may be running, with pauses between its steps. */
 const LONG_REST = 3000;
 /** The shortest and the longest time between two looks at a folder, in ms. */
 const SHORT_PAUSE = 100;
@@ -68,18 +68,18 @@ const LONG_PAUSE = 5000;
 const PAUSE_SHARE = 10;
 /** The time in ms that a folder is checked after its last change: a deploy may have another step. */
 const LINGER = 20_000;
-/** The clock of some systems tells whole seconds of a change, in ms. */
+/** The resolution of some systems' times of change: whole seconds, in ms. */
 const TICK = 1000;
 
-/** The folder that a {@linkcode Succession} is about, and the table that stands for it. */
+/** The folder that a {@linkcode Succession} checks, and the table that is served for it. */
 export interface Served {
-  /** Looks at the folder; undefined if that cannot be done now. */
+  /** Reads the state of the folder; undefined if that is impossible now. */
   look(): Promise<TreeState | undefined>;
-  /** Names a needed part that a state lacks, in words; undefined if the state may be served. */
+  /** Names a required file that a state lacks, in words; undefined if the state may be served. */
   lossOf(state: TreeState | undefined): string | undefined;
-  /** Whether all files that are served are there. */
+  /** Whether no served file is missing. */
   isComplete(state: TreeState): boolean;
-  /** Scans the folder and answers from what is found, if it is in that state; returns whether it is. */
+  /** Scans the folder and serves the result, if it still has that state; returns whether it has. */
   adopt(state: TreeState): Promise<boolean>;
   /** Called with the reason if the served table stays. */
   keep(loss: string): void;
@@ -89,10 +89,10 @@ export interface Served {
 export class Succession {
   readonly #served: Served;
   #running: Promise<void> | undefined;
-  /** Whether the folder is to be looked at. */
+  /** Whether the folder is to be checked. */
   #isWanted = false;
   #isStopped = false;
-  /** The digest of the state that is served, and of the one that was seen last. */
+  /** The digests of the served state and of the last one seen. */
   #adopted = "";
   #last = "";
   #since = 0;
@@ -104,7 +104,7 @@ export class Succession {
     this.#served = served;
   }
 
-  /** Begins to look at the folder, if that is not under way. */
+  /** Begins to check the folder, unless checks are running. */
   begin(): void {
     if (this.#isStopped) return;
     this.#isWanted = true;
@@ -115,14 +115,14 @@ export class Succession {
     this.#pause.end();
   }
 
-  /** Ends it, as the folder was scanned just now. */
+  /** Ends the checks, as the folder was just scanned. */
   settle(): void {
     this.#isWanted = false;
     this.#loss = undefined;
     this.#pause.end();
   }
 
-  /** Ends it for good; resolves when nothing is under way. */
+  /** Ends the checks for good; resolves when none is running. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.settle();

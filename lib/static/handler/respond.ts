@@ -25,7 +25,7 @@ export function respond(table: Table, asked: Asked, onFault: OnFault): Answer {
   const entry = table.at(path);
   const answer = entry && respondWith(entry, table, asked, onFault);
   if (answer) return answer;
-  // So that the page can read the 404 that follows.
+  // Sent for preflights, so that the page can read the 404 that follows.
   if (asksForOrigin(folder, asked)) return respondToMethod(folder.general, asked, PREFLIGHT);
   const page = fallback?.at(path);
   if (page === undefined) return respondNotFound(path, table, asked.fields, "", onFault);
@@ -33,7 +33,7 @@ export function respond(table: Table, asked: Asked, onFault: OnFault): Answer {
   return respondWithPage(page, table, asked, onFault);
 }
 
-/** Answers as {@linkcode respond} does; undefined if there is nothing at the path, or the method does not read. */
+/** Answers as {@linkcode respond} does; undefined if there is no file at the path, or the method is another one. */
 export function respondInChain(table: Table, asked: Asked, onFault: OnFault): Answer | undefined {
   const { folder, fallback } = table;
   const { method, fields } = asked;
@@ -43,7 +43,7 @@ export function respondInChain(table: Table, asked: Asked, onFault: OnFault): An
   if (path === undefined) return respondWithoutPath(folder, asked);
   const entry = table.at(path);
   const answer = entry && respondWith(entry, table, asked, onFault);
-  // Preflights and requests for data at paths that the fallback would take may be for routes that follow.
+  // Preflights and data requests to paths of the fallback may be for routes that follow.
   if (answer || !reads || !fallback || !acceptsHTML(fields.get("accept"))) return answer;
   const page = fallback.at(path);
   return page && respondWithPage(page, table, asked, onFault);
@@ -53,7 +53,7 @@ export function respondClosed({ general, closed }: FolderAnswers, { fields }: As
   return general.permit(closed, fields);
 }
 
-/** Undefined if it is a file of the previous deploy that is gone. */
+/** Returns undefined for a missing file of the previous deploy. */
 function respondWith(entry: Resource | Redirect, table: Table, asked: Asked, onFault: OnFault): Answer | undefined {
   const { method, fields } = asked;
   const resource = entry instanceof Resource ? entry : table.resourceNamed(entry.file)!;
@@ -65,11 +65,11 @@ function respondWith(entry: Resource | Redirect, table: Table, asked: Asked, onF
     const answer = answerResource(entry, method, fields, onFault);
     return answer && general.permit(answer, fields);
   }
-  // From a mount's path without its slash, as from any other folder's.
+  // Redirects from a mount's path without its slash, as from any other folder's.
   const toMount = { status: 301, location: `./${printed(asked.unslashed ?? "")}/` };
   const { status, location } = entry instanceof Resource ? toMount : entry;
   const query = printed(/\?[^#]*/.exec(asked.target)?.[0] ?? ""); // it goes along
-  // Without a lifetime, browsers keep some redirects for good.
+  // Some browsers keep redirects for good if these have no lifetime.
   const lifetime = only(resource.fields(), "Cache-Control");
   const own = ["Location", location + query, "Content-Length", "0", ...lifetime];
   const answer = new Answer(table.folder.redirectStatus ?? status, general.beside(own));
@@ -98,7 +98,7 @@ function asksForOrigin({ cors }: FolderAnswers, { method, fields }: Asked): bool
   return cors !== undefined && isPreflight(method, fields);
 }
 
-/** The answer for a `path` that there is nothing at. `vary`: the request field that this depends on; empty if on none. */
+/** Returns the answer for a `path` without a file. `vary`: the request field that this depends on; empty if on none. */
 function respondNotFound(
   path: string,
   table: Table,
@@ -119,7 +119,7 @@ function respondNotFound(
   return respondNotFound(path, table, request, vary, onFault);
 }
 
-/** A part of a request target; what a server let through that is no part of a URL is encoded. */
+/** Encodes a part of a request target: servers let through characters that URLs cannot have. */
 function printed(part: string): string {
   return part.replace(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()));
 }

@@ -42,7 +42,7 @@ function pathStart(target: string): number | undefined {
 
 function decoded(path: string): string | undefined {
   try {
-    // Encoded once more, so that decoding leaves it; in capitals, as lower-case digits mean the same.
+    // Encoded once more, so that decoding keeps them; in capitals, as lower-case digits mean the same.
     const kept = path.replaceAll("\\", "%5C").replace(ENCODED_SEPARATOR, (_, digits) => `%25${digits.toUpperCase()}`);
     const text = decodeURIComponent(kept);
     return text.includes("\0") ? undefined : text;
@@ -51,11 +51,11 @@ function decoded(path: string): string | undefined {
   }
 }
 
-/** A redirect from one path to another; relative to the first, so that it holds behind any prefix. */
+/** A redirect from one path to another, relative to the first so that it works behind any prefix. */
 export interface Redirect {
   readonly status: 301 | 308;
   readonly location: string;
-  /** The file that it leads to, below the folder. */
+  /** The file that the redirect leads to, below the folder. */
   readonly file: string;
 }
 
@@ -66,7 +66,7 @@ const HTML = ".html";
 
 /** Returns the path a file is served at: an index file at its folder, with clean URLs a page without its extension. */
 export function servedPathOf(file: string, settings: PathSettings): string {
-  // No target names a backslash but as it is here: none is a separator.
+  // Targets cannot contain a backslash except as encoded here, so none is a separator.
   const own = settings.basePath + file.replaceAll("\\", "%5C");
   if (isIndex(file, settings)) return own.slice(0, -settings.index!.length);
   return isPage(file, settings) ? own.slice(0, -HTML.length) : own;
@@ -110,7 +110,7 @@ function toPage(path: string, settings: PathSettings, has: Has): Redirect | unde
   return redirect(308, hasSlash ? "../" : "./", lastPart(servedPathOf(page, settings)), page);
 }
 
-/** The names below the folder that `path` may mean: a backslash is only in those that have one. */
+/** Returns the names below the folder that `path` may mean: only names with a backslash have a second form. */
 export function namesOf(path: string, { basePath }: PathSettings): string[] {
   if (!path.startsWith(basePath)) return [];
   const name = path.slice(basePath.length);
@@ -130,7 +130,7 @@ function lastPart(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** `./` keeps a name with a colon from passing for a scheme. */
+/** `./` prevents that the part before a colon is taken for a scheme. */
 function redirect(status: 301 | 308, folder: "./" | "../", name: string, file: string): Redirect {
   const encoded = encodeURIComponent(name.toWellFormed()).replaceAll("%2F", "/").replaceAll("%255C", "%5C");
   return { status, location: folder + encoded, file };

@@ -13,10 +13,10 @@ import { type FolderAnswers, Table } from "./table.ts";
 const MESSAGE = "has changed, but was answered as immutable: clients that have it keep it for up to a year. " +
   "Give it another name when its content changes, or set immutable to false, or to a pattern of what never changes";
 
-/** The time in ms that requests for a replaced file wait for the scan that the first of them started. */
+/** The time in ms that requests for a replaced file wait for the scan that the first such request started. */
 const PATIENCE = 5000;
 
-/** Warns of each file that `former` answered as immutable and that has other bytes in `table`. */
+/** Warns of each file that `former` served as immutable and that has other bytes in `table`. */
 export async function warnOfChanged(former: Table, table: Table, warn: Warn): Promise<void> {
   const turns = new TurnSlicer();
   for (let file = 0; file < table.tree.length; file++) {
@@ -46,31 +46,31 @@ export interface StaticStats {
   readonly bytesInMemory: number;
 }
 
-/** A folder as it is served: the table that answers, and the scans that replace it. */
+/** A served folder: the table that answers requests, and the scans that replace it. */
 export class Site {
   readonly #directory: string;
   readonly #settings: Settings;
   /** None once it is closed. */
   #table: Table | undefined;
-  /** The responses of the last table, once the handler is closed. */
+  /** The answers of the last table, once the handler is closed. */
   #closed: FolderAnswers | undefined;
   #scanning: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
   #isDeployed = false;
-  /** Paths of files that were not what a scan said: whatever vouches for one of them, it is read. */
+  /** Paths of files that differed from a scan: they are read in later scans, even if the manifest records them. */
   readonly #doubted = new Set<string>();
   #watch: FolderWatch | undefined;
   readonly #succession = new Succession(this.#served());
   #isClosed = false;
-  /** The wait of requests for replaced files, until another table answers or the time is over. */
+  /** The pending replacement of the table that requests for replaced files wait for, with its time limit. */
   #heir: { readonly until: number; readonly comes: PromiseWithResolvers<void> } | undefined;
   readonly #sending = new Set<Promise<unknown>>();
   readonly #isHasty: boolean;
-  /** Fulfilled when all files of the last hasty scan are read, or another one has come. */
+  /** Fulfilled when all files of the last hasty scan are read, or another scan has replaced it. */
   whole: Promise<void> = Promise.resolve();
   /** Whether a request may be for an unread file. */
   #isPartial = false;
-  /** The readings that stand-ins of answers wait for. */
+  /** The reads that temporary answers wait for. */
   readonly #readings = new WeakMap<Answer, Promise<unknown>>();
 
   private constructor(directory: string, settings: Settings, isHasty: boolean) {
@@ -80,8 +80,8 @@ export class Site {
   }
 
   /**
-   * Scans `directory`; its small files are read meanwhile and after, or when they are first asked for. `isHasty`: files that
-   * take long are read behind, also after later scans, and requests for them wait.
+   * Scans `directory`; its small files are read meanwhile, or at their first request. `isHasty`: slow files are read
+   * afterwards, also after later scans, and requests for them wait.
    */
   static async open(directory: string, settings: Settings, isHasty = false): Promise<Site> {
     const site = new Site(directory, settings, isHasty);
@@ -91,7 +91,7 @@ export class Site {
     return site;
   }
 
-  /** Answers from `table` from now on. */
+  /** Serves `table` from now on. */
   #use(table: Table, former: Table | undefined): void {
     this.#table = table;
     this.#isPartial = table.isPartial;
@@ -99,7 +99,7 @@ export class Site {
     else this.#prove(table);
   }
 
-  /** Reads the files that a hasty scan left, and answers from a table of all, unless another one has come. */
+  /** Reads the files that a hasty scan left out, and serves the complete table, unless another one has replaced it. */
   async #complete(partial: Table, former: Table | undefined): Promise<void> {
     const isOver = (): boolean => this.#table !== partial;
     try {
@@ -123,7 +123,7 @@ export class Site {
     return this.#table ? respond(this.#table, asked, this.fault) : respondClosed(this.#closed!, asked);
   }
 
-  /** The response to a request in a chain; undefined if the next handler is to respond. */
+  /** Returns the response to a request in a chain; undefined if the next handler is to respond. */
   respondInChain(asked: Asked): Answer | undefined {
     if (this.#table) return respondInChain(this.#table, asked, this.fault);
     return asked.method === "GET" || asked.method === "HEAD" ? respondClosed(this.#closed!, asked) : undefined;
@@ -137,7 +137,7 @@ export class Site {
     return { files: this.#table?.tree.count() ?? 0, bytesInMemory: this.#table?.memory.size ?? 0 };
   }
 
-  /** Takes note that the file of `variant` is not what was scanned. */
+  /** Notes that the file of `variant` has changed since the scan. */
   readonly fault = ({ resource, representation }: Variant): void => {
     const { path, identity } = resource.file;
     if (representation !== identity) {
@@ -155,7 +155,7 @@ export class Site {
     this.#succession.begin();
   };
 
-  /** Waits for the next table if that may have what `answer` lacks; undefined if `answer` is the one to send. */
+  /** Waits for the next table if that may have the content that `answer` lacks; undefined if `answer` is final. */
   successorOf(answer: Answer): Promise<unknown> | undefined {
     if (answer.status !== 503) return undefined;
     const reading = this.#readings.get(answer);
@@ -169,19 +169,19 @@ export class Site {
     this.#heir = undefined;
   }
 
-  /** Waits for `sending` when it is closed. */
+  /** Makes `close()` wait for `sending`. */
   track(sending: Promise<unknown>): void {
     const done = sending.catch(() => {}).finally(() => this.#sending.delete(done));
     this.#sending.add(done);
   }
 
-  /** Scans the folder after a deploy, and answers from what is found as soon as all of that is ready. */
+  /** Scans the folder after a deploy, and serves the result once it is complete. */
   reload(): Promise<void> {
     this.#isDeployed = true;
     return this.#rescan();
   }
 
-  /** Looks at the folder when something in it changes. */
+  /** Scans the folder when something in it changes. */
   watch(): void {
     const onChange = (): void => {
       this.#isDeployed = true;
@@ -209,7 +209,7 @@ export class Site {
     });
   }
 
-  /** Does `job` when all scans before have ended. */
+  /** Runs `job` when all scans before it have ended. */
   #inTurn<T>(job: () => Promise<T>): Promise<T> {
     const done = this.#scanning.then(job);
     this.#scanning = done.then(() => {}, () => {});
@@ -238,7 +238,7 @@ export class Site {
     return state.length < (this.#table?.tree.count() ?? 0) / 2 ? "most of its files are missing" : undefined;
   }
 
-  /** Scans the folder after a change in it; returns whether the result is served, or cannot be. */
+  /** Scans the folder after a change in it; returns whether the result is served, or can never be. */
   async #adopt(isAtRest: () => Promise<boolean>): Promise<boolean> {
     try {
       return await this.#inTurn(() => {
@@ -252,14 +252,14 @@ export class Site {
     }
   }
 
-  /** Scans the folder at once if all that is served is there; else, as in the midst of a build, once it is at rest. */
+  /** Scans the folder at once if no served file is missing; otherwise, as during a build, once changes have stopped. */
   async #follow(): Promise<void> {
     const state = await treeState(this.#directory, this.#settings.dotfiles);
     if (state && this.#lossOf(state) === undefined && this.#table?.tree.isWithin(state)) await this.#rescan();
     else this.#succession.begin();
   }
 
-  /** {@linkcode #replace} after a deploy; otherwise the scan amends the last one, or is in the midst of the next. */
+  /** {@linkcode #replace} after a deploy; otherwise the scan completes the last one, or begins the next deploy. */
   async #replaceOnce(isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
     const isDeployed = this.#isDeployed;
     this.#isDeployed = false;
@@ -268,7 +268,7 @@ export class Site {
     return isReplaced;
   }
 
-  /** Scans the folder, and answers from what is found if `isWhole` says so; returns whether it does. */
+  /** Scans the folder, and serves the result if `isWhole` accepts it; returns whether it does. */
   async #replace(deploys: 0 | 1, isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
     const former = this.#table;
     if (former === undefined) return false; // it is closed
@@ -284,7 +284,7 @@ export class Site {
     return true;
   }
 
-  /** Finds out meanwhile which variants of large files are what they should be. */
+  /** Verifies the variants of large files in the background. */
   #prove(table: Table): void {
     this.track(table.proofs.settleAll(new TurnSlicer(), () => this.#table !== table));
   }
@@ -317,7 +317,7 @@ export class Site {
     return table;
   }
 
-  /** Reads what is to be in memory, so that no request has to wait for it. */
+  /** Reads the bytes to be kept in memory, so that no request has to wait for them. */
   async #load(table: Table): Promise<void> {
     const turns = new TurnSlicer();
     const { tree, memory } = table;

@@ -12,20 +12,20 @@ import type { Representation, Warn } from "../scan/representation.ts";
 import type { Tree } from "../scan/tree.ts";
 import { fileServedAt, namesOf, otherAnswerAt, type Redirect, servedPathOf } from "./served_paths.ts";
 
-/** The responses where there is no file. They have the fields of `headers("")`, which stands for the folder itself. */
+/** The responses to paths without a file. They have the fields of `headers("")`, which stands for the folder itself. */
 export class FolderAnswers {
   readonly general: GeneralFields;
   readonly badRequest: Answer;
   readonly notFound: Answer;
-  /** The response if a callback throws. */
+  /** The response if a user's function throws. */
   readonly failed: Answer;
   /** The response to every request once the handler is closed. */
   readonly closed: Answer;
   readonly cors: CrossOrigin | undefined;
-  /** The status of redirects; undefined: their own. */
+  /** The status of redirects; undefined: 301 for folders, 308 for pages. */
   readonly redirectStatus: number | undefined;
 
-  /** @throws {TypeError} if `headers("")` gives what is no field. */
+  /** @throws {TypeError} if `headers("")` returns an invalid field. */
   constructor(settings: Settings) {
     this.cors = settings.cors;
     this.redirectStatus = settings.redirectStatus;
@@ -46,7 +46,7 @@ export class Fallback {
   /** By path of the file. */
   readonly #pages = new Map<string, Resource>();
 
-  /** @param find The file at a path below the folder. */
+  /** @param find Returns the file at a path below the folder. */
   constructor(
     choose: (path: string) => string | undefined,
     find: (file: string) => Resource | undefined,
@@ -82,7 +82,7 @@ export class Fallback {
   }
 }
 
-/** The folders on the way to what is missing that may have a page for it: paths of requests have no limit. */
+/** The maximum depth at which folders are searched for the page of a 404: paths of requests have no limit. */
 const DEEPEST = 8;
 
 /** The limit of retired tables; more than one exists only if files changed in the midst of a deploy. */
@@ -96,20 +96,20 @@ export class Table {
   readonly fallback: Fallback | undefined;
   /** The responses where there is no file. */
   readonly folder: FolderAnswers;
-  /** The paths of files without which the site is none: a tree that lacks them does not stand for this one unasked. */
+  /** The paths of files that the site needs: a tree without them replaces this one only on `reload()`. */
   readonly needs: readonly string[];
   readonly #settings: TreeSettings;
   #dictionaryLink: string | undefined;
-  /** The number of the deploy that it is of: the tables that one goes through share it. */
+  /** The number of the deploy, which all tables of one deploy share. */
   readonly deploy: number;
-  /** The tables whose immutable files are served where the tree has none, the latest first. */
+  /** The tables whose immutable files are served where the tree lacks them, the latest first. */
   #formers: readonly Table[];
   #isFormer = false;
   /** The requested resources and redirects by decoded path. */
   readonly #known = new Map<string, Resource | Redirect>();
   readonly #resources = new Map<number, Resource>();
 
-  /** The table of `tree`. `formers`: whose immutable files stay answerable, the latest first. */
+  /** Creates the table of `tree`. `formers`: the tables whose immutable files stay served, the latest first. */
   constructor(tree: Tree, deploy: number, formers: readonly Table[], settings: Settings) {
     this.tree = tree;
     this.deploy = deploy;
@@ -119,7 +119,7 @@ export class Table {
       dictionaryLink: () => this.#dictionaryLink ??= this.#makeDictionaryLink(),
     });
     const isSent = (coding: Representation["coding"]) => settings.dictionaries || !coding.startsWith("dc");
-    // Until all is read, sizes are not known, nor what fits.
+    // Sizes are unknown until all files are read, so memory is planned then.
     this.memory = new TreeMemory(tree, tree.unread.size > 0 ? 0 : settings.memoryLimit, isSent);
     this.proofs = new Proofs(tree, { warn: settings.warn, contentOf: (sha256) => this.#contentOf(sha256) });
     const { index, fallback, notFound } = settings;
@@ -130,18 +130,18 @@ export class Table {
     }
     const choose = typeof fallback === "string" ? () => fallback : fallback;
     this.fallback = choose && new Fallback(choose, (file) => this.resourceNamed(file), settings);
-    // What callbacks return is checked before anything is served, rather than at the first request.
+    // Results of user functions are checked before the table is served, rather than at the first request.
     if (settings.hasCallbacks) { for (let file = 0; file < tree.length; file++) this.#resourceOf(file)?.fields(); }
     this.folder = new FolderAnswers(settings);
     this.needs = [index, fallbackFile, notFound].filter((path) => path !== undefined && this.#has(path)) as string[];
   }
 
-  /** Whether files are still unread, here or where it stands for. */
+  /** Whether files of this table or of its former ones are unread. */
   get isPartial(): boolean {
     return [this, ...this.#formers].some(({ tree }) => tree.unread.size > 0);
   }
 
-  /** Makes the table of all once nothing is unread. */
+  /** Creates the complete table once no file is unread. */
   async whole(settings: Settings): Promise<Table> {
     const table = new Table(this.tree, this.deploy, this.#formers, settings);
     for (const { proofs } of [table, ...this.#formers]) await proofs.prepare();
@@ -158,7 +158,7 @@ export class Table {
     }
   }
 
-  /** Reads the unread files that the answer for `path`, which is decoded, may depend on; undefined if there are none. */
+  /** Reads the unread files that the answer for the decoded `path` may depend on; undefined if there are none. */
   readFor(path: string): Promise<unknown> | undefined {
     const reads: Promise<unknown>[] = [];
     const isThere = (file: string): boolean => {
@@ -175,7 +175,7 @@ export class Table {
     return reads.length > 0 ? Promise.all(reads) : undefined;
   }
 
-  /** Returns the resource or redirect at `path`, which is decoded, or undefined. */
+  /** Returns the resource or redirect at the decoded `path`, or undefined. */
   at(path: string): Resource | Redirect | undefined {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
@@ -188,7 +188,7 @@ export class Table {
     return this.#resourceOf(this.tree.find(path));
   }
 
-  /** The page of a 404 at `path`, which is decoded: that of the nearest folder on the way that has one. */
+  /** Returns the page of a 404 at the decoded `path`: that of the nearest folder on the way that has one. */
   notFoundAt(path: string): Resource | undefined {
     const { notFound } = this.#settings;
     const [name = ""] = namesOf(path, this.#settings);
@@ -199,17 +199,17 @@ export class Table {
     return page;
   }
 
-  /** Whether the file of the tree with that path is answered as one that never changes. */
+  /** Whether the file of that path is served as immutable. */
   isImmutable(path: string): boolean {
     return this.#settings.isImmutable(path);
   }
 
-  /** The tables of that deploy and the one before, which answer on after this one. Few, as each holds its memory. */
+  /** Returns the tables of that deploy and the one before, to be served behind this one. Few, as each uses memory. */
   formersFor(deploy: number): Table[] {
     return [this, ...this.#formers].filter((table) => table.deploy >= deploy - 1).slice(0, MOST_FORMERS);
   }
 
-  /** A representation of the tree as it is answered. */
+  /** Returns the variant for a representation of the tree. */
   variantOf(file: number, { index }: Representation): Variant | undefined {
     const resource = this.#resourceOf(file);
     if (!resource) return undefined;
@@ -223,7 +223,7 @@ export class Table {
     for (const resource of this.#resources.values()) resource.isFormer = true;
   }
 
-  /** Tells the tables that it stands for that nothing is answered from them any more, but what it has not. */
+  /** Retires the former tables: they keep only files that this table lacks. */
   retireFormers(): void {
     for (const former of this.#formers) former.retire();
   }
@@ -255,7 +255,7 @@ export class Table {
     return undefined;
   }
 
-  /** The content of a file of this tree or of one that it stands for, by its SHA-256: the dictionary of a delta. */
+  /** Returns the content with a SHA-256 in this tree or a former one: the dictionary of a delta. */
   #contentOf(sha256: string): Uint8Array<ArrayBuffer> | undefined {
     for (const { tree } of [...this.#formers, this]) {
       const original = tree.originalOf(sha256);
@@ -265,7 +265,7 @@ export class Table {
     return undefined;
   }
 
-  /** Empty if the dictionary has fields that keep browsers from keeping it: each page would have it loaded again. */
+  /** Empty if the dictionary's fields forbid browsers to keep it: each page would load it again. */
   #makeDictionaryLink(): string {
     const { siteDictionary } = this.#settings;
     const resource = siteDictionary && this.resourceNamed(siteDictionary.path);

@@ -8,11 +8,11 @@ import type { VariantKind, Warn } from "./representation.ts";
 
 /** The state that the steps of one scan share. */
 export interface Scan {
-  /** Contents are at first what the manifest says, in the end what is. */
+  /** The contents: at first by the manifest, in the end as scanned. */
   readonly found: FoundFiles;
   /** Undefined if there is no manifest. */
   readonly manifest: ManifestTime | undefined;
-  /** Paths of files that nothing vouches for. */
+  /** Paths of files whose records are not trusted. */
   readonly doubted: ReadonlySet<string>;
   /** The bytes above which files are known by their status. */
   readonly hashLimit: number;
@@ -24,7 +24,7 @@ const HASH_LENGTH = 32;
 /** In bytes: the largest zstd window of this content coding (RFC 9659). */
 const LARGEST_WINDOW = 8 * 1024 * 1024;
 
-/** The SHA-256 of the dictionary that a delta says it needs, in base64. */
+/** Returns the SHA-256 of the dictionary that a delta says it needs, in base64. */
 export function dictionaryIn({ head }: FileContent, { magic }: VariantKind): string {
   return Buffer.from(head.subarray(magic.length, magic.length + HASH_LENGTH)).toString("base64");
 }
@@ -43,12 +43,12 @@ export function faultInBytes(content: FileContent, kind: VariantKind, size: numb
   return `it holds ${declared} bytes where the file has ${size}, or ends early`;
 }
 
-/** The size of what is compressed, modulo 2 to the 32nd: the last 4 bytes (RFC 1952, section 2.3.1). */
+/** Returns the size of the uncompressed data, modulo 2 to the 32nd: the last 4 bytes (RFC 1952, section 2.3.1). */
 function sizeInGzip({ tail }: FileContent): number {
   return new DataView(tail.buffer, tail.byteOffset).getUint32(0, true);
 }
 
-/** The size of what is compressed, if the frame's header says it (RFC 8878, section 3.1.1.1). */
+/** Returns the size of the uncompressed data, if the frame's header has it (RFC 8878, section 3.1.1.1). */
 function sizeInZstd({ head }: FileContent): number | undefined {
   const descriptor = head[4];
   const isSingleSegment = (descriptor & 0x20) !== 0;
@@ -73,15 +73,15 @@ function windowInZstd(content: FileContent): number {
 export interface VariantToExamine {
   readonly file: number;
   readonly index: number;
-  /** Whether the file is what the manifest says, so that the variant may be. */
+  /** Whether the file is unchanged since the manifest was written, so that the variant may be valid. */
   readonly isAsRecorded: boolean;
 }
 
-/** Finds out what a variant holds; false if it is of other content than its file. It is proven later. */
+/** Reads the head and tail of a variant; returns false if they cannot belong to its file. Verified later. */
 export async function examineVariant(variant: VariantToExamine, scan: Scan): Promise<boolean> {
   const { index, file } = variant;
   const { found, warn, turns } = scan;
-  // Small ones are held against their hash when they are read, before they are sent; large ones never as a whole.
+  // Small files are checked against their hash when they are read, before they are sent; large ones never as a whole.
   const isSmall = found.contents.has(index) && found.contents.sizeOf(index) <= SMALL_BODY;
   if (variant.isAsRecorded && isSmall) return true;
   const path = found.realPathOf(file, index);
