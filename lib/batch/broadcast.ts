@@ -106,10 +106,7 @@ export interface BroadcastOptions<R = unknown> {
    * @default "wait"
    */
   policy?: SlowBranchPolicy;
-  /**
-   * Called with `"drop"` for each lost chunk, with the number of its branch and of the chunks that this branch has lost
-   * so far.
-   */
+  /** Called with `"drop"` for each lost chunk, the number of its branch, and how many that branch has lost so far. */
   onDrop?: (branch: number, dropped: number) => void;
 }
 

@@ -7,10 +7,7 @@ import {
   TextCursor,
 } from "./reference.ts";
 
-/**
- * Lists what a style sheet or `style` value may load, if used: imports, images, each font's first file with Latin
- * letters. It takes linear time.
- */
+/** Lists what a style sheet or `style` may load, in linear time: imports, images, fonts' first files with Latin letters. */
 export function styleReferences(css: string): Reference[] {
   return new StyleReader(css).read();
 }

@@ -13,10 +13,7 @@ import type { DeltaFormat, VariantFormat } from "./formats.ts";
  * ```
  */
 export interface VariantRecord {
-  /**
-   * `kept`: a run wrote it. `found`: a compressed form that no run wrote has its place, and stays. `unworthy`: it saved
-   * too little to be there.
-   */
+  /** `kept`: a run wrote it. `found`: a compressed form of no run has its place. `unworthy`: it saved too little. */
   readonly state: "kept" | "found" | "unworthy";
   /** The settings that it was made with, or would have been; other settings mean that it is stale. */
   readonly settings: string;

@@ -34,7 +34,7 @@ export {
   type ResponseShellClass,
   type ResponseShellParts,
 } from "./response_base.ts";
-export { nativeBrotli, nativeCrc32, nativeGzip, nativeZstd } from "./zlib.ts";
+export { nativeBrotli, nativeGzip, nativeZstd } from "./zlib.ts";
 export {
   availableMemory,
   commandWords,
