@@ -1,3 +1,4 @@
+// The codecs of runtimes, for bytes that they compress in less time than WebAssembly does.
 import * as zlib from "node:zlib";
 
 /** The part of Bun's codecs used here. */
