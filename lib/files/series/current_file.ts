@@ -121,9 +121,15 @@ export class CurrentFile {
     return this.file ?? this.#begin();
   }
 
+  /** Looks at the file's size: another program may have emptied it, or added to it. */
+  measure(): void {
+    this.size = this.file!.size();
+    this.room = Math.max(0, this.#maxSize - this.size);
+  }
+
   add(length: number): void {
     this.size += length;
-    this.room -= length;
+    this.room = Math.max(0, this.room - length);
   }
 
   /** Whether bytes that were written to a file are still in the series. */
@@ -136,7 +142,8 @@ export class CurrentFile {
   /** Takes back what a failed write has left, so that what follows is whole. */
   cut(file: OpenFile): void {
     try {
-      file.truncate(this.size, this.#series.pathOf(this.number));
+      const isEmptied = file.size() < this.size; // by another program: what is there is the write's
+      file.truncate(isEmptied ? 0 : this.size, this.#series.pathOf(this.number));
     } catch {
       this.#letGo(); // what follows goes into another file
     }
@@ -286,8 +293,7 @@ export class CurrentFile {
     this.file = file;
     this.number = number;
     this.opened = opened;
-    this.size = file.size();
-    this.room = Math.max(0, this.#maxSize - this.size);
+    this.measure();
   }
 
   #openAgain(path: string, { ino }: BigIntStats): OpenFile {

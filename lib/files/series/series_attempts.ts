@@ -19,8 +19,8 @@ interface Flight {
   readonly length: number;
   /** The system's write; undefined while a failed attempt is about to be repeated. */
   underWay: UnderWay | undefined;
-  /** The file that has taken a part of the bytes before it was full. */
-  begun: OpenFile | undefined;
+  /** The file that has taken a part of the bytes before it was full, and its size then. */
+  begun: { readonly file: OpenFile; readonly end: number; readonly taken: number } | undefined;
   /** Whether flushSync() has seen to them. */
   isSettled: boolean;
 }
@@ -103,12 +103,12 @@ export class SeriesAttempts {
     }
   }
 
-  writeNow(pieces: readonly Uint8Array[], length: number, begun: OpenFile | undefined = undefined): void {
+  writeNow(pieces: readonly Uint8Array[], length: number, begun?: Flight["begun"]): void {
     const current = this.#current;
     for (let left = MOST_REMOVALS; left > 0; left--) {
       const file = current.open();
       try {
-        for (const piece of this.#rest(pieces, length, file === begun)) file.writeNow(piece);
+        for (const piece of behind(pieces, this.#takenBy(file, begun))) file.writeNow(piece);
       } catch (error) {
         current.cut(file);
         current.fail("write", error);
@@ -138,7 +138,7 @@ export class SeriesAttempts {
   giveUp(): void {
     this.#isGivenUp = true;
     const begun = this.#flight?.begun;
-    if (begun !== undefined) this.#current.cut(begun);
+    if (begun !== undefined) this.#current.cut(begun.file);
     this.#endPause();
   }
 
@@ -147,9 +147,11 @@ export class SeriesAttempts {
     this.#idlePause.end();
   }
 
-  #rest(pieces: readonly Uint8Array[], length: number, isBegun: boolean): readonly Uint8Array[] {
-    const { file, size } = this.#current;
-    return isBegun ? behind(pieces, Math.min(length, file!.size() - size)) : pieces;
+  /** The number of bytes that a file has taken of a write: none where another program has emptied it. */
+  #takenBy(file: OpenFile, begun: Flight["begun"]): number {
+    if (begun?.file === file && file.size() >= begun.end) return begun.taken;
+    this.#current.measure();
+    return 0;
   }
 
   /** Makes an attempt to write; returns whether all is written, or else is to be tried again. */
@@ -159,9 +161,13 @@ export class SeriesAttempts {
       if (flight.isSettled) return true; // in the pause before
       if (this.#isGivenUp) throw new Error("the stream has failed");
       let file: OpenFile | undefined;
+      let taken = 0;
+      let start = 0;
       try {
         file = current.open();
-        const pieces = this.#rest(flight.pieces, flight.length, file === flight.begun);
+        taken = this.#takenBy(file, flight.begun);
+        start = file.size();
+        const pieces = behind(flight.pieces, taken);
         const underWay = flight.underWay = new UnderWay(file, pieces);
         if (flight.length > 0) await writeFully(underWay, pieces).catch((error) => current.fail("write", error));
         if (flight.isSettled) return true;
@@ -172,8 +178,11 @@ export class SeriesAttempts {
         if (flight.isSettled) return true;
         flight.underWay = undefined;
         const repeats = this.#mayPass(error, mayRepeat);
-        flight.begun = repeats && FULL.includes(codeOf(error)) ? file : undefined;
-        if (file !== undefined && flight.begun === undefined) current.cut(file);
+        flight.begun = undefined;
+        if (file !== undefined && repeats && FULL.includes(codeOf(error)) && file.size() >= start) {
+          const end = file.size();
+          flight.begun = { file, end, taken: Math.min(flight.length, taken + end - start) };
+        } else if (file !== undefined) current.cut(file);
         if (!repeats) throw error;
         return this.#tell(error as Error);
       }

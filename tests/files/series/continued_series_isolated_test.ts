@@ -544,3 +544,53 @@ test(
       assert.deepEqual(await written(directory, ["1\n"], { maxFileSize: 100 }), { "app-00001.log": "1\n" });
     }),
 );
+
+for (const how of ["write()", "flushSync()"] as const) {
+  test(`${how} of a series on a full disk has all that it says, though its file is emptied or added to meanwhile`, {
+    skip: cannotMount,
+  }, () =>
+    onSmallDisk(1000, async (disk) => {
+      const chunk = Array.from({ length: 6000 }, (_, i) => `${String(i).padEnd(99)}\n`).join("");
+      for (const what of ["kept", "emptied", "added to"]) {
+        const directory = join(disk, what);
+        const path = join(directory, "app-00001.log");
+        await writeFile(join(disk, "filler"), new Uint8Array(600_000));
+        const log = open(directory, {
+          maxFileSize: 1e9,
+          retry: { attempts: 100, delay: how === "write()" ? 1 : 100_000 },
+          onWarning(): void {
+            fs.rmSync(join(disk, "filler"));
+            if (what === "emptied") fs.truncateSync(path);
+            if (what === "added to") fs.appendFileSync(path, "<a mark>");
+            if (how === "flushSync()") setImmediate(() => log.flushSync());
+          },
+        });
+        const writer = log.getWriter();
+        await writer.write("former\n");
+        await writer.write(chunk);
+        await writer.write("last\n");
+        await writer.close();
+        const text = await readFile(path, "utf8");
+        assert.equal(text.includes("<a mark>"), what === "added to");
+        assert.equal(text.replace("<a mark>", ""), `${what === "emptied" ? "" : "former\n"}${chunk}last\n`, what);
+        await rm(directory, { recursive: true });
+      }
+    }));
+}
+
+test(
+  "a write that fails leaves nothing in a file that was emptied, and makes no file longer",
+  { skip: cannotMount },
+  () =>
+    onSmallDisk(1000, async (disk) => {
+      const directory = join(disk, "logs");
+      const log = open(directory, { maxFileSize: 1e9, retry: { attempts: 0 } });
+      const writer = log.getWriter();
+      writer.closed.catch(() => {});
+      await writer.write("x".repeat(300_000));
+      fs.truncateSync(join(directory, "app-00001.log"));
+      await writer.write("after\n");
+      await assert.rejects(writer.write("y".repeat(1_200_000)), { code: "ENOSPC" });
+      assert.equal(await readFile(join(directory, "app-00001.log"), "utf8"), "after\n");
+    }),
+);
