@@ -6,20 +6,20 @@ import {
 } from "../streams/mod.ts";
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "./batched_writable_stream.ts";
 
-/** Makes output of a batch: calls `enqueue` for every chunk of it. What it throws errors both ends. */
+/** Transforms a batch: calls `enqueue` for every chunk of output. An exception errors both ends. */
 export type TransformBatch<I, O> = (batch: I[], enqueue: (chunk: O) => void) => void;
 
-/** Times of batches, and what follows the last one. */
+/** The delays of batches, and the output after the last one. */
 interface BatchedTransformOptions<O> extends Pick<BatchedUnderlyingSink, "maxDelay" | "minBatch"> {
-  /** Makes output behind all batches, unless the stream has failed. It must not throw. */
+  /** Enqueues output after all batches, unless the stream has failed. It must not throw. */
   readonly atEnd?: (enqueue: (chunk: O) => void) => void;
 }
 
-/** Two ends like a TransformStream's. */
+/** The two ends of a transform of batches. */
 export interface BatchedTransform<I, O> {
-  /** Gives what was made of the batches. */
+  /** The readable end, which gives the output. */
   readonly readable: ReadableStream<O>;
-  /** Takes what is to be transformed. */
+  /** The writable end, which takes the chunks to transform. */
   readonly writable: BatchedWritableStream<I>;
 }
 
@@ -41,15 +41,15 @@ export function batchedTransform<I, O>(
   return { readable, writable: new BatchedWritableStream<I>(ends, strategy) };
 }
 
-/** The sink of the writable end, with what it knows of the readable one. */
+/** The sink of the writable end, which knows the demand of the readable end. */
 class Ends<I, O> {
   readonly #transform: TransformBatch<I, O>;
   readonly #atEnd: BatchedTransformOptions<O>["atEnd"];
   #output: ReadableStreamDefaultController<O> = undefined as never; // set by the stream's start, as the next one
   #input: WritableStreamDefaultController = undefined as never;
-  /** Whether the readable end was pulled after its last output. */
+  /** Whether the readable end has pulled since its last output. */
   #isWanted = false;
-  /** The promise that a batch waits for until output is wanted, or never will be. */
+  /** The promise that a batch waits for, until output is pulled or the readable end is cancelled. */
   #wanted: Deferred<void> | undefined = undefined;
   #failure: { readonly reason: unknown } | undefined = undefined;
 
@@ -112,7 +112,7 @@ class Ends<I, O> {
     this.#output.enqueue(chunk);
   };
 
-  /** Notes the end, and lets a batch that waits know; returns whether it is the first one. */
+  /** Records the failure, and wakes a batch that waits; returns whether it is the first failure. */
   #fail(reason: unknown): boolean {
     if (this.#failure !== undefined) return false;
     this.#failure = { reason };

@@ -32,8 +32,8 @@ export interface BatchedUnderlyingSink<W = unknown> {
    */
   maxBatch?: number;
   /**
-   * The most ms that a chunk waits for others before its batch starts, unless a batch is in flight. A batch starts
-   * earlier if it reaches `minBatch` or `maxBatch`, the queue is full, or the stream closes.
+   * The maximum time in ms that a chunk waits for others before its batch starts, unless a batch is in flight. A batch
+   * starts earlier if it reaches `minBatch` or `maxBatch`, the queue is full, or the stream closes.
    *
    * @default batches start at the end of the event loop's turn
    */
@@ -139,7 +139,7 @@ export interface RetryOptions {
   readonly delay?: number;
 }
 
-/** Chunks that wait, unless the caller says how many. */
+/** The default high-water mark, in chunks. */
 const HIGH_WATER_MARK = 1024;
 
 /**

@@ -100,8 +100,8 @@ export interface BroadcastOptions<R = unknown> {
    */
   size?: (chunk: R) => number;
   /**
-   * The treatment of a branch that is full: `"wait"` has all wait for it, `"drop"` takes its oldest chunks away, and
-   * `"error"` errors it with a {@linkcode SlowBranchError}.
+   * The treatment of a branch that is full: `"wait"` makes all branches wait for it, `"drop"` removes its oldest
+   * chunks, and `"error"` errors it with a {@linkcode SlowBranchError}.
    *
    * @default "wait"
    */
@@ -110,7 +110,7 @@ export interface BroadcastOptions<R = unknown> {
   onDrop?: (branch: number, dropped: number) => void;
 }
 
-/** The most branches: they are an array. */
+/** The maximum number of branches, which is an array's. */
 const MOST = 2 ** 32 - 1;
 
 export const broadcastOptions: SchemaOf<BroadcastOptions, "branches" | "policy"> = /* @__PURE__ */ schema(

@@ -77,13 +77,13 @@ export function coalesceBytes(options: CoalesceBytesOptions = {}): {
   const { size, maxDelay, minBatch } = coalesceBytesOptions(options);
   return batchedTransform<ArrayBufferView | ArrayBufferLike, Uint8Array<ArrayBuffer>>(
     (chunks, enqueue) => joinChunks(chunks, size, enqueue),
-    // An error here would reach only the writable end: an invalid chunk has a size with which it is checked.
+    // An error here would reach only the writable end, so an invalid chunk gets a size, and is refused later.
     { highWaterMark: size, size: (chunk) => lengthOf(chunk) ?? size },
     { maxDelay, minBatch },
   );
 }
 
-/** The bytes of a chunk; undefined if it has none, or is detached. */
+/** Returns the length of a chunk in bytes; undefined if it has no bytes, or is detached. */
 function lengthOf(chunk: unknown): number | undefined {
   try {
     return bytesOf(chunk)?.length;
@@ -114,7 +114,7 @@ function joinChunks(given: readonly unknown[], size: number, enqueue: (chunk: Ui
   if (length > 0) enqueue(join(chunks, first, chunks.length, length));
 }
 
-/** The chunks from `start` to `end` as one; a single one as it is. */
+/** Joins the chunks from `start` to `end`; a single one stays as it is. */
 function join(chunks: readonly Uint8Array[], start: number, end: number, length: number): Uint8Array<ArrayBuffer> {
   if (end - start === 1) return chunks[start] as Uint8Array<ArrayBuffer>;
   return joinBytes(chunks.slice(start, end), length);

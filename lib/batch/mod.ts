@@ -1,5 +1,5 @@
 /**
- * Writers that take one item at a time, and sinks and readers that get everything that queued up in one call.
+ * Writers that take one item at a time, and sinks and readers that get all queued items in one call. @module
  *
  * @example What a pipe brings, in one call
  * ```ts

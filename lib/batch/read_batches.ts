@@ -105,11 +105,11 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
   #reader: BatchReader | undefined;
   readonly #preventCancel: boolean;
   readonly #signal: AbortSignal | undefined;
-  /** The calls of `next()` that wait; the reader knows of the first one. */
+  /** The pending calls of `next()`; only the first one has a request at the reader. */
   readonly #waiting: Deferred<Result<R>>[] = [];
-  /** Whether the reader takes chunks right now: code of the source, which it calls, may come back here. */
+  /** Whether a call of the reader is running: the source's code, which it calls, may call `next()`. */
   #isTaking = false;
-  /** The error with which the next call rejects. */
+  /** The error for the next call. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor(
@@ -183,7 +183,7 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
     return batch as R[] | undefined;
   }
 
-  /** Answers the calls that still wait, after one has been answered. */
+  /** Answers further pending calls, after one has been answered. */
   #goOn(): void {
     if (this.#reader === undefined) this.#tellEnd();
     else if (this.#waiting.length > 0) queueMicrotask(this.#serve);
@@ -223,7 +223,7 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
     else rest.then(this.#tellEnd);
   }
 
-  /** Gives the rest, if there is one, to the first call that waits, and the end to all others. */
+  /** Answers the first pending call with the rest, if there is one, and all others with the end. */
   readonly #tellEnd = (rest?: R[]): void => {
     if (rest !== undefined) this.#waiting.shift()?.resolve({ done: false, value: rest });
     for (const waiting of this.#waiting.splice(0)) waiting.resolve(this.#afterEnd());

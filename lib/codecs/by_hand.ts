@@ -8,13 +8,13 @@ interface EncoderOptions {
   readonly level: number;
   /** log2 of the window in bytes. Default: chosen by the codec. */
   readonly windowLog?: number;
-  /** Bytes that the reader has too. */
+  /** The dictionary, which the reader has, too. */
   readonly dictionary?: Uint8Array;
-  /** Whether it should take little memory, for somewhat more bytes. Default: false. */
+  /** Whether the encoder should use little memory, for slightly larger output. Default: false. */
   readonly lean?: boolean;
 }
 
-/** Small, as servers have many encoders open. */
+/** Small pieces, as servers have many encoders open. */
 const PIECES: PieceLimits = { input: 32 * 1024, output: 16 * 1024 };
 
 const NOTHING = new Uint8Array(0);
@@ -38,7 +38,7 @@ export class Encoder {
     this.#session = session;
   }
 
-  /** Encodes `bytes`, which may be changed afterwards, and returns the output that is there so far: often none. */
+  /** Encodes `bytes`, which may be changed afterwards, and returns the output so far: often none. */
   write(bytes: Uint8Array): Uint8Array<ArrayBuffer>[] {
     return this.#run(bytes, PROCESS);
   }
@@ -54,7 +54,7 @@ export class Encoder {
     }
   }
 
-  /** Returns the output that makes everything decodable that was written. */
+  /** Returns the output that makes all written bytes decodable. */
   flush(): Uint8Array<ArrayBuffer>[] {
     return this.#run(NOTHING, FLUSH);
   }
@@ -85,7 +85,7 @@ const versions: Readonly<Record<Family, string>> = {
   deflate: "685603235417fa87a640ab225f8324a7291d7dfe4d655239f264c64abbc6728a",
 };
 
-/** The version of the codec that writes a format: with another one, the bytes may differ. */
+/** Returns the version of a format's encoder: another version may write other bytes. */
 export function encoderVersion(format: Format): string {
   return versions[traitsOf(format).family];
 }
@@ -101,10 +101,10 @@ export async function openDecoder(
 
 /** A compressed stream, decoded in steps. Holds WASM memory until {@linkcode Decoder.close}. */
 export class Decoder {
-  /** Whether there is output, or input to go on with: {@linkcode Decoder.write} only if not. */
+  /** Whether output is pending, or input not consumed: {@linkcode Decoder.write} must not be called then. */
   more = false;
   #session: Session;
-  /** The bytes of the last {@linkcode Decoder.write} that the session has not got yet. */
+  /** The bytes of the last {@linkcode Decoder.write} that the session has not consumed. */
   #fresh = 0;
 
   constructor(session: Session) {
@@ -121,7 +121,8 @@ export class Decoder {
   /**
    * Decodes into `target` and returns how many bytes of it are filled.
    *
-   * @throws {TypeError} if the data is corrupt; what comes out before that is given first, and {@linkcode Decoder.more} is true.
+   * @throws {TypeError} if the data is corrupt; the output before the fault is returned first, and {@linkcode
+   * Decoder.more} is true.
    * @throws {RangeError} if zstd data needs a larger window than is allowed, or memory runs out.
    */
   read(target: Uint8Array): number {

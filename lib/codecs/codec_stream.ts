@@ -15,10 +15,10 @@ import {
 import { pump, readable } from "./pump.ts";
 import { FINISH, FLUSH, type PieceLimits, PROCESS, Session, tooLarge } from "./session.ts";
 
-/** Larger chunks are handed over in pieces; the size of output is also that of the chunks that come out of large inputs. */
+/** The sizes of pieces that larger chunks are processed in, and of chunks of output. */
 const PIECES: PieceLimits = { input: 64 * 1024, output: 64 * 1024 };
 
-/** Checks on the bytes that pass a codec stream, each of which may throw; and what it does with each chunk. */
+/** The checks of a codec stream on the bytes that pass, each of which may throw, and its flush for each chunk. */
 interface Watch {
   /** Whether each chunk can be read as soon as it is written. */
   readonly flush?: boolean;
@@ -32,19 +32,19 @@ interface Ends {
   readonly writable: WritableStream<ArrayBufferView | ArrayBufferLike>;
 }
 
-/** The classes of the ends: ours, or the runtime's, which need not be loaded. */
+/** The classes of the ends: this package's, or the runtime's, which need not be loaded. */
 type Streams = Pick<typeof globalThis, "ReadableStream" | "WritableStream">;
 
 const ends = new WeakMap<object, Ends>();
 
-/** @throws {TypeError} if `pair` is none of a codec. */
+/** @throws {TypeError} if `pair` is not the stream of a codec. */
 export function endsOf(pair: object): Ends {
   const found = ends.get(pair);
   if (found === undefined) throw new TypeError("Value of 'this' must be a stream of a codec");
   return found;
 }
 
-/** Makes the class of an entry that compresses to a usual format, with the runtime's streams at its ends. */
+/** Makes the class of an entry that compresses to a default format, with the runtime's streams at its ends. */
 export function compressionClass(codecs: Codecs, usual: Format): PairClass<CompressionStreamOptions> {
   return pairClass("CompressionStream", (pair, format = usual, options = {}) => encode(pair, codecs, format, options));
 }
@@ -128,8 +128,8 @@ export function decode(
 }
 
 /**
- * Makes `pair` a pair of streams with a codec between them, with backpressure inside a chunk: one small chunk may
- * decompress to gigabytes, and only what the reader pulls is produced.
+ * Makes `pair` a pair of streams with a codec between them, with backpressure inside a chunk: a small chunk may
+ * decompress to gigabytes, of which only what the reader pulls is produced.
  */
 function codecStream(pair: object, codec: Codec, parameters: SessionParameters, streams: Streams, watch: Watch): void {
   const { ReadableStream, WritableStream } = streams;
@@ -154,7 +154,7 @@ class Pump {
   #session: Session | undefined;
   #reader!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
   #writer!: WritableStreamDefaultController;
-  /** The reason for which the stream has ended; undefined until then. */
+  /** The reason of the end of the stream; undefined before that. */
   #ended: { readonly reason: unknown } | undefined;
   #isWanted = false;
   /** Resumes a write that waits for a read. */
@@ -182,8 +182,8 @@ class Pump {
   }
 
   /**
-   * Puts a chunk, or the end, through the codec. Each piece of output is enqueued when a read waits for it; the write
-   * settles with the last one. At the end a first piece may be queued, as no write reports that it was taken.
+   * Processes a chunk, or the end. Each piece of output is enqueued for a pending read, and the write settles with the
+   * last piece. At the end one piece is queued without a read, since no write waits for it.
    */
   async run(operation: number, chunk: ArrayBufferView | ArrayBufferLike): Promise<void> {
     const isEnd = operation === FINISH;
@@ -218,13 +218,13 @@ class Pump {
     this.#reader.enqueue(output);
   }
 
-  /** The reader is gone: later writes fail with its reason. */
+  /** The readable end was cancelled: later writes fail with its reason. */
   cancelled(reason: unknown): void {
     this.#end(reason);
     this.#writer.error(reason);
   }
 
-  /** The data or the writer failed: so does the reader, after what is already queued for it. */
+  /** The data or the writer failed: the reader fails, too, after all queued output. */
   fail(reason: unknown): void {
     if (this.#ended) return;
     this.#end(reason);

@@ -36,9 +36,9 @@ export interface LevelRange {
   readonly min: number;
   /** The level that compresses best. */
   readonly max: number;
-  /** The default for whole bytes: what suits a build step, which runs once and is downloaded often. */
+  /** The default for whole bytes: suitable for builds, which run once, while their output is downloaded often. */
   readonly default: number;
-  /** The default for streams: what suits data that is compressed while a reader waits for it. */
+  /** The default for streams: suitable for data that is compressed while a reader waits for it. */
   readonly stream: number;
 }
 
@@ -60,7 +60,7 @@ const DEFLATE_LEVELS: LevelRange = { min: 1, max: 12, default: 12, stream: 6 };
 const BROTLI_WINDOWS = { min: 10, max: 24 };
 const ZSTD_WINDOWS = { min: 10, max: 27 };
 
-/** The facts about each format, in the order of {@linkcode formats}. */
+/** The properties of each format, in the order of {@linkcode formats}. */
 const traits: Readonly<Record<Format, Traits>> = {
   zstd: { family: "zstd", index: 0, levels: ZSTD_LEVELS, windowLogs: ZSTD_WINDOWS, dictionary: "optional" },
   brotli: { family: "brotli", index: 0, levels: BROTLI_LEVELS, windowLogs: BROTLI_WINDOWS, dictionary: "optional" },
@@ -100,7 +100,7 @@ export const levels: Readonly<Record<Format, LevelRange>> = Object.fromEntries(
   formats.map((format) => [format, traits[format].levels]),
 ) as Record<Format, LevelRange>;
 
-/** @throws {TypeError} if `format` is none of {@linkcode formats}. */
+/** @throws {TypeError} if `format` is not one of {@linkcode formats}. */
 export function traitsOf(format: Format): Traits {
   if (typeof format !== "string" || !Object.hasOwn(traits, format)) {
     throw new TypeError(`unknown format "${String(format)}": use one of ${formats.join(", ")}`);

@@ -2,26 +2,26 @@ import { wrongType } from "../streams/internal.ts";
 import type { Family } from "./format.ts";
 import type { SessionParameters } from "./options.ts";
 
-/** Returns the text of a codec's module, which is imported on demand, or a part of the bundle. */
+/** Imports a codec's module on demand, or returns the one in the bundle. */
 type Source = () => { readonly wasm: string } | Promise<{ readonly wasm: string }>;
 
-/** A `WebAssembly.Module`: that has no members, and the types of Node have no such name. */
+/** A `WebAssembly.Module`: the class has no members, and Node's types lack the name. */
 export type WasmModule = object;
 
-/** The name of a codec: that of its `.wasm` file among the package's exports, and of the section in which this says so. */
+/** The name of a codec: of its `.wasm` file among the package's exports, and in a custom section of the module. */
 type Name = `${"brotli" | "gzip" | "zstd"}_${"encoder" | "decoder"}`;
 
 /** The codecs of one direction: all, or those of an entry. */
 export type Codecs = Readonly<Partial<Record<Family, Codec>>>;
 
-/** @throws {TypeError} if the codecs of an entry have none for a format. */
+/** @throws {TypeError} if the codecs of an entry lack the one of a format. */
 export function codecOf(codecs: Codecs, { family, format }: Pick<SessionParameters, "family" | "format">): Codec {
   const codec = codecs[family];
   if (codec !== undefined) return codec;
   throw new TypeError(`this entry has no codec for ${format}: import @millrace/streams/codecs, which has all`);
 }
 
-/** The modules that are compiled or were given: each once a thread, whichever entry asks for it. */
+/** The compiled or provided modules: one of each for a thread, shared by all entries. */
 const modules = new Map<string, WasmModule>();
 
 /** A codec, loaded and compiled when it is first used. */
@@ -30,7 +30,7 @@ export class Codec {
   readonly #source: Source;
   #loading: Promise<WasmModule> | undefined = undefined;
 
-  /** Takes an import for each codec by itself, so that bundlers and browsers load only what is used. */
+  /** Takes a separate import for each codec, so that bundlers and browsers load only used ones. */
   constructor(name: Name, source: Source) {
     this.#name = name;
     this.#source = source;
@@ -41,7 +41,7 @@ export class Codec {
   }
 
   async load(): Promise<WasmModule> {
-    // What fails is not kept, so that a failed download can be tried again.
+    // A failure is not cached, so that a failed download can be repeated.
     return this.module ?? await (this.#loading ??= this.#compile().finally(() => this.#loading = undefined));
   }
 
@@ -105,9 +105,9 @@ export function provide(module: object): void {
   modules.set(new TextDecoder().decode(section), module);
 }
 
-/** An error of WebAssembly in plain words, if what it says is that it may not run here. */
+/** Returns an error in plain words for an error that says that WebAssembly may not run here. */
 function explained(cause: unknown, name?: Name): unknown {
-  // The bytes are right, so it is the page or the host that forbids it.
+  // The bytes are valid, so the page's policy or the host forbids compiling.
   if (!(cause instanceof WebAssembly.CompileError)) return cause;
   const elsewhere = name && `; a host such as Cloudflare Workers takes compiled modules only: import ` +
       `@millrace/streams/codecs/${name}.wasm and give it to provide() of ${entryOf(name)}`;
@@ -117,7 +117,7 @@ function explained(cause: unknown, name?: Name): unknown {
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  // 5 ms less for the largest module, where the engine has it.
+  // Decodes in 5 ms less for the largest module, where the engine has the function.
   const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
   if (native) return native.call(Uint8Array, text);
   const binary = atob(text);
@@ -155,13 +155,13 @@ export interface Exports {
 /** The most memory of an instance's sessions, unless one alone needs more; it takes 1 to 1.5 MiB and 0.4 ms itself. */
 const BUDGET = 64 * 1024 * 1024;
 
-/** The memory of all idle instances of a module that are kept; Node takes its time to collect those that are not. */
+/** The maximum memory of idle instances of a module; further ones are dropped, which Node collects late. */
 const KEPT_TOGETHER = 256 * 1024 * 1024;
 
-/** The memory from which on an instance takes no new sessions: overlapping sessions would keep it for good. */
+/** The memory from which on an instance takes no new sessions, since overlapping sessions would keep it for ever. */
 const FULL_MEMORY = 256 * 1024 * 1024;
 
-/** The memory for pieces of input and output of a session, at most. */
+/** The maximum memory for a session's pieces of input and output. */
 const BUFFERS = 384 * 1024;
 
 /** An instance of a module, shared by some of this thread's sessions. */
@@ -169,9 +169,9 @@ export class Instance {
   readonly exports: Exports;
   #module: WasmModule;
   #sessions = 0;
-  /** The memory that its sessions need together. */
+  /** The sum of the memory that its sessions need. */
   #promised = 0;
-  /** Whether a session was there since {@linkcode releaseIdleInstances} looked. */
+  /** Whether there was a session since the last {@linkcode releaseIdleInstances}. */
   #wasUsed = false;
 
   constructor(module: WasmModule) {
@@ -193,19 +193,19 @@ export class Instance {
     return this.exports.estimate(level, window, size, Number(lean)) + buffers + 2 * (dictionary?.length ?? 0);
   }
 
-  /** Whether another session that needs that much memory may come. */
+  /** Whether there is room for another session that needs that much memory. */
   hasRoomFor(need: number): boolean {
     return this.#memory < FULL_MEMORY && (this.#sessions === 0 || this.#promised + need <= BUDGET);
   }
 
-  /** Counts a session in, which must call {@linkcode leave}. */
+  /** Adds a session, which must call {@linkcode leave}. */
   enter(need: number): void {
     this.#sessions++;
     this.#promised += need;
     this.#wasUsed = true;
   }
 
-  /** Counts a session out; drops the instance if it is the last one and much memory would lie idle. */
+  /** Removes a session; drops the instance if it was the last one and much memory would be idle. */
   leave(need: number): void {
     this.#sessions--;
     this.#promised -= need;
@@ -221,12 +221,12 @@ export class Instance {
     if (index >= 0) pool.splice(index, 1);
   }
 
-  /** The memory that the instance holds without need. */
+  /** The idle memory of the instance. */
   get idleMemory(): number {
     return this.#sessions === 0 ? this.#memory : 0;
   }
 
-  /** Whether it has been idle since the last call. */
+  /** Returns whether the instance was idle since the last call. */
   takeIdle(): boolean {
     const isIdle = this.#sessions === 0 && !this.#wasUsed;
     this.#wasUsed = this.#sessions > 0;
@@ -259,7 +259,7 @@ function idleMemory(pool: readonly Instance[]): number {
   return pool.reduce((total, instance) => total + instance.idleMemory, 0);
 }
 
-/** An instance of `module` that a new session may go to, and the memory that it needs there. */
+/** Returns an instance of `module` for a new session, and the memory that the session needs. */
 export function instanceOf(module: WasmModule, parameters: SessionParameters): [Instance, number] {
   const pool = poolOf(module);
   if (pool.length === 0) pool.push(new Instance(module));
@@ -267,14 +267,14 @@ export function instanceOf(module: WasmModule, parameters: SessionParameters): [
   let instance = pool.find((instance) => instance.hasRoomFor(need));
   if (!instance) {
     instance = new Instance(module);
-    // Others are full, so this one will be: JavaScriptCore would copy the memory each time that it grows.
+    // Reserved at once, as other instances are full: JavaScriptCore copies the memory each time that it grows.
     instance.exports.reserve(Math.max(need, BUDGET));
     pool.push(instance);
   }
   return [instance, need];
 }
 
-/** Drops the instances that were idle since the last call, and returns whether any is left. */
+/** Drops the instances that were idle since the last call, and returns whether one is left. */
 export function releaseIdleInstances(): boolean {
   const instances = [...pools.values()].flat();
   const idle = instances.filter((instance) => instance.takeIdle());

@@ -41,7 +41,7 @@ export interface CompressOptions {
    * @default chosen by the codec from level and size, for zstd at most 23
    */
   windowLog?: number;
-  /** Bytes that the reader has too, for zstd and brotli. The formats `dcb` and `dcz` require them. */
+  /** The dictionary for zstd and brotli, which the reader has, too. Required by the formats `dcb` and `dcz`. */
   dictionary?: ArrayBufferView | ArrayBufferLike;
   /**
    * Whether zstd and `dcz` end with a checksum of the content (RFC 8878, section 3.1.1), 4 bytes, by which readers tell
@@ -77,8 +77,9 @@ export interface DecompressOptions {
    */
   maxSize?: number;
   /**
-   * The largest window in bytes that zstd and `dcz` data may ask for, 1024 to 134,217,728: a decoder holds that much memory
-   * from a header of 9 bytes on, and more is a `RangeError`. Brotli's and deflate's have 16 MiB and 32 KiB at most.
+   * The largest window in bytes that zstd and `dcz` data may ask for, 1024 to 134,217,728: a decoder holds that much
+   * memory from a header of 9 bytes on, and more is a `RangeError`. Windows of brotli and deflate have 16 MiB and 32
+   * KiB at most.
    *
    * @default 8 MiB, as in browsers (RFC 9659); for `dcz` 1.25 times the dictionary if that is more (RFC 9842)
    */
@@ -158,7 +159,7 @@ function wholeNumber(): Member<number, undefined> {
   return member("a whole number", Number.isInteger, undefined, true);
 }
 
-/** Returns the options of all that compresses, but for the format. Their ranges depend on it. */
+/** Returns the options of all that compresses, except the format, on which their ranges depend. */
 function compressMembers(): {
   readonly level: Member<number, undefined>;
   readonly windowLog: Member<number, undefined>;
@@ -168,12 +169,12 @@ function compressMembers(): {
   return { level: wholeNumber(), windowLog: wholeNumber(), dictionary: bytesMember(), checksum: bool(false) };
 }
 
-/** The sizes of windows that zstd's decoder can be limited to, and the one that browsers limit it to (RFC 9659). */
+/** The range of windows that zstd's decoder can be limited to, and the limit of browsers (RFC 9659). */
 const MIN_WINDOW = 2 ** 10;
 const MAX_WINDOW = 2 ** 27;
 const WEB_WINDOW = 2 ** 23;
 
-/** Returns the options of all that decompresses, but for the format. */
+/** Returns the options of all that decompresses, except the format. */
 function decompressMembers(): {
   readonly maxSize: Member<number, number>;
   readonly maxWindow: Member<number, undefined>;
@@ -232,7 +233,7 @@ export interface SessionParameters {
   readonly size: number;
   /** Whether all input comes at once. */
   readonly whole: boolean;
-  /** Whether what is compressed gets a checksum, where the format lets one choose; of gzip's decoder, `padding`. */
+  /** Whether the output gets a checksum, where formats make that optional; for gzip's decoder, `padding`. */
   readonly checksum: boolean;
   /** Whether a compressed stream should take little memory, for somewhat more bytes. */
   readonly lean: boolean;
@@ -240,7 +241,7 @@ export interface SessionParameters {
 }
 
 /**
- * Which way data goes: to its compressed form or back.
+ * The direction of a codec.
  *
  * @example Load only the decoders
  * ```ts
@@ -311,7 +312,7 @@ function parametersOf(
   };
 }
 
-/** Copies the dictionary, for sessions that are opened later: its owner may change or transfer it until then. */
+/** Copies the dictionary for sessions that open later, since its owner may change or transfer it before. */
 export function owned(parameters: SessionParameters): SessionParameters {
   const { dictionary } = parameters;
   return dictionary ? { ...parameters, dictionary: new Uint8Array(dictionary) } : parameters;

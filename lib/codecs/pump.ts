@@ -26,18 +26,18 @@ import { FINISH, MAX_OUTPUT, type PieceLimits, Session, WholeOutput } from "./se
 /** In ms. */
 const LONGEST = 10;
 
-/** The time that codecs computed since steps last waited for a turn. */
+/** The time that codecs have computed since steps last waited for a turn. */
 let computed = 0;
 /** Steps that wait for another turn. */
 const waiting: (() => void)[] = [];
 let isScheduled = false;
 
-/** Whether a step has to wait for another turn of the event loop. */
+/** Whether the next step has to wait for another turn of the event loop. */
 export function isTurnOver(): boolean {
   return waiting.length > 0 || computed > LONGEST;
 }
 
-/** Makes a step of a codec, in a later turn of the event loop if codecs have computed for long in this one. */
+/** Runs a step of a codec, in a later turn of the event loop if codecs have used up the current one. */
 export function inTurn<T>(step: () => T): T | Promise<T> {
   if (!isTurnOver()) return counted(step);
   return new Promise<T>((resolve) => {
@@ -57,13 +57,13 @@ function makeInTime(): void {
   });
 }
 
-/** Returns bytes for steps to read: copied, unless one step takes them at once, as their owner may transfer them then. */
+/** Returns bytes for steps to read: a copy, unless one step takes all, as their owner may transfer them later. */
 export function readable(bytes: Uint8Array, module: WasmModule | undefined, { input }: PieceLimits): Uint8Array {
   const isTaken = module !== undefined && bytes.length <= input && !isTurnOver();
   return isTaken ? bytes : new Uint8Array(bytes);
 }
 
-/** Makes a step at once and counts its time. */
+/** Runs a step now and counts its time. */
 export function counted<T>(step: () => T): T {
   const start = performance.now();
   try {
@@ -75,7 +75,7 @@ export function counted<T>(step: () => T): T {
 
 type Put<T> = (output: T) => void | Promise<void>;
 
-/** Makes all steps and hands over the output of each; the next one waits until it is taken. Without waits, all at once. */
+/** Runs all steps and passes on the output of each; the next step waits until that is taken. */
 export function pump<T extends Uint8Array>(steps: Iterator<T, unknown>, put: Put<T>): void | Promise<void> {
   while (true) {
     const made = inTurn(() => steps.next());
@@ -119,9 +119,9 @@ export async function decompressBy(
 }
 
 /**
- * The sizes of steps after which a codec can pause: brotli's largest block, and the output of a decoder in some 50 ms,
- * as joining smaller pieces takes a tenth of the time. Other encoders pause after each block by themselves; brotli's
- * fastest levels make a block of each piece.
+ * Returns the sizes of steps: brotli's largest block, and a decoder's output of about 50 ms, since joining smaller
+ * pieces takes a tenth of the time. Other encoders pause after each block, and brotli's fastest levels make a block of
+ * each piece.
  */
 function pausesOf({ family, direction, level }: SessionParameters, maxSize: number): PieceLimits {
   if (direction === "decompress") return { input: Infinity, output: Math.min(maxSize + 1, 2 ** 24) };

@@ -3,10 +3,10 @@ import type { Format } from "./format.ts";
 import { type Instance, instanceOf, type WasmModule } from "./module.ts";
 import type { SessionParameters } from "./options.ts";
 
-/** The reason for which a codec failed; `window`: the data requires a larger one than the decoder may take. */
+/** The reason of a codec's failure; `window`: the data requires a larger window than the limit. */
 export type CodecFault = "parameter" | "corrupt" | "truncated" | "trailing" | "window" | "dictionary" | "memory";
 
-/** The numbers of the WASM modules; see `wasm/src/codec.rs`. */
+/** The numbers of faults in the WASM modules; see `wasm/src/codec.rs`. */
 const faults: Readonly<Record<number, CodecFault>> = {
   [-1]: "parameter",
   [-2]: "corrupt",
@@ -17,27 +17,27 @@ const faults: Readonly<Record<number, CodecFault>> = {
   [-7]: "window",
 };
 
-/** The faults that a limit is the reason for. */
+/** The faults that exceed a limit. */
 const limits: readonly CodecFault[] = ["parameter", "memory", "window"];
 
-/** Returns the reason for which a codec failed; undefined if an error is of something else. */
+/** Returns the reason of a codec's failure; undefined for other errors. */
 export function faultOf(error: unknown): CodecFault | undefined {
   return (error as { fault?: CodecFault } | null | undefined)?.fault;
 }
 
-/** Asks a step for no more than to consume its input; numbers as in `wasm/src/codec.rs`. */
+/** The operation of a step that consumes its input; numbers as in `wasm/src/codec.rs`. */
 export const PROCESS = 0;
-/** Asks a step to put out all that it was given, so that a reader has it at once. */
+/** The operation of a step that flushes all input, so that a reader has it at once. */
 export const FLUSH = 1;
-/** Asks a step to complete the stream. */
+/** The operation of a step that completes the stream. */
 export const FINISH = 2;
 
 const HAS_OUTPUT = 1;
 
-/** The most output of one step, in bytes: a Rust Vec holds no more than isize::MAX. */
+/** The maximum output of one step, in bytes: a Rust Vec holds no more than isize::MAX. */
 export const MAX_OUTPUT = 0x7fff_ffff;
 
-/** The most bytes that a step takes and gives; the module holds memory of these sizes as long as the session is open. */
+/** The maximum bytes of a step's input and output, for which the module holds memory as long as the session is open. */
 export interface PieceLimits {
   readonly input: number;
   readonly output: number;
@@ -49,7 +49,7 @@ export class Session {
   #parameters: SessionParameters;
   #handle: number;
   readonly #need: number;
-  /** The failure of the last step after its output, which the next step throws. */
+  /** The failure that follows the output of the last step, which the next step throws. */
   #failure: Error | undefined = undefined;
 
   /** @throws {RangeError} if the codec refuses a parameter or memory runs out. */
@@ -91,8 +91,8 @@ export class Session {
   }
 
   /**
-   * Puts `bytes`, which must not change, through the codec piece by piece and yields the output of each step, maybe
-   * empty, also that before an error. `operation` is that of the last piece. Throws as {@linkcode stepInto} does.
+   * Processes `bytes`, which must not change, piece by piece, and yields the output of each step, even if empty or
+   * before an error. `operation` is that of the last piece. Throws as {@linkcode stepInto} does.
    */
   *run(bytes: Uint8Array, operation: number, limits: PieceLimits): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
     const { length: total } = bytes;
@@ -120,7 +120,7 @@ export class Session {
     return { length: output.length, more };
   }
 
-  /** Makes the step; true if there is more output, or an error behind that of this step. */
+  /** Runs the step; returns whether there is more output, or an error after it. */
   #advance(length: number, operation: number, limit: number): boolean {
     if (this.#handle === 0) throw new TypeError(`${this.#action}: the session is closed`);
     if (this.#failure) throw this.#failure;
@@ -145,7 +145,7 @@ export class Session {
     return this.#error(faults[this.#instance.exports.fault_kind()], this.#instance.fault());
   }
 
-  /** The error for a codec that stopped halfway, which leaves its memory in an unknown state. */
+  /** Returns the error for a codec that stopped midway, which leaves its memory in an unknown state. */
   #stopped(cause: unknown): Error {
     this.#instance.retire();
     return this.#error("memory", "the codec stopped, most likely out of memory", cause);
@@ -182,12 +182,12 @@ function release({ instance, handle, need }: Held): void {
 }
 
 /**
- * Streams that are dropped half-way without cancel or abort; whole bodies close theirs. Workers with
- * a compatibility date before May 2025 have no such registry.
+ * Frees sessions of streams that are dropped without cancel or abort. Workers with a compatibility date before May 2025
+ * lack the registry.
  */
 const abandoned = globalThis.FinalizationRegistry && new FinalizationRegistry(release);
 
-/** Puts whole bytes through a codec in one go. */
+/** Runs a codec over whole bytes in one call. */
 export function runSync(
   input: Uint8Array,
   parameters: SessionParameters,
@@ -205,7 +205,7 @@ export function runSync(
   }
 }
 
-/** The output of steps, to become one array of at most `maxSize` bytes. */
+/** Gathers the output of steps into one array of at most `maxSize` bytes. */
 export class WholeOutput {
   readonly #format: Format;
   readonly #maxSize: number;

@@ -17,7 +17,7 @@ import { runSync } from "./session.ts";
 
 type AllCodecs = Readonly<Record<Family, Codec>>;
 
-/** The codecs that write the formats; bundlers drop them where nothing uses them, as in pages that decompress. */
+/** The codecs that encode; bundlers drop them where they are unused, as in pages that only decompress. */
 export const encoders: AllCodecs = {
   brotli: /* @__PURE__ */ new Codec("brotli_encoder", () => import("./wasm/brotli_encoder.js")),
   zstd: /* @__PURE__ */ new Codec("zstd_encoder", () => import("./wasm/zstd_encoder.js")),

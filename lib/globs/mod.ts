@@ -1,8 +1,9 @@
-/** The source of the regular expression that picomatch makes of a pattern that it cannot read. */
+/** The source of the regular expression that picomatch makes of an invalid pattern. */
 const NEVER = "$^";
 
 /**
- * Returns a function that tells whether a path matches one of the patterns.
+ * Returns a function that checks whether a path matches one of the patterns. @param option The name of their option,
+ * for messages. @throws {TypeError} if one is invalid, which would match nothing without a hint.
  *
  * @param option The option that they are of, for messages.
  * @throws {TypeError} if one is no pattern, which would match nothing without a hint.

@@ -12,17 +12,17 @@ import {
 } from "./hash_part.ts";
 import { bitsOf, KIND } from "./natural_text.ts";
 
-/** The limit of distinct patterns that are counted. */
+/** The maximum number of distinct patterns that are counted. */
 const MOST_PATTERNS = 64;
 
-/** The number of patterns that make a folder credible, where no tail follows the name of an entry. */
+/** The number of patterns that make the tails of a folder credible, unless one follows the name of an entry. */
 const LEAST: Readonly<Record<Family, number>> = { hex: 1, upper: 2, mixed: 3, lower: 5, other: Infinity };
-/** The lower number if all are in the digits that Bun uses, in which hardly a word can be written. */
+/** The lower number if all tails are in Bun's digits, which hardly any word consists of. */
 const LEAST_OF_BUN = 3;
-/** The number if names are nothing but hashes, as ids are. */
+/** The number if names consist of hashes alone, as ids do. */
 const LEAST_WHOLE = 3;
 
-/** The limit of files with the same name but for their hashes: a build tool may put those of many folders into one. */
+/** The maximum number of files whose names differ only in their hashes: a build tool may put many folders into one. */
 const MOST_OF_ONE_NAME = 16;
 
 /** The tails of one family, of one kind of files and one shape. */
@@ -31,14 +31,14 @@ class Tally {
   /** See {@linkcode Tail}. */
   clear = 0;
   natural = 0;
-  /** Whether a clear one follows the name of an entry: `index`, `main`. */
+  /** Whether a clear tail follows the name of an entry: `index`, `main`. */
   hasEntry = false;
   isOfId = false;
-  /** The number of clear tails that may be of Bun's bundler. */
+  /** The number of clear tails in the digits of Bun's bundler. */
   ofBun = 0;
   /** The places of capitals, small letters and digits in the clear ones: hashes, and few others, have them anywhere. */
   readonly patterns: Set<number> = new Set();
-  /** The clear ones: hardly ever are two files' hashes the same. */
+  /** The distinct clear tails: two files hardly ever have the same hash. */
   readonly texts: Set<string> = new Set();
 
   add(path: string, tail: Tail, isEntry: boolean): void {
@@ -69,13 +69,13 @@ export class Shape {
     (this.#tallies[tail.family] ??= new Tally()).add(path, tail, isEntry);
   }
 
-  /** Whether those that look like base36 are mostly in the digits of Bun's bundler. */
+  /** Whether tails that look like base36 are mostly in the digits of Bun's bundler. */
   get isOfBun(): boolean {
     const { clear, ofBun } = this.#tallies.lower ?? { clear: 0, ofBun: 0 };
     return ofBun * 10 >= clear * 9;
   }
 
-  /** Whether the name before a tail comes with many, as those of avatars or posts with ids do. */
+  /** Whether many tails follow the name, as for avatars or posts with ids. */
   hasIds(stem: string, family: Family): boolean {
     return (this.#stems.get(stem) ?? 0) > MOST_OF_ONE_NAME && !isManyTimes(stem, family);
   }
@@ -84,14 +84,14 @@ export class Shape {
     return this.#tallies[family]?.clear ?? 0;
   }
 
-  /** Returns the number of tails that hashes of that family account for: those in base64url may look like one of others. */
+  /** Returns the number of tails that may be hashes of a family: those in base64url may look like another family. */
   of(family: Family): number {
     const { mixed, lower, other } = this.#tallies;
     if (family !== "mixed") return this.#tallies[family]?.all ?? 0;
     return (mixed?.all ?? 0) + (lower?.all ?? 0) + (other?.all ?? 0);
   }
 
-  /** Whether a build tool made these names; asked when all are added. */
+  /** Whether a build tool made these names; called once all are added. */
   isBelieved(family: Family, isWhole: boolean): boolean {
     return this.#believed[family] ??= this.#judge(family, isWhole);
   }
@@ -106,14 +106,14 @@ export class Shape {
     return size >= (tally.hasEntry && (family !== "lower" || isBun) ? 1 : isBun ? LEAST_OF_BUN : LEAST[family]);
   }
 
-  /** The most that a tail may look like text: less where there are words among the others. */
+  /** Returns the maximum naturalness of a hash: lower where there are words among the tails. */
   limit(family: Family): number {
     const natural = this.#tallies[family]?.natural ?? 0;
     return natural > 1 && natural * 10 > this.of(family) ? RANDOM : MOST_NATURAL;
   }
 }
 
-/** The kinds of the first characters, and the family. */
+/** Returns the kinds of the first characters together with the family. */
 function patternOf(path: string, { start, end, family }: Tail): number {
   let pattern = family.length;
   for (let i = start; i < Math.min(end, start + 8); i++) pattern = pattern * 16 + (bitsOf(path.charCodeAt(i)) & KIND);
@@ -129,11 +129,11 @@ export class Shapes {
   files = 0;
   /** The number of checked files. */
   seen = 0;
-  /** The number of those with a clear tail. */
+  /** The number of checked files with a clear tail. */
   clear = 0;
   readonly #shapes = new Map<string, Shape>();
 
-  /** Takes note of files by their paths. */
+  /** Adds files by their paths. */
   add(paths: readonly string[]): void {
     this.files += paths.length;
     for (const path of sampleOf(paths)) {
@@ -174,7 +174,7 @@ function sampleOf(paths: readonly string[]): readonly string[] {
   return step <= 1 ? paths : Array.from({ length: ENOUGH }, (_, i) => paths[Math.floor(i * step)]);
 }
 
-/** The families whose hashes a tail may be one of: one in base64url may by chance have no capital. */
+/** The families that a tail may belong to: by chance, a hash in base64url may have no capitals. */
 const possible: Readonly<Record<Family, readonly Family[]>> = {
   hex: ["hex"],
   upper: ["upper", "mixed"],
@@ -183,19 +183,19 @@ const possible: Readonly<Record<Family, readonly Family[]>> = {
   other: ["mixed"],
 };
 
-/** A build names nearly all of its files by hash: a folder is believed if at least one in so many has a clear tail. */
+/** The minimum share of files with a clear tail, as its inverse: builds name nearly all of their files by hash. */
 const LEAST_SHARE = 4;
 
-/** The most that a tail may look like text to pass for one of a family that it does not look like. */
+/** The maximum naturalness of a tail that is counted for a family which it does not look like. */
 const RANDOM_ELSEWHERE = -6;
 
-/** Hexadecimal digits that webpack, its loaders and what is built on it take for assets. */
+/** Numbers of hexadecimal digits that webpack and tools based on it use for assets. */
 const WEBPACK_LENGTHS: ReadonlySet<number> = new Set([8, 16, 20, 32]);
 
-/** The limit of assets to which a build refers for each script or style, if their tails look like ids. */
+/** The maximum number of assets for each script or style of a build, if their tails look like ids. */
 const MOST_ASSETS = 16;
 
-/** Assets that are as few beside scripts need not show themselves that they are hashed. */
+/** The number of assets up to which they need no evidence of their own beside scripts. */
 const RARE = 4;
 
 /** The evidence that the names in one folder give about each other, and about names in folders near. */
@@ -212,7 +212,7 @@ export class FolderEvidence {
 
   /**
    * Whether the scripts and styles of this folder show that a build tool made `tail`, of a file in the folder of `own`.
-   * The other assets there must fit an asset's, too: a folder of ids beside a build does not.
+   * For an asset, the other assets there must fit, too, unlike those in a folder of ids.
    */
   vouchesFor(tail: Tail, isCode: boolean, own: FolderEvidence | undefined): boolean {
     if (this.code.clear * LEAST_SHARE < this.code.seen) return false;
@@ -228,7 +228,7 @@ export class FolderEvidence {
     return false;
   }
 
-  /** Whether `tail` of an asset is as hashes of `family` are, and so are those of the other assets. */
+  /** Whether `tail` of an asset and the tails of the other assets look like hashes of `family`. */
   #fits(tail: Tail, family: Family, code: number): boolean {
     const { files, seen } = this.assets;
     const shape = this.assets.get(tail);

@@ -16,8 +16,8 @@ import {
 export type FileKind = "script" | "style" | "asset";
 
 /**
- * By extension. Documents are left out, as links to them stay; data, often made by others; and source maps, which
- * change while the script and its name do not.
+ * By extension. Left out are documents, whose links stay; data, often of other origin; and source maps, which may
+ * change while the name of the script stays.
  */
 const kinds: ReadonlyMap<string, FileKind> = new Map([
   ...["js", "mjs"].map((each) => [each, "script"] as const),
@@ -52,7 +52,7 @@ export function fileNameOf(path: string): FileName | undefined {
   const start = path.lastIndexOf("/") + 1;
   const dot = path.lastIndexOf(".");
   if (dot <= start) return undefined;
-  // Where there is a dot before: most names have none.
+  // Checked only if there is another dot, which most names lack.
   const isLonger = path.lastIndexOf(".", dot - 1) > start;
   const middle = isLonger ? MIDDLE.exec(path.slice(start, dot)) : null;
   return { start, end: middle ? start + middle.index : dot, kind: fileKindOf(path) };
@@ -74,9 +74,9 @@ export interface Tail extends HashedPart {
   /** The character before it: `.`, `-` or `_`, or `/` if the name is nothing but it. */
   readonly separator: string;
   readonly family: Family;
-  /** Whether it has what random digits mostly have, and words, dates and versions mostly have not. */
+  /** Whether it has the traits of random digits that words, dates and versions mostly lack. */
   readonly isClear: boolean;
-  /** Whether it has as many hexadecimal digits as ids have, and hashes seldom. */
+  /** Whether its number of hexadecimal digits is common in ids, and rare in hashes. */
   readonly isOfId: boolean;
   /** Whether all its characters are among those that Bun's bundler uses. */
   readonly isOfBun: boolean;
@@ -84,9 +84,9 @@ export interface Tail extends HashedPart {
   readonly naturalness: number;
 }
 
-/** A tail that looks more like text is a word, a date or a version: of hashes, 0.6% are above it. */
+/** The maximum naturalness of hashes, above which a tail is a word, a date or a version; 0.6% of hashes are above. */
 export const MOST_NATURAL = 3;
-/** Nearly all that is random is below it, and little that people write. */
+/** The naturalness that nearly all random text is below, and little text by people. */
 export const RANDOM = -3;
 
 /** The lengths of build tools' hashes in base64url: Rollup any number up to 21, webpack 11 of xxHash or 22 of MD4. */
@@ -158,27 +158,27 @@ function familyOf(bits: number, length: number): Family {
   return bits & NOT_BASE32 && bits & ABOVE_F ? "other" : "upper";
 }
 
-/** Whether there is a separator before `start`, and something of the name before that. */
+/** Whether a separator precedes `start`, and a part of the name precedes that. */
 function isSeparated(path: string, name: number, start: number): boolean {
   if (start < name + 2) return false;
   const code = path.charCodeAt(start - 1);
   return code === 0x2e || code === 0x2d || code === 0x5f; // . - _
 }
 
-/** Names that build tools give to what a page begins with, and to a chunk that has none. */
+/** Names that build tools give to the entries of a page, and to chunks without a name. */
 const ENTRIES: ReadonlySet<string> = new Set(
   "chunk index main app root entry entry.client client bundle style styles polyfills runtime vendor".split(" "),
 );
-/** Names that many files of frameworks have, each in a folder of its own, which all come into one in a build. */
+/** Names that many files of frameworks share, each in a folder of its own; a build puts all into one folder. */
 const ROUTES: ReadonlySet<string> = new Set("route page layout loading error template default not-found".split(" "));
-/** Such names of Bun's bundler. */
+/** Names of entries by Bun's bundler. */
 const ENTRIES_OF_BUN: ReadonlySet<string> = new Set(["chunk", "index"]);
 
-/** Changes between letters and digits that are more than versions and sizes have: in base32, and in hexadecimal. */
+/** The number of changes between letters and digits above which base32 or hexadecimal text is no version or size. */
 const MANY_RUNS = 5;
 const MANY_RUNS_OF_HEX = 4;
 
-/** The most that a tail in base64url may look like text if no other name tells anything: 87% of hashes are below. */
+/** The maximum naturalness of a hash in base64url without other evidence: 87% of hashes are below. */
 const RANDOM_BY_ITSELF = -10;
 
 export function stemOf(path: string, name: number, { start }: Tail): string {
@@ -190,18 +190,18 @@ export function isEntryName(stem: string, family: Family): boolean {
   return (family === "lower" ? ENTRIES_OF_BUN : ENTRIES).has(stem);
 }
 
-/** Whether a build has as many files as it likes with that name before the tail. */
+/** Whether a build may have any number of files with that name before the tail. */
 export function isManyTimes(stem: string, family: Family): boolean {
   return ROUTES.has(stem) || isEntryName(stem, family);
 }
 
-/** Whether a tail behind the name of an entry is a hash: few words and versions look as random. */
+/** Whether a tail after the name of an entry is a hash: few words and versions look as random. */
 export function isHashOfEntry(stem: string, tail: Tail): boolean {
   if (!tail.isClear || !isEntryName(stem, tail.family)) return false;
   return tail.family !== "mixed" || tail.naturalness <= RANDOM_BY_ITSELF;
 }
 
-/** Whether the tail of a script's or style's name is a hash, whatever the names around it. */
+/** Whether the tail of a script's or style's name is a hash, without evidence from other names. */
 export function isHashByItself(path: string, { start }: FileName, tail: Tail): boolean {
   if (tail.separator === "/") return false; // as ids are, too
   const stem = stemOf(path, start, tail);

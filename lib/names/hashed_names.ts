@@ -11,12 +11,12 @@ import {
 } from "./hash_part.ts";
 import { hashIn, nextFolderOf, placeOf } from "./layouts.ts";
 
-/** Service workers: browsers ask for them anew whatever an answer says. */
+/** Service workers, which browsers request again whatever a response allows. */
 const SERVICE_WORKER = /^(?:[a-z]+-)*(?:sw|service-?worker|ngsw-worker)[.-]/i;
-/** The end of `git describe`: a tag, how many commits there were since, and the last one's hash. */
+/** The end of `git describe`: a tag, the number of commits since, and the last one's hash. */
 const DESCRIBED = /-\d+-g[\da-f]{7}$/;
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
-/** A day, in whatever order of its parts. */
+/** A date, with its parts in any order. */
 const DATE = /^(?:(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|(?:0[1-9]|[12]\d|3[01]){2}(?:19|20)\d\d)$/;
 /** A time, a telephone number, an ISBN; or eight digits of a counter: `00000042`, `10000042`, `12345678`. */
 const COUNTED = /^\d{9,}$|^\d?0{3}\d{4,5}$|^\d{4,5}0{3}\d?$|^12345678$|^87654321$|^(\d)\1{7}$/;
@@ -36,7 +36,7 @@ const ACRONYM =
 /** The width and the height of a picture; a year. */
 const SIZE_OR_YEAR = /^\d+x\d+$|(?:19|20)\d\d/;
 
-/** Whether a name is known to mean something else, though part of it has the shape of a hash. */
+/** Whether a name is known to mean something else, though a part of it looks like a hash. */
 export function isNamedOtherwise(path: string, { start, end, kind }: FileName, part: HashedPart): boolean {
   const name = path.slice(start, end);
   const text = path.slice(part.start, part.end);
@@ -49,16 +49,16 @@ export function isNamedOtherwise(path: string, { start, end, kind }: FileName, p
 
 /** Folders that build tools make for scripts and styles, within the folder of a build. */
 const CODE = /(?:^|\/)(?:js|css|scripts?|styles?|javascripts?|stylesheets|chunks|routes|_shared|_assets)\/$/;
-/** Folders that they make for what scripts and styles refer to, beside those. */
+/** Folders that build tools make for assets, beside those of scripts and styles. */
 const ASSETS = /(?:^|\/)(?:img|fonts|media|assets|_assets)\/$/;
 /** Folders for more scripts and styles, within a folder of scripts: of Rollup, Remix and VitePress. */
 const CODE_WITHIN = /(?:^|\/)(?:routes|_shared|_assets|chunks|assets)\/$/;
 /** Folders for assets, within a folder of scripts: of Rollup. */
 const ASSETS_WITHIN = /(?:^|\/)assets\/$/;
-/** Angular's, whose assets have hashes in base32, whatever its scripts have. */
+/** Angular's folder of assets, which have hashes in base32, whatever its scripts have. */
 const ASSETS_OF_ANGULAR = /(?:^|\/)media\/$/;
 
-/** Other folders for scripts of a build that put a file into `folder`; none if no build tool makes such a folder. */
+/** Returns other folders for scripts of a build that wrote `folder`; none if no build tool makes such a folder. */
 export function codeFoldersNear(folder: string, isCode: boolean, family: Family): string[] {
   const parent = folder === "" ? undefined : parentOf(folder);
   const near: string[] = [];
@@ -70,19 +70,19 @@ export function codeFoldersNear(folder: string, isCode: boolean, family: Family)
   return isCode ? [...near, codeIn(folder)] : near;
 }
 
-/** A name for all folders of scripts and styles in `folder`; no path is like it. */
+/** Returns a name for all folders of scripts and styles in `folder`, which no path can equal. */
 export function codeIn(folder: string): string {
   return `${folder}/code`;
 }
 
-/** The folder that `folder`, with a slash at the end, is in; empty if it is the root's. */
+/** Returns the parent of `folder`, with a slash at the end; empty for the root. */
 export function parentOf(folder: string): string {
   return folder.slice(0, folder.lastIndexOf("/", folder.length - 2) + 1);
 }
 
 /**
- * The part of `path` shaped like a hash, be it one or a word, where a wrong guess is harmless. Names that are nothing
- * but a hash have none: no name would be left.
+ * Returns the part of `path` shaped like a hash, which may be a word, for uses where a wrong guess is harmless. Names
+ * that consist of a hash alone have no such part.
  */
 export function likelyHash(whole: string): HashedPart | undefined {
   const path = whole.replace(/\.map$/, ""); // that of a script has the hash before both
@@ -106,10 +106,10 @@ export function hashedNames(paths: Iterable<string>): (path: string) => HashedPa
   return (path) => (tree ??= new TreeEvidence(paths)).hashIn(path);
 }
 
-/** The files of a folder that build tools may have named. */
+/** The files of a folder that a build tool may have named. */
 interface Listed {
   readonly code: string[];
-  /** Paths that are not in the folder's evidence yet. */
+  /** Paths of assets that are not in the folder's evidence yet. */
   readonly assets: string[];
 }
 
@@ -117,9 +117,9 @@ interface Listed {
 class TreeEvidence {
   /** By path, with a slash at the end. */
   readonly #listed = new Map<string, Listed>();
-  /** By the name for several folders that {@linkcode codeIn} gives: these. */
+  /** The folders that a name of {@linkcode codeIn} stands for. */
   readonly #codeFolders = new Map<string, string[]>();
-  /** The evidence found so far, by path or such a name. */
+  /** The evidence found so far, by path or by a name of {@linkcode codeIn}. */
   readonly #found = new Map<string, FolderEvidence>();
   readonly #nextFolders: string[] = [];
 
@@ -151,7 +151,7 @@ class TreeEvidence {
     const isCode = name.kind !== "asset";
     const folder = path.slice(0, name.start);
     const near = this.#codeNear(folder, isCode, tail);
-    // Most assets are in folders that nothing has to be known of, as nothing there is believed.
+    // Most assets are in folders without scripts near them, and are skipped at once.
     if (!isCode && near.length === 0) return false;
     const own = this.#evidence(folder);
     if (!isCode) own?.assets.add(this.#listed.get(folder)!.assets.splice(0));
@@ -168,7 +168,7 @@ class TreeEvidence {
     });
   }
 
-  /** The evidence in a folder, or in several of one name, or undefined. */
+  /** Returns the evidence in a folder, or in the folders of one name, or undefined. */
   #evidence(name: string): FolderEvidence | undefined {
     const found = this.#found.get(name);
     if (found) return found;

@@ -1,21 +1,21 @@
 import type { FileName, HashedPart } from "./hash_part.ts";
 import { naturalness } from "./natural_text.ts";
 
-/** A folder that a framework keeps for what it names by hash, and sends as immutable itself. */
+/** A folder for files that a framework names by hash, and sends as immutable itself. */
 interface Layout {
   /** Its path's end. */
   readonly folder: string;
-  /** Finds the hash in the path below it. */
+  /** Finds the hash in the path below the folder. */
   readonly hash: RegExp;
 }
 
-/** Vite's hashes, behind a dot, or behind a dash those of workers; a chunk has no other name. */
+/** Vite's hashes: behind a dot, for workers behind a dash; a chunk has no other name. */
 const SVELTEKIT: Layout = {
   folder: "_app/immutable/",
   hash: /(?<=\.)[\w-]{8}(?=\.\w+$)|(?<=^chunks\/|^workers\/.*-)[\w-]{8}(?=\.js$)/,
 };
 
-/** Vite's again, and those of Nuxt 2, which are webpack's; the manifest of a build has the build's id as its name. */
+/** Vite's hashes, and Nuxt 2's, which are webpack's; the manifest of a build is named by the build's id. */
 const NUXT: Layout = {
   folder: "_nuxt/",
   hash: new RegExp(
@@ -25,7 +25,7 @@ const NUXT: Layout = {
   ),
 };
 
-/** An image is named by the hash of its original and that of what was made of it; a font by one of 16 digits. */
+/** An image is named by the hash of its original and that of its conversion; a font by one of 16 digits. */
 const ASTRO: Layout = {
   folder: "_astro/",
   hash: /(?<=\.)[\w-]{8}(?:_Z?[\dA-Za-z]{3,6})?(?=\.\w+$)|(?<=^fonts\/)[\da-f]{16}(?=\.\w+$)/,
@@ -47,10 +47,10 @@ const layouts: readonly Layout[] = [SVELTEKIT, NUXT, ASTRO, NEXT];
 /** The manifest that Next.js writes into a folder that has the build's id as its name, in `_next/static/`. */
 const NEXT_MANIFEST = /^(.*\/|)[\w-]{7,64}\/_buildManifest\.js$/;
 
-/** The limit of naturalness in such a folder: a name above it was given by hand; of hashes, 0.4% are. */
+/** The maximum naturalness in such a folder: people chose names above it; 0.4% of hashes are above. */
 const MOST_NATURAL = 4;
 
-/** The folder that stands for `_next/static/`, if `path` shows one: of `.next/static` served as it is. */
+/** Returns the folder that corresponds to `_next/static/`, if `path` shows one: `.next/static` served directly. */
 export function nextFolderOf(path: string): string | undefined {
   return path.endsWith("/_buildManifest.js") ? NEXT_MANIFEST.exec(path)?.[1] : undefined;
 }
@@ -62,7 +62,7 @@ export interface Place {
   readonly start: number;
 }
 
-/** The layout that `path` is in, if it is in one; `nextFolders` are such as {@linkcode nextFolderOf} told. */
+/** Returns the layout that `path` is in, if any; `nextFolders` are results of {@linkcode nextFolderOf}. */
 export function placeOf(path: string, nextFolders: readonly string[] = []): Place | undefined {
   for (const layout of layouts) {
     const at = path.indexOf(layout.folder);
@@ -72,7 +72,7 @@ export function placeOf(path: string, nextFolders: readonly string[] = []): Plac
   return folder === undefined ? undefined : { layout: NEXT, start: folder.length };
 }
 
-/** The hash in a path that is in a layout's folder. */
+/** Returns the hash in a path within a layout's folder. */
 export function hashIn(path: string, { layout, start }: Place, name: FileName): HashedPart | undefined {
   const found = layout.hash.exec(path.slice(start));
   const isKnown = name.kind !== undefined || path.startsWith("builds/meta/", start);

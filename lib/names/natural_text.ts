@@ -1,18 +1,18 @@
-/** Kinds of characters, a bit each. Hashes go from one to another at nearly every step, words seldom. */
+/** Kinds of characters, a bit each. In hashes the kind changes at nearly every step, in words seldom. */
 export const SMALL = 1;
 export const CAPITAL = 2;
 export const DIGIT = 4;
 /** `-` and `_`. */
 export const JOINT = 8;
-/** All that is not in base64url. */
+/** All characters outside base64url. */
 export const NONE = 16;
-/** The bits of these, of which every character has one; those that follow say more of it. */
+/** The bits of kinds, of which every character has one; further bits are traits. */
 export const KIND = 31;
 /** `g` to `z` and `G` to `Z`: not in hexadecimal. */
 export const ABOVE_F = 32;
 /** `0`, `1`, `8` and `9`: not in base32. */
 export const NOT_BASE32 = 64;
-/** `i`, `l`, `o` and `u`: not in the base32 that Bun has, in small letters, in which hardly a word can be written. */
+/** `i`, `l`, `o` and `u`: not in Bun's base32, which has small letters, and which hardly any word consists of. */
 export const NOT_BUN = 128;
 
 const bits = new Uint8Array(128).fill(NONE);
@@ -28,15 +28,15 @@ for (const [characters, kind] of kinds) {
   }
 }
 
-/** The bits of a UTF-16 code unit; of none, too. */
+/** Returns the bits of a UTF-16 code unit; NONE outside of a text. */
 export function bitsOf(code: number): number {
   return code < bits.length ? bits[code] : NONE;
 }
 
 /**
- * The frequency with which a letter follows another one in English and technical words, against chance. 4 is as often;
- * each step more or less is twice or half as often. A row for each first letter, a digit for each second one. Counted
- * in the 15,000 words that the documentation of npm packages uses.
+ * The frequency with which a letter follows another one in English and technical words, relative to chance. 4 is equal;
+ * each step up or down doubles or halves it. A row for each first letter, a digit for each second one. Counted in the
+ * 15,000 words that the documentation of npm packages uses.
  */
 const PAIRS = (
   "16651351514757050767443242" + "52115000410610410442400020" + "60416006505510700536400020" +
@@ -63,15 +63,15 @@ const ALL_CAPITALS = -8;
 const DIGIT_LETTER_OF_BOTH = -2;
 const DIGIT_DIGIT_OF_BOTH = 1.5;
 const AT_JOINT_OF_BOTH = -4;
-/** Makes texts of both cases and of one come out alike. */
+/** The offset by which texts of both cases and of one get equal scores. */
 const BOTH_CASES = 9;
 
-/** Letters as in `checkBox` or `DataView`, which 2% of hashes have: so few that nearly all of them count as text. */
+/** Letters as in `checkBox` or `DataView`. Only 2% of hashes look so, and nearly all of these are taken for text. */
 const CAMEL_CASE = /^[A-Z]?[a-z]+(?:[A-Z][a-z]+)+$|^[A-Z][a-z]+$/;
 const CASE_OF_WORDS = 3;
 
 const A = "a".charCodeAt(0);
-/** The bit that small letters have and capitals have not. */
+/** The bit that distinguishes small letters from capitals. */
 const CASE = 0x20;
 
 /**
@@ -117,7 +117,7 @@ function kindAt(text: string, index: number): number {
   return bitsOf(text.charCodeAt(index)) & KIND;
 }
 
-/** Returns the frequency with which the letter at `index` follows the one before. */
+/** Returns the frequency with which the letter at `index` follows the one before it. */
 function pairAt(text: string, index: number): number {
   const [before, code] = [text.charCodeAt(index - 1), text.charCodeAt(index)];
   return PAIRS[((before | CASE) - A) * 26 + (code | CASE) - A] - 4;

@@ -4,14 +4,14 @@ import { follow, type Follower, prematureClose, requireMethods, toError } from "
 
 /** The chunks of a readable, on demand. Listens only while it is read: a listener keeps data from `pipe()`. */
 class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
-  /** The stream whose source it is. */
+  /** The stream of this source. */
   stream: ReadableStream | undefined = undefined;
   isHeld = false;
   weak: WeakRef<Follower> | undefined = undefined;
   readonly #readable: Readable;
   #controller: ReadableStreamDefaultController<R> = undefined as never; // set by start()
   #listensForData = false;
-  /** Whether a pull waits for data that the readable did not have. */
+  /** Whether a pull waits for data of the readable. */
   #isWanted = false;
   /** Whether the stream has closed or errored, or was cancelled. */
   #isOver = false;
@@ -53,7 +53,7 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
 
   #read(): void {
     const readable = this.#readable;
-    // A read may make more data available at once: without a limit, such a source would block the event loop.
+    // Limited, since a read may make more data available at once, and such a source would block the event loop.
     let left = readable.readableLength;
     do {
       const chunk: unknown = readable.read();

@@ -19,21 +19,21 @@ interface Http2End extends EventEmitter {
 
 const WITHOUT_BODY: readonly unknown[] = [204, 205, 304];
 
-/** The http2 stream that a writable is, or, as an Http2ServerResponse, writes to. */
+/** Returns the http2 stream that a writable is, or that an Http2ServerResponse writes to. */
 function http2EndOf(writable: Writable): Http2End | undefined {
   if ("rstCode" in writable) return writable as unknown as Http2End;
   const { stream } = writable as { stream?: unknown };
   return typeof stream === "object" && stream !== null && "rstCode" in stream ? stream as Http2End : undefined;
 }
 
-/** Whether a response must have no body. http2 makes an error of writes to such a one, where http drops them. */
+/** Whether a response must have no body. http2 fails on writes to such a response, http ignores them. */
 function isWithoutBody(end: Http2End, writable: Writable): boolean {
   if (end.headRequest) return true;
   const sent = end.headersSent ? end.sentHeaders?.[":status"] : undefined;
   return WITHOUT_BODY.includes(sent ?? (writable as { statusCode?: number }).statusCode);
 }
 
-/** Codes of a write that was dropped because its stream was destroyed: they do not tell why. */
+/** Codes of writes that were dropped because their stream was destroyed: the cause has another error. */
 const DROPPED: readonly unknown[] = [
   "ECANCELED",
   "ERR_STREAM_DESTROYED",
@@ -42,27 +42,27 @@ const DROPPED: readonly unknown[] = [
 ];
 
 /**
- * Writes batches to a writable, each when it has called back for the last: what is not written is never acknowledged.
- * Destroys the writable only on an abort or a failed write or end of its own: others may share and end it.
+ * Writes batches to a writable, each after the callback of the last: chunks are acknowledged only when they are
+ * written. Destroys the writable only on an abort or a failed write or end of its own: others may share and end it.
  */
 class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
-  /** The stream whose sink it is. */
+  /** The stream of this sink. */
   stream: WritableStream | undefined = undefined;
   isHeld = false;
   weak: WeakRef<Follower> | undefined = undefined;
   readonly maxBatch: number;
   readonly #writable: Writable;
   readonly #http2: Http2End | undefined;
-  /** Tells what becomes of the writable. An Http2ServerResponse would say that it has finished when it was reset. */
+  /** The emitter of the writable's events. An Http2ServerResponse emits `finish` even if it was reset. */
   readonly #events: EventEmitter;
   readonly #isStandardOutput: boolean;
   #controller: WritableStreamDefaultController = undefined as never; // set by start()
   /** The batch that is being written, or the end. */
   #pending: Deferred<void> | undefined = undefined;
-  /** Whether an abort is seen while something is pending. A signal for each stream would cost a page a tenth. */
+  /** Whether aborts are observed while a write is pending. Signals for all streams would make a page a tenth larger. */
   #seesAborts = false;
   #isEnding = false;
-  /** Whether the writable has finished or failed, or is not ours any more. */
+  /** Whether the writable has finished or failed, or this sink has given it up. */
   #isOver = false;
 
   constructor(writable: Writable, maxBatch: number) {
@@ -209,7 +209,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     this.#pending?.reject(error);
   }
 
-  /** Errors the stream, and destroys the writable, which nothing else ends after a failed `write()` or `end()`. */
+  /** Errors the stream, and destroys the writable, which no other code ends after a failed `write()` or `end()`. */
   #fail(error: unknown): void {
     if (this.#isOver) return;
     this.#error(error);
@@ -258,8 +258,8 @@ function isStandardOutput(writable: Writable): boolean {
  */
 export interface FromNodeWritableOptions {
   /**
-   * The most that is queued or in flight: bytes, where strings count with their length; chunks for a writable in object
-   * mode. A write takes half of that at most, so that the rest can be made ready meanwhile.
+   * The maximum that is queued or in flight: bytes, where strings count with their length; chunks for a writable in
+   * object mode. A write takes at most half of that, so that the rest can be filled meanwhile.
    *
    * @default 131,072, or 1,024 in object mode
    */
@@ -274,7 +274,7 @@ export const fromNodeWritableOptions: SchemaOf<FromNodeWritableOptions> = /* @__
 const BYTES = 128 * 1024;
 const OBJECTS = 1024;
 const METHODS = ["write", "end", "cork", "uncork", "destroy", "on", "off"];
-/** The least size limit of a batch, for a low high-water mark; it matters only if writers ignore backpressure. */
+/** The minimum limit of a batch, for a low high-water mark; relevant only if writers ignore backpressure. */
 const SMALLEST_BATCH = BYTES / 8;
 
 /**

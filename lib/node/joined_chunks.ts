@@ -3,7 +3,7 @@ import { bytesOf, kindOf } from "../streams/internal.ts";
 
 export type Joined = string | Uint8Array;
 
-/** Makes one chunk of many: a string of strings, else bytes. @throws {TypeError} if one is neither. */
+/** Joins chunks: strings to a string, others to bytes. @throws {TypeError} if a chunk is neither. */
 export function joinChunks(chunks: readonly unknown[]): Joined {
   if (chunks.length === 1) return toJoined(chunks[0]);
   let strings = 0;
@@ -17,7 +17,7 @@ export function joinChunks(chunks: readonly unknown[]): Joined {
   return Buffer.concat(byteArrays === chunks.length ? chunks as Uint8Array[] : encodeRuns(chunks.map(toJoined)));
 }
 
-/** The mean length from which writing chunks one by one, corked, costs less than copying them: 3x for 16 KiB. */
+/** The mean length from which separate writes, corked, cost less than copying: 3x for 16 KiB. */
 const LARGE = 4096;
 
 export function areLarge(chunks: readonly unknown[]): boolean {
@@ -30,7 +30,7 @@ export function areLarge(chunks: readonly unknown[]): boolean {
   return length >= LARGE * chunks.length;
 }
 
-/** Encodes strings that follow each other as one: a character's two halves may be in different ones. */
+/** Encodes consecutive strings as one, since a surrogate pair may be split between two. */
 function encodeRuns(chunks: readonly Joined[]): Uint8Array[] {
   const encoded: Uint8Array[] = [];
   let text = "";

@@ -8,26 +8,26 @@ export function requireMethods(value: unknown, name: string, kind: string, metho
   throw new TypeError(`${name} must be ${kind}: it has no ${missing}()`);
 }
 
-/** An error of a stream whose other end went away, with the code that `node:stream` gives it. */
+/** Returns the error of a stream whose other end is gone, with the code that `node:stream` gives it. */
 export function prematureClose(message: string, cause: unknown): Error {
   const error = cause ? new Error(message, { cause }) : new Error(message);
   return Object.assign(error, { code: "ERR_STREAM_PREMATURE_CLOSE" });
 }
 
-/** A reason as an error to destroy a stream with: without one, http2 would tell the other end that all is well. */
+/** Converts a reason to an error to destroy a stream with: without one, http2 reports success to the other end. */
 export function toError(reason: unknown, message: string): Error {
   return reason instanceof Error ? reason : new Error(message, { cause: reason });
 }
 
 /** A web stream over a stream of Node, which receives that stream's events. */
 export interface Follower {
-  /** Whether it is unused at the moment: it is not locked, and nothing is pending. */
+  /** Whether the follower is unused at the moment: its stream is unlocked, and nothing is pending. */
   readonly isIdle: boolean;
-  /** Whether the emitter's group holds it. The group alone writes it, as the next one. */
+  /** Whether the emitter's group holds the follower strongly. Only the group writes this. */
   isHeld: boolean;
   weak: WeakRef<Follower> | undefined;
   onError(error: unknown): void;
-  /** The emitter has finished, or ended. */
+  /** Called when the emitter has finished, or ended. */
   onEnd(): void;
   onClose(): void;
 }
@@ -40,7 +40,7 @@ const keys: Readonly<Record<"finish" | "end", symbol>> = {
 
 type Groups = Record<symbol, Group | undefined>;
 
-/** Tells `follower` of what happens to `emitter`, until it has closed; `end` is another for each side of a Duplex. */
+/** Notifies `follower` of events of `emitter` until it has closed; `end` differs for the two sides of a Duplex. */
 export function follow(emitter: EventEmitter, end: keyof typeof keys, follower: Follower): void {
   ((emitter as unknown as Groups)[keys[end]] ??= new Group(emitter, end)).add(follower);
 }
@@ -56,7 +56,7 @@ const MANY = 16;
 class Group {
   readonly #emitter: EventEmitter;
   readonly #end: string;
-  /** Followers in use, or that were when the last one was added, which is among them. */
+  /** Followers in use, and those that were in use when the last one was added, including it. */
   #held: Follower[] = [];
   /** Others: a stream that was dropped takes no memory. Most emitters have none: a set would cost a page some percent. */
   #idle: Set<WeakRef<Follower>> | undefined = undefined;

@@ -5,11 +5,11 @@ export interface Reference {
   /** The URL as written, to be resolved. */
   readonly url: string;
   readonly kind: ReferenceKind;
-  /** Whether a browser may load it later or never, as an image that is out of view or a page to come. */
+  /** Whether a browser may load it later or never, such as images out of view and pages to come. */
   readonly isLater: boolean;
 }
 
-/** A place in a text, from which it is read on. */
+/** A position in a text that is being read. */
 export class TextCursor {
   readonly text: string;
   at = 0;
@@ -36,16 +36,16 @@ export class TextCursor {
 /** Formats of images that all current browsers take. */
 export const KNOWN_IMAGE: RegExp = /^image\/(?:avif|webp|jpeg|png|gif|svg\+xml|bmp|x-icon)\s*(?:;|$)/i;
 
-/** The width for which an image is chosen, the first at least as wide: a page on a laptop. */
+/** The width for which an image is chosen, the first that is wide enough: a page on a laptop. */
 const WIDTH = 1200;
 
-/** The candidate of a `srcset` for a screen of one pixel a point, or undefined. */
+/** Returns the candidate of a `srcset` for a screen of one pixel a point, or undefined. */
 export function candidateOf(srcset: string | undefined): string | undefined {
   if (srcset === undefined) return undefined;
   return forCommonScreen([...candidates(srcset)])?.url;
 }
 
-/** The candidate for a screen of one pixel a point, or undefined. */
+/** Returns the candidate for a screen of one pixel a point, or undefined. */
 export function forCommonScreen<Image extends Size>(images: readonly Image[]): Image | undefined {
   const byAmount = images.toSorted((a, b) => a.amount - b.amount);
   return byAmount.find(({ amount, isWidth }) => amount >= (isWidth ? WIDTH : 1)) ?? byAmount.at(-1);
@@ -53,7 +53,7 @@ export function forCommonScreen<Image extends Size>(images: readonly Image[]): I
 
 /** The size of an image among several. */
 export interface Size {
-  /** The number of pixels, in all or for each point. */
+  /** The number of pixels, in total or for each point. */
   readonly amount: number;
   readonly isWidth: boolean;
 }
@@ -62,7 +62,7 @@ interface Candidate extends Size {
   readonly url: string;
 }
 
-/** The candidates of a `srcset`: URLs, which may hold commas but not end with them, and what follows up to a comma. */
+/** Yields the candidates of a `srcset`: URLs, which may contain commas but not end with them, and descriptors. */
 function* candidates(srcset: string): Generator<Candidate> {
   let url: string | undefined;
   let amount = 1;
@@ -85,7 +85,7 @@ function withoutCommas(word: string): string {
   return word.slice(0, end);
 }
 
-/** Kinds of what is preloaded, by `as`. */
+/** Kinds of preloaded files, by `as`. */
 const preloaded: ReadonlyMap<string, ReferenceKind> = new Map([
   ["script", "script"],
   ["style", "style"],

@@ -8,7 +8,7 @@ export function scriptReferences(script: string): Reference[] {
 const SPACE = /[\s\ufeff]+/y;
 const LINE = /.+/y;
 const WORD = /[\w$#\\\u0080-\uffff]+/y;
-// Pieces of what has escapes in it: V8 remembers each turn of a repeated group, and throws after some three million.
+// Repetitions are limited: V8 stores each turn of a repeated group, and throws after some three million.
 const DOUBLE_QUOTED = /(?:[^"\\\n]+|\\[^]){1,999}/y;
 const SINGLE_QUOTED = /(?:[^'\\\n]+|\\[^]){1,999}/y;
 const TEMPLATE = /(?:[^`\\$]+|\\[^]|\$(?!\{)){1,999}/y;
@@ -20,28 +20,28 @@ const PLAIN_TEMPLATE = /`([^`\\$]*)`/y;
 const TYPE = /\s*(?:with|assert)\s*\{\s*["']?type["']?\s*:\s*["'](\w+)["']/y;
 const TYPE_ARGUMENT = /\s*,\s*\{\s*(?:with|assert)\s*:\s*\{\s*["']?type["']?\s*:\s*["'](\w+)["']/y;
 
-/** Words that no value ends with: a slash behind them begins a regular expression. */
+/** Words that end no value: a slash after them begins a regular expression. */
 const OPERATORS: ReadonlySet<string> = new Set(
   "return typeof case in of delete void throw new instanceof do else yield await extends default".split(" "),
 );
-/** Words whose parentheses end no value. */
+/** Words after which parentheses end no value. */
 const STATEMENTS: ReadonlySet<string> = new Set(["if", "while", "for", "with"]);
 const kinds: Readonly<Record<string, ReferenceKind>> = { json: "other", css: "style" };
-/** The words before a module's name are no more, as in `import a, * as b from "…"`. */
+/** The maximum number of words before a module's name, as in `import a, * as b from "…"`. */
 const MOST_WORDS = 5;
 
-/** Reads a script's tokens, as far as it takes to tell code from text. */
+/** Reads a script's tokens, as far as needed to distinguish code from text. */
 class ScriptReader extends TextCursor {
   readonly #references: Reference[] = [];
   /** Whether each open brace is that of a value in a template. */
   readonly #braces: boolean[] = [];
   /** Whether each open parenthesis is that of a statement such as `if`. */
   readonly #parentheses: boolean[] = [];
-  /** The word or character before. */
+  /** The preceding word or character. */
   #before = "";
-  /** Whether a value ends there, so that a slash divides. */
+  /** Whether a value ends here, so that a slash divides. */
   #isValue = false;
-  /** No regular expression is looked for up to here: one had no end. */
+  /** The index up to which no regular expression is looked for, since one had no end. */
   #divides = 0;
 
   read(): Reference[] {
@@ -100,7 +100,7 @@ class ScriptReader extends TextCursor {
     return false;
   }
 
-  /** Reads `{ a, b as c }`; false if something else is in it. */
+  /** Reads `{ a, b as c }`; returns false if it contains anything else. */
   #passBraces(): boolean {
     this.skip("{");
     while (!this.skip("}")) {
@@ -116,7 +116,7 @@ class ScriptReader extends TextCursor {
     if (isURL) this.#references.push({ url: name, kind, isLater });
   }
 
-  /** Reads a string, if one ends before the first line end that no backslash is before. */
+  /** Reads a string, if it ends before its line does, where a backslash continues the line. */
   #string(): string | undefined {
     const quote = this.text[this.at];
     if (quote !== '"' && quote !== "'") return undefined;

@@ -1,4 +1,4 @@
-/** Named references that stand in URLs; all others are left as they are. */
+/** Named references that occur in URLs; all others stay as they are. */
 const named: ReadonlyMap<string, string> = new Map([
   ["amp", "&"],
   ["lt", "<"],
@@ -16,7 +16,7 @@ const named: ReadonlyMap<string, string> = new Map([
   ["nbsp", "\u00a0"],
 ]);
 
-/** `text` of an attribute with its character references replaced. */
+/** Replaces the character references in the `text` of an attribute. */
 export function unescapeText(text: string): string {
   if (!text.includes("&")) return text;
   return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{1,32}));/gi, (whole, decimal, hex, name) => {
@@ -30,7 +30,7 @@ export interface Tag {
   /** In lower case. */
   readonly name: string;
   readonly isEnd: boolean;
-  /** By name in lower case; of several of a name, the first. */
+  /** By name in lower case; of duplicates, the first. */
   readonly attributes: ReadonlyMap<string, string>;
   /** The content of an element that holds text rather than elements, as a script or a style does. */
   readonly text: string;
@@ -82,7 +82,7 @@ const SPACE = /[\t\n\f\r ]/;
 
 /** Reads one tag, as the tokenizer of the HTML Standard does. */
 class TagReader {
-  /** The index behind what was read. */
+  /** The index behind the text that was read. */
   at: number;
   readonly #html: string;
   readonly #isEnd: boolean;
@@ -97,7 +97,7 @@ class TagReader {
     return /[a-z]/i.test(this.#html[this.at] ?? "");
   }
 
-  /** Whether it is a declaration or the like, which ends with the next `>`. */
+  /** Whether the tag is a declaration or the like, which ends with the next `>`. */
   get isBogus(): boolean {
     return this.#isEnd || /[!?]/.test(this.#html[this.at] ?? "");
   }

@@ -4,19 +4,19 @@ import type { TLSSocket } from "node:tls";
 const isDeno = "Deno" in globalThis;
 
 /**
- * Immediates that run in turn until the event loop has looked at all sockets and handed out what it found.
- * Node and Bun run one after each look; the first may follow on an earlier look. Deno's scheduler, tokio, looks after
- * 61 tasks at the latest (its `event_interval`) while V8 has work in the background.
+ * The number of successive immediates after which the event loop has polled all sockets and delivered the events. Node
+ * and Bun run one after each poll; the first may belong to an earlier poll. Deno's scheduler, tokio, polls at least
+ * every 61 tasks (its `event_interval`).
  */
 const TURNS = isDeno ? 64 : 2;
 
-/** The callbacks of {@linkcode afterPoll}, in the order in which they are due, which is counted as {@linkcode turns} is. */
+/** The callbacks of {@linkcode afterPoll} in the order of their due times, which are counts of {@linkcode turns}. */
 const waiting: { readonly due: number; readonly callback: () => void }[] = [];
 let turns = 0;
-/** Whether an immediate is set. One a turn is for all: on Deno each took 80 µs by itself. */
+/** Whether an immediate is set. One serves all callbacks: on Deno each immediate took 80 µs. */
 let isTurning = false;
 
-/** Calls back once the event loop has looked at all sockets, so that whatever they had received by now was handed out. */
+/** Calls back once the event loop has polled all sockets and delivered what they had received before the call. */
 export function afterPoll(callback: () => void): void {
   waiting.push({ due: turns + TURNS, callback });
   if (isTurning) return;
@@ -34,30 +34,30 @@ function turn(): void {
   }
 }
 
-/** The size below which other work makes enough objects. */
+/** The size below which other work allocates enough young objects. */
 const LARGE = 16 * 1024;
-/** The most bytes that count: a quarter of it is kept until the next call. */
+/** The maximum size that counts: a quarter of it is kept until the next call. */
 const MOST = 256 * 1024;
 
-/** Here, so that no compiler leaves it out. */
+/** Here, so that no compiler removes the allocation. */
 const kept: unknown[] = [undefined];
 
 /**
- * Has V8 free the memory of large chunks in time: readers of them make few young objects, and V8 would mark its whole
- * heap. Arrays for nothing bring the cheap collection: 0.6 s of CPU a GB instead of 1.1 on Node, 120 MB instead of 160.
+ * Has V8 free the memory of large chunks in time: their readers make few young objects, so that V8 would mark its whole
+ * heap. Unused arrays cause minor collections instead: 0.6 s of CPU a GB instead of 1.1 on Node, 120 MB instead of 160.
  */
 export const makeYoungObjects: (bytes: number) => void = "Bun" in globalThis ? () => {} : (bytes) => {
   if (bytes >= LARGE) kept[0] = new Array(Math.min(bytes, MOST) >> 5);
 };
 
-/** The system's socket below a TLS socket, as Node and Deno have it inside. */
+/** The internal TCP socket of a TLS socket on Node and Deno. */
 interface Inside {
   readonly _handle?: { readonly _parent?: { readStart?(): void; readStop?(): void } } | null;
 }
 
 /**
- * Has a TLS socket read nothing from the network, or read again, besides `pause()` and `resume()`: Deno's own receives
- * without a limit while it is paused (138 MB in 1.5 s). Does nothing where the inside looks different.
+ * Stops or resumes the reads of a TLS socket from the network, in addition to `pause()` and `resume()`: Deno's socket
+ * receives without a limit while it is paused (138 MB in 1.5 s). Does nothing where the internals differ.
  */
 export function holdTlsReads(socket: TLSSocket, held: boolean): void {
   if (!isDeno) return;

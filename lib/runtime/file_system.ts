@@ -17,7 +17,7 @@ export interface FileStatus {
   readonly mtimeMs: number;
   /** The time of its last change of any kind (ctime), in ms since 1970. */
   readonly ctimeMs: number;
-  /** The number that the file system has for it. */
+  /** The inode number. */
   readonly ino: number;
 }
 
@@ -49,7 +49,7 @@ export const folderEntries: (path: string) => Iterable<FolderEntry> = deno
     }
   };
 
-/** Returns the status of the file at `path`, not following a link; throws if it is missing or cannot be looked at. */
+/** Returns the status of the file at `path`, not following a link; throws if it is missing or inaccessible. */
 export const fileStatus: (path: string) => FileStatus = deno
   ? (path) => {
     const { isFile, size, mtime, ctime, ino } = deno.lstatSync(path);
@@ -68,8 +68,8 @@ export const fileStatus: (path: string) => FileStatus = deno
   };
 
 /**
- * Returns the flags by which a file is opened to be flushed alone: no link is followed, no pipe waited for. Windows flushes
- * nothing without the right to write.
+ * Returns the flags to open a file only for flushing: links are not followed, and opening a pipe does not wait. Windows
+ * flushes only with write access.
  */
 export function flushFlags(): number {
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_RDWR } = constants;
@@ -88,7 +88,7 @@ const bun = (globalThis as { Bun?: BunFiles }).Bun;
 /** Whether socket data is best written to files at once: Bun holds a sender back only above 1 MB of each connection. */
 export const writesAtOnce: boolean = bun !== undefined;
 
-/** Whether `writev()` of `node:fs` copies what it is given into one piece, twice: Deno does. */
+/** Whether `writev()` of `node:fs` copies its buffers into one, twice, as Deno does. */
 export const copiesVectors: boolean = "Deno" in globalThis;
 
 /**

@@ -13,8 +13,8 @@ function workerEnvironment(): Record<string, string> {
 }
 
 /**
- * A function that does a job of a worker, and posts what comes of it. Once the signal is aborted, it closes what it has
- * opened and ends: a thread that is ended from outside leaves descriptors open.
+ * A function that does a job in a worker, and posts results. Once the signal is aborted, it closes its files and
+ * returns: terminating the thread would leave descriptors open.
  */
 export type WorkerJob<Job, Message> = (
   job: Job,
@@ -24,10 +24,10 @@ export type WorkerJob<Job, Message> = (
 
 /** The time that a worker has to end its jobs once it is stopped, in ms. */
 const LONGEST_END = 1000;
-/** The message that asks a worker to stop; and by which it tells that it has loaded, and that a job has ended. */
+/** The message that stops a worker; a worker posts it once it has loaded, and at the end of each job. */
 const END = null;
 
-/** Does the jobs of a worker, which its module calls once, until its owner stops it. */
+/** Runs the jobs of a worker until its owner stops it; the worker's module calls this once. */
 export function serveJobs<Job, Message>(run: WorkerJob<Job, Message>): void {
   const port = parentPort!;
   const jobs = new Map<AbortController, Promise<void>>();
@@ -48,7 +48,7 @@ export function serveJobs<Job, Message>(run: WorkerJob<Job, Message>): void {
   port.postMessage(END);
 }
 
-/** The functions of a worker's owner that are called with what it posts, and with what ends it. */
+/** The functions of a worker's owner for its messages and its end. */
 interface WorkerEvents<Message> {
   message(message: Message): void;
   error(error: Error): void;
@@ -61,12 +61,12 @@ export class JobWorker<Job, Message> {
   #worker: Worker | undefined;
   /** The end of the thread. */
   #ended: Promise<void> = Promise.resolve();
-  /** The number of jobs that the thread has been given and has not ended. */
+  /** The number of unfinished jobs of the thread. */
   #jobs = 0;
-  /** The end of the jobs of this thread, and the one under way. */
+  /** The abort of jobs that run in this thread, and the running one. */
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined = undefined;
-  /** The jobs that wait for the worker to load: until then it has opened nothing. */
+  /** The jobs that wait for the worker to load: until then it has opened no files. */
   #waiting: Job[] | undefined = [];
   #isStopped = false;
 
@@ -92,13 +92,13 @@ export class JobWorker<Job, Message> {
     this.#worker!.postMessage(job);
   }
 
-  /** Has the worker keep the process alive, or not. */
+  /** Sets whether the worker keeps the process alive. */
   set keepsAlive(keepsAlive: boolean) {
     if (keepsAlive) this.#worker?.ref();
     else this.#worker?.unref();
   }
 
-  /** Ends the worker; one with jobs closes what these have opened, for which it has a second. Nothing is posted then. */
+  /** Ends the worker; its jobs have a second to close their files. No further message is delivered. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#stopping.abort();
@@ -149,7 +149,7 @@ export class JobWorker<Job, Message> {
     for (const job of jobs) this.#queue(job);
   }
 
-  /** Runs a job behind the others of this thread: they share what their module keeps. */
+  /** Runs a job behind the others of this thread, since they share the state of their module. */
   #queue(job: Job): void {
     lastHere = lastHere.then(() => this.#running = this.#run(job));
   }
@@ -177,13 +177,13 @@ function isMissingModule({ code, message }: Error & { code?: unknown }): boolean
 }
 
 /**
- * Starts a worker thread on the module at `url`. Deno starts those from files only: others are imported by a data URL.
- * The environment holds what Node needs: Deno would request all of it to copy it, and Deno 2.4 cannot share it.
+ * Starts a worker thread on the module at `url`. Deno starts workers only from files: other URLs are imported by a data
+ * URL. Only Node gets the environment: Deno would request permission for all of it, and Deno 2.4 cannot share it.
  */
 function startWorker(url: URL): Worker {
   const isFile = url.protocol === "file:";
   const program = `data:text/javascript,${encodeURIComponent(`import ${JSON.stringify(url.href)};`)}`;
-  // Node's workers inherit --input-type, and refuse to start with it.
+  // Node's workers inherit --input-type, with which they refuse to start.
   const isTyped = process.execArgv.some((word) => word.startsWith("--input-type"));
   return new Worker(isFile ? url : new URL(program), { env: workerEnvironment(), ...(isTyped && { execArgv: [] }) });
 }

@@ -95,7 +95,7 @@ export async function createStaticHandler(
   return handlerOf(await opened(directory, options));
 }
 
-/** Does as {@linkcode createStaticHandler}, but reads what takes long behind: requests for that wait until it is read. */
+/** Does as {@linkcode createStaticHandler} does, but reads slow files afterwards, while requests for them wait. */
 export async function openStaticHandler(
   directory: string,
   options: StaticHandlerOptions,

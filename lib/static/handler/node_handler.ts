@@ -24,7 +24,7 @@ export class NodeFields implements RequestFields {
 /** A request in Connect and Express: `url` is the rest of the target below a mount. */
 export type MountedRequest = IncomingMessage & { readonly originalUrl?: string; readonly baseUrl?: string };
 
-/** A path that a chain has a handler at, `app.use("/docs", site.node)`, where the handler does not see it. */
+/** The path at which a chain has the handler, as in `app.use("/docs", site.node)`, unseen by the handler. */
 export interface Mount {
   /** The path of the request's target: encoded, without a slash at its end. */
   readonly path: string;

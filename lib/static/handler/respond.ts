@@ -12,7 +12,7 @@ export interface Asked {
   /** The request target, or the URL. */
   readonly target: string;
   readonly fields: RequestFields;
-  /** The last part of a mount's path without a slash, from which the redirect is to one: relative links would break. */
+  /** The last part of a mount's path without its slash, which redirects repeat so that relative links work. */
   readonly unslashed: string | undefined;
 }
 

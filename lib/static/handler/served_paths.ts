@@ -2,7 +2,7 @@ import type { Settings } from "../answer/settings.ts";
 
 const SLASH = 47;
 
-/** The scheme and authority of a target in absolute-form. Sticky: the end of the match comes without an object. */
+/** The scheme and authority of a target in absolute-form. Sticky: `lastIndex` gives the end without an object. */
 const ORIGIN = /[a-z][a-z0-9+.-]*:\/\/[^/?#]*/iy;
 
 /** The characters that make a target more than a plain path. Most targets have none: 20 ns, a loop takes 75. */

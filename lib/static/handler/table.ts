@@ -88,7 +88,7 @@ const DEEPEST = 8;
 /** The limit of retired tables; more than one exists only if files changed in the midst of a deploy. */
 const MOST_FORMERS = 3;
 
-/** The responses by path, replaced as a whole: none mixes two deploys. Made on request: 10,000 would take 40 MB of heap. */
+/** The responses by path, replaced as a whole: no page mixes two deploys. Made on request: 10,000 would take 40 MB. */
 export class Table {
   readonly tree: Tree;
   readonly memory: TreeMemory;
