@@ -77,7 +77,7 @@ function outputOf(folder: string, artifacts: readonly Artifact[]): Output {
   const output = new Output();
   output.addFolder(folder);
   for (const { kind, path, hash } of artifacts) {
-    // A source map has its script's name, and the script's hash does not cover the map.
+    // A source map has its script's name, and the hash in that does not cover the map.
     const isNamed = kind !== "sourcemap" && hash !== null && basename(path).includes(hash);
     output.add(folder, relative(folder, resolve(path)), isNamed);
   }

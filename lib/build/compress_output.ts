@@ -34,12 +34,12 @@ export const pluginOptions: SchemaOf<PrecompressPluginOptions> = /* @__PURE__ */
 
 let moments = 0;
 
-/** Returns a number that is larger than all before. */
+/** Returns a number larger than all earlier results. */
 export function moment(): number {
   return ++moments;
 }
 
-/** By the real folder that is written to: the last run of a plugin, with its settings in JSON. */
+/** The last run of a plugin, with its settings in JSON, by the real path of the output folder. */
 const runs = new Map<string, { readonly at: number; readonly settings: string }>();
 
 /** @throws {TypeError} if another plugin compressed to the folder since the build began: each removes the other's variants. */
@@ -55,7 +55,7 @@ function requireOnePlugin(folder: string, { out, ...others }: PrecompressPluginO
   runs.set(target, { at: moment(), settings });
 }
 
-/** The length of a hash where a pattern does not say. */
+/** The default length of a hash in a pattern. */
 const DEFAULT_LENGTH = 8;
 
 /** Whether a name has a hash by a build tool's pattern, as `[name]-[hash][extname]`; `character` is a regular expression. */
@@ -88,10 +88,10 @@ export interface PrecompressPlugin {
   setup(build: object): void;
 }
 
-/** The files that a build wrote, with what it knows of their names, until they are compressed. */
+/** The files that a build wrote, and which of their names hold a hash, until they are compressed. */
 export class Output {
   readonly #folders = new Set<string>();
-  /** By absolute path: whether the name holds a hash. */
+  /** Whether the name holds a hash, by absolute path. */
   readonly #hashed = new Map<string, boolean>();
 
   add(folder: string, path: string, isHashed: boolean): void {
@@ -103,7 +103,7 @@ export class Output {
     this.#folders.add(resolve(folder));
   }
 
-  /** The folders, without those that others hold; they are forgotten. */
+  /** Returns the outermost folders of the files, and forgets the files. */
   takeFolders(): string[] {
     const all = [...this.#folders];
     this.#folders.clear();
@@ -116,7 +116,7 @@ export class Output {
   }
 }
 
-/** `folder` as people write it who are in `root`. */
+/** Returns `folder` relative to `root` where that is shorter. */
 export function shownFolder(folder: string, root: string): string {
   return isWithin(folder, root) ? relative(root, folder).replaceAll(sep, "/") : folder;
 }
@@ -146,17 +146,17 @@ function kilobytes(bytes: number): string {
   return `${(bytes / 1000).toFixed(2)} kB`;
 }
 
-/** A build tool, as its plugin speaks to it. */
+/** A build tool, as its plugin presents it. */
 export interface Tool {
   /** The project's folder, which relative paths are below. */
   readonly root: string;
-  /** The {@linkcode moment} at which its build began. */
+  /** The {@linkcode moment} at which the build began. */
   readonly since: number;
   /** The option that names the folder of the output, for messages. */
   readonly option: string;
-  /** Prints lines in the tool's own way; undefined: it is silent. */
+  /** Prints lines in the tool's own way; undefined: the tool prints nothing. */
   readonly print: ((text: string) => void) | undefined;
-  /** Whether the folders were compressed before: without news, nothing is printed. */
+  /** Whether the folders were compressed before: nothing is printed then if nothing has changed. */
   readonly isAgain?: boolean;
 }
 

@@ -62,7 +62,7 @@ interface OutputFile {
   readonly cssBundle?: string;
 }
 
-/** The pattern where there is no option. */
+/** The default pattern. */
 const ENTRY_NAMES = "[dir]/[name]";
 const OTHER_NAMES = "[name]-[hash]";
 const HASH_CHARACTER = "[0-9A-Z]";

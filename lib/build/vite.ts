@@ -43,20 +43,20 @@ export type { PrecompressPluginOptions } from "./compress_output.ts";
 export interface PrecompressPlugin {
   /** The name by which messages of the tool call it. */
   readonly name: string;
-  /** Vite leaves it out while it serves for development. */
+  /** Vite ignores the plugin while it serves for development. */
   readonly apply: "build";
-  /** Astro's, of which it is an integration, too. */
+  /** The hooks of an integration of Astro, which the plugin is, too. */
   readonly hooks: {
     "astro:config:done"(told: { readonly config: { readonly root: URL; readonly build: { assets: string } } }): void;
     "astro:build:done"(told: { readonly dir: URL; readonly logger: { info(text: string): void } }): Promise<void>;
   };
 }
 
-/** The members of plugins that Vite knows, and Rollup and Rolldown pass over. */
+/** The members of plugins that Vite knows, and that Rollup and Rolldown ignore. */
 interface ViteHooks extends PrecompressPlugin {
   /** Whether the builds of all environments share the plugin. */
   readonly sharedDuringBuild: true;
-  /** A place behind plugins that write pages in hooks of the same kind. */
+  /** The position behind plugins that write pages in hooks of the same kind. */
   readonly enforce: "post";
   applyToEnvironment(environment: { readonly config: { readonly consumer: string } }): boolean;
   config(): { readonly worker: { readonly plugins: () => Hooks[] } };
@@ -75,7 +75,7 @@ interface ViteConfig {
 }
 
 const BEHIND = "compress the whole site once all is built: millrace precompress ";
-/** Frameworks that write pages once Vite has built for browsers, by the names of their plugins, with the way out. */
+/** Frameworks that write pages after Vite has built for browsers, by the names of their plugins, with advice. */
 const LATER_PAGES: readonly (readonly [plugins: RegExp, framework: string, wayOut: string])[] = [
   [/^astro:/, "Astro", "name it among Astro's integrations instead"],
   [/^nuxt:/, "Nuxt", BEHIND + ".output/public"],
@@ -88,10 +88,10 @@ const LATER_PAGES: readonly (readonly [plugins: RegExp, framework: string, wayOu
 ];
 /** The frameworks of them that write their pages to the folder that Vite writes to, before its builder ends. */
 const WITHIN_BUILDER: ReadonlySet<string> = new Set(["React Router", "Vike"]);
-/** The warnings that were given: a framework has the configuration resolved for each of its builds. */
+/** The warnings given so far: a framework resolves the configuration for each of its builds. */
 const warned = new Set<string>();
 
-/** Returns a warning about pages of a framework that the plugin will not see; undefined without such. */
+/** Returns a warning about pages of a framework that the plugin will miss; undefined without such. */
 function warningOf(names: readonly string[], endsWithBuilder: boolean): string | undefined {
   const later = LATER_PAGES.find(([plugins]) => names.some((name) => plugins.test(name)));
   if (!later || endsWithBuilder && WITHIN_BUILDER.has(later[1])) return undefined;
@@ -161,7 +161,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     },
     configResolved({ root, logger, build, builder, plugins = [] }) {
       const names = plugins.map(({ name }) => name);
-      // It calls Vite, and is no plugin.
+      // The program calls Vite, and has no plugin.
       if (/\bvite-ssg\b/.test(process.argv[1] ?? "")) names.push("vite-ssg");
       const warning = warningOf(names, builder !== undefined && this?.meta?.viteVersion !== undefined);
       if (warning !== undefined && !warned.has(root + warning)) logger.warn(warning);
@@ -184,7 +184,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       order: "post",
       sequential: true,
       async handler(error) {
-        // What a failed build wrote is no part of the next one.
+        // The output of a failed build does not belong to the next one.
         if (error !== undefined || isLibrary || this.meta.watchMode) return void output.takeFolders();
         const ownTool: NonNullable<typeof tool> = {
           root: process.cwd(),
@@ -197,7 +197,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
     buildApp: {
       order: "post",
       async handler() {
-        // Pages of frameworks and files of other plugins came there since.
+        // Frameworks and other plugins have written pages and files there since.
         for (const folder of done) if (existsSync(folder)) output.addFolder(folder); // it may be of a build before
         done.clear();
         await compressOutput(output, checked, { since, ...tool!, isAgain: true });
@@ -235,14 +235,14 @@ interface BundledFile {
   readonly fileName: string;
   /** A chunk's name with a placeholder for the hash, if it has one. */
   readonly preliminaryFileName?: string;
-  /** An asset's names from which the tool made its own; empty if that was given. */
+  /** The names from which the tool made an asset's name; empty if a plugin gave the name. */
   readonly names?: readonly string[];
 }
 
 /** The options of an output, as these describe them. */
 interface BundleOptions {
   readonly dir?: string;
-  /** The only file, without `dir`. */
+  /** The path of the only file, in place of `dir`. */
   readonly file?: string;
   /** The pattern for names of assets. */
   readonly assetFileNames?: string | ((asset: BundledFile) => string);
@@ -254,7 +254,7 @@ const HASH_CHARACTER = "[\\w-]";
 function isNamedByHash(file: BundledFile, { assetFileNames }: BundleOptions): boolean {
   const { type, fileName, preliminaryFileName, names = [] } = file;
   if (type === "chunk") return preliminaryFileName !== undefined && preliminaryFileName !== fileName;
-  // Its name was given: the tool has no part in that.
+  // A plugin gave the name, to which the tool adds no hash.
   if (names.length === 0 || assetFileNames === undefined) return false;
   const pattern = typeof assetFileNames === "function" ? assetFileNames(file) : assetFileNames;
   return hasHash(fileName, pattern, HASH_CHARACTER);

@@ -129,7 +129,7 @@ export class Decoder {
     return this.#step(target, PROCESS);
   }
 
-  /** Like {@linkcode Decoder.read}, once all input is written and there is no more; again as long as there is more. */
+  /** Does what {@linkcode Decoder.read} does once all input is written; repeated while {@linkcode Decoder.more}. */
   finish(target: Uint8Array): number {
     return this.#step(target, FINISH);
   }

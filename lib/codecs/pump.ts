@@ -128,7 +128,7 @@ function pausesOf({ family, direction, level }: SessionParameters, maxSize: numb
   return { input: family === "brotli" && level >= 2 ? 2 ** 18 : Infinity, output: MAX_OUTPUT };
 }
 
-/** Puts whole bytes through a codec, with turns between steps. Takes `input` at the call: its owner may transfer it at once. */
+/** Runs a codec over whole bytes, with turns between steps. Copies `input`, since its owner may transfer it. */
 async function runWhole(
   input: Uint8Array,
   parameters: SessionParameters,

@@ -36,7 +36,7 @@ class Tally {
   isOfId = false;
   /** The number of clear tails in the digits of Bun's bundler. */
   ofBun = 0;
-  /** The places of capitals, small letters and digits in the clear ones: hashes, and few others, have them anywhere. */
+  /** The positions of capitals, small letters and digits in clear tails, which are random in hashes. */
   readonly patterns: Set<number> = new Set();
   /** The distinct clear tails: two files hardly ever have the same hash. */
   readonly texts: Set<string> = new Set();
@@ -245,7 +245,7 @@ export class FolderEvidence {
   }
 }
 
-/** Whether scripts whose tails have the shape `key` vouch for `tail`: the same, or other lengths for webpack's. */
+/** Whether scripts with tails of the shape `key` are evidence for `tail`: of that shape, or of webpack's lengths. */
 function isComparable(key: string, tail: Tail, isCode: boolean): boolean {
   const shape = keyOf(tail);
   if (key === shape) return true;

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { ReadableStream, type ReadableStreamDefaultController, type UnderlyingDefaultSource } from "../streams/mod.ts";
 import { follow, type Follower, prematureClose, requireMethods, toError } from "./shared_events.ts";
 
-/** The chunks of a readable, on demand. Listens only while it is read: a listener keeps data from `pipe()`. */
+/** The source of a readable's chunks, on demand. Listens only while it is read: a listener keeps data from `pipe()`. */
 class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
   /** The stream of this source. */
   stream: ReadableStream | undefined = undefined;

@@ -142,7 +142,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     return this.#pending = new Deferred<void>();
   }
 
-  /** Listens for an abort if a write is still pending, as few are: it would delay the abort, for ever without a reader. */
+  /** Listens for an abort if a write is still pending, as few are: it might delay the abort for ever otherwise. */
   readonly #onEndOfTurn = (): void => {
     this.#seesAborts = this.#pending !== undefined;
     if (!this.#seesAborts || this.#isOver) return;

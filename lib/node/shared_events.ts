@@ -32,7 +32,7 @@ export interface Follower {
   onClose(): void;
 }
 
-/** The keys of the groups on their emitters, by the end of each side: a WeakMap would cost a page a tenth. */
+/** The properties by which emitters hold their groups, by side: a WeakMap would make a page a tenth larger. */
 const keys: Readonly<Record<"finish" | "end", symbol>> = {
   finish: Symbol("millrace, until finish"),
   end: Symbol("millrace, until end"),

@@ -93,7 +93,7 @@ const preloaded: ReadonlyMap<string, ReferenceKind> = new Map([
   ["font", "font"],
 ]);
 
-/** The reference of a `<link>`'s attributes or a `Link` field's parameters; undefined if browsers load nothing for it. */
+/** Returns the reference of a `<link>`'s attributes or a `Link` field's parameters; undefined if none is loaded. */
 export function linkReference(attributes: ReadonlyMap<string, string>): Reference | undefined {
   const words = new Set((attributes.get("rel") ?? "").toLowerCase().split(/\s+/));
   const kind = kindOf(words, attributes);

@@ -51,7 +51,7 @@ export const cleanOptions: SchemaOf<CleanOptions, "followLinks"> = /* @__PURE__ 
 export interface CleanReport {
   /** The files that were removed; paths below the folder. */
   readonly removed: readonly string[];
-  /** Files that were not: they are not what a run wrote, or the file system refused. */
+  /** Files that were not removed: their bytes are not a run's, or the file system refused. */
   readonly problems: readonly Problem[];
 }
 
@@ -101,7 +101,7 @@ async function clean(folder: string, temporaries: readonly string[], followLinks
       if (await target.remove(path)) removed.push(path);
     } catch (error) {
       problems.push({ path, message: explain(error) });
-      // One that the system refuses to remove can be removed later: the manifest goes on telling of it.
+      // A file that the system refuses to remove can be removed later: it stays in the manifest.
       if ((error as { code?: unknown }).code !== undefined) isClean = false;
     }
   }

@@ -10,26 +10,26 @@ import { isSettled, type Plan, type PlannedVariant, type Work } from "./plan.ts"
 import type { VariantRecord } from "./records.ts";
 import { variantPath } from "./tree_files.ts";
 
-/** A delta must be this much smaller than the plain variant: the browser keeps a dictionary for it. */
+/** The share of the plain variant that a delta must stay below, since browsers store a dictionary for it. */
 const DELTA_SHARE = 0.9;
 
-/** The outcome of a variant's job, to be put in its place; the temporary file is the taker's to remove. */
+/** A finished variant, to be put in its place; the receiver removes the temporary file. */
 export interface MadeVariant {
   readonly work: Work;
   readonly variant: PlannedVariant;
   readonly job: Job;
   readonly outcome: Outcome;
-  /** To be called with what is there now, which the limit of deltas follows from. */
+  /** Called with the record of the variant that is there now, which decides the limit of deltas. */
   settle(record: VariantRecord | undefined): void;
 }
 
-/** The variants that a plan lacks, each told once it is made. */
+/** The missing variants of a plan, each yielded once it is made. */
 export interface Making {
   readonly plan: Plan;
   readonly variants: AsyncGenerator<MadeVariant>;
 }
 
-/** Has the pool make the missing variants of a plan, on demand. */
+/** Starts the pool on the missing variants of a plan, on demand. */
 export function compress(plan: Plan, context: Context): Making {
   return { plan, variants: make(plan, context) };
 }

@@ -1,33 +1,33 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 
-/** Extensions of formats that are compressed in themselves. */
+/** Extensions of compressed formats. */
 const compressed = new Set(
   ("7z aac apk avif br bz2 cbr cbz dcb dcz deb docx dmg eot epub flac gif gz heic heif jar jpeg jpg jxl lz lz4 lzma m4a " +
     "m4v mkv mov mp3 mp4 mpeg mpg odp ods odt ogg ogv opus png pptx rar rpm tgz tzst webm webp whl woff woff2 wmv xlsx xz " +
     "zip zst").split(" "),
 );
 
-/** Whether files named like `path` are compressed in themselves. */
+/** Whether the format of a file is compressed, by its extension. */
 export function isCompressedByName(path: string): boolean {
   return compressed.has(path.slice(path.lastIndexOf(".") + 1).toLowerCase());
 }
 
-/** Bits a byte above which data has nothing left to save by coding bytes: noise has 8, executables about 6.5. */
+/** Bits a byte above which coding saves nothing: noise has 8, executables about 6.5. */
 const DENSE = 7.7;
-/** The least bytes of a sample: shorter ones look less dense than they are. */
+/** The minimum bytes of a sample: shorter ones seem less dense than they are. */
 const MIN_SAMPLE = 4096;
-/** A sample of this many bytes is taken from each stretch. */
+/** The bytes of the sample from each stretch. */
 const SAMPLE_SIZE = 4096;
 const STRETCH = 64 * 1024;
 
-/** A probe of whether data looks compressed or encrypted, by the entropy of samples. Repetitions at a distance escape it. */
+/** A test whether data is compressed or encrypted, by the entropy of samples. It misses distant repetitions. */
 export class DensityProbe {
   #counts = new Uint32Array(256);
   #total = 0;
   #position = 0;
 
-  /** Takes the next bytes of the data. The outcome does not depend on how the data is cut. */
+  /** Adds the next bytes of the data. The outcome does not depend on how the data is split. */
   add(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length;) {
       const within = (this.#position + at) % STRETCH;
@@ -52,7 +52,7 @@ export class DensityProbe {
   }
 }
 
-/** Files above this many bytes are never held in memory whole. Part of what decides the output: streams differ. */
+/** The size above which files are never in memory as a whole. It decides the output: streams give other bytes. */
 export const LARGE_FILE: number = 16 * 1024 * 1024;
 
 export interface Content {
@@ -63,7 +63,7 @@ export interface Content {
   readonly isDense: boolean;
 }
 
-/** Reads a file to its end in constant memory and tells what it holds. */
+/** Reads a file to its end in constant memory, and returns its hash and density. */
 export async function readContent(path: string): Promise<Content> {
   const hash = createHash("sha256");
   const probe = new DensityProbe();
@@ -86,7 +86,7 @@ export async function readContent(path: string): Promise<Content> {
   return { sha256: hash.digest("hex"), size, isDense: probe.isDense };
 }
 
-/** Buffers that are free: new ones for each file are collected so late that 300 MB of files took 170 MB of memory. */
+/** Free buffers: new ones for each file are collected so late that 300 MB of files took 170 MB of memory. */
 const buffers: Uint8Array<ArrayBuffer>[] = [];
 
 export function sha256(bytes: Uint8Array): string {

@@ -37,28 +37,28 @@ export interface Context {
   readonly ledger: Ledger;
   readonly pool: Pool;
   readonly progress: ProgressMeter;
-  /** The folder that variants are made in of which none is put in its place, in a dry run. */
+  /** The folder in which a dry run makes variants, none of which is put in its place. */
   trialIn: string | undefined;
 }
 
 /** The reason why a file gets no variants. `dense`: by its entropy; `beside`: it is a compressed form beside its original. */
 export type LeftAlone = "small" | "unwanted" | "compressedByName" | "dense" | "beside";
 
-/** An account of what a run found and did. */
+/** The record of what a run found and did. */
 export class Ledger {
   /** The records for the manifest: at first, those of earlier runs. */
   readonly records: Map<string, FileRecord>;
-  /** Files with new variants; in a dry run, those that lack some. */
+  /** Files with new variants; in a dry run, files that lack some. */
   readonly compressed: Set<string> = new Set();
   readonly removed: string[] = [];
   readonly copied: string[] = [];
-  /** Compressed files of others that are used as they are. */
+  /** Compressed files that no run wrote, which are used as they are. */
   readonly found: string[] = [];
-  /** Files of the copy that no run wrote: they stay as they are. */
+  /** Files of the copy that no run wrote, which stay as they are. */
   readonly ready: Set<string> = new Set();
   /** Obsolete files of earlier runs that could not be removed. */
   readonly stuck: Set<string> = new Set();
-  /** Files that a problem is about, or about one of their variants. */
+  /** Files with a problem of their own or of a variant. */
   readonly troubled: Set<string> = new Set();
   /** The reasons why files get no variants, by path. */
   readonly leftAlone: Map<string, LeftAlone> = new Map();
@@ -77,7 +77,7 @@ export class Ledger {
     this.records = new Map(before);
   }
 
-  /** Takes note of a problem at `path`, which is that of the file that `work` is about, or of one of its variants. */
+  /** Records a problem at `path`: of the file that `work` is about, or of one of its variants. */
   fail(path: string, error: unknown, work?: { readonly file: { readonly path: string } }): void {
     this.problems.push({ path, message: explain(error) });
     this.troubled.add(work?.file.path ?? path);

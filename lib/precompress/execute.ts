@@ -9,8 +9,8 @@ import { codecOf } from "./formats.ts";
 import { CHANGED, explain } from "./problem.ts";
 
 /**
- * Does a job of a worker: makes the variant, or takes it from the cache, or says why there is none. Posts its advance, and
- * its outcome in the end.
+ * Does a job in a worker: makes the variant, or takes it from the cache, or reports why there is none. Posts its
+ * progress, and in the end its outcome.
  */
 export async function runJob(job: Job, post: (message: Advance | Outcome) => void, signal: AbortSignal): Promise<void> {
   const started = performance.now();
@@ -22,7 +22,7 @@ export async function runJob(job: Job, post: (message: Advance | Outcome) => voi
     const isLarge = job.size > LARGE_FILE;
     result = cached ?? (isLarge ? await executeStreamed(job, post, signal) : await executeWhole(job, signal));
   } catch (error) {
-    // A source that moves under a codec makes it fail in its own way.
+    // If the source has changed meanwhile, that is the reason, rather than the codec's own error.
     const reason = await requireAtRest(job).then(() => error, (moved) => moved);
     result = { state: "failed", message: explain(reason) };
   }
@@ -45,7 +45,7 @@ async function executeWhole(job: Job, signal: AbortSignal): Promise<Result> {
   return { state: isUnworthy ? "unworthy" : "kept", size: variant.length, sha256: sha256(variant) };
 }
 
-/** In constant memory: the variant is written while the source is read, and discarded if the source turns out changed. */
+/** Writes the variant while the source is read, in constant memory; discards it if the source has changed. */
 async function executeStreamed(job: Job, post: (message: Advance) => void, signal: AbortSignal): Promise<Result> {
   const format = codecOf(job.format);
   const { level, size } = job;

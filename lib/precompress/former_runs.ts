@@ -8,35 +8,35 @@ import type { FileRecord, Manifest } from "./records.ts";
 
 export interface WritingOptions {
   readonly isCopy: boolean;
-  /** Whether it is written to where links lead that leave the folder. */
+  /** Whether files are written through links that leave the folder. */
   readonly followLinks: boolean;
 }
 
-/** The problem of a file that a symbolic link is on the way to. */
+/** The problem of a file whose path has a symbolic link. */
 export const LINK_ON_THE_WAY = "a symbolic link is on its way: remove that";
 const LEADS_OUT = "a symbolic link on its way leads out of the folder: remove that, or pass --follow-links";
 
-/** The files that earlier runs put below a folder, by its manifest and journal, and what has their places now. */
+/** The files that earlier runs wrote below a folder, by its manifest and journal, and the files that are there now. */
 export class FormerRuns {
   readonly folder: string;
   readonly isCopy: boolean;
   /** The manifest of the last run that ended, and its text. */
   readonly manifest: Manifest | undefined;
   readonly text: string | undefined;
-  /** The journal of one that did not, or is under way. */
+  /** The journal of a run that was killed, or is under way. */
   readonly journal: FoundJournal | undefined;
   readonly places: RealPlaces;
-  /** The last records of all files that runs know. */
+  /** The latest records of all files. */
   readonly records: Map<string, FileRecord> = new Map();
   /** The hashes of what runs wrote, by path. */
   readonly #hashes = new Map<string, Set<string>>();
   /** The same by real path. */
   readonly #written = new Map<string, Set<string>>();
-  /** The real paths, by what they are without the case of letters. */
+  /** The real paths, by their lower-case forms. */
   #folded: ReadonlyMap<string, readonly string[]> | undefined = undefined;
-  /** Links lead no further than this; undefined: anywhere. */
+  /** The folder that links must not leave; undefined: they may. */
   readonly #root: string | undefined;
-  /** The occupants seen, by path: a plan looks several times. */
+  /** The occupants by path, cached, as a plan checks paths several times. */
   readonly #seen = new Map<string, Promise<Occupant>>();
 
   private constructor(
@@ -80,14 +80,14 @@ export class FormerRuns {
     return runs;
   }
 
-  /** Does as {@linkcode of}, with copies if a run made such there. */
+  /** Does what {@linkcode of} does, including copies of an earlier run. */
   static async recorded(folder: string, { followLinks }: Pick<WritingOptions, "followLinks">): Promise<FormerRuns> {
     const runs = await FormerRuns.of(folder, { isCopy: true, followLinks });
     const isCopy = runs.manifest?.copied ?? runs.journal?.copied ?? false;
     return isCopy ? runs : await FormerRuns.of(folder, { isCopy, followLinks });
   }
 
-  /** The path of a recorded file; its place if no link leads there any more. */
+  /** Returns the path of a recorded file; its real place if no link leads there any more. */
   async #keyOf(path: string, { place = path }: FileRecord): Promise<string> {
     return place === path || (await this.places.of(path))?.path === join(this.folder, place) ? path : place;
   }
@@ -117,7 +117,7 @@ export class FormerRuns {
     this.#seen.delete(path);
   }
 
-  /** Whether a run wrote anything to the place that is called `path`. */
+  /** Whether a run wrote a file to the place of `path`. */
   async knows(path: string): Promise<boolean> {
     const place = await this.places.of(path);
     return place !== undefined && !place.isOtherCase && this.#written.has(place.path);
@@ -151,7 +151,7 @@ export class FormerRuns {
   }
 }
 
-/** Takes into `records` what a run told of a file. */
+/** Updates `records` with a run's entry about a file. */
 function applyEntry(records: Map<string, FileRecord>, { path, record, made }: JournalEntry): void {
   const known = records.get(path);
   const base = known?.sha256 === record.sha256 ? known : { ...record, variants: {} };

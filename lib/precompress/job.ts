@@ -10,27 +10,27 @@ export interface Job {
   /** Path below the folder. */
   readonly path: string;
   readonly source: string;
-  /** The file to write the variant to: the pool makes this file, and removes it unless the variant is kept. */
+  /** The file for the variant, which the pool makes, and removes unless the variant is kept. */
   readonly temporary: string;
   readonly format: VariantFormat | DeltaFormat;
   readonly level: number;
   /** The file of the dictionary, for a delta: a previous version, or the dictionary of the site. */
   readonly dictionary?: string;
   readonly dictionarySha256?: string;
-  /** The SHA-256 of the source, as hashed: other content at compression time is an error. */
+  /** The SHA-256 of the source when it was hashed: other content at compression time is an error. */
   readonly sha256: string;
   readonly size: number;
   readonly mtimeMs: number;
   readonly mode: number;
-  /** A variant of more bytes than this is not kept. */
+  /** The maximum size of a variant that is kept. */
   readonly limit: number;
-  /** Whether one of more bytes is completed in its temporary file all the same, for the cache. */
+  /** Whether a larger variant is completed in its temporary file nevertheless, for the cache. */
   readonly keepsAny?: boolean;
-  /** The file of the variant's entry in the cache, if there is one: it may hold anything. */
+  /** The file of the variant's entry in the cache, if any; its content is not trusted. */
   readonly entry?: string;
 }
 
-/** Tells that a worker is that many bytes further in its job's source. */
+/** A progress message: the worker has read that many more bytes of its job's source. */
 export interface Advance {
   readonly bytes: number;
 }
@@ -47,14 +47,14 @@ export type Result =
   | { readonly state: "unworthy"; readonly size?: number; readonly sha256?: string }
   | { readonly state: "failed"; readonly message: string };
 
-/** Opens the file of a job, which the pool has made, to be ended and not committed: it gets its name with others. */
+/** Opens the temporary file of a job, which the pool has made; it is ended but not committed, as names come later. */
 export function openTemporary(
   { temporary, mode, mtimeMs }: Pick<Job, "temporary" | "mode" | "mtimeMs">,
 ): Promise<AtomicFile> {
   return openAtomicFileAt(placeItself(temporary), { temporary, mode, mtimeMs });
 }
 
-/** Has `write` write all of a file but its name, and discards it if that fails. */
+/** Calls `write` and completes a file except for its name, and discards it on failure. */
 export async function complete(file: AtomicFile, job: Job, write: () => Promise<void>): Promise<void> {
   try {
     await write();
@@ -66,7 +66,7 @@ export async function complete(file: AtomicFile, job: Job, write: () => Promise<
   }
 }
 
-/** Compressing takes long enough for the source to change meanwhile. */
+/** Requires that the source has not changed: compressing takes long enough for that. */
 export async function requireAtRest({ source, size, mtimeMs }: Job): Promise<void> {
   const now = await stat(source);
   if (now.size !== size || now.mtimeMs !== mtimeMs) throw new Error(CHANGED);

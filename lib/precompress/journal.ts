@@ -12,13 +12,13 @@ import { cannotWrite } from "./problem.ts";
 const FIRST_WORDS = ['\n{"copied":', '\n{"space":'];
 /** The time in ms that a run waits for another before it reports that, and in all. */
 const WAITS = [1000, 600_000];
-/** The number of plans of a run whose folder others change meanwhile. */
+/** The maximum number of plans of a run, if other processes change its folder meanwhile. */
 const MOST_PLANS = 10;
 
 /** A file that is about to get its name: a copy, or a variant of the file at `path`. */
 export interface JournalEntry {
   readonly path: string;
-  /** The file itself; its variants are not told here. */
+  /** The file itself, without its variants. */
   readonly record: FileRecord;
   /** The variant, unless the entry is about a copy. */
   readonly made?: { readonly format: VariantFormat | DeltaFormat; readonly variant: VariantRecord };
@@ -27,7 +27,7 @@ export interface JournalEntry {
 export interface FoundJournal {
   readonly entries: readonly JournalEntry[];
   readonly copied: boolean;
-  /** The length of the file in bytes, by which a change is seen. */
+  /** The length of the file in bytes, by which a change is detected. */
   readonly length: number;
 }
 
@@ -36,7 +36,7 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
   const path = join(folder, journalName);
   let text: string;
   try {
-    // Not through a link, and not of a pipe, whose end may never come.
+    // Links are not followed, and pipes not opened, as reading one might not end.
     if (!(await lstat(path)).isFile()) throw notOurs(path);
     text = await readFile(path, "utf8");
   } catch (error) {
@@ -73,10 +73,10 @@ export class Journal {
   }
 
   /**
-   * Takes the folder for a run; what a killed one noted stays. `expected` is the journal's length when the run was planned,
-   * `waits` the ms of waiting for other runs: before a warning, and in all. `toRemove`: no room on the disk is needed.
-   * Throws the reason of `signal`, a FolderChangedError if another run has ended since, or an Error if one is under way or
-   * the folder cannot be written to.
+   * Acquires the folder for a run, and keeps the notes of a killed one. `expected` is the journal's length when the run
+   * was planned, `waits` the ms of waiting for other runs: before a warning, and in all. `toRemove`: no room on the
+   * disk is needed. Throws the reason of `signal`, a FolderChangedError if another run has ended since, or an Error if
+   * one is under way or the folder cannot be written to.
    */
   static async open(
     folder: string,
@@ -95,7 +95,7 @@ export class Journal {
       if (found?.length !== expected) throw new FolderChangedError(folder);
       const journal = new Journal(path, lock, openJournal(folder, path, found !== undefined));
       try {
-        // A line end first: the last line may have been torn.
+        // A line end first, since the last line may be incomplete.
         journal.#write(`\n${JSON.stringify({ copied })}\n`);
       } catch (error) {
         const { code = "" } = error as NodeJS.ErrnoException;
@@ -111,7 +111,7 @@ export class Journal {
     }
   }
 
-  /** @throws {LockLostError} if another process took this run for dead, and the folder. */
+  /** @throws {LockLostError} if another process took this run for dead, and acquired the folder. */
   requireHeld(): void {
     this.#lock.requireHeld();
   }
@@ -122,7 +122,7 @@ export class Journal {
     this.#write(`${JSON.stringify(entry)}\n`);
   }
 
-  /** Ends the journal, of which the manifest has all now. */
+  /** Removes the journal, whose entries the manifest now has. */
   async remove(): Promise<void> {
     this.#close();
     await whileRefused(() => rm(this.#path, { force: true }));
@@ -140,14 +140,14 @@ export class Journal {
     this.#descriptor = -1;
   }
 
-  /** At once: it has to be noted before what it is about is done. */
+  /** Synchronous: an entry must be written before the change that it describes. */
   #write(text: string): void {
     const bytes = new TextEncoder().encode(text);
     for (let start = 0; start < bytes.length;) start += writeSync(this.#descriptor, bytes, start);
   }
 }
 
-/** Takes the lock of a folder that runs write to, with a warning if that takes long. */
+/** Acquires the lock of a folder that runs write to, with a warning if that takes long. */
 async function lockedFolder(
   folder: string,
   [waitFor, ...longer]: readonly number[],
@@ -176,7 +176,7 @@ async function lockedFolder(
   return await lockedFolder(folder, longer, signal);
 }
 
-/** Opens a journal that is there, or begins one; returns its descriptor. */
+/** Opens an existing journal, or begins one; returns its descriptor. */
 function openJournal(folder: string, path: string, isThere: boolean): number {
   const { O_APPEND, O_WRONLY, O_NOFOLLOW = 0 } = constants;
   try {
@@ -195,14 +195,14 @@ function atWork(folder: string, processId: number): Error {
   return new Error(`another run, of process ${processId}, is at work in ${folder}: wait for its end, or end it`);
 }
 
-/** The failure of a run that was planned for what is not there any more. */
+/** The failure of a run whose plan is obsolete. */
 export class FolderChangedError extends Error {
   constructor(folder: string) {
     super(`another run changed ${folder} meanwhile: run again`);
   }
 }
 
-/** Plans and does a run, again if another process changed its folder before it had the lock. */
+/** Plans and does a run; repeats that if another process changed its folder before it had the lock. */
 export async function afterOthers<T>(run: () => Promise<T>): Promise<T> {
   for (let plans = 1;; plans++) {
     try {

@@ -21,7 +21,7 @@ export const manifestName = ".millrace.json";
 /** The journal's name: the file beside the manifest that a run writes as it goes. */
 export const journalName = ".millrace.journal";
 
-/** Whether `name` is one of the files that runs keep for themselves, or of a lock: they are no part of a site. */
+/** Whether `name` is that of a lock or of a file that runs use internally, which is no part of a site. */
 export function isOwnName(name: string): boolean {
   return name === manifestName || name === journalName || isTemporaryName(name) || isLockName(name);
 }
@@ -30,7 +30,7 @@ export function isOwnName(name: string): boolean {
  * The format of the manifest: its writer, a reader of the whole, a reader of lines, and the checks of records that were read.
  */
 
-/** The first line that the writer makes, and the last one. */
+/** The first line of a manifest as the writer makes it, and the last one. */
 const HEAD = /^\{"version": 1, "copied": (?:true|false), "files": \{$/;
 const FOOT = "}}";
 /** The text before the record of a file in its line: its path and a colon. */
@@ -60,7 +60,7 @@ export function parseManifest(text: string, path: string): Manifest {
 /** Returns the text of a manifest; the same for the same files. */
 export function manifestText(copied: boolean, files: ReadonlyMap<string, FileRecord>): string {
   const paths = [...files.keys()].sort();
-  // One line a file keeps it readable in a diff.
+  // One line for each file makes diffs readable.
   const lines = paths.map((path) => `${JSON.stringify(path)}: ${JSON.stringify(files.get(path))}`);
   return `{"version": 1, "copied": ${copied}, "files": {${lines.length ? `\n${lines.join(",\n")}\n` : ""}}}\n`;
 }
@@ -71,7 +71,7 @@ export class ManifestLines {
   #begun = "";
   #expected: "head" | "record" | "foot" | "nothing" = "head";
 
-  /** @param add Given what the manifest says of each file, by path. */
+  /** @param add Called with the record of each file and its path. */
   constructor(add: (path: string, record: unknown) => void) {
     this.#add = add;
   }
@@ -80,7 +80,7 @@ export class ManifestLines {
     return this.#expected === "nothing" && this.#begun === "";
   }
 
-  /** Reads on; false if a line that ends in `text` is not as the writer has it. */
+  /** Reads on; returns false if a line that ends in `text` has another form than the writer's. */
   take(text: string): boolean {
     const lines = (this.#begun + text).split("\n");
     this.#begun = lines.pop()!;
@@ -92,7 +92,7 @@ export class ManifestLines {
       const hasNext = line.endsWith(",");
       const [key] = KEY.exec(line) ?? [];
       if (key === undefined) return false;
-      // Not as an object with that key: V8 keeps a hidden class for each key that objects ever had.
+      // Not as an object with that key: V8 keeps a hidden class for each key of objects.
       this.#add(JSON.parse(key.slice(0, -1)), JSON.parse(line.slice(key.length, hasNext ? -1 : undefined)));
       if (!hasNext) this.#expected = "foot";
       return true;
@@ -146,7 +146,7 @@ function checkedVariants(value: unknown): FileRecord["variants"] {
   return variants;
 }
 
-/** Whether `name` is that of a format that there are files of. */
+/** Whether `name` is that of a format of variants. */
 export function isFormat(name: unknown): name is VariantFormat | DeltaFormat {
   return typeof name === "string" && Object.hasOwn(extensions, name);
 }
@@ -164,7 +164,7 @@ function isHash(value: unknown): value is string {
   return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
 }
 
-/** Whether a recorded path stays in the folder, or is the place that a link led to: files are removed by these names. */
+/** Whether a recorded path stays in the folder, or is the place of a link: files are removed by these paths. */
 export function isKey([path, record]: [string, unknown]): boolean {
   const parts = path.split(sep === "/" ? "/" : /[/\\]/);
   return isPath(path) && (!parts.includes("..") || (record as FileRecord | null)?.place === path);

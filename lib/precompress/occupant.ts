@@ -6,17 +6,17 @@ import { explain } from "./problem.ts";
 
 /** The real location of a path below a folder. */
 export interface RealPlace {
-  /** The absolute path by the folder that it is in, whatever links lead there. Its last part may be a link itself. */
+  /** The absolute path of the file in its folder, after links to that are resolved. Its last part may be a link. */
   readonly path: string;
-  /** Whether that folder is within the one that all paths are below. */
+  /** Whether that folder is within the root of all paths. */
   readonly isInside: boolean;
-  /** Whether no link is on the way. */
+  /** Whether the path has no links to folders. */
   readonly isDirect: boolean;
-  /** Whether the folder is called so but for the case of letters, which its file system ignores. */
+  /** Whether a folder's name differs in the case of letters, which the file system ignores. */
   readonly isOtherCase: boolean;
 }
 
-/** Follows the links on the way to paths below a folder. */
+/** Resolves links to folders in paths below a root. */
 export class RealPlaces {
   readonly #root: string;
   /** Real paths of folders that exist, by their paths below the root. */
@@ -57,13 +57,13 @@ export class RealPlaces {
       this.#folders.set(folder, real);
       return real;
     } catch (error) {
-      // A link that leads nowhere, or a file where a folder was, has nothing below it.
+      // A dangling link, or a file in place of a folder, has nothing below it.
       if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
       throw error;
     }
   }
 
-  /** Forgets what was seen: folders have been removed. */
+  /** Clears the cache, after folders have been removed. */
   forget(): void {
     this.#folders.clear();
   }
@@ -84,15 +84,15 @@ export interface OccupantFile {
   /** Its permission bits. */
   readonly mode: number;
   readonly isLink: boolean;
-  /** Whether a run wrote these bytes there, so that they may be replaced or removed. */
+  /** Whether a run wrote these bytes, so that they may be replaced or removed. */
   readonly isOurs: boolean;
 }
 
-/** The occupant of a name that a run would give to a file. */
+/** The file, folder or other object at a path where a run would write. */
 export type Occupant =
   | { readonly kind: "nothing" }
   | OccupantFile
-  /** A folder, a device, a link that leads elsewhere: nothing to write over. */
+  /** A folder, a device, or a link that leads elsewhere, which is never replaced. */
   | { readonly kind: "obstacle"; readonly message: string; readonly isFolder: boolean };
 
 const NOTHING: Occupant = { kind: "nothing" };
@@ -101,7 +101,7 @@ export const FOLDER_IN_THE_WAY = "a folder is in the way: remove it and run agai
 const LINK_TO_FOLDER = "a symbolic link to a folder is in the way: remove it";
 const FOLDER: Occupant = { kind: "obstacle", message: FOLDER_IN_THE_WAY, isFolder: true };
 
-/** Looks at what is at `place`. A link there must not leave `root`, if one is given. */
+/** Reads the occupant of `place`. A link there must not leave `root`, if one is given. */
 export async function occupantAt(
   place: RealPlace | undefined,
   root: string | undefined,
@@ -129,7 +129,7 @@ export async function occupantAt(
   }
 }
 
-/** Whether a file has the time of change and the permissions of another. Some file systems keep whole ms only. */
+/** Whether a file has the time of change and the permissions of another, in whole ms, as some file systems keep. */
 export function isAlike(
   { mtimeMs, mode }: Pick<OccupantFile, "mtimeMs" | "mode">,
   other: { readonly mtimeMs: number; readonly mode: number },

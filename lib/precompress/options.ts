@@ -260,7 +260,7 @@ export interface Settings extends Omit<CheckedOptions, "jobs"> {
   readonly cacheLimits: CacheLimits;
 }
 
-/** @throws {TypeError | RangeError} if options do not go together. */
+/** Checks options that depend on each other. @throws {TypeError | RangeError} if they do not fit together. */
 export function settingsOf(options: CheckedOptions, defaultJobs: number): Settings {
   const { formats, minSaving, previous, siteDictionary, cache, cacheMaxSize, cacheMaxAge } = options;
   if (formats.length === 0) throw new TypeError(`formats is empty: name one of ${variantFormats.join(", ")}`);
@@ -290,7 +290,7 @@ export function settingsOf(options: CheckedOptions, defaultJobs: number): Settin
   };
 }
 
-/** Options with another path of each folder. */
+/** Returns options with all paths of folders mapped. */
 export function withFolders<T extends PrecompressOptions>(options: T, change: (path: string) => string): T {
   const { out, previous, cache } = options;
   return {

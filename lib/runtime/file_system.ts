@@ -85,7 +85,7 @@ interface BunFiles {
 
 const bun = (globalThis as { Bun?: BunFiles }).Bun;
 
-/** Whether socket data is best written to files at once: Bun holds a sender back only above 1 MB of each connection. */
+/** Whether socket data should be written to files at once: Bun's backpressure begins at 1 MB of a connection. */
 export const writesAtOnce: boolean = bun !== undefined;
 
 /** Whether `writev()` of `node:fs` copies its buffers into one, twice, as Deno does. */

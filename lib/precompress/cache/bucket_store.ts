@@ -28,7 +28,7 @@ export class BucketStore implements CacheStore {
   async get(key: string, most: number): Promise<StoredEntry | undefined> {
     this.#folder ??= temporaryDirectory();
     const path = join((await this.#folder).path, `${this.#downloads++}`);
-    // One byte more than it may have, so that it is seen to be too large.
+    // One byte more than the maximum, so that a larger entry is recognized.
     const range = { start: 0, end: most + 1 };
     try {
       const object = this.#bucket.readable(this.#nameOf(key), { range, ...this.#stop });

@@ -20,13 +20,13 @@ import { keyOf, largestVariant, TRAILER_SIZE, trailerBytes } from "./entry.ts";
 export interface CacheReport {
   /** The number of variants taken from the cache. */
   readonly taken: number;
-  /** The number of variants not found there, and compressed; those not worth keeping count too. */
+  /** The number of variants not found there, and compressed, including those that saved too little. */
   readonly made: number;
   /** The number of entries found there and refused: torn, or not a variant of the file. */
   readonly refused: number;
   /** The number of entries removed because of `cacheMaxSize` or `cacheMaxAge`. */
   readonly removed: number;
-  /** The reason, if the cache could not be read or written. All variants exist then, but took their time. */
+  /** The reason, if the cache could not be read or written. All variants were made nevertheless. */
   readonly problem?: string;
 }
 
@@ -35,7 +35,7 @@ type Action = "read" | "write" | "clear";
 /** After so many failures of a kind no more is tried: each may take as long as the store's deadlines. */
 const MOST_FAILURES = 8;
 
-/** The cache of a run. Its failures are reported, and fail nothing. */
+/** The cache of a run. Its failures are reported, but fail no variant. */
 export class Cache {
   readonly #store: CacheStore;
   #taken = 0;
@@ -49,12 +49,12 @@ export class Cache {
     this.#store = store;
   }
 
-  /** Opens the entry of what `job` makes, or undefined. */
+  /** Opens the entry for the output of `job`; undefined if there is none. */
   async find(job: Job): Promise<StoredEntry | undefined> {
     return await this.#attempt("read", () => this.#store.get(keyOf(job), largestVariant(job) + TRAILER_SIZE));
   }
 
-  /** Counts the variant that became of `job`, for which there was an entry or not, and keeps it if it was made now. */
+  /** Counts the outcome of `job`, with or without an entry, and stores a new variant as an entry. */
   async settle(job: Job, outcome: Outcome, hadEntry: boolean): Promise<void> {
     if (outcome.state === "failed") return;
     if (outcome.isCached) return void this.#taken++;

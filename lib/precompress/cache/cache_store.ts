@@ -6,12 +6,12 @@ export interface CacheLimits {
   readonly maxAge: number | undefined;
 }
 
-/** Whether a cache is named by an address, of which those of buckets are of use, and not by the path of a folder. */
+/** Whether a cache is given by an address, of which only those of buckets are valid, rather than by a path. */
 export function isAddress(cache: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(cache);
 }
 
-/** Whether a cache is one in a bucket, `s3://BUCKET/PREFIX`, and no folder. */
+/** Whether a cache is in a bucket, `s3://BUCKET/PREFIX`. */
 export function isBucketAddress(cache: string): boolean {
   return cache.startsWith("s3://");
 }
@@ -34,7 +34,8 @@ export function requireCachePlace(cache: string): void {
 /** A place that keeps entries by their keys, for the runs of any machine that reach it. */
 export interface CacheStore {
   /**
-   * Opens the entry of `key`, or undefined. Whatever it holds is verified by the reader.
+   * Opens the entry of `key`, or returns undefined. The reader verifies the content. @param most The maximum size; of a
+   * larger entry a part suffices. @throws {Error} if the place cannot be read.
    *
    * @param most The bytes that it may have; of more it need not have all.
    * @throws {Error} if the place cannot be read.

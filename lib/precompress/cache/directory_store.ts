@@ -77,7 +77,7 @@ function ignoreMissing(error: unknown): undefined {
   if ((error as { code?: unknown }).code !== "ENOENT") throw error;
 }
 
-/** The file by which a folder says that it is a cache: programs that make backups leave such out. */
+/** The file that marks a folder as a cache, which backup programs then skip. */
 const TAG_NAME = "CACHEDIR.TAG";
 const TAG = "Signature: 8a477f597d28d172789f06886806bc55\n" +
   "# Variants that millrace precompress made. This folder can be removed at any time.\n";
@@ -111,7 +111,7 @@ export class DirectoryStore implements CacheStore {
     const status = await lstat(path).catch((error) => {
       if (error.code !== "ENOENT") throw error;
     });
-    // A link may lead to any file, and a pipe would never open: whatever is no file is replaced.
+    // Links and pipes are replaced: a link may lead to any file, and opening a pipe might not end.
     if (!status?.isFile()) return undefined;
     const now = new Date();
     await utimes(path, now, now).catch(() => {}); // the last use, unless the folder is only read
@@ -123,7 +123,7 @@ export class DirectoryStore implements CacheStore {
     const temporary = temporaryPath(join(this.#folder, key));
     try {
       const mode = (await stat(path)).mode & 0o777 | 0o600; // it may be of a file without write permission
-      // Not flushed: an entry that a loss of power has torn is seen and made anew.
+      // Not flushed: an entry damaged by a loss of power is recognized and replaced.
       await copyToTemporary(path, temporary, { mode, flush: false });
       await appendFile(temporary, trailer);
       await renameFile(temporary, target).catch(async (error) => {
@@ -146,7 +146,7 @@ export class DirectoryStore implements CacheStore {
   }
 }
 
-/** Makes sure that a folder is a cache of this program, or empty, and then makes it one. */
+/** Requires that a folder is empty or a cache of this program, and marks it as a cache. */
 async function claim(folder: string): Promise<void> {
   if (await isTagged(folder)) return;
   const names = (await readdir(folder)).filter((name) => !isTemporaryName(name));

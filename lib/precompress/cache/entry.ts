@@ -4,10 +4,10 @@ import { LARGE_FILE, sha256 } from "../content.ts";
 import type { Job } from "../job.ts";
 import { codecOf } from "../formats.ts";
 
-/** The version of the recipe of variants. It changes when their bytes do, so that earlier entries are not found. */
+/** The version of how variants are made. It changes with their bytes, so that earlier entries are not found. */
 const RECIPE = 1;
 
-/** An entry of the cache is the bytes of a variant, and behind them, in so many bytes, whose and of how many they are. */
+/** The bytes behind those of the variant in an entry: its key, size and hash. */
 export const TRAILER_SIZE = 88;
 const MAGIC = "millrace-cache-1";
 
@@ -35,7 +35,7 @@ export function keyOf({ format, level, dictionarySha256, sha256: content, size }
   return sha256(new TextEncoder().encode(JSON.stringify(parts)));
 }
 
-/** The most bytes of a variant of a file: no codec writes more, so that a larger one is not read. */
+/** The maximum bytes of a variant of a file: no codec writes more, so a larger entry is not read. */
 export function largestVariant({ size }: Pick<Job, "size">): number {
   return size + Math.ceil(size / 64) + 1024;
 }

@@ -10,9 +10,10 @@ import { keyOf, largestVariant, type Trailer, TRAILER_SIZE, trailerIn } from "./
 const PIECE = 256 * 1024;
 
 /**
- * Writes the variant of `job` from its entry in the cache, in constant memory: it is read twice, to be verified and copied.
- * The cache is not trusted: the entry must be whole, of the job's key and its own hash, and decode to the content.
- * Returns undefined if it fails a check; throws if the variant cannot be written, or its dictionary has changed.
+ * Writes the variant of `job` from its entry in the cache, in constant memory: it is read twice, to be verified and
+ * copied. The cache is not trusted: the entry must be complete, match the job's key and its own hash, and decode to the
+ * content. Returns undefined if it fails a check; throws if the variant cannot be written, or its dictionary has
+ * changed.
  */
 export async function restore(job: Job, path: string, signal: AbortSignal): Promise<Result | undefined> {
   const dictionary = job.dictionary === undefined ? undefined : await readDictionary(job);
@@ -38,7 +39,7 @@ export async function restore(job: Job, path: string, signal: AbortSignal): Prom
   }
 }
 
-/** The trailer of an entry that is whole and decodes to the content of `job`; undefined of any other. */
+/** Returns the trailer of an entry that is complete and decodes to the content of `job`; otherwise undefined. */
 async function verified(
   job: Job,
   entry: FileHandle,
@@ -69,7 +70,7 @@ async function verified(
   return isContent && stored.digest("hex") === trailer.sha256 ? trailer : undefined;
 }
 
-/** The first `size` bytes of a file, each piece in memory of its own. */
+/** Yields the first `size` bytes of a file in pieces, each in a buffer of its own. */
 async function* piecesOf(file: FileHandle, size: number, signal: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (let position = 0; position < size;) {
     const buffer = new Uint8Array(Math.min(PIECE, size - position));
