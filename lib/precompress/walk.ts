@@ -95,15 +95,12 @@ class Walker {
     this.#visited.add(real);
     for (const entry of await readdir(join(this.#root, folder), { withFileTypes: true })) {
       const path = folder ? `${folder}/${entry.name}` : entry.name;
+      const isHidden = entry.name.startsWith(".") && entry.name !== ".well-known";
       if (isTemporaryName(entry.name)) this.tree.temporaries.push(path);
       else if (isOwnName(entry.name)) continue;
-      else if (this.#isHidden(entry.name)) this.tree.dotfiles++;
+      else if (isHidden && !this.#options.dotfiles) this.tree.dotfiles++;
       else await this.#attempt(path, () => this.#visitEntry(path, entry.isSymbolicLink(), entry.isDirectory(), above));
     }
-  }
-
-  #isHidden(name: string): boolean {
-    return name.startsWith(".") && name !== ".well-known" && !this.#options.dotfiles;
   }
 
   async #attempt(path: string, action: () => Promise<void>): Promise<void> {

@@ -96,7 +96,7 @@ export class Site {
     this.#table = table;
     this.#isPartial = table.isPartial;
     if (this.#isPartial) this.track(this.whole = this.#complete(table, former));
-    else this.#prove(table);
+    else this.track(table.proofs.settleAll(new TurnSlicer(), () => this.#table !== table)); // in the background
   }
 
   /** Reads the files that a hasty scan left out, and serves the complete table, unless another one has replaced it. */
@@ -282,11 +282,6 @@ export class Site {
     table.retireFormers();
     this.#watch?.renew();
     return true;
-  }
-
-  /** Verifies the variants of large files in the background. */
-  #prove(table: Table): void {
-    this.track(table.proofs.settleAll(new TurnSlicer(), () => this.#table !== table));
   }
 
   async #scan(deploy: number, former?: Table): Promise<Table> {

@@ -32,11 +32,7 @@ export function locationOf(
   { mount }: { readonly mount: string },
   name: string,
 ): string {
-  return (publicPath ?? mount + basePath) + encodePath(name);
-}
-
-function encodePath(name: string): string {
-  return name.split("/").map(encodeURIComponent).join("/");
+  return (publicPath ?? mount + basePath) + name.split("/").map(encodeURIComponent).join("/");
 }
 
 /**
