@@ -80,7 +80,10 @@ export class UnderWay implements Taker {
   async #call(length: number, start: () => Promise<number>): Promise<number> {
     if (!this.#isFinished) {
       this.#length = length;
-      const written = await start();
+      const written = await start().catch((error) => {
+        if (!this.#isFinished) throw error;
+        return 0; // flushSync() has written what is left
+      });
       if (!this.#isFinished) {
         this.#written += written;
         this.#length = 0;
@@ -180,13 +183,9 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
     }
   }
 
-  async rotate(): Promise<void> {
-    // There is no other file: room and sizes have no limit.
-  }
+  async rotate(): Promise<void> {} // there is no other file
 
-  rotateNow(): void {
-    // As rotate().
-  }
+  rotateNow(): void {} // as rotate()
 
   async flush(): Promise<void> {
     await this.#left.flush();

@@ -14,17 +14,13 @@ const meanings: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "the name is too long",
   ENFILE: "the system has too many files open",
   ENOENT: "the directory is missing",
+  "ENOENT complete": "the directory, or the temporary file in it, is gone",
+  "ENOENT read": "there is no such file",
   ENOSPC: "no space is left on the device",
   ENOTDIR: "a part of the path is a file, not a directory",
   ENXIO: "the pipe has no reader, or the device is missing",
   EPERM: "permission denied",
   EROFS: "the file system is read-only",
-};
-
-/** Meanings of ENOENT by what was to be done. */
-const missing: Readonly<Record<string, string>> = {
-  read: "there is no such file",
-  complete: "the directory, or the temporary file in it, is gone",
 };
 
 /** Words of a caller's own, by the system's code. */
@@ -75,7 +71,7 @@ const causes = new WeakMap<Error, unknown>();
 export function fileFailure(action: string, path: string, error: unknown): Error {
   const cause = causes.has(error as Error) ? causes.get(error as Error) : error;
   const code = codeOf(cause);
-  const words = code === "ENOENT" && missing[action] || wordsOf(code ?? "");
+  const words = wordsOf(`${code} ${action}`) ?? wordsOf(code ?? "");
   const reason = words === undefined ? messageOf(cause) : `${words} (${code})`;
   const failure = new Error(`Cannot ${action} ${path}: ${reason}`, { cause });
   causes.set(failure, cause);

@@ -3,6 +3,7 @@ import { ready } from "../../codecs/mod.ts";
 import { OpenFile, writeFully } from "../open_file.ts";
 import type { SeriesFormat } from "./file_series.ts";
 
+/** A file to compress; plain data, for a worker. */
 export interface CompressJob {
   readonly source: string;
   /** The temporary file for the compressed form; it exists, and is empty. */
@@ -21,6 +22,7 @@ export interface CompressOutcome {
 
 const PIECE = 256 * 1024;
 
+/** Does a job of a worker, and posts its outcome in the end. */
 export async function runCompressJob(
   job: CompressJob,
   post: (outcome: CompressOutcome) => void,
@@ -38,28 +40,22 @@ export async function runCompressJob(
 
 /** Compresses a file into another one, which is there and empty, and flushes that to the disk. */
 async function compressFile(job: CompressJob, signal: AbortSignal): Promise<void> {
-  const from = OpenFile.openNow(job.source, "r");
+  const encoder = openEncoder(job.format, { level: job.level });
+  const open: OpenFile[] = [];
   try {
-    const to = OpenFile.openNow(job.temporary, "r+");
-    try {
-      const encoder = openEncoder(job.format, { level: job.level });
-      try {
-        const buffer = new Uint8Array(PIECE);
-        for (let read = 1; read > 0;) {
-          read = await from.read(buffer);
-          signal.throwIfAborted();
-          await writeFully(to, encoder.write(buffer.subarray(0, read)));
-        }
-        await writeFully(to, encoder.finish());
-      } finally {
-        encoder.close();
-      }
-      await to.setModified(job.mtimeMs);
-      await to.sync();
-    } finally {
-      await to.close();
+    const from = open[0] = OpenFile.openNow(job.source, "r");
+    const to = open[1] = OpenFile.openNow(job.temporary, "r+");
+    const buffer = new Uint8Array(PIECE);
+    for (let read = 1; read > 0;) {
+      read = await from.read(buffer);
+      signal.throwIfAborted();
+      await writeFully(to, encoder.write(buffer.subarray(0, read)));
     }
+    await writeFully(to, encoder.finish());
+    await to.setModified(job.mtimeMs);
+    await to.sync();
   } finally {
-    await from.close();
+    encoder.close();
+    await Promise.all(open.map((file) => file.close()));
   }
 }
