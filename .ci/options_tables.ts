@@ -16,10 +16,14 @@ import { inspect, isDeepStrictEqual } from "node:util";
 import type { Taker } from "../tests/options/taker.ts";
 import { type Flag, nameOf } from "../lib/cli/flags.ts";
 import { precompressFlags } from "../lib/cli/precompress_arguments.ts";
+import { serveFlags } from "../lib/cli/serve_arguments.ts";
 import { root } from "./root.ts";
 
 /** The flags of commands, for tables that name them: `<!-- options: PrecompressOptions, with flags -->`. */
-const flags: readonly Flag[] = precompressFlags.rows;
+const flags: Readonly<Record<string, readonly Flag[]>> = {
+  PrecompressOptions: precompressFlags.rows,
+  StaticHandlerOptions: serveFlags.rows,
+};
 
 const deno = join(root, "node_modules/.bin/deno");
 
@@ -195,14 +199,14 @@ function merged(rows: readonly Row[]): Row[] {
   return [...found.values()];
 }
 
-function tableOf(rows: readonly Row[], hasOwners: boolean, hasFlags: boolean): string {
+function tableOf(rows: readonly Row[], hasOwners: boolean, flags?: readonly Flag[]): string {
   const lines = rows.map(({ option, owners, cells: [values, otherwise, sentence] }) => {
-    const own = flags.filter((flag) => flag.option === option || flag.option?.startsWith(`${option}.`));
+    const own = (flags ?? []).filter((flag) => flag.option === option || flag.option?.startsWith(`${option}.`));
     const words = own.map((flag) => `\`--${nameOf(flag)}${flag.value === undefined ? "" : ` ${flag.value}`}\``);
     return [
       `\`${option}\``,
       ...(hasOwners ? [owners.map((owner) => `\`${owner}\``).join(", ")] : []),
-      ...(hasFlags ? [words.join(", ")] : []),
+      ...(flags ? [words.join(", ")] : []),
       escaped(coded(values)),
       escaped(otherwise),
       escaped(sentence),
@@ -211,7 +215,7 @@ function tableOf(rows: readonly Row[], hasOwners: boolean, hasFlags: boolean): s
   const head = [
     "option",
     ...(hasOwners ? ["of"] : []),
-    ...(hasFlags ? ["command"] : []),
+    ...(flags ? ["command"] : []),
     "values",
     "default",
     "what it says",
@@ -245,7 +249,9 @@ export function withTables(
       return rowsOf(taker, interfaces.get(name) ?? new Map());
     })).filter(({ option, cells }) => !above.has(JSON.stringify([option, cells])));
     for (const { option, cells } of rows) above.add(JSON.stringify([option, cells]));
-    return `${begin}\n${tableOf(rows, names.length > 1, list.endsWith("with flags"))}\n\n${end}`;
+    return `${begin}\n${
+      tableOf(rows, names.length > 1, list.endsWith("with flags") ? flags[names[0]!] : undefined)
+    }\n\n${end}`;
   });
   if (text === page) return page;
   return execFileSync(deno, ["fmt", "--quiet", "--ext=md", "-"], { cwd: root, input: text, encoding: "utf8" });

@@ -36,7 +36,7 @@ const commands: Readonly<Record<string, Described>> = {
       precompressed: "the variants that are there are meant to be sent",
       onWarning: "warnings are printed",
     },
-    pages: ["lib/cli/README.md"],
+    pages: ["lib/static/README.md", "lib/cli/README.md"],
   },
   analyze: {
     flags: analyzeFlags,
