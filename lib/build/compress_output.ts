@@ -58,7 +58,7 @@ function requireOnePlugin(folder: string, { out, ...others }: PrecompressPluginO
 /** The default length of a hash in a pattern. */
 const DEFAULT_LENGTH = 8;
 
-/** Whether a name has a hash by a build tool's pattern, as `[name]-[hash][extname]`; `character` is a regular expression. */
+/** Whether a name has a hash by a tool's pattern, as `[name]-[hash][extname]`; `character` is a regular expression. */
 export function hasHash(path: string, pattern: string, character: string): boolean {
   if (!/\[hash(?::\d+)?\]/.test(pattern)) return false;
   const source = pattern.replace(/^(?:\.?\/)+/, "").split(/(\[\w+(?::\d+)?\])/).map((part) => {

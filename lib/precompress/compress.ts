@@ -34,7 +34,7 @@ export function compress(plan: Plan, context: Context): Making {
   return { plan, variants: make(plan, context) };
 }
 
-/** Makes variants of enough files at a time to keep the pool busy. Throws the reason of its stop after all that were made. */
+/** Makes variants of enough files at a time to keep the pool busy. Throws the reason of a stop after finished ones. */
 async function* make({ works, failed }: Plan, context: Context): AsyncGenerator<MadeVariant> {
   const waiting = works.filter((work) => !isSettled(work) && !failed.has(work.file.path)).values();
   let ended: readonly PromiseSettledResult<void>[] = [];

@@ -129,7 +129,7 @@ export class FormerRuns {
     return place === undefined || place.isOtherCase ? join(this.folder, path) : place.path;
   }
 
-  /** Looks at a place. A name in another case is not there: the file system may find it, servers elsewhere would not. */
+  /** Reads the occupant of a place. A name in another case does not count, as servers elsewhere would not find it. */
   async lookAnew(path: string): Promise<Occupant> {
     const place = await this.places.of(path);
     return place && await this.#isOtherCase(place) ? { kind: "nothing" } : await this.occupantOf(place);

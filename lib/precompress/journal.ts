@@ -60,7 +60,7 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
   return { entries, copied, length: text.length };
 }
 
-/** The record, ahead of time, of which bytes are put where: known after a kill. Its run has the lock of the folder. */
+/** The record of which bytes will be put where, which survives a kill. Its run has the lock of the folder. */
 export class Journal {
   readonly #path: string;
   readonly #lock: ProcessLock;

@@ -7,10 +7,10 @@ import { manifestName } from "./manifest.ts";
 import type { PrecompressOptions } from "./options.ts";
 import { explain } from "./problem.ts";
 
-/** The folders of a run; real paths. */
+/** The folders of a run, as real paths. */
 export interface Places {
   readonly source: string;
-  /** The folder that the variants go to: `source`, or that of `out`. */
+  /** The folder that the variants are written to: `source`, or that of `out`. */
   readonly target: string;
   /** The folders of previous deploys, for deltas, the latest first. */
   readonly previous: readonly string[];
@@ -33,7 +33,7 @@ export async function placesOf(directory: string, options: PrecompressOptions): 
   return { source, target, previous, cache: cacheOf(options.cache, [source, target]) };
 }
 
-/** The latest deploys in a folder of them, the latest first; those that hold one of `others` are none. */
+/** Returns the latest deploys in a folder, the latest first, without those that contain one of `others`. */
 async function latestIn(root: string, count: number, others: readonly string[]): Promise<string[]> {
   const names = await readdir(root);
   const sign = ["index.html", manifestName].find((name) => names.includes(name));
@@ -48,7 +48,7 @@ async function latestIn(root: string, count: number, others: readonly string[]):
   return own.sort(([a, at], [b, then]) => then - at || byName(a, b)).map(([path]) => path).slice(0, count);
 }
 
-/** The real path of the cache at `path`, which may not be there yet. */
+/** Returns the real path of the cache at `path`, which may not exist. */
 function cacheOf(path: string | undefined, others: readonly string[]): string | undefined {
   if (path === undefined || isBucketAddress(path)) return path;
   const cache = realOf(path);
@@ -70,7 +70,7 @@ async function folder(path: string): Promise<string> {
   throw new TypeError(`cannot read ${path}: it is a file, not a folder`);
 }
 
-/** The real path of a folder of which the last parts may not be there yet; `path` may be relative to `from`. */
+/** Returns the real path of a folder whose last parts may not exist; `path` may be relative to `from`. */
 export function realOf(path: string, from?: string): string {
   const full = resolve(lastingPath(path, from));
   try {

@@ -4,15 +4,15 @@ import type { FoundFile } from "./walk.ts";
 
 export interface PlannedVariant {
   readonly format: VariantFormat | DeltaFormat;
-  /** The settings to make it with, as the manifest records them. */
+  /** The settings of the variant, as the manifest records them. */
   readonly settings: string;
-  /** The variant as it is, if nothing is to be made. */
+  /** The record of an existing variant; undefined if it is to be made. */
   readonly record?: VariantRecord;
-  /** Whether the variant takes its place whatever is there. */
+  /** Whether the variant replaces any file in its place. */
   readonly replacesAny: boolean;
-  /** Whether the copy of another file has the place, unless the variant takes it. */
+  /** Whether the copy of another file has the place, unless the variant replaces it. */
   readonly isBeside?: boolean;
-  /** Another form of the file, of no run, in its place: used as it is, unless it turns out to have the very bytes. */
+  /** A compressed form in its place that no run wrote: used as it is, unless it has the bytes of a run. */
   readonly theirs?: VariantRecord;
 }
 
@@ -20,9 +20,9 @@ export interface PlannedVariant {
 export interface Work extends Copy {
   /** Its former versions, the latest first, each with the folder that its path is below. */
   readonly dictionaries: readonly (DictionaryRecord & { readonly folder: string })[];
-  /** The SHA-256 of the dictionary of the site, if it gets deltas against that. */
+  /** The SHA-256 of the site's dictionary, if the file gets deltas against it. */
   readonly siteDictionary?: string | undefined;
-  /** The folder that it is in, if not that of the run: a run made the file. */
+  /** The folder of the file, if not the run's: a run made the file. */
   readonly folder?: string;
   readonly variants: readonly PlannedVariant[];
 }
@@ -35,7 +35,7 @@ export interface Copy {
   readonly immutable?: boolean | undefined;
 }
 
-/** A dictionary of the site that is to be put into the target. */
+/** A dictionary of the site that the run will write to the target. */
 export interface NewDictionary {
   readonly file: FoundFile;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -43,33 +43,33 @@ export interface NewDictionary {
   readonly sha256: string;
 }
 
-/** All that there is to do in the target. */
+/** All changes that a run will make in the target. */
 export class Plan {
   /** Each file that was read, with its variants; none if it is not worth any. */
   readonly works: Work[] = [];
   readonly copies: Copy[] = [];
-  /** Files of the tree that stand where a variant of another would be, and are copied like all others. */
+  /** Files of the tree at the paths of variants of others, which are copied like all others. */
   readonly extras: Copy[] = [];
   /** Paths of temporary files that killed runs left below the target. */
   readonly temporaries: string[];
-  /** Written files that get the original's time of change and permissions, by path. */
+  /** Written files that get the original's time and permissions, by path. */
   readonly alike: Map<string, FoundFile> = new Map();
   /** Paths of obsolete written files, which are removed before any is made. */
   readonly stale: Set<string> = new Set();
-  /** Real paths of the places with a decision: other files that a run wrote are removed. */
+  /** Real paths of places with a decision: other files that runs wrote are removed. */
   readonly decided: Set<string> = new Set();
-  /** Paths of files that could not be read, of which the target keeps what it has. */
+  /** Paths of files that could not be read, whose variants in the target stay. */
   readonly unknown: Set<string> = new Set();
-  /** Paths of files that could not be copied to the target: nothing is made of them. */
+  /** Paths of files that could not be copied, of which no variants are made. */
   readonly failed: Set<string> = new Set();
-  /** A dictionary of the site to put there, before what needs it is made. */
+  /** A dictionary of the site, which is written before the variants that need it are made. */
   newDictionary: NewDictionary | undefined;
 
   constructor(temporaries: string[]) {
     this.temporaries = temporaries;
   }
 
-  /** Whether nothing in the target is to be changed but its manifest. */
+  /** Whether only the manifest in the target is to be changed. */
   get isEmpty(): boolean {
     const { works, copies, alike, stale, temporaries } = this;
     return this.newDictionary === undefined && works.every(isSettled) &&

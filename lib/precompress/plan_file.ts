@@ -22,7 +22,7 @@ import { isPage } from "./site/sample.ts";
 import { type TreeFiles, variantPath, withoutHash } from "./tree_files.ts";
 import type { FoundFile } from "./walk.ts";
 
-/** Whether a file is a compressed form of that content; of a delta, by the dictionary that a run has for it. */
+/** Whether a file is a compressed form of that content; for a delta, by the dictionary of the run. */
 async function isFormOf(
   path: string,
   format: VariantFormat | DeltaFormat,
@@ -56,16 +56,16 @@ export function dictionaryOf(
 interface Original {
   readonly file: FoundFile;
   readonly content: Content;
-  /** The format that the variant is of, or is the delta of. */
+  /** The format of the variant; of a delta, the one without a dictionary. */
   readonly plain: VariantFormat;
-  /** A delta's variant in the format without a dictionary, if that is valid. */
+  /** The valid variant in the format without a dictionary, if any. */
   readonly plainRecord?: VariantRecord | undefined;
   readonly dictionaries: Work["dictionaries"];
   /** The SHA-256 of the dictionary of the site, if the file gets deltas against it. */
   readonly siteDictionary?: string | undefined;
 }
 
-/** Decides about a variant; undefined if there can be none, which is reported. */
+/** Decides about a variant; undefined if it cannot exist, which is reported. */
 export async function planVariant(
   format: VariantFormat | DeltaFormat,
   original: Original,
@@ -86,14 +86,14 @@ export async function planVariant(
   if (copied && force) return { format, settings, replacesAny: true, isBeside: true };
   if (copied) return await besideOriginal(copied, format, settings, original, context);
   const occupant = await former.look(path);
-  // In a copy, a folder may be gone when all that runs put there is.
+  // In a copy, a folder may be removed with the files that runs wrote there.
   if (occupant.kind === "obstacle" && !(former.isCopy && occupant.isFolder)) {
     ledger.fail(path, new Error(occupant.message), original);
     return undefined;
   }
   const before = former.records.get(file.path);
   const known = before?.sha256 === content.sha256 ? before.variants : {};
-  // Whether a delta is worth it depends on the variant that it is instead of.
+  // The limit of a delta depends on the size of the variant that it replaces.
   const isSame = format === original.plain || areSame(known[original.plain], original.plainRecord);
   const usable = known[format]?.settings === settings && isSame && !force ? known[format] : undefined;
   if (occupant.kind !== "file") {
@@ -104,7 +104,7 @@ export async function planVariant(
       if (!isAlike(occupant, file)) plan.alike.set(path, file);
       return { format, settings, replacesAny: false, record: usable };
     }
-    // What was made of other content must not be served meanwhile.
+    // A variant of other content must not be served meanwhile.
     if (usable?.state === "unworthy" || before?.sha256 !== content.sha256) plan.stale.add(path);
     return { format, settings, replacesAny: force, ...(usable?.state === "unworthy" && { record: usable }) };
   }
@@ -134,7 +134,7 @@ async function besideTheirs(
   return { ...planned, ...(isFinal ? { record: found } : { theirs: found }) };
 }
 
-/** A variant for which there is a file in the tree that is copied: it takes part in the copy. */
+/** Decides about a variant whose place is that of a file in the tree that is copied. */
 async function besideOriginal(
   beside: FoundFile,
   format: VariantFormat | DeltaFormat,
@@ -173,7 +173,7 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
     content = await readContent(join(places.source, file.path));
     if (content.size !== file.size) throw new Error(CHANGED);
   } catch (error) {
-    // A copy and its variants still belong together; variants beside a file may be of what it was.
+    // A copy and its variants stay consistent; variants beside a file may be of its former content.
     if (former.isCopy) plan.unknown.add(file.path);
     return ledger.fail(file.path, error);
   }
@@ -224,7 +224,7 @@ export async function planCopy(file: FoundFile, sha256: string, plan: Plan, cont
   const { former, ledger, settings } = context;
   plan.decided.add(await former.placeOf(file.path));
   const occupant = await former.look(file.path);
-  // A folder may be gone when all that runs put there is.
+  // A folder may be removed with the files that runs wrote there.
   if (occupant.kind === "obstacle" && !occupant.isFolder) {
     ledger.fail(file.path, new Error(occupant.message));
     return false;
@@ -242,7 +242,7 @@ export async function planCopy(file: FoundFile, sha256: string, plan: Plan, cont
   return true;
 }
 
-/** Tells why a file gets no variants; undefined if it may be worth some. */
+/** Returns the reason why a file gets no variants; undefined if it may get some. */
 function whyLeftAlone(file: FoundFile, content: Content, { settings, selection }: Context): LeftAlone | undefined {
   if (!selection.isWanted(file.path)) return "unwanted";
   if (isCompressedByName(file.path)) return "compressedByName";
@@ -253,7 +253,7 @@ function whyLeftAlone(file: FoundFile, content: Content, { settings, selection }
 /** Finds the previous versions of a file with other contents: clients with the same content request no delta. */
 async function dictionariesFor(file: FoundFile, hash: string, { previous }: Context): Promise<Work["dictionaries"]> {
   const found: Work["dictionaries"][number][] = [];
-  // A delta is made with both versions in memory.
+  // Making a delta needs both versions in memory.
   if (file.size > LARGE_FILE) return found;
   const seen = new Set([hash]);
   for (const { folder, files } of previous) {

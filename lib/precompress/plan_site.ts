@@ -6,7 +6,7 @@ import { planSiteDictionary } from "./site/site_dictionary.ts";
 import { NOT_AS_WRITTEN } from "./target.ts";
 import type { Found } from "./walk_site.ts";
 
-/** Decides what there is to do; changes nothing. */
+/** Plans the changes of a run; changes nothing. */
 export async function planSite(found: Found, context: Context): Promise<Plan> {
   const { former, ledger, pool, progress, settings } = context;
   const { signal } = settings;
@@ -22,7 +22,7 @@ export async function planSite(found: Found, context: Context): Promise<Plan> {
   };
   if (settings.siteDictionary) await planSiteDictionary(found, plan, context);
   for (const work of plan.works) expectWork(work);
-  // The largest first, so that no long job is left for the end.
+  // The largest files first, so that no long job remains for the end.
   for (const file of found.files.toSorted((a, b) => b.size - a.size)) {
     signal?.throwIfAborted();
     await planFile(file, found, plan, context).catch((error) => ledger.fail(file.path, error));
@@ -44,12 +44,12 @@ export async function planSite(found: Found, context: Context): Promise<Plan> {
 
 const suffixes = Object.values(extensions);
 
-/** Decides about all that runs wrote to the target and nothing asks for any more. */
+/** Decides about all files that runs wrote to the target and that are not needed any more. */
 async function planStale({ unreadable }: Found, plan: Plan, context: Context): Promise<void> {
   const { former, ledger, settings: { followLinks } } = context;
-  // What is in a folder that could not be read may well be there.
+  // A folder that could not be read may still have its files.
   const unknown = [...unreadable, ...plan.unknown];
-  /** Whether a path is that of such a file, of one of its variants, of something below it, or not to be followed. */
+  /** Whether a path is that of an unknown file, of its variant, or below it, or has a link that is not followed. */
   const isUnknown = (path: string) =>
     !followLinks && path.startsWith("../") ||
     unknown.some((each) => path.startsWith(`${each}/`) || ["", ...suffixes].some((suffix) => path === each + suffix));
@@ -60,7 +60,7 @@ async function planStale({ unreadable }: Found, plan: Plan, context: Context): P
       continue;
     }
     const occupant = await former.look(path);
-    // Where a folder has the name now, nothing is left of what a run wrote.
+    // If a folder has the name now, the file of a run is gone.
     if (occupant.kind === "nothing" || (occupant.kind === "obstacle" && occupant.isFolder)) continue;
     if (occupant.kind === "file" && occupant.isOurs) plan.stale.add(path);
     else ledger.fail(path, new Error(occupant.kind === "file" ? NOT_AS_WRITTEN : occupant.message));

@@ -16,10 +16,10 @@ const COST: Readonly<Record<VariantFormat | "dcb" | "dcz", number>> = {
   dcz: 15,
   gzip: 10,
 };
-/** The least time between two reports, in ms. */
+/** The minimum time between two reports, in ms. */
 const INTERVAL = 50;
 
-/** Adds up variants and tells how far they are. */
+/** Adds up the work of variants, and reports progress. */
 export class ProgressMeter {
   #report: ((progress: PrecompressProgress) => void) | undefined;
   #started = performance.now();
@@ -31,7 +31,7 @@ export class ProgressMeter {
     this.#report = report;
   }
 
-  /** Counts in a variant of a file of `size` bytes. */
+  /** Adds a variant of a file of `size` bytes to the expected work. */
   expect(format: VariantFormat | DeltaFormat, size: number): void {
     this.#bytes.total += size;
     this.#cost.total += size * COST[codecOf(format)];
@@ -60,11 +60,11 @@ export class ProgressMeter {
   }
 }
 
-/** The memory that running jobs may need together unless the machine has more, in bytes; one that needs more runs alone. */
+/** The minimum memory for running jobs together, in bytes, on any machine; a job that needs more runs alone. */
 const LEAST_MEMORY = 224 * 2 ** 20;
-/** A worker that needed more than this is replaced, since WASM memory is not returned otherwise. */
+/** The memory above which a worker is replaced, since WASM memory never shrinks. */
 const REPLACED = 80 * 2 ** 20;
-/** The number of bytes that the codecs compress while a worker loads: a worker with less to do costs more than it saves. */
+/** The bytes that are compressed while a worker loads: for fewer, a worker costs more than it saves. */
 const WORTH = 128 * 2 ** 10;
 
 /** Returns the number of workers worth starting for `jobs` jobs of `bytes` in all. */
@@ -82,24 +82,24 @@ const NEEDS: Readonly<Record<VariantFormat, readonly (readonly [number, ...(read
   gzip: [[10, [2, 4]], [13, [4, 10], [12, 3]]],
 };
 
-/** About how much memory a job needs, in bytes: the worker's, the codec's, and the file's where it is read whole. */
+/** Returns the approximate memory of a job in bytes: the worker's, the codec's, and the file's if it is read whole. */
 export function memoryOf({ format, level, size }: Pick<Job, "format" | "level" | "size">): number {
   const codec = codecOf(format);
   const plain = codec === "dcb" ? "brotli" : codec === "dcz" ? "zstd" : codec;
   const length = Math.min(size, LARGE_FILE) / MIB;
   const [, ...lines] = NEEDS[plain].find(([below]) => level < below)!;
   const needed = lines.reduce((least, [height, slope]) => Math.min(least, height + slope * length), Infinity);
-  // A dictionary is about as large as its file, and held twice as well.
+  // A dictionary is about as large as its file, and is in memory twice, too.
   const held = size > LARGE_FILE ? 0 : codec === plain ? length : 3 * length;
   return (THREAD + needed + held) * MIB;
 }
 
-/** The memory that running jobs may need together unless an option says so: half of `available`, in bytes. */
+/** Returns the default memory for running jobs together: half of `available`, in bytes. */
 export function budgetOf(available: number): number {
   return Math.max(LEAST_MEMORY, available / 2);
 }
 
-/** The index of the job to start next: of those that `room` bytes of memory are enough for, the one that takes longest. */
+/** Returns the index of the job to start next: the longest of those that fit into `room` bytes of memory. */
 export function nextOf(jobs: readonly Pick<Job, "format" | "level" | "size">[], room: number): number {
   let next = -1;
   let most = -1;
@@ -132,20 +132,20 @@ export class Pool {
   #open = 1;
   #stopped: { reason: unknown } | undefined;
 
-  /** At most `size` workers, as many as {@linkcode prepare} finds worthwhile; each is started there or by its first job. */
+  /** Creates a pool of at most `size` workers, of which {@linkcode prepare} or the first jobs start some. */
   constructor(size: number, memory: number = budgetOf(availableMemory())) {
     this.#budget = memory;
     this.#slots = Array.from({ length: size }, () => ({ worker: undefined, current: undefined }));
   }
 
-  /** Starts the workers that `jobs` jobs of `bytes` in all will need, so that they load while these are being found. */
+  /** Starts the workers for `jobs` jobs of `bytes` in all, so that they load while the files are found. */
   prepare(jobs: number, bytes: number): void {
     if (this.#stopped || jobs === 0) return;
     this.#open = Math.max(this.#open, workersFor(jobs, bytes));
     for (const slot of this.#slots.slice(0, this.#open)) slot.worker ??= this.#hire(slot);
   }
 
-  /** Runs `job` in a worker, telling `advance` of its steps; rejects only if the pool is stopped. */
+  /** Runs `job` in a worker, and calls `advance` with its progress; rejects only if the pool is stopped. */
   run(job: Job, advance: (bytes: number) => void): Promise<Outcome> {
     return new Promise((settle, fail) => {
       if (this.#stopped) return fail(this.#stopped.reason);
@@ -154,7 +154,7 @@ export class Pool {
     });
   }
 
-  /** Ends all workers, removes what they were writing, rejects the other jobs with `reason`. */
+  /** Ends all workers, removes their unfinished files, and rejects the other jobs with `reason`. */
   async stop(reason: unknown): Promise<void> {
     this.#stopped ??= { reason };
     const unfinished = [...this.#slots.flatMap(({ current }) => current ?? []), ...this.#waiting.splice(0)];

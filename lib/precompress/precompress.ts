@@ -42,11 +42,11 @@ export async function precompress(directory: string, options: PrecompressOptions
   return (await precompressInDetail(directory, options)).report;
 }
 
-/** Does what {@linkcode precompress} does, and tells what the run knows of each file besides. */
+/** Does what {@linkcode precompress} does, and returns details of each file, too. */
 export async function precompressInDetail(directory: string, options: PrecompressOptions): Promise<RunDetails> {
   const asked = await askedFor(lastingPath(directory), options);
   const { places, settings: { dryRun, signal } } = asked;
-  // Behind other runs of this process; one that only looks changes nothing, and waits for none.
+  // Waits for other runs of this process; a dry run changes nothing, and waits for none.
   const turn = dryRun ? undefined : await Turn.take(places.target, { signal });
   try {
     return await afterOthers(() => run(asked));
@@ -55,7 +55,7 @@ export async function precompressInDetail(directory: string, options: Precompres
   }
 }
 
-/** The five stages of a run. Each decides by what the one before it gives; only the fourth changes anything. */
+/** Runs the five stages, each on the results of the one before; only the fourth changes files. */
 async function run(asked: Asked): Promise<RunDetails> {
   const context = await contextOf(asked);
   const { cache, pool, settings: { signal }, target } = context;
@@ -75,7 +75,7 @@ async function run(asked: Asked): Promise<RunDetails> {
   }
 }
 
-/** The demands on a run, checked. */
+/** The checked arguments of a run. */
 type Asked = Pick<Context, "places" | "settings" | "selection" | "started"> & {
   readonly told: Awaited<ReturnType<typeof toldBy>>;
 };

@@ -20,7 +20,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** The message for a file that is not what it was a moment ago. */
+/** The message for a file that changed during the run. */
 export const CHANGED = "it changed during the run: run again once the folder is at rest";
 
 /** Explanations of system errors in a run, by their code, if the usual meaning is not enough. */
@@ -50,15 +50,15 @@ export function explain(error: unknown): string {
   return reasonOf(error, inTheWay, wayOut);
 }
 
-/** Explanations of system errors about what the user named to be written. */
+/** Explanations of system errors about a path that the user gave for output. */
 const ofPlace: Readonly<Record<string, string>> = { ...inTheWay, ENOENT: "it cannot be made there" };
 
-/** Nothing that is in the way is ours to remove, nor is it said that the user should. */
+/** Files in the way belong to others: they are not removed, nor is the user advised to do so. */
 const otherPlace: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(wayOut).map(([code, way]) => [code, /^(?:free|raise)/.test(way) ? way : "name another place"]),
 );
 
-/** Returns what to tell the user about a folder or a file that was named to be written. */
+/** Returns the message for the user about a folder or a file given for output. */
 export function explainPlace(error: unknown): string {
   return reasonOf(error, ofPlace, otherPlace);
 }

@@ -4,7 +4,7 @@ import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { Copy, Plan, Work } from "./plan.ts";
 import { variantPath } from "./tree_files.ts";
 
-/** The variants of a file as they have become, by format. Those that failed are not there: the next run tries again. */
+/** The resulting variants of a file, by format. Failed ones are missing, and the next run tries them again. */
 export type Made = Map<VariantFormat | DeltaFormat, VariantRecord>;
 
 const formats = Object.entries(extensions) as [VariantFormat | DeltaFormat, string][];
@@ -34,7 +34,7 @@ export function recordOf(
   };
 }
 
-/** Records what became of a file, of whose variants those were `made` that were not there, and counts it. */
+/** Records a file and its variants, `made` being those that were missing, and counts it. */
 export function recordWork(work: Work, made: Made, { former, ledger }: Context): void {
   const { path } = work.file;
   const variants: Partial<Record<VariantFormat | DeltaFormat, VariantRecord>> = {};
@@ -47,7 +47,7 @@ export function recordWork(work: Work, made: Made, { former, ledger }: Context):
   const hasAny = Object.values(variants).some(({ state }) => state !== "unworthy");
   for (const [name, variant] of Object.entries(former.records.get(path)?.variants ?? {})) {
     const format = name as VariantFormat | DeltaFormat;
-    // It is ours all the same, and the next run tries to remove it.
+    // The variant is still a run's, and the next run tries to remove it.
     if (ledger.stuck.has(variantPath(path, format))) variants[format] ??= { ...variant, settings: STUCK };
   }
   ledger.records.set(path, { ...recordOf(work, ledger), variants });
@@ -56,7 +56,7 @@ export function recordWork(work: Work, made: Made, { former, ledger }: Context):
   else ledger.skipped++;
 }
 
-/** Records the copy of a file that stands beside another, unless a written variant has its place now. */
+/** Records the copy of a file at the path of a variant, unless the variant has replaced it. */
 export function recordExtra(extra: Copy, { ledger }: Context): void {
   const { path } = extra.file;
   ledger.skipped++;
@@ -69,7 +69,7 @@ export function recordExtra(extra: Copy, { ledger }: Context): void {
   else ledger.records.set(path, recordOf(extra, ledger));
 }
 
-/** Drops the records of files that are gone, when all that was made of them is. */
+/** Drops the records of missing files once all their variants are removed. */
 export function dropGone(plan: Plan, { former, ledger }: Context): void {
   const present = new Set([...plan.works, ...plan.extras].map(({ file }) => file.path));
   for (const [path, { variants }] of former.records) {

@@ -1,7 +1,7 @@
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
 
 /**
- * A variant of a file, as made or as decided against.
+ * A variant of a file, as made or as rejected.
  *
  * @example Count what was decided against
  * ```ts
@@ -15,11 +15,11 @@ import type { DeltaFormat, VariantFormat } from "./formats.ts";
 export interface VariantRecord {
   /** `kept`: a run wrote it. `found`: a compressed form of no run has its place. `unworthy`: it saved too little. */
   readonly state: "kept" | "found" | "unworthy";
-  /** The settings that it was made with, or would have been; other settings mean that it is stale. */
+  /** The settings of the variant; with other settings it is made anew. */
   readonly settings: string;
-  /** In bytes, if it is there. */
+  /** In bytes, if the variant exists. */
   readonly size?: number;
-  /** The SHA-256 of its bytes, in hexadecimal, if it is there. */
+  /** The SHA-256 of its bytes, in hexadecimal, if the variant exists. */
   readonly sha256?: string;
 }
 
@@ -41,7 +41,7 @@ export interface DictionaryRecord {
   readonly path: string;
   /** The SHA-256 of its content, in hexadecimal. */
   readonly sha256: string;
-  /** The paths that it serves as a dictionary for, with the hash part as `*`: for `Use-As-Dictionary` (RFC 9842). */
+  /** The paths that it is a dictionary for, with the hash part as `*`: for `Use-As-Dictionary` (RFC 9842). */
   readonly match: string;
 }
 
@@ -69,15 +69,15 @@ export interface FileRecord {
   readonly olderDictionaries?: readonly DictionaryRecord[];
   /** The SHA-256, in hexadecimal, of the dictionary of the site that its site deltas are against. */
   readonly siteDictionary?: string;
-  /** Only of the dictionary of the site, which a run made: a hash of what it was made of, in hexadecimal. */
+  /** Only for the site's dictionary, which a run made: a hash of its source pages, in hexadecimal. */
   readonly madeOf?: string;
   /** Whether its content never changes under its name; undefined if no run had that option. */
   readonly immutable?: boolean;
-  /** Its path without links to folders on its way, if there are any: what was made of it stays there when they go. */
+  /** Its path without links to folders, if it has any: its variants stay there when the links are removed. */
   readonly place?: string;
-  /** Whether the copy had the file before any run: no run changes or removes that. */
+  /** Whether the copy had the file before any run, so that no run changes or removes it. */
   readonly found?: true;
-  /** The variants made of it, or decided against; none if it was not worth a try. */
+  /** The variants made or rejected; none if the file was left alone. */
   readonly variants: Readonly<Partial<Record<VariantFormat | DeltaFormat, VariantRecord>>>;
 }
 

@@ -16,7 +16,7 @@ export async function selectionOf({ include, exclude }: Settings): Promise<Selec
   return { isWanted: (path) => isIncluded(path) && !isExcluded(path), isExcluded };
 }
 
-/** Requires that `include` picks something: patterns that match nothing would have every variant removed. */
+/** Requires that `include` matches a file: otherwise every variant would be removed. */
 export function requireMatch(
   files: readonly FoundFile[],
   { isWanted }: Selection,
@@ -31,7 +31,7 @@ export function requireMatch(
 /** Returns whether the content of a file never changes under its name; undefined if no run had that option. */
 export type Immutability = (path: string, sha256: string) => boolean | undefined;
 
-/** Selects the files that the option names; without it those of earlier runs, if they did not change. */
+/** Selects the files that the option matches; without it those of earlier runs, if they are unchanged. */
 export function immutabilityOf(
   told: (path: string) => boolean | undefined,
   known: readonly ReadonlyMap<string, FileRecord>[],
@@ -50,13 +50,13 @@ export async function toldBy(
   return await matcherOf("immutable", immutable);
 }
 
-/** @throws {TypeError} if it is neither true, false nor undefined, as a promise is: that would be taken for true. */
+/** @throws {TypeError} if it is neither true, false nor undefined: a promise, for example, would count as true. */
 function requireVerdict(path: string, verdict: unknown): boolean | undefined {
   if (typeof verdict === "boolean" || verdict === undefined) return verdict;
   throw wrongType(`what immutable() gives for ${path}`, "true, false or undefined", verdict);
 }
 
-/** Checks options without a look at any file. */
+/** Checks options without reading any file. */
 export async function requireSound(options: PrecompressOptions): Promise<void> {
   const checked = precompressOptions(options);
   await selectionOf(settingsOf(checked, 1));

@@ -16,9 +16,9 @@ import { cannotWrite } from "./problem.ts";
 import type { FileRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
 
-/** A file that is complete but for its name. */
+/** A complete temporary file that lacks only its name. */
 export interface Finished {
-  /** The path of its temporary file; gone when it was put, or could not be. */
+  /** The path of its temporary file, which is gone after `put()`, even if that fails. */
   readonly temporary: string;
   /** The SHA-256 of its bytes, in hexadecimal. */
   readonly sha256: string;
@@ -106,7 +106,7 @@ export class Target {
     return true;
   }
 
-  /** Removes folders that nothing is left in, as a first run would not have made them. */
+  /** Removes empty folders, which a first run would not have made. */
   async #removeEmptyFolders(from: string): Promise<void> {
     for (let folder = from; folder !== "."; folder = dirname(folder)) {
       const place = await this.#former.placeOf(folder);
@@ -129,7 +129,7 @@ export class Target {
     await utimes(place, modified, modified);
   }
 
-  /** Whether the manifest of these records would be another, or a run was killed. */
+  /** Whether the manifest of these records would differ from the present one, or a run was killed. */
   isNews(records: ReadonlyMap<string, FileRecord>): boolean {
     return this.#former.journal !== undefined || manifestText(this.#former.isCopy, records) !== this.#former.text;
   }
@@ -146,7 +146,7 @@ export class Target {
     });
   }
 
-  /** Replaces the journal by what `write` leaves in its stead. */
+  /** Replaces the journal by the result of `write`. */
   async #finish(writing: Journal, write: () => Promise<unknown> | undefined): Promise<void> {
     try {
       for (const folder of this.#changed) {
@@ -162,13 +162,13 @@ export class Target {
     }
   }
 
-  /** Ends a run that was stopped: the next one finds in the journal what was done. */
+  /** Ends a stopped run: its journal tells the next one what was done. */
   leave(): void {
     this.#writing?.leave();
     this.#writing = undefined;
   }
 
-  /** Ends the run and removes all that runs keep there for themselves. @returns whether there was a manifest. */
+  /** Ends the run and removes all internal files of runs. @returns whether there was a manifest. */
   async forget(): Promise<boolean> {
     const writing = this.#writing!;
     this.#writing = undefined;
@@ -184,8 +184,8 @@ export class Target {
   }
 }
 
-/** The problem of a file that appears where a run is about to write. */
+/** The problem of a file that appears at a path that a run is about to write. */
 const CAME_MEANWHILE = "a file came to its place during the run: run again";
 
-/** The problem of a file that stands where a run wrote another. */
+/** The problem of a file that replaced the one a run wrote. */
 export const NOT_AS_WRITTEN = "it is not what was written there, so it stays: remove it if nobody needs it";

@@ -8,7 +8,7 @@ const MIN_DICTIONARY = 1024;
 
 /** `path` with the hash part of its name replaced by `*`; the path itself if it has none. */
 export function withoutHash(path: string): string {
-  // A word that passes for a hash does no harm: files of the same path are taken first.
+  // A word taken for a hash does no harm: files of the same path are preferred.
   const part = likelyHash(path);
   return part ? `${path.slice(0, part.start)}*${path.slice(part.end)}` : path;
 }
@@ -53,13 +53,13 @@ export interface TreeFiles {
   readonly paths: ReadonlySet<string>;
   /** The paths of folders that any of them is in. */
   readonly folders: ReadonlySet<string>;
-  /** By path: those that stand where a variant of one of `files` would be, and that no run wrote. */
+  /** By path: files at the paths of variants of `files` that no run wrote. */
   readonly beside: ReadonlyMap<string, FoundFile>;
 }
 
 const suffixes = Object.values(extensions);
 
-/** The files of which none stands where a variant of another would be. */
+/** Returns the files that are not at the path of another one's variant. */
 export function originalsIn<File extends Pick<FoundFile, "path">>(files: readonly File[]): File[] {
   const paths = new Set(files.map(({ path }) => path));
   return files.filter(({ path }) => {
@@ -67,7 +67,7 @@ export function originalsIn<File extends Pick<FoundFile, "path">>(files: readonl
   });
 }
 
-/** Sorts out the files that were found in `origin`: what runs wrote there is left out. */
+/** Sorts the files found in `origin`, without those that runs wrote there. */
 export async function treeFilesOf(found: readonly FoundFile[], origin: FormerRuns): Promise<TreeFiles> {
   const own: FoundFile[] = [];
   for (const file of found) {

@@ -9,7 +9,7 @@ import { explain, type Problem } from "./problem.ts";
 export interface FoundFile {
   /** The path below the folder, with `/` between its parts. */
   readonly path: string;
-  /** The path without links to folders on its way, if there are any and each place is visited once. */
+  /** The path without links to folders, if it has any and each place is visited once. */
   readonly place?: string;
   /** In bytes. */
   readonly size: number;
@@ -31,11 +31,11 @@ export interface WalkOptions {
   /** Whether names that begin with a dot are in; `.well-known` always is. */
   readonly dotfiles: boolean;
   readonly followLinks: boolean;
-  /** Whether only one of a folder's paths is visited, its own if in the tree, so that no place is written to twice. */
+  /** Whether each place is visited once, by its own path if that is in the tree, so that no file is written twice. */
   readonly once: boolean;
-  /** The real path of a folder that no link is followed to, as the files are copied there. Default: none. */
+  /** The real path of the folder that files are copied to, to which links are not followed. Default: none. */
   readonly copiedTo?: string | undefined;
-  /** Whether a path is left out, so that an error there is no problem. Default: never. */
+  /** Whether a path is excluded, so that an error there is no problem. Default: never. */
   readonly isExcluded?: (path: string) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -53,7 +53,7 @@ export async function walk(root: string, options: WalkOptions): Promise<Tree> {
   return walker.tree;
 }
 
-/** A link to a folder, to be followed when all folders were visited by their own paths. */
+/** A link to a folder, followed after all folders were visited by their own paths. */
 interface FolderLink {
   readonly path: string;
   readonly real: string;
@@ -116,7 +116,7 @@ class Walker {
     if (isLink) return await this.#visitLink(path, above);
     if (isFolder) return await this.#visit(path, [...above, join(above.at(-1)!, basename(path))]);
     const found = await stat(join(this.#root, path)).catch((error) => {
-      // A name is text here: one that is not UTF-8 stands for another file, which is not there.
+      // A name that is not UTF-8 is decoded to the name of another file, which does not exist.
       if (error.code === "ENOENT" && path.includes("\ufffd")) throw new Error("its name is not UTF-8: rename it");
       throw error;
     });

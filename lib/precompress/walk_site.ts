@@ -16,7 +16,7 @@ export interface Found extends TreeFiles {
   readonly temporaries: string[];
 }
 
-/** Finds the files of the source. @throws {Error} if there is nothing to compress, or the target has files that no run wrote. */
+/** Finds the files of the source. @throws {Error} if it has none, or the target has files that no run wrote. */
 export async function walkSite({ former, ledger, origin, places, selection, settings }: Context): Promise<Found> {
   const { isCopy } = former;
   if (isCopy && !settings.force) await requireOwn(former);

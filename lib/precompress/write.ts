@@ -14,12 +14,12 @@ import type { VariantRecord } from "./records.ts";
 import { putDictionary } from "./site/site_dictionary.ts";
 import { variantPath } from "./tree_files.ts";
 
-/** The part that the cache had in what was written; undefined without one. */
+/** The cache's part in the written variants; undefined without a cache. */
 export interface Written {
   readonly cache: CacheReport | undefined;
 }
 
-/** Does what a plan says in the target, and records it there; a dry run does nothing, and notes what a run would. */
+/** Carries out a plan in the target, and records it; a dry run only records what a run would do. */
 export async function write({ plan, variants }: Making, context: Context): Promise<Written> {
   const { ledger, settings: { dryRun, signal }, target } = context;
   if (dryRun) {
@@ -43,7 +43,7 @@ async function act(plan: Plan, variants: Making["variants"], context: Context): 
   }
   if (plan.newDictionary) await putDictionary(plan.newDictionary, context);
   for (const [path, file] of plan.alike) await target.align(path, file).catch((error) => ledger.fail(path, error));
-  // A variant must not be beside a copy that it was not made from, nor without one.
+  // A variant needs the copy of the file that it was made from.
   for (const work of plan.works) if (plan.failed.has(work.file.path)) await dropWithoutCopy(work, context);
   recordAll(plan, await putAll(variants, context), context);
 }
@@ -56,7 +56,7 @@ async function pretend(plan: Plan, variants: Making["variants"], context: Contex
   for (const { file } of plan.copies) ledger.copied.push(file.path);
   const open = plan.works.filter((work) => !isSettled(work));
   let made: ReadonlyMap<Work, Made> = new Map();
-  // After the manifest was lost, only the bytes that a run would make tell what it would put there.
+  // Without a manifest, only the bytes that a run would write show which files are its own.
   if (!plan.newDictionary && open.some(({ variants }) => variants.some(({ theirs }) => theirs !== undefined))) {
     const folder = await temporaryDirectory();
     try {
@@ -91,7 +91,7 @@ async function putAll(variants: Making["variants"], context: Context): Promise<M
       made.settle(record);
     }
   });
-  // All of them: what is put while the run ends would not be in its manifest.
+  // Awaits all lanes: files written while the run ends would be missing in its manifest.
   for (const lane of await Promise.allSettled(lanes)) if (lane.status === "rejected") throw lane.reason;
   return all;
 }
@@ -131,7 +131,7 @@ async function take(
   return variant;
 }
 
-/** After a failure: what a run before made is kept if it is of the same content, and must go otherwise. */
+/** After a failure: keeps an earlier run's variant of the same content, and removes others. */
 async function fallBack(
   format: VariantFormat | DeltaFormat,
   { file, sha256 }: Work,
@@ -158,7 +158,7 @@ async function removeStale(path: string, { ledger, target }: Context): Promise<v
   }
 }
 
-/** Removes the variants of a file that could not be copied, unless its former copy is there. */
+/** Removes the variants of a file that could not be copied, unless its former copy exists. */
 async function dropWithoutCopy({ file: { path } }: Work, context: Context): Promise<void> {
   const { former, ledger } = context;
   const copy = await former.look(path);
@@ -170,7 +170,7 @@ async function dropWithoutCopy({ file: { path } }: Work, context: Context): Prom
   if (!kept.some((variant) => ledger.stuck.has(variant))) ledger.records.delete(path);
 }
 
-/** Copies a file to the target; returns whether that worked. */
+/** Copies a file to the target; returns whether that succeeded. */
 async function makeCopy(copy: Copy, { former, ledger, places, settings, target }: Context): Promise<boolean> {
   const { file, sha256 } = copy;
   const { path } = file;

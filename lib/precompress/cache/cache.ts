@@ -32,7 +32,7 @@ export interface CacheReport {
 
 type Action = "read" | "write" | "clear";
 
-/** After so many failures of a kind no more is tried: each may take as long as the store's deadlines. */
+/** The number of failures of a kind after which the cache is unused: each may take as long as a deadline. */
 const MOST_FAILURES = 8;
 
 /** The cache of a run. Its failures are reported, but fail no variant. */

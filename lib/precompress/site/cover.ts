@@ -1,11 +1,11 @@
-/** Texts of so many bytes are counted: shorter ones are hardly worth a reference. Measured: 6 and 12 do no better. */
+/** The length in bytes of counted texts: shorter ones are hardly worth a reference. Measured: 6 and 12 do no better. */
 const GRAM = 8;
-/** Pieces are chosen from blocks of so many bytes. Measured: 256 and 4096 cost more for what they save. */
+/** The bytes of a block, from which pieces are chosen. Measured: 256 and 4096 cost more for their savings. */
 const BLOCK = 1024;
-/** The counters, a power of two; texts that share one are counted together. */
+/** The number of counters, a power of two; texts that share one are counted together. */
 const SLOTS = 2 ** 22;
 const MULTIPLIER = 0x9e3779b1;
-/** By how much the byte that leaves a gram counts in its hash. */
+/** The factor of the first byte of a gram in its hash, by which that byte is removed. */
 const LEAVING = (() => {
   let power = 1;
   for (let i = 0; i < GRAM; i++) power = Math.imul(power, MULTIPLIER);
@@ -13,13 +13,13 @@ const LEAVING = (() => {
 })();
 /** The number of blocks between two pauses. */
 const TURN = 512;
-/** The cost of a piece besides the grams that it adds, in grams: its ends, and references to what was there. */
+/** The cost of a piece besides its grams, in grams: its ends, and references to earlier pieces. */
 const CUT = 40;
 
 /** The order in which pieces are chosen: by what they hold, or that for each gram. The better depends on the site. */
 export type Ranking = "value" | "density";
 
-/** Lets others have their turn; throws once the work is not wanted any more. */
+/** Gives other work a turn; throws once the work is aborted. */
 export type Pause = () => Promise<void>;
 
 /**
@@ -41,7 +41,7 @@ export async function coverOf(
   return await cover.choose(pages, most, pause);
 }
 
-/** The last pieces are the most valuable, as near references take fewer bits; `size` bytes at most. */
+/** Joins pieces, the most valuable last, as near references take fewer bits; `size` bytes at most. */
 export function joinedPieces(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(Math.min(size, pieces.reduce((sum, { length }) => sum + length, 0)));
   let end = joined.length;
@@ -56,17 +56,17 @@ export function joinedPieces(pieces: readonly Uint8Array[], size: number): Uint8
 
 interface Block {
   readonly bytes: Uint8Array;
-  /** The block's rank at the last look. That by value can only fall. */
+  /** The block's rank when last computed. A rank by value can only fall. */
   value: number;
 }
 
 class Cover {
   readonly #ranking: Ranking;
-  /** By slot: how many pages have a gram, less the first, until a piece holds it. */
+  /** By slot: the number of pages with a gram, less one, until a piece contains it. */
   readonly #counts = new Uint16Array(SLOTS);
-  /** By slot: the page or the look that last came by it. */
+  /** By slot: the last page or check that had the gram. */
   readonly #seen = new Uint32Array(SLOTS);
-  /** By slot: whether a piece holds it. */
+  /** By slot: whether a piece contains the gram. */
   readonly #held = new Uint8Array(SLOTS);
   #look = 0;
 
@@ -74,7 +74,7 @@ class Cover {
     this.#ranking = ranking;
   }
 
-  /** Counts the grams of the page with that number, from 0 on. */
+  /** Counts the grams of a page, by its number from 0 on. */
   count(page: Uint8Array, number: number): void {
     const mark = number + 1;
     eachGram(page, (slot) => {
@@ -140,7 +140,7 @@ class Cover {
     return this.#ranking === "value" ? value : value / (added + CUT);
   }
 
-  /** Without what is worth nothing at its ends. */
+  /** Removes the ends of a piece that have no value. */
   #trimmed(bytes: Uint8Array): Uint8Array {
     let [first, last] = [-1, 0];
     eachGram(bytes, (slot, at) => {
@@ -160,7 +160,7 @@ class Cover {
   }
 }
 
-/** Tells the slot of each gram, and where it begins. */
+/** Calls `tell` with the slot and the position of each gram. */
 function eachGram(bytes: Uint8Array, tell: (slot: number, at: number) => void): void {
   let rolling = 0;
   for (let i = 0; i < bytes.length; i++) {

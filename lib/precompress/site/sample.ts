@@ -6,12 +6,12 @@ import { LARGE_FILE, sha256 } from "../content.ts";
 import type { FoundFile } from "../walk.ts";
 import { coverOf, joinedPieces, type Pause } from "./cover.ts";
 
-/** A dictionary is made of at most so many pages, and bytes of them: more take longer, and give hardly a better one. */
+/** The maximum numbers of pages and of bytes that make a dictionary: more take longer, and hardly improve it. */
 const MOST_PAGES = 1024;
 const MOST_BYTES = 16 * 1024 * 1024;
-/** No page counts with more than so many of its first bytes. */
+/** The maximum bytes of a page that are used. */
 const LONGEST_PAGE = 256 * 1024;
-/** Dictionaries are tried on so many pages: others than they are made of, if there are such. */
+/** The number of pages that dictionaries are tried on, apart from those they are made of, if there are enough. */
 const TRIED_PAGES = 192;
 
 /** Whether a file is a page that a browser navigates to, and small enough for a delta. */
@@ -19,17 +19,17 @@ export function isPage({ path, size }: Pick<FoundFile, "path" | "size">): boolea
   return /\.(?:html?|xhtml)$/i.test(path) && size <= LARGE_FILE;
 }
 
-/** Pages of a site that stand for all. */
+/** Pages that represent a site. */
 export interface Sample {
   /** To make a dictionary of. */
   readonly made: readonly Uint8Array<ArrayBuffer>[];
   /** To try dictionaries on. */
   readonly tried: readonly Uint8Array<ArrayBuffer>[];
-  /** A hash of all that is in the sample, in hexadecimal. */
+  /** A hash of all pages in the sample, in hexadecimal. */
   readonly digest: string;
 }
 
-/** Reads a sample of `pages`: the same ones as long as they are there, whatever comes and goes beside them. */
+/** Reads a sample of `pages`: the choice of a page does not depend on other pages. */
 export async function samplePages(folder: string, pages: readonly FoundFile[], pause: Pause): Promise<Sample> {
   const byHash = pages.map(({ path }) => ({ path, order: sha256(new TextEncoder().encode(path)) }))
     .sort((a, b) => a.order < b.order ? -1 : 1);
@@ -68,12 +68,12 @@ const QUICK = 5;
 const SHARE_AT_BEST = 0.8;
 /** The size of a dictionary by brotli 11, as a share of that by 9. Measured: 0.88 to 0.91. */
 const COST_AT_BEST = 0.9;
-/** A dictionary has to have saved what it costs when a visitor has seen this many pages with it. */
+/** The number of pages after which a dictionary must have saved its own size. */
 const PAID_AFTER = 9;
-/** The number of pages read by a client while it keeps the dictionary, over all visits: the base of its cost. */
+/** The number of pages that a client reads while it keeps the dictionary, over all visits. */
 const PAGES_READ = 200;
 
-/** Pages that dictionaries are tried on, and what they take without one. */
+/** Pages to try dictionaries on, with their sizes without one. */
 export class Trial {
   readonly #pages: readonly Uint8Array<ArrayBuffer>[];
   readonly #sizes: readonly number[];
@@ -86,7 +86,7 @@ export class Trial {
     this.#count = count;
   }
 
-  /** @param count How many pages the site has in all. */
+  /** @param count The number of the site's pages. */
   static async on(pages: readonly Uint8Array<ArrayBuffer>[], count: number, pause: Pause): Promise<Trial> {
     await ready(["brotli", "dcb"], "compress");
     const sizes: number[] = [];
@@ -126,11 +126,11 @@ export class Trial {
     return best.bytes;
   }
 
-  /** Returns the bytes that a client saves, less the download of `dictionary`; undefined if the savings come too late. */
+  /** Returns the bytes that a client saves, less the download of `dictionary`; undefined if it pays too late. */
   async #gainOf(dictionary: Uint8Array<ArrayBuffer>, pause: Pause): Promise<number | undefined> {
     const cost = COST_AT_BEST * compressSync(dictionary, { format: "brotli", level: 9 }).length;
     const saving = await this.savingOf(dictionary, pause);
-    // The first page comes without it.
+    // The first page is sent without the dictionary.
     const [pages, paying] = [PAGES_READ, PAID_AFTER].map((most) => Math.min(most, this.#count - 1));
     return saving * paying! < cost ? undefined : saving * pages! - cost;
   }

@@ -17,14 +17,14 @@ import type { FoundFile } from "../walk.ts";
 import type { Pause } from "./cover.ts";
 import { isPage, type Sample, samplePages, Trial } from "./sample.ts";
 
-/** The version of how a dictionary is made from pages: another one makes other bytes. */
+/** The version of how dictionaries are made: another version makes other bytes. */
 const VERSION = 2;
-/** The share of a new dictionary's saving that keeps an existing one: clients that have it need not get another. */
+/** The share of a new dictionary's saving at which an existing one is kept, since clients have that already. */
 const GOOD_ENOUGH = 0.95;
-/** The time in ms that the thread is kept from other work. */
+/** The maximum time in ms for which the thread is kept from other work. */
 const TURN = 50;
 
-/** A dictionary that there is: to be used as it is, or to be compared with a new one. */
+/** An existing dictionary, to be kept, or to be compared with a new one. */
 interface Former {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly sha256: string;
@@ -50,7 +50,7 @@ export async function planSiteDictionary(tree: TreeFiles, plan: Plan, context: C
   if (!await planDictionary(path, chosen, hash, tree, plan, context)) ledger.siteDictionary = undefined;
 }
 
-/** Lets other work of the thread have its turn now and then. */
+/** Returns a function that gives other work of the thread a turn at intervals. */
 function pauses(signal: AbortSignal | undefined): Pause {
   const turns = new TurnSlicer(TURN);
   return async () => {
@@ -60,7 +60,7 @@ function pauses(signal: AbortSignal | undefined): Pause {
   };
 }
 
-/** The dictionary that is in `folder`, by the records of its runs. */
+/** Returns the dictionary in `folder`, by the records of its runs. */
 async function formerIn(folder: string, records: Iterable<[string, FileRecord]>): Promise<Former | undefined> {
   for (const [path, { sha256, madeOf }] of records) {
     const bytes = madeOf === undefined ? undefined : await verified(join(folder, path), sha256);
@@ -69,19 +69,19 @@ async function formerIn(folder: string, records: Iterable<[string, FileRecord]>)
   return undefined;
 }
 
-/** The dictionary of the previous deploy, which its visitors have. */
+/** Returns the dictionary of the previous deploy, which its visitors have. */
 async function previousDictionary(folder: string | undefined): Promise<Former | undefined> {
   const manifest = folder === undefined ? undefined : await readManifest(folder).catch(() => undefined);
   return manifest && await formerIn(folder!, Object.entries(manifest.files));
 }
 
-/** The bytes of a file; undefined if it has not that hash. */
+/** Returns the bytes of a file; undefined if its hash is another. */
 async function verified(path: string, hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const bytes = await readFile(path).catch(() => undefined);
   return bytes && sha256(bytes) === hash ? bytes : undefined;
 }
 
-/** Makes a new dictionary and returns it, or the first of the former ones that does about as well. */
+/** Makes a new dictionary and returns it, or the first of the former ones that is about as good. */
 async function bestOf(
   { made, tried }: Sample,
   count: number,
@@ -98,7 +98,7 @@ async function bestOf(
   return best;
 }
 
-/** Plans the file of the dictionary and its variants. Returns false if another file has its place, which is reported. */
+/** Plans the file of the dictionary and its variants. Returns false if another file has its path, which is reported. */
 async function planDictionary(
   path: string,
   bytes: Uint8Array<ArrayBuffer>,
@@ -110,7 +110,7 @@ async function planDictionary(
   const { former, ledger, places, settings } = context;
   if (tree.files.some((file) => file.path === path)) {
     if (await verified(join(places.source, path), hash) === undefined) return inTheWay(path, ledger);
-    // The file is not known as a copy, as where the manifest was lost: it stays, and is compressed like any other.
+    // Without a manifest, the file is not known as a copy: it stays, and is compressed like any other.
     if (!former.isCopy) ledger.ready.add(path);
     context.siteDictionary = { file: join(places.source, path), sha256: hash };
     return true;
@@ -149,7 +149,7 @@ function newestOf(files: readonly FoundFile[]): number {
   return Math.floor(newest / 1000) * 1000;
 }
 
-/** Puts a new dictionary of the site into the target. It throws if that fails: nothing can be made against it then. */
+/** Writes a new dictionary of the site to the target. Throws on failure, as no delta can be made then. */
 export async function putDictionary(dictionary: NewDictionary, { former, ledger, target }: Context): Promise<void> {
   const { file, bytes, sha256 } = dictionary;
   const { path, mode } = file;
