@@ -115,7 +115,7 @@ export class HeaderReader {
   }
 }
 
-/** Takes each field, unchecked. @throws {HttpError} INVALID_HEADER if it cannot be sent, without its value, which may be secret. */
+/** Takes each field, unchecked. @throws {HttpError} INVALID_HEADER if one is no pair, without its value, which may be secret. */
 export function eachField(init: HttpRequestInit["headers"], take: (name: string, value: string) => void): void {
   if (typeof init !== "object" || init === null) {
     throw new HttpError("INVALID_HEADER", `The headers must be an object, not of type ${typeof init}`);
@@ -125,7 +125,7 @@ export function eachField(init: HttpRequestInit["headers"], take: (name: string,
     return;
   }
   for (const pair of init) {
-    const [name, value, ...more] = Symbol.iterator in Object(pair) ? pair : [];
+    const [name, value, ...more] = Object(pair) === pair && Symbol.iterator in pair ? pair : [];
     if (name === undefined || value === undefined || more.length > 0) {
       throw new HttpError("INVALID_HEADER", "Each header must be a pair of name and value");
     }
