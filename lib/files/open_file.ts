@@ -146,10 +146,7 @@ export class OpenFile {
     return `/proc/self/fd/${this.#opened()}`;
   }
 
-  /**
-   * The place behind the last byte that was written; undefined where only Linux could tell. What tells it stays open, for a
-   * look then takes a microsecond, and needs no right that the process may have given up meanwhile.
-   */
+  /** The place behind the last byte that was written; undefined where only Linux could tell. What tells it stays open. */
   position(): number | undefined {
     if (process.platform !== "linux" || !isPermitted("systemFiles")) return undefined;
     try {

@@ -29,10 +29,7 @@ export interface Place {
   readonly link?: string | undefined;
 }
 
-/**
- * Returns the place of the file that a write to `path` reaches: links are followed, also to a file that does not exist.
- * It looks synchronously: that takes some µs, and while bytes come in a turn of the event loop would let more arrive.
- */
+/** Returns the place of the file that a write to `path` reaches: links are followed, also to a file that does not exist. */
 export function followedPlace(path: string, by?: string): Place {
   const status = lstatSync(path, { throwIfNoEntry: false });
   if (!status?.isSymbolicLink()) return { path, status, link: by };

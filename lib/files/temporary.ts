@@ -179,10 +179,7 @@ const MOST = 1000;
 
 const swept = new Set<string>();
 
-/**
- * Removes, in the background, what killed processes left in a folder, when it is called for the first time. It never
- * fails: what cannot be removed now is by a later process.
- */
+/** Removes, in the background, what killed processes left in a folder, when it is called for the first time. Never fails. */
 export function removeAbandonedOnce(directory: string): void {
   if (swept.has(directory)) return;
   swept.add(directory);

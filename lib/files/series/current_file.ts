@@ -72,8 +72,10 @@ export class CurrentFile {
     this.#record.reserve(last);
     const entries = this.#record.entries;
     this.#torn = [];
+    let before: SeriesEntry | undefined; // the last one with bytes: it may be complete within a line that has failed
     for (const [i, entry] of entries.entries()) {
-      if (entry.file.size !== undefined) continue; // it is complete
+      if (entry.file.size !== undefined) before = entry; // it is complete
+      if (entry.file.size !== undefined) continue;
       const path = this.#series.pathOf(entry.number);
       const status = provenFile(path, entry.file);
       if (status === undefined) {
@@ -82,9 +84,16 @@ export class CurrentFile {
         this.#adopt(this.#openAgain(path, status), entry.number, entry.opened ?? Number(status.mtimeMs));
       } else {
         this.#torn.push(entry);
+        before = undefined;
       }
     }
+    if (before !== undefined && this.size === 0) this.#torn.push(before);
     this.#torn = this.#torn.filter((entry) => !this.#endLine(entry));
+    if (this.file !== undefined && this.size === 0 && this.#torn.length > 0) {
+      this.file.writeNow(Uint8Array.of(LINE_FEED));
+      this.measure();
+      this.#torn.splice(0).forEach((entry) => this.#noteComplete(entry));
+    }
     this.#flushed.from = this.number || this.#record.last + 1;
   }
 
@@ -97,13 +106,10 @@ export class CurrentFile {
     const status = provenFile(path, entry.file);
     if (status === undefined) return true;
     try {
-      if (!isWhole(path, Number(status.size), entry)) {
-        withFileNow(
-          path,
-          constants.O_APPEND | constants.O_WRONLY,
-          (descriptor, { ino }) => ino === status.ino && writeSync(descriptor, "\n"),
-        );
-      }
+      const isEnded = isWhole(path, Number(status.size), entry);
+      if (entry.file.size !== undefined) return isEnded;
+      const flags = constants.O_APPEND | constants.O_WRONLY;
+      if (!isEnded) withFileNow(path, flags, (number, { ino }) => ino === status.ino && writeSync(number, "\n"));
     } catch {
       return false; // the disk is full, or the file another user's
     }
@@ -172,6 +178,9 @@ export class CurrentFile {
   /** Closes the file for the next stream to go on with. */
   async leave(): Promise<void> {
     this.noteEnd();
+    const last = this.#record.entries.at(-1);
+    const size = last?.file.size;
+    if (size !== undefined && last!.end !== size) this.#record.noteIfPossible(last!.number, { end: size });
     const file = this.file;
     this.file = undefined;
     await file?.close().catch((error) => this.fail("close", error));

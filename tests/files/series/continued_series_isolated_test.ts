@@ -594,3 +594,38 @@ test(
       assert.equal(await readFile(join(directory, "app-00001.log"), "utf8"), "after\n");
     }),
 );
+
+test(
+  "a whole line is joined with no part of one that failed, though that ends with a full file",
+  { skip: cannotMount },
+  () =>
+    onSmallDisk(200, async (disk) => {
+      for (const size of [4096, 5000, 100_000]) {
+        const directory = join(disk, "logs");
+        const options = { maxFileSize: size, retry: { attempts: 0 } };
+        const log = open(directory, options);
+        const writer = log.getWriter();
+        writer.closed.catch(() => {});
+        await writer.write("begin\n");
+        await assert.rejects(writer.write(`${"x".repeat(300_000)}\n`), { code: "ENOSPC" });
+        for (const name of shown(directory).slice(1, 2)) await rm(join(directory, name));
+        await written(directory, ["a whole line\n"], options);
+        const text = [...(await textsOf(directory)).values()].join("");
+        assert.match(text, /^begin\n(?:x+\n)?\n?a whole line\n$/);
+        await rm(directory, { recursive: true });
+      }
+    }),
+);
+
+test("a series of bytes that are no lines has nothing between them after a restart, however it was closed", () =>
+  inFolder(async (directory) => {
+    for (const [i, rotates] of [true, false, true, true].entries()) {
+      const log = open(directory, { maxFileSize: 1000 });
+      const writer = log.getWriter();
+      await writer.write(String(i));
+      if (rotates) await log.rotate();
+      await writer.close();
+      await written(directory, [], { maxFileSize: 1000 });
+    }
+    assert.equal([...(await textsOf(directory)).values()].join(""), "0123");
+  }));
