@@ -87,8 +87,7 @@ export interface BroadcastOptions<R = unknown> {
    */
   branches?: number;
   /**
-   * The size of a branch's queue from which on the branch is full: in chunks, in bytes of a byte stream, or as `size`
-   * counts.
+   * The size of a full branch's queue: in chunks, in bytes of a byte stream, or as `size` counts.
    *
    * @default 16 chunks, or 65,536 bytes of a byte stream
    */
@@ -131,11 +130,11 @@ const HIGH_WATER_MARK = { chunks: 16, bytes: 65_536 };
  *
  * No branch queues more than its high-water mark and one chunk. With the policy `"wait"` the source is read when all
  * branches have room, with the others when one of them has. A branch that is canceled leaves the others alone; when the
- * last one is canceled or has failed, the source is canceled with an array of all reasons. An error of the source goes to
- * every branch, and so does its end.
+ * last one is canceled or has failed, the source is canceled with an array of all reasons. An error of the source goes
+ * to every branch, and so does its end.
  *
- * Of a byte stream the branches are byte streams too, and each gets bytes of its own; other chunks are shared. The source
- * stays locked.
+ * Of a byte stream the branches are byte streams too, and each gets bytes of its own; other chunks are shared. The
+ * source stays locked.
  *
  * @param stream a ReadableStream, of this package or native.
  * @returns the branches. What `size()` or `onDrop()` throws errors all of them and cancels the source.

@@ -40,8 +40,7 @@ export interface ReadBatchesOptions {
    */
   maxBytes?: number;
   /**
-   * Whether a loop that is left early leaves the stream as it is, unlocked, for others to read on, instead of canceling
-   * it.
+   * Whether a loop that is left early leaves the stream unlocked, for others to read on, instead of canceling it.
    *
    * @default false
    */

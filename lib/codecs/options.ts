@@ -29,8 +29,8 @@ export interface CompressOptions {
   /** The format to write. */
   format: Format;
   /**
-   * The compression level: brotli 0 to 11 (with a dictionary 5 to 11), zstd 1 to 22, the deflate formats 1 to 12 (streams
-   * use at most 9 of these).
+   * The compression level: brotli 0 to 11 (with a dictionary 5 to 11), zstd 1 to 22, the deflate formats 1 to 12
+   * (streams use at most 9 of these).
    *
    * @default for whole bytes the best for build time, brotli 11, zstd 19 and deflate 12; for streams 5, 3 and 6
    */
@@ -78,8 +78,8 @@ export interface DecompressOptions {
   maxSize?: number;
   /**
    * The largest window in bytes that zstd and `dcz` data may ask for, 1024 to 134,217,728: a decoder holds that much
-   * memory from a header of 9 bytes on, and more is a `RangeError`. Windows of brotli and deflate have 16 MiB and 32
-   * KiB at most.
+   * memory after a header of 9 bytes; more is a `RangeError`. Windows of brotli and deflate have 16 MiB and 32 KiB at
+   * most.
    *
    * @default 8 MiB, as in browsers (RFC 9659); for `dcz` 1.25 times the dictionary if that is more (RFC 9842)
    */
@@ -119,8 +119,8 @@ export interface CompressionStreamOptions extends Omit<CompressOptions, "format"
    */
   size?: number;
   /**
-   * Whether each chunk can be decompressed as soon as it is written: for pages that are rendered bit by bit, and events.
-   * Each flush costs a few bytes; join small chunks first, with `coalesceBytes()`.
+   * Whether each chunk can be decompressed as soon as it is written: for pages that are rendered bit by bit, and
+   * events. Each flush costs a few bytes; join small chunks first, with `coalesceBytes()`.
    *
    * @default false: output comes when it has piled up
    */

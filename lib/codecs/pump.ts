@@ -120,8 +120,7 @@ export async function decompressBy(
 
 /**
  * Returns the sizes of steps: brotli's largest block, and a decoder's output of about 50 ms, since joining smaller
- * pieces takes a tenth of the time. Other encoders pause after each block, and brotli's fastest levels make a block of
- * each piece.
+ * pieces takes a tenth of the time. Other encoders pause after each block, brotli's fastest levels after each piece.
  */
 function pausesOf({ family, direction, level }: SessionParameters, maxSize: number): PieceLimits {
   if (direction === "decompress") return { input: Infinity, output: Math.min(maxSize + 1, 2 ** 24) };

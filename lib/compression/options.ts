@@ -147,8 +147,7 @@ export interface CompressionOptions {
    */
   filter?: (response: CompressibleResponse) => boolean;
   /**
-   * Compresses with dictionaries that clients have (RFC 9842): former versions of public responses, and templates of
-   * routes.
+   * Compresses with dictionaries that clients have (RFC 9842): former public responses, and templates of routes.
    *
    * @default none
    */

@@ -98,8 +98,7 @@ export function likelyHash(whole: string): HashedPart | undefined {
 
 /**
  * Finds the files of a tree whose names hold a hash of their content, by what build tools write: the folders of
- * frameworks, names of scripts and styles that only tools write, and the names beside others. `paths` are read at the
- * first call.
+ * frameworks, names of scripts and styles that only tools write, and the names beside others. `paths` are read once.
  */
 export function hashedNames(paths: Iterable<string>): (path: string) => HashedPart | undefined {
   let tree: TreeEvidence | undefined;

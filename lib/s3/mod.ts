@@ -1,6 +1,5 @@
 /**
- * Object storage by the S3 protocol: uploads of unknown length in constant memory, downloads that survive lost
- * connections.
+ * Object storage by the S3 protocol: uploads of unknown length in constant memory, downloads that outlive connections.
  *
  * @example Copy a response into a bucket
  * ```ts

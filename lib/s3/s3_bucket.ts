@@ -98,9 +98,9 @@ export const removeOptions: SchemaOf<
  * A bucket of a store that speaks the S3 protocol: objects as streams, in constant memory.
  *
  * Every request has a deadline and is sent again, after a pause, where that may help. The store holds what it receives
- * against a checksum: a CRC-32 of each part, and without TLS, but to this machine, a SHA-256. The reader holds what it gets
- * against a SHA-256 where the store tells one. Use one S3Bucket for all that a program does with a bucket: its uploads share
- * connections and memory.
+ * against a checksum: a CRC-32 of each part, and without TLS, but to this machine, a SHA-256. The reader holds what it
+ * gets against a SHA-256 where the store tells one. Use one S3Bucket for all that a program does with a bucket: its
+ * uploads share connections and memory.
  *
  * @example Store, read and list
  * ```ts
@@ -165,8 +165,8 @@ export class S3Bucket {
   }
 
   /**
-   * Reads an object, or a part of it, as a byte stream, which is requested on the first read. After a lost connection, or
-   * silence for `timeout`, it continues from the last byte, if the object is still the same.
+   * Reads an object, or a part of it, as a byte stream, which is requested on the first read. After a lost connection,
+   * or silence for `timeout`, it continues from the last byte, if the object is still the same.
    *
    * @returns a stream that fails with an {@linkcode S3Error}, such as `NoSuchKey`.
    * @throws {TypeError | RangeError} if an option is not what it should be.
@@ -219,9 +219,9 @@ export class S3Bucket {
   }
 
   /**
-   * Makes an object of others, in their order, as `list()` and `head()` tell them. It is made in parts of one size, each
-   * of which the store copies where it is within one object; the bytes where two meet pass through here. Objects of one
-   * size, from 5 MiB to 5 GiB, need no bytes to pass.
+   * Makes an object of others, in their order, as `list()` and `head()` tell them. It is made in parts of one size,
+   * each of which the store copies where it is within one object; the bytes where two meet pass through here. Objects
+   * of one size, from 5 MiB to 5 GiB, need no bytes to pass.
    *
    * @param options How the object is stored. Default: without a type or metadata.
    * @throws {S3Error} `PreconditionFailed` if one of them is another by now.
@@ -267,8 +267,8 @@ export class S3Bucket {
   }
 
   /**
-   * Makes a form by which a browser may store an object for a while, of a limited size: a `POST` to `url` with `fields`, and
-   * behind them the file as `file`.
+   * Makes a form by which a browser may store an object for a while, of a limited size: a `POST` to `url` with
+   * `fields`, and behind them the file as `file`.
    *
    * @param options.maxSize The most bytes that the object may have.
    * @param options.expiresIn How long it holds, in seconds, a week at most. Default: 3600.
@@ -289,9 +289,9 @@ export class S3Bucket {
   }
 
   /**
-   * Makes a stream that stores an object of any length when it is closed. What fits into one part is sent in one request;
-   * larger ones go in parts of one size, 8 MiB or what `size` asks for, several at a time, each sent again by itself. When
-   * the stream is aborted or a part fails for good, nothing of it is left, if the store can be reached.
+   * Makes a stream that stores an object of any length when it is closed. What fits into one part is sent in one
+   * request; larger ones go in parts of one size, 8 MiB or what `size` asks for, several at a time, each sent again by
+   * itself. When the stream is aborted or a part fails for good, nothing of it is left, if the store can be reached.
    *
    * @throws {TypeError | RangeError} if an option is not what it should be.
    */
@@ -302,8 +302,8 @@ export class S3Bucket {
   }
 
   /**
-   * Goes on with an upload that another stream began, in this process or another that is gone: write from its `offset` on.
-   * Close it with the options that it was begun with.
+   * Goes on with an upload that another stream began, in this process or another that is gone: write from its `offset`
+   * on. Close it with the options that it was begun with.
    *
    * @param uploadId The `uploadId` of that stream.
    * @returns the stream. A last part that is smaller than the first is sent again.
@@ -320,8 +320,7 @@ export class S3Bucket {
   }
 
   /**
-   * Removes what uploads have left in the store that were neither completed nor aborted: those of processes that were
-   * killed, say.
+   * Removes what uploads have left in the store that were neither completed nor aborted: as by killed processes.
    *
    * @param options.olderThan How long ago they must have begun, in ms: longer than any upload takes. Default: a day.
    * @param options.prefix The beginning of their keys. Default: none.

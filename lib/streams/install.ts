@@ -1,7 +1,6 @@
 /**
  * Replaces the stream classes among the runtime's globals and the exports of `node:stream/web` by those of this
- * package, as a side effect of being imported. Import it first: modules that took a class from the globals before keep
- * the runtime's.
+ * package, as a side effect of being imported. Import it first: modules that took a class before keep the runtime's.
  *
  * @example
  * ```ts
@@ -125,8 +124,8 @@ function takeInstances(name: string, ours: object): void {
 }
 
 /**
- * Puts the runtime's own classes back, or those of another copy of the package that is still installed. Streams that were
- * made go on working.
+ * Puts the runtime's own classes back, or those of another copy of the package that is still installed. Streams that
+ * were made go on working.
  *
  * @example Streams that were made go on working
  * ```ts

@@ -35,8 +35,8 @@ export interface DictionaryRoute {
   readonly template?: string | Uint8Array;
   /**
    * Whether the responses are the same for all users, so that a dictionary may be made from them. Left out are those to
-   * requests with a query, `Cookie` or `Authorization`, and those with `Set-Cookie` or a `Cache-Control` of `private` or
-   * `no-store`.
+   * requests with a query, `Cookie` or `Authorization`, and those with `Set-Cookie` or a `Cache-Control` of `private`
+   * or `no-store`.
    *
    * @default false
    */
@@ -63,8 +63,7 @@ export interface DictionaryOptions {
    */
   readonly routes?: readonly DictionaryRoute[];
   /**
-   * The bytes of former versions of public responses to keep, with their URLs: clients that have one get a delta. 0
-   * keeps none.
+   * The bytes of former versions of public responses to keep, with their URLs: clients with one get a delta. 0: none.
    *
    * @default 16777216
    */

@@ -62,8 +62,7 @@ function checkedField(name: string, value: string): string {
 }
 
 /**
- * A content coding that the subscribers of a channel can share: brotli is excluded, since a reader cannot join in the
- * middle of it.
+ * A content coding that the subscribers of a channel can share: not brotli, which readers cannot join midway.
  *
  * @example Use gzip alone
  * ```ts
@@ -108,8 +107,7 @@ export interface EventChannelOptions {
    */
   historyLength?: number;
   /**
-   * The time in ms without an event after which a comment is sent, so that proxies do not close the idle connection; 0
-   * sends none.
+   * The time in ms without an event after which a comment is sent, so that proxies keep the connection; 0 sends none.
    *
    * @default 15000
    */
@@ -122,15 +120,15 @@ export interface EventChannelOptions {
   retry?: number;
   /**
    * Decides about subscribers that read too slowly, for which more than `maxBuffered` bytes wait: `drop` ends their
-   * connection, and clients connect again and get what they missed from the history; `skip` leaves out events until they
-   * have read everything.
+   * connection, and clients connect again and get what they missed from the history; `skip` leaves out events until
+   * they have read everything.
    *
    * @default "drop"
    */
   slow?: "drop" | "skip";
   /**
-   * The number of compressed bytes that may wait for each subscriber, beside what the system buffers. Events that are sent
-   * when nothing waits do not count, however large they are.
+   * The number of compressed bytes that may wait for each subscriber, beside what the system buffers. Events that are
+   * sent when nothing waits do not count, however large they are.
    *
    * @default 65536
    */

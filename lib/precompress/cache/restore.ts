@@ -12,8 +12,7 @@ const PIECE = 256 * 1024;
 /**
  * Writes the variant of `job` from its entry in the cache, in constant memory: it is read twice, to be verified and
  * copied. The cache is not trusted: the entry must be complete, match the job's key and its own hash, and decode to the
- * content. Returns undefined if it fails a check; throws if the variant cannot be written, or its dictionary has
- * changed.
+ * content. Returns undefined if it fails a check; throws if writing it fails, or its dictionary has changed.
  */
 export async function restore(job: Job, path: string, signal: AbortSignal): Promise<Result | undefined> {
   const dictionary = job.dictionary === undefined ? undefined : await readDictionary(job);

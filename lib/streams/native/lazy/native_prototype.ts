@@ -71,8 +71,8 @@ let keys: Keys | undefined;
  * not known, one that `make` makes.
  *
  * Node marks transferable streams by one function, which is fast only for the first four classes that it sees (a new
- * WritableStream took 210 ns instead of 140). `URL` is one and this package's are three, so no native stream is made
- * before these.
+ * WritableStream took 210 ns instead of 140). `URL` is one and this package's are three, so no native one is made
+ * before.
  */
 export function sampleOf({ name }: { readonly name: string }, make: () => object): object {
   keys ??= farFromTop(askedKeys);
