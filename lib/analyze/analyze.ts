@@ -13,7 +13,7 @@ export async function folderFiles(folder: string): Promise<string[]> {
   return originalsIn(files).map(({ path }) => path);
 }
 
-/** The path that a folder was built to be served at, as the first reference to a file of it by a whole path shows. */
+/** The base path that a folder was built for, by the first absolute reference to one of its files. */
 export class BasePath {
   readonly #files: ReadonlySet<string>;
   #longest = 0;
@@ -26,7 +26,7 @@ export class BasePath {
     for (const { length } of this.#files) this.#longest = Math.max(this.#longest, length);
   }
 
-  /** `isWhole`: whether the path was written, or that of the page's `<base>`, rather than where the page is. */
+  /** `isWhole`: whether the path is absolute, as written or by `<base>`, rather than relative to the page. */
   fileAt(pathname: string, isWhole: boolean): string | undefined {
     const path = decoded(pathname)?.slice(1);
     if (path === undefined) return undefined;
@@ -60,7 +60,7 @@ export function decoded(pathname: string): string | undefined {
 }
 
 export interface AnalyzeOptions {
-  /** Origins whose files are looked at besides the page's own. */
+  /** Origins whose files are loaded besides the page's own. */
   readonly origins: readonly string[];
   readonly maxFiles: number;
   /** The limit of body bytes, as sent. */

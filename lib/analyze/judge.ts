@@ -23,7 +23,7 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Kinds that most sites have, and that fail no build. */
+/** Findings that most sites have, which do not fail a build. */
 export const hints: ReadonlySet<FindingKind> = new Set(["whole-updates"]);
 
 /** A file of a site as it was sent. */
@@ -56,7 +56,7 @@ export interface Analysis {
 /** The limit of precompress: smaller files and savings are not worth a variant. */
 const MIN_SIZE = 1024;
 const MIN_SAVING = 0.05;
-/** Compressed worse than by this share, and these bytes, a file is compressed badly. */
+/** The share of a file, and the bytes, above which compression counts as bad. */
 const MIN_LOSS = 0.1;
 const MIN_LOST = 512;
 /** Above this many bytes, brotli's best level takes minutes. */

@@ -71,7 +71,7 @@ export interface Received {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Without its content coding, or why that cannot be undone. */
   readonly content: Content;
-  /** The status of the answer to a client that has it already; undefined if no client would ask. */
+  /** The status of a conditional request; undefined if clients would send none. */
   readonly statusAgain: number | undefined;
 }
 

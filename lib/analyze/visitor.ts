@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, string>>;
 /** Sends a request, and follows no redirect; bodies come as they were sent. */
 export type Ask = (url: string, headers: Fields) => Promise<Pick<Response, "status" | "headers" | "body">>;
 
-/** Says where a reference leads to, as it was resolved; `isWhole` if that is not relative to the place of its file. */
+/** Returns the location of a resolved reference; `isWhole` if that is not relative to its file. */
 export type Locate = (url: URL, isWhole: boolean) => string;
 
 interface Answer {
@@ -36,7 +36,7 @@ const AT_A_TIME = 6;
 /** The limit of browsers. */
 const MOST_REDIRECTS = 20;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** The most files that are looked for in one, so that its references take no more than a second. */
+/** The maximum number of references of a file that are read, which takes about a second. */
 const MOST_REFERENCES = 100_000;
 
 /** Types that browsers read as a page, or as styles: without one they look at the content. */

@@ -8,10 +8,10 @@ import process from "node:process";
 import { commandWords } from "../runtime/mod.ts";
 import { asksForVersion, version } from "./version.ts";
 
-// Package managers only warn of a runtime that is too old, and where the code then fails says nothing to its user.
+// Package managers only warn of an old runtime, and the error that follows would not name the cause.
 if ("detached" in ArrayBuffer.prototype) {
   const words = commandWords();
-  // Nothing is loaded for it: `console` is there, where Bun takes 6 ms to open `process.stdout`.
+  // Printed by `console`, as Bun takes 6 ms to open `process.stdout`.
   if (asksForVersion(words)) console.log(`millrace ${version}`);
   else process.exitCode = await (await import("./main.ts")).main(words);
 } else {

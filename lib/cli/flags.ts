@@ -125,7 +125,7 @@ export function nameOf({ name, option = "" }: Flag): string {
   return name ?? option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** In our own words, which are the same on each runtime. */
+/** Errors in the package's own words, equal on each runtime. */
 function requireSound(words: readonly string[], options: ParsedAs, mayBeEmpty: ReadonlySet<string>): void {
   const { tokens } = parseArgs({ args: [...words], options, allowPositionals: true, strict: false, tokens: true });
   for (const token of tokens) {

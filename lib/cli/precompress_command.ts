@@ -112,7 +112,7 @@ function tellProblems(problems: readonly Problem[]): void {
 /** The least time of source maps that is reported, in ms of one thread. */
 const LONG = 5000;
 
-/** Says that source maps took the most time, if it was long: visitors do not load them. */
+/** Reports that source maps took the most time, if that was long: visitors do not load them. */
 function tellAboutSourceMaps({ types }: PrecompressReport): void {
   const { elapsedMs = 0 } = types.find(({ type }) => type === "source maps") ?? {};
   const all = sum(types.map((each) => each.elapsedMs));
@@ -121,7 +121,7 @@ function tellAboutSourceMaps({ types }: PrecompressReport): void {
   process.stderr.write(`millrace: ${told}: --exclude "**/*.map" leaves them out\n`);
 }
 
-/** Says what a cache did not do: the variants are there all the same. */
+/** Reports failures of a cache; the variants exist nevertheless. */
 function tellAboutCache({ refused, problem }: Partial<CacheReport> = {}): void {
   const isOne = refused === 1;
   if (refused) {

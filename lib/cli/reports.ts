@@ -15,7 +15,7 @@ const kinds: ReadonlyMap<string, "page" | "summary"> = new Map([
   [".md", "summary"],
 ]);
 
-/** Sees, before a run takes its time, that its reports can be written, outside of the folders that are deployed. */
+/** Requires, before a run, that its reports can be written, outside of deployed folders. */
 export async function requireReportPlaces(paths: readonly string[], deployed: readonly string[]): Promise<void> {
   for (const path of paths) {
     if (!kinds.has(extname(path).toLowerCase())) {

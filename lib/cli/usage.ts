@@ -2,9 +2,9 @@ import { statSync } from "node:fs";
 import { nearest } from "../streams/internal.ts";
 
 export const DONE = 0;
-/** Something failed; each failure is named on stderr. */
+/** The exit status after failures, each of which is named on stderr. */
 export const FAILED = 1;
-/** The command line's words are off, or what they name is not there. */
+/** The exit status for wrong arguments, and for paths in them that are missing. */
 export const WRONG_USAGE = 2;
 
 /** Exit statuses of what a signal interrupted, as shells give them. */
@@ -27,7 +27,7 @@ export function suggestionFor(word: string, known: readonly string[], prefix = "
   return closest === undefined ? "" : `: did you mean ${prefix}${closest}?`;
 }
 
-/** The command line's words are off. */
+/** An error in the arguments of the command line. */
 export class UsageError extends Error {
   override name = "UsageError";
 }

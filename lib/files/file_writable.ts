@@ -9,7 +9,7 @@ import { type FileTarget, openOutputFile, wholeFile } from "./output_file.ts";
 import { filePath } from "./names.ts";
 
 /**
- * Sees that a character that two strings share is written as one: half of a surrogate pair at the end of a string goes to
+ * Writes a character that two strings share as one: half of a surrogate pair at the end of a string goes to
  * the next one, as in a TextEncoderStream.
  */
 export class PairJoiner {

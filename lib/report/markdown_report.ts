@@ -109,12 +109,12 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(rule), ...rows.map(line)].join("\n");
 }
 
-/** A name as code that nothing in it ends, neither as text nor in a table. */
+/** Formats a name as code in Markdown, whatever characters it has, also in a table. */
 function code(name: string): string {
   return `<code>${plain(name)}</code>`;
 }
 
-/** Text without what Markdown or HTML would take for its own. */
+/** Escapes characters of a text that have a meaning in Markdown or HTML. */
 function plain(text: string): string {
   return visibleName(text).replace(/[^\w \-./,:;()\u00a0-\uffff]/g, (character) => `&#${character.charCodeAt(0)};`)
     .replace(/_|:\/\/|www\./g, (marks) => [...marks].map((each) => `&#${each.charCodeAt(0)};`).join(""));

@@ -66,7 +66,7 @@ async function copyWhole(
   });
 }
 
-/** Makes an object of others, in parts of one size, as R2 asks for: the bytes where two objects meet pass through. */
+/** Joins objects into one, in parts of one size, as R2 requires: bytes around the ends of objects are downloaded. */
 export async function joinObjects(
   context: UploadContext,
   sources: readonly JoinedObject[],

@@ -90,7 +90,7 @@ class ObjectReader {
     this.#etag = options.ifMatch;
   }
 
-  /** Ends it, and calls `onAbort`, when the signal says so. */
+  /** Ends the reader, and calls `onAbort`, when the signal is aborted. */
   watch(onAbort: (reason: unknown) => void): void {
     const { signal } = this.#options;
     const abort = (): void => {
@@ -191,7 +191,7 @@ class ObjectReader {
       throw answer.malformed(`the store answers ${response.status} to a request for a range or all`);
     }
     const { size, etag, sha256 } = objectOf(this.#key, answer);
-    // Not every store knows If-Match.
+    // Checked here as well, since some stores ignore If-Match.
     const asked = this.#etag ?? "*";
     const isOther = (this.#size ?? size) !== size || (asked !== "*" && bare(asked) !== bare(etag));
     if (isOther) throw this.#failure("OBJECT_CHANGED", "the object is another now");
@@ -200,7 +200,7 @@ class ObjectReader {
     if (isPart && answer.field("content-range") !== range) {
       throw answer.malformed(`the store sends other bytes than ${range}`);
     }
-    // The checksum of an object that was sent in parts is none of its bytes.
+    // The checksum of an object stored in parts is not that of its bytes.
     if (this.#size === undefined && !isPart && sha256 !== undefined && !sha256.includes("-")) {
       this.#sha256 = sha256;
       this.#hash = createHash("sha256");

@@ -20,7 +20,7 @@ export class ContentDecoder {
     this.#decoder = decoder;
   }
 
-  /** Opens a stepper; throws a RangeError if memory runs out. `first`, a byte if any, gives the kind of deflate. */
+  /** Whether the decoder needs more input, or the end of input. */
   static async open(coding: UndoableCoding, first: number | undefined): Promise<ContentDecoder> {
     return new ContentDecoder(coding, await openFormatDecoder(coding, first));
   }

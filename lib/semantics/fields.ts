@@ -13,7 +13,7 @@ export function isSpace(code: number): boolean {
   return code === 32 || code === 9;
 }
 
-/** A part of a field, without the white space around it. */
+/** The characters that a field's value may not have: controls other than the tab, and all above U+00FF. */
 export function trimmed(field: string, from: number, to: number): string {
   let start = from;
   let end = to;
@@ -102,7 +102,7 @@ const known = new Map<string, string>();
 /** Users give few names; but a program may make them. */
 const MOST_KNOWN = 1000;
 
-/** Whether a field goes with a response of that kind. */
+/** Whether users may set a field of a static response, in place of the handler's value. */
 export function goesWith(name: string, kind: AnswerKind): boolean {
   return usesOf(name).includes(letters[kind]);
 }

@@ -79,8 +79,7 @@ export function ifModifiedSinceHolds(field: string, lastModified: number): boole
 }
 
 /**
- * Whether `If-Range` names the representation: by its strong, quoted tag, or by a time of change that is one.
- * `lastModified` is in ms since 1970, undefined if a time stands for no particular bytes.
+ * Drops fractions of a second, which dates in HTTP lack.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5}
  */
 export function ifRangeNames(field: string, tag: string, lastModified: number | undefined): boolean {

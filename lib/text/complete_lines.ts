@@ -9,7 +9,7 @@ export interface LineEnds {
   first(bytes: Uint8Array, isAfterCR: boolean): number;
   /** The offset behind the last end in `bytes`, or 0. */
   last(bytes: Uint8Array): number;
-  /** The offset behind the last end in a text that goes on, or 0. */
+  /** The offset behind the last end in a text that is not the last one, or 0. */
   lastInText(text: string): number;
   /** The lines of a text that ends where a line does. */
   cut(text: string): string[];
@@ -183,7 +183,7 @@ export interface CompleteLinesOptions {
   readonly tooLong: () => Error;
   /** The error of a line with more bytes than a buffer or a string can hold. */
   readonly tooLarge: (length: number, kind: string, cause: unknown) => Error;
-  /** Takes the text of all lines that are complete in a chunk, with their endings, or of some of them. */
+  /** Takes the text of complete lines of a chunk, with their endings; one or more calls a chunk. */
   readonly take: (text: string) => void;
 }
 
@@ -197,7 +197,7 @@ export interface CompleteLinesOptions {
 export class CompleteLines {
   readonly #options: CompleteLinesOptions;
   readonly #unfinished = new UnfinishedLine();
-  /** The unfinished line if it came as text, in place of its bytes. */
+  /** The unfinished line, if it is text rather than bytes. */
   #rest = "";
   /** The first half of a character at the end of the last string. */
   #half = "";
@@ -259,7 +259,7 @@ export class CompleteLines {
       text = text.slice(0, -1);
     }
     if (text === "") return;
-    // Only of bytes it is known how many a line has.
+    // The length in UTF-8 is known only for bytes.
     if (this.#unfinished.length > 0 || (this.#rest.length + text.length) * UNIT > maxLength) {
       this.#keepRestAsBytes();
       return this.#addBytes(this.#encode(text));

@@ -170,7 +170,7 @@ export class JsonLineStream<T = unknown> extends TransformStream<string | ArrayB
    * The stream, not this call, fails with a TypeError on a chunk that is neither text nor bytes, with a SyntaxError on a
    * line that is not JSON, and with a RangeError on a line that is too long.
    *
-   * @throws {TypeError} if there is no such option, or `onInvalid` is none of these.
+   * @throws {TypeError} if there is no such option, or `onInvalid` is invalid.
    * @throws {RangeError} if `maxLineLength` is not a number of bytes.
    */
   constructor(options: JsonLineStreamOptions<T> = {}) {

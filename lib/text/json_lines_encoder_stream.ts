@@ -146,7 +146,7 @@ export class JsonLinesEncoderStream<T = unknown> {
    *
    * The stream, not this call, fails with a TypeError on a value that cannot be written as JSON.
    *
-   * @throws {TypeError} if `onInvalid` is none of these, or there is no such option.
+   * @throws {TypeError} if `onInvalid` is invalid, or there is no such option.
    */
   constructor(options: JsonLinesEncoderStreamOptions = {}) {
     const { readable, writable } = new JsonLineWriter(jsonLinesEncoderStreamOptions(options).onInvalid).stream<T>();
@@ -203,7 +203,7 @@ export class JsonSequenceEncoderStream<T = unknown> {
    *
    * The stream, not this call, fails with a TypeError on a value that cannot be written as JSON.
    *
-   * @throws {TypeError} if `onInvalid` is none of these, or there is no such option.
+   * @throws {TypeError} if `onInvalid` is invalid, or there is no such option.
    */
   constructor(options: JsonSequenceEncoderStreamOptions = {}) {
     const { onInvalid } = jsonSequenceEncoderStreamOptions(options);

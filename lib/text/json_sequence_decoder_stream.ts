@@ -116,7 +116,7 @@ class JsonSequenceReader<T> extends RecordReader<T> {
     throw new RangeError(`${place} is longer than ${this.#maxLength} bytes: raise maxTextLength if it may be`);
   }
 
-  /** Adds the value of the text that is complete if it is JSON. */
+  /** Adds the value of the current text if it is complete JSON. */
   #tryToEnd(values: T[]): void {
     if (this.#tried > MOST_TRIED * this.#length) return;
     const text = this.#parts.join("");
@@ -231,7 +231,7 @@ export class JsonSequenceDecoderStream<T = unknown> extends TransformStream<stri
    * The stream, not this call, fails with a TypeError on a chunk that is neither text nor bytes, with a SyntaxError on a
    * text that is not JSON or may have been cut off, and with a RangeError on a text that is too long.
    *
-   * @throws {TypeError} if there is no such option, or `onInvalid` is none of these.
+   * @throws {TypeError} if there is no such option, or `onInvalid` is invalid.
    * @throws {RangeError} if `maxTextLength` is not a number of bytes.
    */
   constructor(options: JsonSequenceDecoderStreamOptions<T> = {}) {

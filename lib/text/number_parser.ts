@@ -96,9 +96,9 @@ const POWERS: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Nu
  * two is rounded as the whole has to be; other texts, which are rare, are left to `Number()`.
  */
 export class NumberParser {
-  /** After {@linkcode parse}: where the text starts, without what is around it. */
+  /** After {@linkcode parse}: the start of the number, behind leading spaces. */
   start = 0;
-  /** After {@linkcode parse}: where it ends. */
+  /** After {@linkcode parse}: the end of the number, before trailing spaces. */
   end = 0;
   /** After {@linkcode parse} returned NaN: the offset of the byte that no number has there. */
   failedAt = 0;

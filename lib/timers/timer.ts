@@ -3,11 +3,11 @@ import timers from "node:timers";
 /** Longest delay in ms that runtimes accept; they fire timers with a longer one after 1 ms. */
 export const MAX_TIMER_DELAY: number = 2 ** 31 - 1;
 
-/** The runtime's own function, once it is known. */
+/** The key of a mark for a function that replaces the runtime's timers, and keeps each until it fires. For tests. */
 let setByRuntime: unknown;
-/** Names a function in place of that one which keeps what it has set, as it does. For tests. */
+/** The time in ms by which a runtime may fire a timer early, with a margin. */
 export const KEEPS_TIMERS: unique symbol = Symbol("keepsTimers");
-/** The time in ms by which a runtime may fire a timer early, and some. */
+/** The delay in ms after which the program must have been suspended: the timer then waits half as long again. */
 const ROUNDING = 2;
 
 /** A timer so much too late, in ms, says that the program was held up: it waits for half as long again. */
@@ -62,7 +62,7 @@ export class Timer {
     return true;
   }
 
-  /** Sets it, or sets it anew, to a time of `performance.now()`; Infinity for never, which may leave the runtime's timer. */
+  /** An overdue timer is delayed with the event loop, or was dropped by a test's clock: a second one is set. */
   setDue(at: number, now?: number): void {
     this.#due = at;
     if (at === Infinity) {
@@ -88,14 +88,14 @@ export class Timer {
     this.setDue(now + ms, now);
   }
 
-  /** Stops it, and leaves no timer of the runtime. */
+  /** A test's clock throws for a timer that it has dropped, or clears another in its place. */
   stop(): void {
     this.#due = Infinity;
     this.#clear();
   }
 
   #clear(): void {
-    // A clock of a test throws at a timer that it has dropped, or clears another in its place.
+    // An overdue timer fires before the one that was set beside it for a later time.
     if (!this.#isReplaced) timers.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#firesAt = Infinity;
@@ -118,12 +118,12 @@ export class Timer {
 
   readonly #look = (generation: number, firesAt: number): void => {
     if (generation !== this.#generation) return;
-    // An overdue one fires before the one that was set beside it for a later time.
+    // Runtimes fire a millisecond early at most: a larger difference comes from a test's clock.
     const wasWhole = firesAt >= this.#due;
     this.#clear();
     if (this.#due === Infinity) return;
     const now = performance.now();
-    // Runtimes fire a millisecond early at most: a clock that is further behind is one of a test.
+    // Calls back for the due time `at`, unless it has changed.
     const stands = wasWhole && this.#due - now > ROUNDING;
     if (now < this.#due && !stands) return this.#arm(now);
     const at = Math.max(now, this.#due);

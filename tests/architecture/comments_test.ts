@@ -46,6 +46,11 @@ const PRIVATE: readonly { readonly words: RegExp; readonly instead: string }[] =
     instead: "otherwise",
   },
   { words: /\b(?:if|once|unless) (?:it|that|he|they) (?:is|are) (?:one|none)\b/i, instead: "if the value is not a …" },
+  { words: /\bis none of (?:these|those)\b/, instead: "the values that are allowed" },
+  { words: /\bSees (?:that|whether)\b/, instead: "requires, checks" },
+  { words: /\bcalled so\b/, instead: "has the name" },
+  { words: /\bin the midst of\b/, instead: "during, while" },
+  { words: /, (?:and some|as it does)\./, instead: "the margin, the second subject" },
 ];
 
 /** A doc comment, a block of line comments, or a comment at the end of a line of code. */

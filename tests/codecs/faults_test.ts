@@ -60,7 +60,7 @@ const small = new Map(
 
 for (const format of formats) {
   test(`bytes behind the end of ${format} are one kind of fault, and come after all that the data holds`, async () => {
-    // Gzip members and zstd frames may follow; the first byte of their magic numbers is none of these.
+    // Gzip members and zstd frames may follow; the bytes that the test appends begin no magic number.
     const junk = fc.uint8Array({ minLength: 1, maxLength: 20 }).filter(([first]) => ![0x1f, 0x28].includes(first));
     await fc.assert(
       fc.asyncProperty(junk, fc.array(fc.nat(), { maxLength: 4 }), fc.integer({ min: 1, max: 80_000 }), async (

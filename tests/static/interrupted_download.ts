@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { connect } from "node:net";
 
-/** What came of an answer in the midst of which something happened. */
+/** The outcome of an answer that an event interrupts. */
 export interface Download {
   readonly status: number;
   /** The `Content-Length`; undefined if the body came in chunks. */

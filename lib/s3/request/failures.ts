@@ -79,7 +79,7 @@ export function answeredFailure(subject: Subject, response: Response, document: 
   return error;
 }
 
-/** A text of a store as it can stand in a message. */
+/** Returns a text from a store in a form that fits into a message. */
 function plain(text: string | undefined): string | undefined {
   return text?.slice(0, LONGEST_TEXT).replace(CONTROLS, " ");
 }

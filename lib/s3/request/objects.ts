@@ -29,7 +29,7 @@ export async function* pagesOf<T>(store: Store, list: PagedList<T>): AsyncGenera
   let left = list.limit ?? Infinity;
   const request = { method: "GET", action, ...(key !== undefined && { key }), signal } as const;
   let next: Query | undefined = {};
-  // Of pages that go in a circle, one is met again that was kept before: that of each power of two.
+  // In a circle of pages, one equals a page kept before: each one whose number is a power of two is kept.
   let kept: string | undefined;
   for (let count = 1; next !== undefined; count++) {
     const asked: Query = { ...query, ...next };
@@ -118,7 +118,7 @@ export async function headObject(store: Store, key: string, signal?: AbortSignal
 
 const STORED = /^(?:cache-control|content-(?:disposition|encoding|language|type)|expires|x-amz-meta-.+)$/;
 
-/** Looks for an object, and the fields that a copy of it has as well. */
+/** Reads the properties of an object, and the fields that a copy of it keeps. */
 export async function findObject(
   store: Store,
   key: string,

@@ -42,7 +42,7 @@ export interface StoreRequest {
   readonly isBodyUnsigned?: boolean;
   readonly isSlow?: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Whether an attempt that was begun is finished, if the signal is aborted meanwhile. */
+  /** Whether an attempt may finish after the signal is aborted. */
   readonly isFinished?: boolean;
   readonly onRetry?: () => void;
   readonly retries?: number;
@@ -63,7 +63,7 @@ export class Store {
   readonly #url: string;
   readonly #region: string;
   readonly #credentials: NonNullable<S3BucketSettings["credentials"]>;
-  /** Keys that a function gave, and until when they are taken. */
+  /** Keys from a function, and the time until which they are used. */
   #kept: { readonly keys: S3Credentials; readonly until: number } | undefined = undefined;
   readonly #client: HttpClient | undefined;
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
@@ -131,7 +131,7 @@ export class Store {
     const url = this.#urlOf({ key: key!, query: query! });
     const signer = await this.#signer({ method, url, headers, signQuery: true, allHeaders: true });
     const { url: signed } = await signer.sign();
-    // As it was signed: URLs write a space as +, which not every store reads so.
+    // As signed: URLs write a space as +, which some stores misread.
     signed.search = [...signed.searchParams].map((pair) => pair.map(encoded).join("=")).join("&");
     return signed.href;
   }
@@ -206,7 +206,7 @@ export class Store {
     }
   }
 
-  /** Notes the store's clock, if a refusal may be for the time of the signature. */
+  /** Records the store's clock, if a refusal may be caused by the time of the signature. */
   #noteClock({ status, headers }: Response): void {
     if (status !== 400 && status !== 403) return;
     const time = parseHTTPDate(headers.get("date") ?? "");
@@ -313,14 +313,14 @@ export class StoreAnswer {
     throw this.malformed(`the store's ${name} has no ETag`);
   }
 
-  /** Reads what is left of it, which says nothing. */
+  /** Reads the rest of the answer, which has no meaning. */
   async end(): Promise<void> {
     const text = await this.#text(LONGEST_ANSWER);
     const document = text === "" ? undefined : parseAnswer(text);
     if (document?.name === "Error") throw answeredFailure(this.#subject, this.response, document);
   }
 
-  /** The failure that it tells, by its status alone if its document cannot be read. */
+  /** Returns the failure that the answer describes, by its status alone if its document is unreadable. */
   async failure(): Promise<S3Error> {
     const text = await this.#text(LONGEST_FAILURE).catch(() => "");
     return answeredFailure(this.#subject, this.response, parseAnswer(text));
@@ -331,7 +331,7 @@ export class StoreAnswer {
     return brokenFailure(this.#subject, "MALFORMED_RESPONSE", reason, cause);
   }
 
-  /** Sees that a checksum that the store tells, if it does, is the one of what was sent. */
+  /** Requires that a checksum in the answer, if there is one, equals that of the sent bytes. */
   requireChecksum(field: string, base64: string): void {
     const told = this.field(field);
     if (told === undefined || told === base64) return;

@@ -116,7 +116,7 @@ export class ObjectUpload {
     this.#isLeft = resumed?.isLeft ?? false;
     this.partSize = resumed?.partSize ?? resumed?.parts[0]?.size ?? partSizeFor(options.size ?? 0);
     this.#part = this.#newPart(this.#skipped + this.#parts.length + 1);
-    // The next call reports a failure.
+    // Wakes a step that waits, so that the next call reports the failure.
     this.#controller.signal.addEventListener("abort", () => this.#wake(), { once: true });
   }
 

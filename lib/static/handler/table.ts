@@ -85,7 +85,7 @@ export class Fallback {
 /** The maximum depth at which folders are searched for the page of a 404: paths of requests have no limit. */
 const DEEPEST = 8;
 
-/** The limit of retired tables; more than one exists only if files changed in the midst of a deploy. */
+/** The limit of retired tables; more than one exists only if files changed during a deploy. */
 const MOST_FORMERS = 3;
 
 /** The responses by path, replaced as a whole: no page mixes two deploys. Made on request: 10,000 would take 40 MB. */

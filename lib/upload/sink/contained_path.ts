@@ -21,7 +21,7 @@ function isWindows(): boolean {
  * The absolute path of a file to write: with a root, relative to it and inside it, after all links on the way are
  * resolved. The last part may be a link, which the file replaces.
  *
- * @throws {UploadError} `OUTSIDE_ROOT` if it leaves the root, `BAD_NAME` if no file can be called so, or none should.
+ * @throws {UploadError} `OUTSIDE_ROOT` if it leaves the root, `BAD_NAME` if no file can have that name, or none should.
  * @throws {TypeError} if an argument is no path, or, without a root, the destination is one of a folder.
  * @throws {Error} what the file system says of the folders on the way, with its `code`.
  */

@@ -12,7 +12,7 @@ const chunked = (text: string): string => `${text.length.toString(16)}\r\n${text
 const checksum = (algorithm: string, text: string): string =>
   `Upload-Checksum: ${algorithm} ${createHash(algorithm).update(text).digest("base64")}`;
 
-/** All files of these cases are called so. */
+/** The name of all files in these cases. */
 const options = { name: () => "note" };
 
 const create = (...lines: string[]): Step => ({
