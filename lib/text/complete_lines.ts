@@ -37,7 +37,7 @@ export const LF_ENDS: LineEnds = {
   },
 };
 
-/** LF, CRLF and CR. A CR at the end of the bytes is none yet: what follows may be its LF. */
+/** LF, CRLF and CR. A CR at the end of the bytes does not count yet: its LF may follow. */
 export const LF_OR_CR_ENDS: LineEnds = {
   first(bytes: Uint8Array, isAfterCR: boolean): number {
     if (bytes.length === 0) return -1;

@@ -90,7 +90,7 @@ function ownValue(object: unknown, key: string): unknown {
   return (object as Record<string, unknown>)[key];
 }
 
-/** The time at which the manifest was put in its place: older files are those that it records. */
+/** The time at which the manifest was written: files older than that are as recorded. */
 export class ManifestTime {
   readonly #mtimeMs: number;
   readonly #ctimeMs: number;
