@@ -219,8 +219,7 @@ class InterceptedCall implements CallOwner, LiveCall {
   #answer(response: HttpResponse): void {
     if (this.#isAnswered) {
       // What an interceptor gives may be no more than like a Response.
-      if (response.body?.locked === false) response.body.cancel().catch(() => {});
-      return;
+      return void (response.body?.locked === false && response.body.cancel().catch(() => {}));
     }
     this.#isAnswered = true;
     this.#hold.set(false);

@@ -357,8 +357,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
   }
 
   #lost(what: string): HttpError {
-    const { origin } = this.#options;
-    return new HttpError("CONNECTION_LOST", `${origin} ${what}`, { origin });
+    return new HttpError("CONNECTION_LOST", `${this.#options.origin} ${what}`, { origin: this.#options.origin });
   }
 
   #tellFree(): void {

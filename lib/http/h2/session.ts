@@ -325,9 +325,8 @@ export class Session
 
   /** The server, or the way to it, is gone: not a fault if nothing was under way, and nothing that it may not have read. */
   #lose(cause: Error | undefined): void {
-    const isAllRead = !this.#ends.hasLate && this.#proof !== "asked";
-    const isExpected = this.#streams.size === 0 && this.#peer.isKnown && isAllRead;
-    this.#giveUp(isExpected ? undefined : toConnectionError(cause, this.#options.origin));
+    const isUnread = this.#ends.hasLate || this.#proof === "asked" || this.#streams.size > 0;
+    this.#giveUp(this.#peer.isKnown && !isUnread ? undefined : toConnectionError(cause, this.#options.origin));
   }
 
   #stale(and: string = ""): HttpError {

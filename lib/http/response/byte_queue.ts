@@ -163,10 +163,7 @@ export class ByteQueue {
   /** Begins a block, the larger the more is there already. */
   #begin(chunk: Uint8Array): void {
     const size = Math.min(Math.max(2 * this.#length, LEAST_BLOCK), MOST_BLOCK);
-    if (chunk.length >= size) {
-      this.#pieces.push(copyOf(chunk));
-      return;
-    }
+    if (chunk.length >= size) return void this.#pieces.push(copyOf(chunk));
     this.#tail = freshBytes(size);
     this.#tail.set(chunk);
     this.#tailStart = 0;

@@ -130,10 +130,7 @@ export class HpackEncoder {
 
   /** An integer with a prefix of so many bits, and what is before them (RFC 7541 5.1). */
   #integer(first: number, mask: number, value: number): void {
-    if (value < mask) {
-      this.block[this.#length++] = first | value;
-      return;
-    }
+    if (value < mask) return void (this.block[this.#length++] = first | value);
     this.block[this.#length++] = first | mask;
     let rest = value - mask;
     for (; rest >= 0x80; rest >>>= 7) this.block[this.#length++] = (rest & 0x7f) | 0x80;
