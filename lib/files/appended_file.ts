@@ -106,18 +106,12 @@ export class UnderWay implements Taker {
     return await this.#call(length, () => Promise.resolve(0));
   }
 
-  /**
-   * Waits for the call under way; returns how many bytes it took, as a full disk takes a part. The place of writing is behind
-   * them then. What others have appended just before the call counts as its own, unless they have cut the file.
-   */
+  /** Waits for the call under way; returns how many bytes it took. The place of writing is behind them then. */
   #awaitCall(): number {
     if (!this.#file.status().isFile()) return this.#length;
     for (const end = performance.now() + LONGEST;;) {
       const place = this.#file.position()!;
-      if (place !== this.#place) {
-        const isCut = place <= this.#size || place === this.#length && !this.#isBehind();
-        return Math.min(this.#length, isCut ? place : place - this.#size);
-      }
+      if (place !== this.#place) return this.#takenUntil(place);
       if (performance.now() > end) throw new Error(`a write has not ended within ${LONGEST} ms`);
       if (this.#file.isDiskFull()) {
         throw Object.assign(new Error("no space is left on the device"), { code: "ENOSPC" });
@@ -126,20 +120,50 @@ export class UnderWay implements Taker {
     }
   }
 
-  /** Whether the file has the beginning of the call's bytes behind its former size: it was not cut, then, but the call was. */
-  #isBehind(): boolean {
-    const [piece] = behind(this.#pieces, this.#written);
-    const own = piece.subarray(0, Math.min(this.#length - this.#size, COMPARED));
-    const found = Buffer.alloc(own.length);
-    try {
-      const file = OpenFile.openNow(this.#file.ownPath, "r");
-      file.readBack(found, this.#size);
-      void file.close();
-    } catch {
-      return true; // it may not be read: bytes that are there twice are better than none
+  /**
+   * Returns how many bytes the call took, as a full disk takes a part. The file has grown by them, unless others have appended
+   * or cut it between the look at its size and the call: the bytes before `place` tell, if they do not repeat themselves.
+   */
+  #takenUntil(place: number): number {
+    const own = (length: number): Buffer => Buffer.concat(behind(this.#pieces, this.#written), length);
+    const grown = place - this.#size;
+    if (grown === this.#length) {
+      const beginning = this.#readBack(this.#size, Math.min(grown, COMPARED));
+      if (beginning === undefined || beginning.equals(own(beginning.length))) return grown;
     }
-    return found.equals(own);
+    const most = Math.min(this.#length, place);
+    const end = this.#readBack(place - most, most);
+    const counts = end === undefined ? [] : overlaps(own(most), end);
+    const [taken = 0, fewer = 0] = counts.slice(Math.max(0, counts.indexOf(grown)));
+    if (fewer < taken / 2) return taken;
+    throw new Error("others may have changed it during a write, and how much of that it has cannot be known");
   }
+
+  /** Returns bytes of the file, if all are there and may be read. */
+  #readBack(position: number, length: number): Buffer | undefined {
+    const found = Buffer.alloc(length);
+    try {
+      const file = OpenFile.openNow(this.#file.ownPath, "r", { atOnce: true });
+      try {
+        return file.readBack(found, position) === length ? found : undefined;
+      } finally {
+        void file.close();
+      }
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Returns the numbers of bytes with which `own` begins and `end`, which is as long, ends; the largest first. */
+function overlaps(own: Uint8Array, end: Uint8Array): number[] {
+  const next = new Int32Array(own.length + 1).fill(-1, 0, 1); // after Knuth, Morris and Pratt
+  for (let i = 0, k = -1; i < own.length; next[++i] = ++k) while (k >= 0 && own[k] !== own[i]) k = next[k];
+  let count = 0;
+  for (let i = 0; i < end.length; i++, count++) while (count >= 0 && own[count] !== end[i]) count = next[count];
+  const counts: number[] = [];
+  for (; count > 0; count = next[count]) counts.push(count);
+  return counts;
 }
 
 export type AppendedFileOptions = Pick<AtomicFileOptions, "followLinks" | "mode" | "flush" | "mtimeMs" | "atOnce">;

@@ -119,7 +119,7 @@ export class FileWritable extends BatchedWritableStream<Uint8Array | string> {
    * most. Needs `append`.
    *
    * @throws {TypeError} if the file was not opened with `append`.
-   * @throws {Error} why it cannot be written, with the system's `code`; the stream then fails, too.
+   * @throws {Error} why it cannot be written, with the system's `code`, or that others hide how much is; the stream then fails, too.
    */
   flushSync(): void {
     this.#items.flushNow(() => this.#pairs.joined(drainBatches(this)), this.#appended("flushSync()"));
