@@ -234,7 +234,7 @@ export class AtomicFile {
     return this.#write(async () => {
       if (writeStream !== undefined) {
         this.#isStreaming = true;
-        return await this.#named(this.#file.writeStream(stream)).finally(() => this.#isStreaming = false);
+        return await this.#file.writeStream(stream).finally(() => this.#isStreaming = false);
       }
       let bytes = 0;
       for await (const chunk of stream) {
