@@ -52,6 +52,7 @@ test("what was kept can be given on at once, or dropped", async () => {
 function gathering(onFirst: (transport: SocketTransport) => void): { socket: Duplex; told: string[] } {
   const socket = new Duplex({ read() {}, write: (_, __, done) => done() });
   const transport = new SocketTransport(socket, { bottom: socket });
+  transport.hold(false); // nothing closes it
   const told: string[] = [];
   transport.attach({
     onData: (chunk, isOwn) => {
@@ -94,6 +95,7 @@ test("what was gathered comes before the end of the connection, and not after de
 test("a transport whose socket is gone never has sent what is written then", () => {
   const socket = new Duplex({ read() {}, write: (_bytes, _encoding, done) => done(), destroy() {} });
   const transport = new SocketTransport(socket, { bottom: socket });
+  transport.hold(false); // nothing closes it
   transport.write(new Uint8Array(1));
   assert.equal(transport.waiting, 0);
   socket.destroy();
