@@ -113,7 +113,7 @@ async function openWebKit(): Promise<OpenPage> {
   const port = await freePort();
   started.push(spawn(driver, [`--port=${port}`, "--host=127.0.0.1"], { env, stdio: "ignore" }));
   const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const init = { method, ...(body && { body: JSON.stringify(body) }), signal: AbortSignal.timeout(90_000) };
+    const init = { method, ...(body && { body: JSON.stringify(body) }), signal: AbortSignal.timeout(180_000) };
     const response = await fetch(`http://127.0.0.1:${port}/session${path}`, init);
     const { value } = await response.json();
     if (!response.ok) throw new Error(`${method} ${path}: ${value.message}`);
@@ -121,7 +121,7 @@ async function openWebKit(): Promise<OpenPage> {
   };
   const options = { binary: miniBrowser, args: ["--automation"] };
   const wanted = {
-    capabilities: { alwaysMatch: { "webkitgtk:browserOptions": options, "timeouts": { script: 60_000 } } },
+    capabilities: { alwaysMatch: { "webkitgtk:browserOptions": options, "timeouts": { script: 150_000 } } },
   };
   try {
     const { sessionId, capabilities } = await untilAnswered(() => ask("POST", "", wanted)) as Session;
