@@ -69,7 +69,8 @@ export class LockLostError extends Error {
  *
  * A caller makes its file and reads the folder then; if another one that lives has a file, it removes its own. Two callers
  * never get the lock, and of those that ask at the same moment one does: a caller is refused only once it has seen a file
- * again after it removed its own. Nothing but names has to be made, and to release a lock or to take a dead holder's place only removes: that needs no room on the disk.
+ * again after it removed its own. To make a name needs no block of the disk, and neither does removing, which is all that
+ * the release of a lock and the end of a dead holder's take.
  *
  * A holder is inspected on Linux, in the same process space: its lock is valid while its thread runs. Any other one
  * touches its file now and then, and counts as dead when that does not happen for long enough. If it was only blocked, it
@@ -335,8 +336,8 @@ export class ProcessLock {
       }
       remove(this.#path);
       held.delete(basename(this.#path));
-      this.#path = former;
-      this.#file = file;
+      if (this.#file !== file) void this.#file?.close();
+      [this.#path, this.#file] = [former, file];
       return false;
     }
     void file?.close();
