@@ -25,6 +25,7 @@ export const rows: readonly (readonly [prefix: string, runtimes: readonly string
   ["e2e/", node, "a browser, a proxy or a registry gets bytes that tests of the parts compare on each runtime"],
   ["e2e/http_peers_isolated_test.ts", all, "sockets and TLS are the runtime's"],
   ["e2e/upload_fetch_isolated_test.ts", all, "the sender is the runtime's fetch()"],
+  ["examples/", node, "it starts each example on the runtime that the example is for"],
   ["files/series/", node, "files of a series are written as others, which have tests on each runtime"],
   ["fuzz/", engines, "parsers and codecs"],
   ["http/hpack/", engines, "bytes"],

@@ -5,7 +5,9 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
-const written = globSync(["bench/README.md", "tests/README.md", "lib/**/*.md"], { cwd: root });
+const written = globSync(["bench/README.md", "tests/README.md", "tests/examples/**/*.md", "lib/**/*.md"], {
+  cwd: root,
+});
 const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", ...written];
 
 /** The text of a page without its blocks of code. */

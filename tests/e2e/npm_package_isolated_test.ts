@@ -53,7 +53,7 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
     const papers = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
     // Which README links to.
     const pages =
-      /^(?:lib\/.*\.(?:md|svg)|bench\/(?:README\.md|plots\/.*\.svg)|tests\/README\.md|ARCHITECTURE\.md|CONTRIBUTING\.md|\.github\/SECURITY\.md)$/;
+      /^(?:lib\/.*\.(?:md|svg)|bench\/(?:README\.md|plots\/.*\.svg)|tests\/(?:examples\/(?:[a-z-]+\/.*|README\.md)|README\.md)|ARCHITECTURE\.md|CONTRIBUTING\.md|\.github\/SECURITY\.md)$/;
     const others = paths.filter((path) => !path.startsWith("dist/") && !pages.test(path));
     assert.deepEqual(others.sort(), papers);
     const codecs = ["brotli", "gzip", "zstd"].flatMap((codec) => [`${codec}_decoder.wasm`, `${codec}_encoder.wasm`]);

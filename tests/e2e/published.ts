@@ -39,6 +39,7 @@ const parts = [
   "mod.ts",
   "package.json",
   "tests/README.md",
+  "tests/examples",
   "tsconfig.json",
 ];
 

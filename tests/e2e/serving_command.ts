@@ -4,7 +4,8 @@ import process from "node:process";
 /** A server in a process of its own, and in that one's group whatever its launcher starts. */
 export interface ServingCommand {
   readonly url: URL;
-  stop(): Promise<void>;
+  /** Ends it as a service manager does, and returns its exit code; null, if the signal ended it. */
+  stop(): Promise<number | null>;
 }
 
 /**
@@ -16,7 +17,7 @@ export async function startServing(words: readonly string[], cwd: string, env: o
   const [command, ...args] = words;
   const options = { cwd, env: { ...process.env, NO_COLOR: "1", ...env }, detached: true } as const;
   const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   let printed = "";
   const url = await new Promise<URL>((found, failed) => {
     child.once("error", failed);
@@ -31,9 +32,9 @@ export async function startServing(words: readonly string[], cwd: string, env: o
   });
   return {
     url,
-    async stop(): Promise<void> {
+    async stop(): Promise<number | null> {
       process.kill(-child.pid!, "SIGTERM");
-      await ended;
+      return await ended;
     },
   };
 }

@@ -1,0 +1,4 @@
+import { precompress } from "@millrace/streams/vite";
+import { defineConfig } from "vite";
+
+export default defineConfig({ plugins: [precompress()] });
