@@ -5,6 +5,8 @@ declare module "express" {
   interface Request extends IncomingMessage {
     readonly params: Readonly<Record<string, string>>;
     readonly path: string;
+    readonly body: Readonly<Record<string, string>>; // by multer, as is the next
+    readonly file?: { readonly originalname: string; readonly size: number };
   }
   interface Response extends ServerResponse {
     json(value: unknown): this;
@@ -13,7 +15,7 @@ declare module "express" {
     status(status: number): this;
     type(type: string): this;
   }
-  type Handler = (request: Request, response: Response, next: (error?: unknown) => void) => unknown;
+  export type Handler = (request: Request, response: Response, next: (error?: unknown) => void) => unknown;
   interface Application {
     (request: IncomingMessage, response: ServerResponse): void;
     use(...handlers: Handler[]): this;
@@ -25,6 +27,18 @@ declare module "express" {
     listen(port: number, listening?: () => void): Server;
   }
   export default function express(): Application;
+}
+declare module "compression" {
+  import type { Handler } from "express";
+  export default function compression(): Handler;
+}
+declare module "multer" {
+  import type { Handler } from "express";
+  export default function multer(options: object): { single(field: string): Handler };
+}
+declare module "serve-static" {
+  import type { Handler } from "express";
+  export default function serveStatic(folder: string, options?: object): Handler;
 }
 `;
 

@@ -13,14 +13,14 @@ const alone =
   /\b(?:listen|serve|createServer|process|Deno|Bun|(?:un)?install|globalThis|addEventListener|setInterval|onmessage)\b/;
 
 /**
- * Runs blocks but those that need a database, most of them some in a process and a few processes at a time, in their
+ * Runs blocks but those of {@linkcode isRunElsewhere}, most of them some in a process and a few processes at a time, in their
  * order. One that fails beside others is run again alone: that decides.
  *
  * @returns For each block what {@linkcode runBlock} says, when it has ended.
  */
 export function runBlocks(blocks: readonly Block[], options: RunOptions): Promise<string[]>[] {
   const outcomes = blocks.map(() => Promise.withResolvers<string[]>());
-  for (const [i, block] of blocks.entries()) if (needsDatabase(block)) outcomes[i].resolve([]);
+  for (const [i, block] of blocks.entries()) if (isRunElsewhere(block)) outcomes[i].resolve([]);
   const groups = grouped(blocks);
   const runGroup = async (group: readonly number[]): Promise<void> => {
     const problems = group.length === 1 ? [] : await runTogether(group.map((i) => blocks[i]), options);
@@ -37,9 +37,19 @@ export function runBlocks(blocks: readonly Block[], options: RunOptions): Promis
   return outcomes.map(({ promise }) => promise);
 }
 
+/** Whether another test runs a block: one with a database, or `migrating_isolated_test.ts`. */
+function isRunElsewhere(block: Block): boolean {
+  return needsDatabase(block) || isOfPair(block);
+}
+
 /** Whether a block is for a server that is not here: `tests/batch/sinks_test.ts` runs it with one. */
 export function needsDatabase({ code }: Block): boolean {
   return code.includes("process.env.DATABASE_URL");
+}
+
+/** Whether a block is one of a pair, the same by another package and by this one. */
+export function isOfPair({ code }: Block): boolean {
+  return /^\/\/ (?:before|after)\b/.test(code);
 }
 
 /** The places of the blocks that share a process. */
@@ -48,7 +58,7 @@ function grouped(blocks: readonly Block[]): number[][] {
   let open: number[] = [];
   for (const [i, block] of blocks.entries()) {
     const { code } = block;
-    if (needsDatabase(block)) continue;
+    if (isRunElsewhere(block)) continue;
     if (alone.test(code)) groups.push([i]);
     else {
       if (open.length % TOGETHER === 0) groups.push(open = []);
