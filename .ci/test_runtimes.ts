@@ -52,6 +52,7 @@ export const rows: readonly (readonly [prefix: string, runtimes: readonly string
   ["s3/", node, "requests of the HTTP client, which has tests on each runtime"],
   ["s3/objects_test.ts", all, "bodies both ways"],
   ["semantics/", engines, "strings and bytes"],
+  ["site/", node, "Node builds the site, and a browser opens it"],
   ["soak/", node, "sums of figures"],
   ["static/bad_tree_test.ts", node, "manifests that lie"],
   ["static/changing_files_isolated_test.ts", node, "races that the handler decides, whichever runtime reads the files"],
