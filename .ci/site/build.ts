@@ -13,6 +13,8 @@ import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import type { build as Build } from "esbuild";
 import { root } from "../root.ts";
+import { Reference } from "./api.ts";
+import { readModules } from "./deno_doc.ts";
 import { homeBody } from "./home.ts";
 import { documentOf, guideMenu, type Sheet } from "./layout.ts";
 import { deadLinks } from "./links.ts";
@@ -40,6 +42,9 @@ export async function makeSite(folder: string): Promise<void> {
     }
   }
   put(overviewOf(groups));
+  const reference = new Reference(readModules(), places);
+  for (const sheet of reference.sheets()) put(sheet);
+  entries.push(...reference.entries);
   for (const [source, { output }] of places.pictures) write(folder, output, readFileSync(join(root, source)));
   write(folder, "assets/search_index.js", searchScript(entries));
   await writeAssets(folder);

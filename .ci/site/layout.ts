@@ -19,6 +19,7 @@ export interface Sheet {
 /** The places of the head of each page. */
 const BAR: readonly (readonly [words: string, output: string])[] = [
   ["Guide", "guide/index.html"],
+  ["API", "api/index.html"],
   ["Benchmarks", "benchmarks.html"],
   ["Changelog", "changelog.html"],
 ];

@@ -58,6 +58,23 @@ test("the site has every page of the repository, and no link of it leads nowhere
   }
 });
 
+test("the API reference describes every name of every subpath", { skip }, async () => {
+  const { readModules } = await import("../../.ci/site/deno_doc.ts");
+  const modules = readModules();
+  const described = new Set(
+    pages.flatMap((page) => [...htmlOf(page).matchAll(/<h3 id="(\w+)" class="symbol">/g)])
+      .map(([, name]) => name),
+  );
+  assert.ok(modules.length > 20);
+  for (const { subpath, symbols } of modules) {
+    const page = `api/${subpath === "." ? "main" : subpath.slice(2).replaceAll("/", "-")}.html`;
+    for (const { name } of symbols) {
+      assert.ok(described.has(name), name);
+      assert.match(htmlOf(page), new RegExp(`<a href="[^"]*#${name}"><code>${name}</code></a>`), `${page}: ${name}`);
+    }
+  }
+});
+
 test("a link that leads nowhere, or out of the site, is found", { skip }, async () => {
   const { deadLinks } = await import("../../.ci/site/links.ts");
   const { writeTree } = await import("../support/folders.ts");
@@ -90,13 +107,14 @@ test("in Chromium pages stay within their budget, are no wider than a phone, and
   const { page, takeExchanges, complaints } = browser;
   const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   await mkdir(artefacts, { recursive: true });
-  const chosen = ["index.html", "guide/index.html", "guide/static.html", "benchmarks.html"];
+  const chosen = ["index.html", "guide/index.html", "guide/static.html", "benchmarks.html", "api/http.html"];
   const heaviest: [number, string] = [0, ""];
+  const session = await page.context().newCDPSession(page);
+  await session.send("Network.setCacheDisabled", { cacheDisabled: true });
   for (const path of isLong ? pages : chosen) {
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.emulateMedia({ colorScheme: "light" });
     await takeExchanges();
-    await browser.page.context().clearCookies();
     await page.goto(`${server.url}${path}`, { waitUntil: "load" });
     const sizes = [...(await takeExchanges()).values()].map(({ transferred }) => transferred);
     const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -112,6 +130,7 @@ test("in Chromium pages stay within their budget, are no wider than a phone, and
     assert.ok(over <= 0, `${path} is wider than a phone by ${over} pixels`);
     if (path === "index.html") await page.screenshot({ path: join(artefacts, "site-phone.png") });
   }
+  await session.detach();
   console.log(`the heaviest page is ${heaviest[1]}: ${heaviest[0]} bytes on the wire`);
   assert.deepEqual(complaints, []);
 });
