@@ -131,7 +131,8 @@ export function withoutGroup(mode: number): number {
  * that one's owner and group, as far as this process may. A group that it may not give gets no right that others lack,
  * and the reverse.
  */
-export async function keepAttributes(file: OpenFile, { mode, uid, gid }: Stats): Promise<void> {
+export async function keepAttributes(file: OpenFile, replaced: Stats | BigIntStats): Promise<void> {
+  const [mode, uid, gid] = [replaced.mode, replaced.uid, replaced.gid].map(Number);
   let own = file.status();
   if (own.uid !== uid || own.gid !== gid) {
     await give(file, uid, gid);

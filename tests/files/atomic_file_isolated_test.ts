@@ -33,7 +33,9 @@ const timed: Readonly<Record<string, (path: string, mtimeMs: number) => Promise<
   "openFileWritable()": async (path, mtimeMs) => await (await openFileWritable(path, { mtimeMs })).close(),
   "the compression of a series": async (path, mtimeMs) => {
     await writeFile(path, "");
-    const job = { source: path, temporary: path, format: "gzip", level: 1, mtimeMs } as const;
+    const { dev, ino } = await stat(path, { bigint: true });
+    const file = { path, dev, ino };
+    const job = { source: file, temporary: file, format: "gzip", level: 1, mtimeMs } as const;
     await runCompressJob(job, (outcome) => assert.deepEqual(outcome, {}), new AbortController().signal);
   },
 };

@@ -1,13 +1,19 @@
+import { constants } from "node:fs";
 import { openEncoder } from "../../codecs/internal.ts";
 import { ready } from "../../codecs/mod.ts";
-import { OpenFile, writeFully } from "../open_file.ts";
+import { type Identity, OpenFile, writeFully } from "../open_file.ts";
 import type { SeriesFormat } from "./file_series.ts";
+
+/** A path, and the file that must have it. */
+interface KnownFile extends Identity {
+  readonly path: string;
+}
 
 /** A file to compress; plain data, for a worker. */
 export interface CompressJob {
-  readonly source: string;
+  readonly source: KnownFile;
   /** The temporary file for the compressed form; it exists, and is empty. */
-  readonly temporary: string;
+  readonly temporary: KnownFile;
   readonly format: SeriesFormat;
   readonly level: number;
   /** The time of last change that the compressed form gets, in ms since 1970. */
@@ -43,8 +49,8 @@ async function compressFile(job: CompressJob, signal: AbortSignal): Promise<void
   const encoder = openEncoder(job.format, { level: job.level });
   const open: OpenFile[] = [];
   try {
-    const from = open[0] = OpenFile.openNow(job.source, "r");
-    const to = open[1] = OpenFile.openNow(job.temporary, "r+");
+    const from = open[0] = OpenFile.openSame(job.source.path, constants.O_RDONLY, job.source);
+    const to = open[1] = OpenFile.openSame(job.temporary.path, constants.O_RDWR, job.temporary);
     const buffer = new Uint8Array(PIECE);
     for (let read = 1; read > 0;) {
       read = await from.read(buffer);

@@ -3,7 +3,7 @@ import { userNumber } from "../../runtime/mod.ts";
 import { codeOf, fileFailure } from "../failure.ts";
 import { flushFiles, flushFilesNow, LeftFiles } from "../flush.ts";
 import { makeDirectorySync } from "../folders.ts";
-import { linkFlag, OpenFile } from "../open_file.ts";
+import { OpenFile } from "../open_file.ts";
 import { takeNameNow, withFileNow } from "../place.ts";
 import type { ProcessLock } from "../process_lock.ts";
 import { removeTemporaryNow, temporaryPath } from "../temporary.ts";
@@ -305,13 +305,9 @@ export class CurrentFile {
     this.measure();
   }
 
-  #openAgain(path: string, { ino }: BigIntStats): OpenFile {
-    const { O_APPEND, O_NONBLOCK = 0, O_WRONLY } = constants;
+  #openAgain(path: string, status: BigIntStats): OpenFile {
     try {
-      const file = OpenFile.openNow(path, O_APPEND | O_NONBLOCK | O_WRONLY | linkFlag(false));
-      if (file.exactStatus().ino === ino) return file;
-      void file.close();
-      throw new Error("another file has its name by now");
+      return OpenFile.openSame(path, constants.O_APPEND | constants.O_WRONLY, status);
     } catch (error) {
       throw fileFailure("open", path, error);
     }

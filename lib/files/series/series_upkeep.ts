@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs";
+import type { BigIntStats } from "node:fs";
 import { basename, join } from "node:path";
 import { JobWorker } from "../../runtime/mod.ts";
 import { removeIfSame } from "../created_file.ts";
@@ -196,19 +196,25 @@ export class SeriesUpkeep {
     const temporary = temporaryPath(source);
     record.note(number, { temporary: basename(temporary) });
     const { extension, level } = packedFormats.find((each) => each.format === format)!;
+    const known = (path: string, { dev, ino }: BigIntStats) => ({ path, dev, ino });
+    let packed: NonNullable<SeriesEntry["packed"]>;
     try {
-      await OpenFile.openNow(temporary, "wx", { mode: 0o600 }).close(); // which the worker opens again
-      const mtimeMs = Number(status.mtimeNs) / 1e6;
-      const outcome = await this.#thread.run({ source, temporary, format, level, mtimeMs });
-      if (outcome.message !== undefined) throw Object.assign(new Error(outcome.message), outcome);
-      const file = OpenFile.openNow(temporary, "r+");
+      const file = OpenFile.openNow(temporary, "wx", { mode: 0o600 });
       try {
-        await keepAttributes(file, lstatSync(source)); // may take the right to write to it
+        const outcome = await this.#thread.run({
+          source: known(source, status),
+          temporary: known(temporary, file.exactStatus()), // which the worker opens again
+          format,
+          level,
+          mtimeMs: Number(status.mtimeNs) / 1e6,
+        });
+        if (outcome.message !== undefined) throw Object.assign(new Error(outcome.message), outcome);
+        await keepAttributes(file, provenFile(source, entry.file) ?? status); // may take the right to write to it
         await file.sync();
+        packed = { ...proofOfComplete(file.exactStatus()), extension };
       } finally {
         await file.close();
       }
-      const packed = { ...proofOfComplete(lstatSync(temporary, { bigint: true })), extension };
       record.note(number, { packed });
       await this.#complete({ ...entry, temporary: basename(temporary) }, packed);
     } catch (error) {

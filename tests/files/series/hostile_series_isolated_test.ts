@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, linkSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, linkSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { appendFile, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import process from "node:process";
@@ -10,13 +10,14 @@ import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import {
   AtomicFile,
+  isTemporaryName,
   NumberFileWriter,
   RotatingFileWritable,
   type RotationOptions,
   temporaryPath,
 } from "../../../lib/files/mod.ts";
 import { inFolder } from "../../support/folders.ts";
-import { atLast, LIMIT, pause, until, within } from "../../support/waits.ts";
+import { atLast, LIMIT, pause, turn, until, within } from "../../support/waits.ts";
 import { cannotMount, onDiskOfFewFiles, openFilesIn } from "../written.ts";
 import { shown, textsOf } from "./written_series.ts";
 import { needs } from "../../support/needs.ts";
@@ -37,6 +38,15 @@ async function written(directory: string, items: readonly string[], options: Par
   for (const item of items) void writer.write(item);
   await writer.close();
   return [...(await textsOf(directory)).values()].join("");
+}
+
+/** Functions that give a path to a link, another name of the file `other`, and a pipe. */
+function makersOfOthers(other: string): readonly ((path: string) => unknown)[] {
+  return [
+    (path) => symlinkSync(other, path),
+    (path) => linkSync(other, path),
+    (path) => execFileSync("mkfifo", [path]),
+  ];
 }
 
 test(
@@ -63,12 +73,7 @@ test("a series appends to no link, and waits for no pipe, that takes its record'
   inFolder(async (folder) => {
     const other = join(folder, "other");
     await writeFile(other, "another's\n");
-    const makes: readonly ((path: string) => unknown)[] = [
-      (path) => symlinkSync(other, path),
-      (path) => linkSync(other, path),
-      (path) => execFileSync("mkfifo", [path]),
-    ];
-    for (const [kind, make] of makes.entries()) {
+    for (const [kind, make] of makersOfOthers(other).entries()) {
       const directory = join(folder, String(kind));
       await mkdir(directory);
       make(join(directory, RECORD));
@@ -84,6 +89,36 @@ test("a series appends to no link, and waits for no pipe, that takes its record'
       assert.equal(stream.files.length, 3);
       assert.equal(await readFile(other, "utf8"), "another's\n");
       assert.equal(await written(directory, ["text\n"]), "text\n".repeat(4));
+    }
+  }));
+
+test("a compression opens no link, no other file and no pipe that takes the name of its file or of its temporary one", {
+  skip: needs("links", "mkfifo"),
+}, () =>
+  inFolder(async (folder) => {
+    const other = join(folder, "other");
+    await writeFile(other, "another's\n", { mode: 0o600 });
+    for (const [kind, make] of makersOfOthers(other).entries()) {
+      for (const isTemporary of [false, true]) {
+        const directory = join(folder, `${kind} ${isTemporary}`);
+        const warnings: string[] = [];
+        const onWarning = ({ message }: Error): void => void warnings.push(message);
+        const log = open(directory, { compress: "gzip", onWarning });
+        const writer = log.getWriter();
+        await writer.write("one45678\n");
+        await log.rotate();
+        const isPacked = (): boolean => shown(directory).includes("app-00001.log.gz");
+        const temporary = (): string | undefined => readdirSync(directory).find(isTemporaryName);
+        while (temporary() === undefined && !isPacked()) await turn();
+        const path = join(directory, isTemporary ? temporary() ?? "late" : "app-00001.log");
+        rmSync(path, { force: true });
+        make(path); // before the worker has begun, unless the machine is busy
+        await within(writer.close(), "close()");
+        if (isPacked()) assert.equal((await textsOf(directory)).get("app-00001.log.gz"), "one45678\n");
+        else assert.match(String(warnings), /^Cannot compress .*app-00001\.log: /);
+        assert.equal(await readFile(other, "utf8"), "another's\n");
+        assert.equal((await stat(other)).mode & 0o777, 0o600);
+      }
     }
   }));
 
