@@ -1,6 +1,4 @@
-import { constants } from "node:fs";
-import { lstat, stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { bool, integer, number, schema, type SchemaOf, text } from "../streams/internal.ts";
 import { writeStream } from "../runtime/mod.ts";
 import { CreatedFile, type Undoable, undoAll } from "./created_file.ts";
@@ -20,11 +18,8 @@ import {
   temporaryBeside,
   withoutGroup,
 } from "./place.ts";
-import { linkFlag, OpenFile, type OpenFileOptions, writeFully } from "./open_file.ts";
-import { removeTemporary, temporaryPath } from "./temporary.ts";
-
-/** The largest time of a Date, in ms. */
-const MAX_TIME = 8.64e15;
+import { OpenFile, writeFully } from "./open_file.ts";
+import { openWrittenOver, removeTemporary, requireOther, temporaryPath } from "./temporary.ts";
 
 /**
  * Options of {@linkcode AtomicFile.open}.
@@ -91,7 +86,7 @@ type AtomicFileSchema = SchemaOf<AtomicFileOptions, "followLinks" | "replace" | 
 
 export function atomicFileMembers(): AtomicFileSchema["members"] {
   return {
-    mtimeMs: number(-MAX_TIME, MAX_TIME),
+    mtimeMs: number(-8.64e15, 8.64e15), // as of a Date
     mode: integer(0, 2 ** 32 - 1), // with the bits for the file's type, as in a status
     followLinks: bool(true),
     temporary: lasting(text(undefined, "a path", (path) => path !== "")),
@@ -120,6 +115,7 @@ interface CommitOptions extends Pick<NameOptions, "before" | "path"> {
 
 /** Does what {@linkcode AtomicFile.commit} does, with options. */
 export let commitFile: (file: AtomicFile, options: CommitOptions) => Promise<void>;
+
 /**
  * A file that appears under its name only when it is complete: written under a temporary name in the same folder,
  * flushed to the disk, renamed.
@@ -246,11 +242,7 @@ export class AtomicFile {
   }
 
   #append(pieces: readonly Uint8Array[]): Promise<void> {
-    return this.#named(writeFully(this.#file, pieces));
-  }
-
-  #named<T>(writing: Promise<T>): Promise<T> {
-    return writing.catch((error) => {
+    return writeFully(this.#file, pieces).catch((error) => {
       throw codeOf(error) === undefined ? error : fileFailure("write", this.#place.path, error);
     });
   }
@@ -371,32 +363,6 @@ export class AtomicFile {
     const state = this.#state === "complete" ? "complete" : "committed or discarded";
     return new TypeError(`cannot write ${this.#place.path}: it is ${state}`);
   }
-}
-
-/** @throws {TypeError} if a temporary file, which is written over, is one of the others itself, a link, or no file. */
-export async function requireOther(temporary: string, others: Readonly<Record<string, string>>): Promise<void> {
-  const identity = async (path: string): Promise<string> => {
-    const { dev, ino } = await stat(path, { bigint: true }).catch(() => ({ dev: 0n, ino: 0n }));
-    return ino === 0n ? resolve(path) : `${dev}:${ino}`;
-  };
-  const own = await identity(temporary);
-  for (const [name, path] of Object.entries(others)) {
-    if (await identity(path) !== own) continue;
-    throw new TypeError(`temporary ${temporary} is the ${name} itself: name a file that may be written over`);
-  }
-  const status = await lstat(temporary).catch(() => undefined);
-  if (status === undefined || status.isFile()) return;
-  const kind = status.isSymbolicLink() ? "a symbolic link" : "no regular file";
-  throw new TypeError(`temporary ${temporary} is ${kind}: name a file of its own`);
-}
-
-/** Opens a caller's temporary file. @throws {Error} `EINVAL` of what is no regular file by now, as a device or a pipe. */
-export async function openWrittenOver(path: string, flags: number, options: OpenFileOptions): Promise<OpenFile> {
-  const { O_NONBLOCK = 0, O_RDWR, O_TRUNC } = constants;
-  const file = await OpenFile.open(path, O_NONBLOCK | O_RDWR | O_TRUNC | linkFlag(false) | flags, options);
-  if (file.status().isFile()) return file;
-  await file.close();
-  throw Object.assign(new Error(`the temporary file ${path} is no regular file`), { code: "EINVAL" });
 }
 
 /** Writes a text so that its file never holds half of it. @throws as of {@linkcode AtomicFile.commit}. */

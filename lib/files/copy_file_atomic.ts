@@ -3,7 +3,7 @@ import { type BigIntStats, constants } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { schema, type SchemaOf } from "../streams/internal.ts";
-import { atomicFileMembers, type AtomicFileOptions, openWrittenOver, requireOther } from "./atomic_file.ts";
+import { atomicFileMembers, type AtomicFileOptions } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
 import { flushFolder } from "./flush.ts";
 import { filePath } from "./names.ts";
@@ -20,7 +20,7 @@ import {
   withoutGroup,
 } from "./place.ts";
 import { renameFile, WRITABLE } from "./rename.ts";
-import { removeTemporary } from "./temporary.ts";
+import { openWrittenOver, removeTemporary, requireOther } from "./temporary.ts";
 
 /** Bytes of one read and write. */
 const PIECE = 1024 * 1024;

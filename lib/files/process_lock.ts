@@ -20,10 +20,6 @@ import { OpenFile } from "./open_file.ts";
 import { withFileNow } from "./place.ts";
 import { removeFileNow } from "./rename.ts";
 
-/** The interval at which holders touch their files unless an option says otherwise, in ms. */
-const HEARTBEAT = 5000;
-/** After how many heartbeats without a touch a holder counts as dead unless an option says otherwise. */
-const MISSED_BEATS = 6;
 /** The interval at which a holder looks for other callers' requests for the lock, in ms. */
 const LOOK = 250;
 /** The interval at which a waiter looks whether the lock is free, in ms. */
@@ -103,8 +99,8 @@ export class ProcessLock {
     this.#options = options;
     this.#prefix = lockPrefix(options.name);
     this.#path = this.#newPath();
-    this.#heartbeat = options.heartbeat ?? HEARTBEAT;
-    this.#expiry = options.expiry ?? MISSED_BEATS * this.#heartbeat;
+    this.#heartbeat = options.heartbeat ?? 5000;
+    this.#expiry = options.expiry ?? 6 * this.#heartbeat;
     this.#waitFor = options.waitFor ?? 0;
   }
 

@@ -1,11 +1,11 @@
 import { constants } from "node:fs";
 import { lstat, mkdir, opendir, readdir, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { processStart, userNumber } from "../runtime/mod.ts";
 import { codeOf, failing, fileFailure } from "./failure.ts";
-import { linkFlag, OpenFile, showsOpenFiles } from "./open_file.ts";
+import { linkFlag, OpenFile, type OpenFileOptions, showsOpenFiles } from "./open_file.ts";
 import { filePath, isTemporaryName, TEMPORARY } from "./names.ts";
 import { isThreadAlive, mainThreadStart, processSpace } from "./process_identity.ts";
 import { removeFileNow, renameFile, whileRefused } from "./rename.ts";
@@ -172,6 +172,32 @@ async function closeToOthers(folder: OpenFile, path: string): Promise<boolean> {
 async function isExclusive(path: string): Promise<boolean> {
   const { mode, uid } = await stat(path);
   return [0, userNumber()].includes(uid) && ((mode & 0o1000) !== 0 || (mode & 0o022) === 0);
+}
+
+/** @throws {TypeError} if a temporary file, which is written over, is one of the others itself, a link, or no file. */
+export async function requireOther(temporary: string, others: Readonly<Record<string, string>>): Promise<void> {
+  const identity = async (path: string): Promise<string> => {
+    const { dev, ino } = await stat(path, { bigint: true }).catch(() => ({ dev: 0n, ino: 0n }));
+    return ino === 0n ? resolve(path) : `${dev}:${ino}`;
+  };
+  const own = await identity(temporary);
+  for (const [name, path] of Object.entries(others)) {
+    if (await identity(path) !== own) continue;
+    throw new TypeError(`temporary ${temporary} is the ${name} itself: name a file that may be written over`);
+  }
+  const status = await lstat(temporary).catch(() => undefined);
+  if (status === undefined || status.isFile()) return;
+  const kind = status.isSymbolicLink() ? "a symbolic link" : "no regular file";
+  throw new TypeError(`temporary ${temporary} is ${kind}: name a file of its own`);
+}
+
+/** Opens a caller's temporary file. @throws {Error} `EINVAL` of what is no regular file by now, as a device or a pipe. */
+export async function openWrittenOver(path: string, flags: number, options: OpenFileOptions): Promise<OpenFile> {
+  const { O_NONBLOCK = 0, O_RDWR, O_TRUNC } = constants;
+  const file = await OpenFile.open(path, O_NONBLOCK | O_RDWR | O_TRUNC | linkFlag(false) | flags, options);
+  if (file.status().isFile()) return file;
+  await file.close();
+  throw Object.assign(new Error(`the temporary file ${path} is no regular file`), { code: "EINVAL" });
 }
 
 /** The maximum number of folders to remember: beyond, the oldest is looked at again. */

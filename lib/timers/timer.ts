@@ -4,12 +4,10 @@ import timers from "node:timers";
 export const MAX_TIMER_DELAY: number = 2 ** 31 - 1;
 
 /** The key of a mark for a function that replaces the runtime's timers, and keeps each until it fires. For tests. */
+export const KEEPS_TIMERS: unique symbol = Symbol("keepsTimers");
 let setByRuntime: unknown;
 /** The time in ms by which a runtime may fire a timer early, with a margin. */
-export const KEEPS_TIMERS: unique symbol = Symbol("keepsTimers");
-/** The delay in ms after which the program must have been suspended: the timer then waits half as long again. */
 const ROUNDING = 2;
-
 /** A timer so much too late, in ms, says that the program was held up: it waits for half as long again. */
 const LATE = 1000;
 
@@ -62,7 +60,7 @@ export class Timer {
     return true;
   }
 
-  /** An overdue timer is delayed with the event loop, or was dropped by a test's clock: a second one is set. */
+  /** Sets the due time, of `performance.now()`; Infinity for none. */
   setDue(at: number, now?: number): void {
     this.#due = at;
     if (at === Infinity) {
@@ -88,14 +86,13 @@ export class Timer {
     this.setDue(now + ms, now);
   }
 
-  /** A test's clock throws for a timer that it has dropped, or clears another in its place. */
   stop(): void {
     this.#due = Infinity;
     this.#clear();
   }
 
   #clear(): void {
-    // An overdue timer fires before the one that was set beside it for a later time.
+    // A test's clock throws for a timer that it has dropped, or clears another in its place.
     if (!this.#isReplaced) timers.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#firesAt = Infinity;
@@ -123,7 +120,6 @@ export class Timer {
     this.#clear();
     if (this.#due === Infinity) return;
     const now = performance.now();
-    // Calls back for the due time `at`, unless it has changed.
     const stands = wasWhole && this.#due - now > ROUNDING;
     if (now < this.#due && !stands) return this.#arm(now);
     const at = Math.max(now, this.#due);
@@ -134,7 +130,7 @@ export class Timer {
     this.#afterPoll(() => looks === this.#generation && this.#end(at));
   };
 
-  /** Calls back what was due `at` that time, and still is. */
+  /** Calls back for the due time, unless that is later than `at` by now. */
   #end(at: number): void {
     this.#isLooking = false;
     const late = at - this.#due;

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { lstat, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { openWrittenOver } from "../../lib/files/atomic_file.ts";
+import { openWrittenOver } from "../../lib/files/temporary.ts";
 import { AtomicFile, copyFileAtomic, openFileWritable } from "../../lib/files/mod.ts";
 import { inFolder } from "../support/folders.ts";
 import { needs } from "../support/needs.ts";
