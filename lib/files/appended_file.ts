@@ -220,7 +220,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   reopen(): void {
     const old = this.#file;
     try {
-      this.#file = OpenFile.openNow(this.path, flagsOf(this.#options), { mode: this.#options.mode }).withoutWaits();
+      this.#file = OpenFile.openWithoutWaits(this.path, flagsOf(this.#options), { mode: this.#options.mode });
     } catch (error) {
       throw fileFailure("open", this.path, error);
     }

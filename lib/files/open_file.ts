@@ -191,14 +191,19 @@ export class OpenFile {
     return this.#isPipe ? PIPE_BUF : MOST_AT_ONCE;
   }
 
+  /** Opens a file synchronously, so that no call waits for a pipe's reader. @throws {Error} `ENXIO` if it has none. */
+  static openWithoutWaits(path: string, flags: number, options?: OpenFileOptions): OpenFile {
+    const file = OpenFile.openNow(path, flags | (fs.constants.O_NONBLOCK ?? 0), options);
+    file.#isPipe = file.status().isFIFO();
+    if (file.#isPipe) file.#tellsEnds = false;
+    return file;
+  }
+
   /** Opens a pipe once more on Linux, so that no call waits for its reader; gives another file as it is. */
   withoutWaits(): OpenFile {
     if (!this.status().isFIFO() || !showsOpenFiles()) return this;
     try {
-      const file = OpenFile.openNow(this.ownPath, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
-      file.#tellsEnds = false;
-      file.#isPipe = true;
-      return file;
+      return OpenFile.openWithoutWaits(this.ownPath, fs.constants.O_WRONLY);
     } finally {
       void this.close();
     }

@@ -7,6 +7,7 @@ import {
   constants,
   openSync,
   readFileSync,
+  readSync,
   rmSync,
   statfsSync,
   statSync,
@@ -107,6 +108,35 @@ test("a reopen() that fails rejects, and the stream goes on with the file that i
     assert.equal(await readFile(join(logs, "app.log"), "utf8"), "after\n");
     assert.deepEqual(openFilesIn(folder), []);
   }));
+
+test(
+  "reopen() waits for no reader of a pipe, and goes on with one that has a reader",
+  { skip: needs("mkfifo") },
+  () =>
+    inFolder(async (folder) => {
+      const [path, former] = [join(folder, "log"), join(folder, "former")];
+      const log = await openFileWritable(path, { append: true });
+      const writer = log.getWriter();
+      await writer.write("before\n");
+      await rename(path, former);
+      execFileSync("mkfifo", [path]);
+      for (const isImmediate of [false, true]) {
+        const reopened = assert.rejects(log.reopen(), { code: "ENXIO" });
+        if (isImmediate) log.flushSync();
+        await reopened;
+      }
+      await writer.write("still\n");
+      const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      await log.reopen();
+      await writer.write("after\n");
+      await writer.close();
+      assert.equal(await readFile(former, "utf8"), "before\nstill\n");
+      const read = new Uint8Array(100);
+      assert.equal(new TextDecoder().decode(read.subarray(0, readSync(reader, read))), "after\n");
+      closeSync(reader);
+      assert.deepEqual(openFilesIn(folder), []);
+    }),
+);
 
 test("a pipe whose reader goes while it is opened is named, and no descriptor of it stays", {
   skip: process.platform !== "linux" && "only Linux shows what a process has open",
