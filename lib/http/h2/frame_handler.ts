@@ -153,7 +153,7 @@ export class Incoming implements FrameEvents {
   #onWindowUpdate(id: number, chunk: Uint8Array, start: number, end: number): void {
     if (end - start !== 4) throw wrongSize(h2.WINDOW_UPDATE, end - start);
     const bytes = h2.readNumber(chunk, start) & h2.MAX_WINDOW;
-    this.#parts.noise.countUpdate(bytes);
+    if (this.#parts.noise.countUpdate(bytes)) this.#parts.liveness.onRead();
     if (id === 0) {
       if (bytes === 0) throw h2.protocolFault("the server sent WINDOW_UPDATE of 0 bytes");
       return this.#parts.sender.widenConnection(bytes);

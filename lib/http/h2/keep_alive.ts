@@ -13,7 +13,7 @@ export interface LivenessEvents {
   onIdle(): void;
   /** It is time to {@link Liveness.prove}, if that is needed still. */
   onProofDue(): void;
-  /** The server has shown that it read what was sent before {@link Liveness.prove}, or was silent for `pingTimeout`. */
+  /** The server has shown that it read what was sent before {@link Liveness.prove}, or has read nothing for `pingTimeout`. */
   onProof(hasCome: boolean): void;
 }
 
@@ -45,10 +45,14 @@ export class Liveness {
   /** Something came from the server: whatever it was, it lives. */
   onHeard(): void {
     this.#heardAt = performance.now();
-    if (this.#proof !== 0) this.#patience.start(this.#limits.pingTimeout);
     if (this.#pingAt === 0) return;
     this.#pingAt = 0;
     this.#watch();
+  }
+
+  /** The server has read more of the bodies: the time for the proof begins anew, as it does not for frames that may come without end. */
+  onRead(): void {
+    if (this.#proof !== 0) this.#patience.start(this.#limits.pingTimeout);
   }
 
   /** The first request of a session that was idle: is the server still there, if it was not heard for so long? */

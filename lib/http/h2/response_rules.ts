@@ -145,10 +145,12 @@ export class NoiseBudget {
     this.#unreturned += 2 * bytes;
   }
 
-  /** Counts a WINDOW_UPDATE. One of 128 bytes or more (Go's servers: 4096) that gives back what was sent is progress. */
-  countUpdate(bytes: number): void {
-    if (bytes < 128 || bytes > this.#unreturned) this.count();
-    else this.#unreturned -= bytes;
+  /** Counts a WINDOW_UPDATE, unless it has 128 bytes or more (Go's servers: 4096). @returns Whether it gives back what was sent. */
+  countUpdate(bytes: number): boolean {
+    const isReturn = bytes <= this.#unreturned;
+    if (isReturn) this.#unreturned -= bytes;
+    if (bytes < 128 || !isReturn) this.count();
+    return isReturn;
   }
 
   /** Counts an answer that the server makes us give. @throws {ConnectionFault} if too many wait, as the server does not read. */
