@@ -21,6 +21,7 @@ export const rows: readonly (readonly [prefix: string, runtimes: readonly string
   ["codecs/native_test.ts", all, "compares with the runtime's own codecs"],
   ["docs/", node, "reads pages"],
   ["docs/examples_isolated_test.ts", all, "examples name the runtimes they are for"],
+  ["docs/running_isolated_test.ts", all, "each runtime has a server of its own"],
   ["docs/shell_examples_isolated_test.ts", all, "examples name the runtimes they are for"],
   ["e2e/", node, "a browser, a proxy or a registry gets bytes that tests of the parts compare on each runtime"],
   ["e2e/http_peers_isolated_test.ts", all, "sockets and TLS are the runtime's"],

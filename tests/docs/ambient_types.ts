@@ -73,6 +73,8 @@ declare namespace Deno {
   type ServeHandler = (request: Request, info: ServeHandlerInfo) => Response | Promise<Response>;
   function serve(handler: ServeHandler): HttpServer;
   function serve(options: ServeOptions, handler: ServeHandler): HttpServer;
+  function unrefTimer(id: unknown): void;
+  function exit(code?: number): never;
   function readTextFile(path: string | URL): Promise<string>;
   function open(path: string | URL): Promise<{ readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>; close(): void }>;
 }
@@ -103,6 +105,7 @@ declare namespace Bun {
     error?(error: Error): Response | Promise<Response>;
   }
   function serve(options: ServeOptions): Server;
+  function sleep(milliseconds: number): Promise<void>;
   function file(path: string | URL): Blob & { exists(): Promise<boolean>; readonly name?: string };
   function write(destination: string | URL, data: Blob | string | Uint8Array | Response): Promise<number>;
 }
