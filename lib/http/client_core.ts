@@ -133,7 +133,7 @@ export class ClientCore implements OriginHost {
   }
 
   /** Returns the reason why the response to a request may not be read any more; undefined as long as it may be read. */
-  revocationOf({ signal, origin }: FetchRequest): Failure | undefined {
+  revocationOf({ signal, origin }: Pick<FetchRequest, "signal" | "origin">): Failure | undefined {
     if (signal?.aborted) return { reason: signal.reason };
     return this.destroyed ? { reason: this.closedError(origin) } : undefined;
   }

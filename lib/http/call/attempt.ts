@@ -28,6 +28,8 @@ const DISCARDED_BYTES = 65_536;
 /** The wait for them, in ms. */
 const DISCARDED_WITHIN = 1000;
 
+const ignore = (): void => {};
+
 /** A request on its way over one connection. Its deadline is for one thing at a time: the response's head, a read's next byte, or an unread body's end. */
 export class Attempt implements ExchangeHandler, Timed, BodyControl {
   // Of Timed: an attempt is one itself, so that it costs no object a request.
@@ -257,6 +259,12 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   revoked(): Failure | undefined {
     this.#isRead = true;
     return this.#core.revocationOf(this.#request);
+  }
+
+  ended(): BodyControl {
+    const core = this.#core;
+    const { signal, origin } = this.#request;
+    return { consumed: ignore, cancel: ignore, revoked: () => core.revocationOf({ signal, origin }) };
   }
 
   #discard(bytes: number): void {

@@ -22,6 +22,8 @@ export interface BodyControl {
   wanted?(): void;
   /** Asked before each read: the reason why no reader may have the bytes, even if they are here, or undefined. */
   revoked?(): Failure | undefined;
+  /** What is left of it after the end, as responses are kept for long. */
+  ended?(): BodyControl;
 }
 
 /** The reason of a body that no reader can have any more. */
@@ -46,7 +48,7 @@ export interface BodyConsumer {
  * Connections hold it. It holds its reader only while that waits, so that an unreachable response can be found.
  */
 export class ResponseBody {
-  readonly #control: BodyControl;
+  #control: BodyControl;
   readonly #chunks: ByteQueue = new ByteQueue();
   #consumer: BodyConsumer | undefined = undefined;
   /** The consumer of the end, without a demand for bytes. */
@@ -95,10 +97,10 @@ export class ResponseBody {
 
   /** Gives up what was not taken yet, even if all of it has come. Its reader gets the reason as an error. */
   cancel(reason: unknown): void {
-    const wasOpen = this.#end === undefined;
+    const control = this.#end === undefined ? this.#control : undefined;
     const { length } = this.#chunks;
     this.#lose(reason);
-    if (wasOpen) this.#control.cancel(reason, length);
+    control?.cancel(reason, length);
   }
 
   get isOver(): boolean {
@@ -188,6 +190,7 @@ export class ResponseBody {
 
   #finish(end: BodyEnd): void {
     this.#end = end;
+    this.#control = this.#control.ended?.() ?? this.#control;
     this.#tell();
     this.#watcher?.onReady();
     this.#watcher = undefined;

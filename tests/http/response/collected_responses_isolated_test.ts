@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { HttpClient, type HttpInterceptor } from "../../../lib/http/mod.ts";
 import { collectGarbage } from "../../support/garbage.ts";
 import { pause, until } from "../../support/waits.ts";
+import { respond, whenWhole } from "../faults/server_request.ts";
 import { PROTOCOLS, scene } from "../scene.ts";
 
 const skip = collectGarbage === undefined;
@@ -57,6 +58,58 @@ for (const protocol of PROTOCOLS) {
         await Promise.all(calls);
         for (const [call, text] of Object.entries(found)) assert.equal(text, "begin, end", call);
         assert.equal(Object.keys(found).length, calls.length);
+        await intercepting.close();
+      }),
+  );
+}
+
+/** Ways to leave a response that has come whole. */
+const leaves: Record<string, (response: Response) => Promise<unknown>> = {
+  ...ways,
+  "not at all": () => Promise.resolve(),
+  "a look at the body": (response) => Promise.resolve(response.body),
+  "cancel()": async (response) => await response.body?.cancel(),
+  "the clone alone": (response) => response.clone().text(),
+};
+
+for (const protocol of PROTOCOLS) {
+  test(
+    `${protocol}: a response that has come whole holds nothing of its request`,
+    { skip },
+    () =>
+      scene(protocol, {}, (request) => {
+        whenWhole(request, () => respond(request, 200, Buffer.from("begin, end")));
+      }, async ({ client, url }) => {
+        const intercepting = new HttpClient({ h2c: protocol === "h2c", intercept: [pass] });
+        const held: Record<string, WeakRef<object>> = {};
+        /** In a function of its own, whose variables are gone. */
+        const call = async (way: string, name: string, { fetch }: HttpClient): Promise<Response> => {
+          const hold = <T extends object>(what: string, value: T): T => {
+            held[`${name}, ${way}: ${what}`] = new WeakRef(value);
+            return value;
+          };
+          const body = hold("body", new Blob(["body"]));
+          const onUploadProgress = hold("onUploadProgress", () => {});
+          const { signal } = new AbortController();
+          const trailers = protocol === "h2c" ? { "x-sum": hold("trailer", () => "1") } : undefined;
+          const request = hold("Request", new Request(url, { method: "POST", signal }));
+          const response = await fetch(request, { body, onUploadProgress, trailers });
+          await leaves[way](response as Response);
+          return response;
+        };
+        const responses: Response[] = [];
+        for (const way of Object.keys(leaves)) {
+          responses.push(await call(way, "plain", client), await call(way, "intercepting", intercepting));
+        }
+        await until(() => client.stats().active + intercepting.stats().active === 0, "the ends");
+        let left: string[] = [];
+        for (let times = 0; times < 50 && (times === 0 || left.length > 0); times++) {
+          await pause(2);
+          collectGarbage!();
+          left = Object.keys(held).filter((what) => held[what].deref() !== undefined);
+        }
+        assert.deepEqual(left, []);
+        assert.equal(responses.length, 2 * Object.keys(leaves).length);
         await intercepting.close();
       }),
   );
