@@ -17,19 +17,21 @@ class Recording {
 }
 
 test("a body is recorded, whatever becomes of its chunks, and no longer held once it has ended", async () => {
-  const recorders = new Recorders();
-  const bodies: Uint8Array[] = [];
-  const recorder = recorders.recorder("/", (body) => bodies.push(body));
-  const chunk = Uint8Array.of(1, 2);
-  recorder.write(chunk);
-  chunk.fill(0);
-  recorder.write(Uint8Array.of(3));
-  assert.equal(recorders.held, 3);
-  recorder.end();
-  assert.equal(recorders.held, 0);
-  recorder.close();
-  await nextTurn();
-  assert.deepEqual(bodies, [Uint8Array.of(1, 2, 3)]);
+  const chunks = [Uint8Array.of(1, 2), Buffer.from([1, 2]), Buffer.from([0, 1, 2]).subarray(1)];
+  for (const chunk of chunks) {
+    const recorders = new Recorders();
+    const bodies: Uint8Array[] = [];
+    const recorder = recorders.recorder("/", (body) => bodies.push(body));
+    recorder.write(chunk);
+    chunk.fill(0);
+    recorder.write(Uint8Array.of(3));
+    assert.equal(recorders.held, 3);
+    recorder.end();
+    assert.equal(recorders.held, 0);
+    recorder.close();
+    await nextTurn();
+    assert.deepEqual(bodies, [Uint8Array.of(1, 2, 3)]);
+  }
 });
 
 test("of the bodies of one name one is recorded at a time", async () => {

@@ -114,7 +114,9 @@ class Route {
     this.#path = path;
     [this.#before, this.#after] = path.split("*");
     if (template === undefined) return;
-    this.template = new Dictionary(typeof template === "string" ? new TextEncoder().encode(template) : template);
+    this.template = new Dictionary(
+      typeof template === "string" ? new TextEncoder().encode(template) : new Uint8Array(template),
+    );
   }
 
   /** Whether the template is still to be made. */

@@ -63,7 +63,7 @@ export class Recorders {
   #take(recorder: Recorder, chunk: Uint8Array): void {
     if (!this.#isOpen(recorder)) return;
     if (recorder.length + chunk.length > LARGEST_BODY) return this.#drop(recorder);
-    recorder.chunks.push(chunk.slice());
+    recorder.chunks.push(new Uint8Array(chunk)); // slice() of a Buffer copies nothing
     recorder.length += chunk.length;
     this.held += chunk.length;
     for (const oldest of this.#open.values()) {
