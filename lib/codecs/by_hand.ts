@@ -1,15 +1,10 @@
 import { type Family, type Format, traitsOf } from "./format.ts";
-import { compressParameters, type DecompressOptions, decompressParameters } from "./options.ts";
+import { type CompressOptions, compressParameters, type DecompressOptions, decompressParameters } from "./options.ts";
 import { counted } from "./pump.ts";
 import { FINISH, FLUSH, type PieceLimits, PROCESS, Session } from "./session.ts";
 import { decoders, encoders } from "./whole.ts";
 
-interface EncoderOptions {
-  readonly level: number;
-  /** log2 of the window in bytes. Default: chosen by the codec. */
-  readonly windowLog?: number;
-  /** The dictionary, which the reader has, too. */
-  readonly dictionary?: Uint8Array;
+interface EncoderOptions extends Pick<CompressOptions, "level" | "windowLog" | "dictionary"> {
   /** Whether the encoder should use little memory, for slightly larger output. Default: false. */
   readonly lean?: boolean;
 }

@@ -133,15 +133,8 @@ export interface Exports {
   reserve(length: number): void;
   estimate(level: number, window: number, size: number, lean: number): number;
   dictionary(length: number): number;
-  open(
-    format: number,
-    level: number,
-    window: number,
-    size: number,
-    whole: number,
-    checksum: number,
-    lean: number,
-  ): number;
+  /** Takes format, level, window, size, whole, checksum and lean, and returns a session; 0 after a fault. */
+  open(...parameters: number[]): number;
   input(session: number, length: number): number;
   step(session: number, length: number, operation: number, limit: number): number;
   output(session: number): number;

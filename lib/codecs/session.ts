@@ -3,19 +3,11 @@ import type { Format } from "./format.ts";
 import { type Instance, instanceOf, type WasmModule } from "./module.ts";
 import type { SessionParameters } from "./options.ts";
 
-/** The reason of a codec's failure; `window`: the data requires a larger window than the limit. */
-export type CodecFault = "parameter" | "corrupt" | "truncated" | "trailing" | "window" | "dictionary" | "memory";
+/** The faults of the WASM modules, numbered from -1 down in `wasm/src/codec.rs`. */
+const faults = ["parameter", "corrupt", "truncated", "dictionary", "memory", "trailing", "window"] as const;
 
-/** The numbers of faults in the WASM modules; see `wasm/src/codec.rs`. */
-const faults: Readonly<Record<number, CodecFault>> = {
-  [-1]: "parameter",
-  [-2]: "corrupt",
-  [-3]: "truncated",
-  [-4]: "dictionary",
-  [-5]: "memory",
-  [-6]: "trailing",
-  [-7]: "window",
-};
+/** The reason of a codec's failure; `window`: the data requires a larger window than the limit. */
+export type CodecFault = typeof faults[number];
 
 /** The faults that exceed a limit. */
 const limits: readonly CodecFault[] = ["parameter", "memory", "window"];
@@ -142,7 +134,7 @@ export class Session {
   }
 
   #reported(): Error {
-    return this.#error(faults[this.#instance.exports.fault_kind()], this.#instance.fault());
+    return this.#error(faults[-1 - this.#instance.exports.fault_kind()], this.#instance.fault());
   }
 
   /** Returns the error for a codec that stopped midway, which leaves its memory in an unknown state. */
