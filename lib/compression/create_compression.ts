@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { encodeWhole, unlessItFails } from "./encoding.ts";
+import { ignoreCalls } from "./node_arguments.ts";
 import { compressNode } from "./node_response.ts";
 import { type CompressionOptions, loadCodecs, type Settings, settingsOf } from "./options.ts";
 import { preferred } from "./policy.ts";
@@ -34,7 +35,7 @@ function answerFor(
   const served = settings.dictionaries?.served(url);
   if (served === undefined) return undefined;
   const coding = preferred(settings, accepted);
-  const encoding = coding && { coding, dictionary: undefined, recorder: undefined };
+  const encoding = coding && { coding, dictionary: undefined, recorder: undefined, length: undefined };
   const small = encoding && unlessItFails(settings, encoding, () => encodeWhole(settings, encoding, served.bytes));
   const bytes = small ?? served.bytes as Uint8Array<ArrayBuffer>;
   return {
@@ -129,9 +130,10 @@ export function createCompression(options: CompressionOptions = {}): Compression
       return response ? await compressReady(settings, request, response) : response;
     },
     node: (req, res, next) => {
-      if (answerWithTemplate(settings, req as IncomingMessage, res as ServerResponse)) return;
-      compressNode(settings, req as IncomingMessage, res as ServerResponse);
-      next?.();
+      if (!answerWithTemplate(settings, req as IncomingMessage, res as ServerResponse)) {
+        compressNode(settings, req as IncomingMessage, res as ServerResponse);
+        next?.();
+      } else if (next === undefined) ignoreCalls(res as ServerResponse); // its handler goes on
     },
     ready: () => loading,
   };

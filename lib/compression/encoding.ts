@@ -3,7 +3,6 @@ import { type Encoder, openEncoder, releaseIdleInstances } from "../codecs/inter
 import { compressSync, type Format, levels as ranges } from "../codecs/mod.ts";
 import { nativeBrotli, nativeGzip, nativeZstd } from "../runtime/mod.ts";
 import { Timer } from "../timers/mod.ts";
-import type { BodyRecorder } from "./dictionaries/recorders.ts";
 import { type CompressionCoding, formatOf, type Settings } from "./options.ts";
 import type { Encoding } from "./policy.ts";
 
@@ -14,18 +13,13 @@ const TRAILER_LENGTH = 8;
 export function gzipWhole(bytes: Uint8Array, level: number): Uint8Array<ArrayBuffer> {
   const deflated = compressSync(bytes, { format: "deflate-raw", level });
   const whole = new Uint8Array(HEADER_LENGTH + deflated.length + TRAILER_LENGTH);
-  // RFC 1952, section 2.3: deflate, no time, the compression effort, and no operating system.
-  whole.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, effort(level), 255]);
+  const effort = level < 2 ? 4 : level < 8 ? 0 : 2;
+  whole.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, effort, 255]); // deflate, no time, no system (RFC 1952, section 2.3)
   whole.set(deflated, HEADER_LENGTH);
   const trailer = new DataView(whole.buffer, HEADER_LENGTH + deflated.length);
   trailer.setUint32(0, crc32(bytes), true);
   trailer.setUint32(4, bytes.length, true);
   return whole;
-}
-
-function effort(level: number): number {
-  if (level < 2) return 4;
-  return level >= 8 ? 2 : 0;
 }
 
 /** The least time in ms after which the memory of idle codecs is released. */
@@ -116,7 +110,7 @@ const KIN: Readonly<Record<Encoding["coding"], CompressionCoding>> = {
  * @throws {RangeError} if memory runs out.
  */
 export function openBodyEncoder(settings: Settings, encoding: Encoding, type: string | undefined): BodyEncoder {
-  const { coding, dictionary, recorder } = encoding;
+  const { coding, dictionary, recorder, length } = encoding;
   const limits = type?.toLowerCase().startsWith("text/event-stream") ? LASTING : PASSING;
   const { windowLog, level } = limits[KIN[coding]];
   const encoder = openEncoder(formatIn(encoding), {
@@ -129,12 +123,16 @@ export function openBodyEncoder(settings: Settings, encoding: Encoding, type: st
     lean: true,
   });
   releaseIdleCodecs();
-  return recorder === undefined ? encoder : recorded(encoder, recorder);
+  return recorder === undefined && length === undefined ? encoder : watched(encoder, encoding);
 }
 
-/** Compresses a whole body in one call. The codec has to be loaded. @throws {RangeError} if memory runs out. */
+/**
+ * Compresses a whole body in one call. The codec has to be loaded.
+ * @throws {RangeError} if memory runs out, or the body has another length than its response claims.
+ */
 export function encodeWhole(settings: Settings, encoding: Encoding, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { coding, recorder } = encoding;
+  requireLength(encoding, bytes.length);
   const level = levelOf(settings, encoding, Infinity);
   const small = wholeByRuntime(coding, level, bytes) ?? wholeByOurs(encoding, level, bytes);
   recorder?.write(bytes);
@@ -194,26 +192,35 @@ function streamLevel(coding: Encoding["coding"], level: number): number {
 /** 8 MiB: browsers refuse larger ones (RFC 9659). */
 const MOST_WINDOW_LOG = 23;
 
-function recorded(encoder: BodyEncoder, recorder: BodyRecorder): BodyEncoder {
+/** Records what is encoded, and fails an end that comes too early or too late. */
+function watched(encoder: BodyEncoder, encoding: Encoding): BodyEncoder {
+  const { recorder } = encoding;
+  let seen = 0;
+  function* watchedPieces(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+    for (const piece of pieces) {
+      seen += piece.length;
+      recorder?.write(piece);
+      yield piece;
+    }
+  }
   return {
-    steps: (pieces) => encoder.steps(recordedPieces(pieces, recorder)),
+    steps: (pieces) => encoder.steps(watchedPieces(pieces)),
     flush: () => encoder.flush(),
     finish() {
-      recorder.end();
+      requireLength(encoding, seen);
+      recorder?.end();
       return encoder.finish();
     },
     close() {
-      recorder.close();
+      recorder?.close();
       encoder.close();
     },
   };
 }
 
-function* recordedPieces(pieces: Iterable<Uint8Array>, recorder: BodyRecorder): Generator<Uint8Array> {
-  for (const piece of pieces) {
-    recorder.write(piece);
-    yield piece;
-  }
+function requireLength({ length }: Encoding, seen: number): void {
+  if (length === undefined || seen === length) return;
+  throw new RangeError(`its body has ${seen} bytes, where Content-Length says ${length}`);
 }
 
 /** Returns what `encode` returns. If it throws, warns and returns undefined: the response is sent uncompressed then. */

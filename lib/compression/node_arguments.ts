@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { OutgoingHttpHeader, ServerResponse } from "node:http";
+import process from "node:process";
 import { types } from "node:util";
 import { bytesOf as bytesOfChunk, described } from "../streams/internal.ts";
 import type { ResponseFields } from "./policy.ts";
@@ -89,6 +90,18 @@ export function holdHead(res: ServerResponse, make: () => void): () => void {
       else Object.defineProperty(res, name, own);
     }
   };
+}
+
+/** Has a response that was answered ignore what a handler does with it, but for callbacks, which it calls. */
+export function ignoreCalls(res: ServerResponse): void {
+  for (const name of [...AFTER_HEAD, "writeHead", "flushHeaders", "write", "end"] as const) {
+    const ignored = (...given: unknown[]): unknown => {
+      const { written } = argumentsOf(given);
+      if (written !== undefined) process.nextTick(written);
+      return name === "write" || res;
+    };
+    Object.defineProperty(res, name, { value: ignored, configurable: true, writable: true });
+  }
 }
 
 /** Sets fields from the argument of `writeHead()`: an object, or an array of names and values, flat or in pairs. */

@@ -27,6 +27,8 @@ export interface Encoding {
   readonly dictionary: Uint8Array | undefined;
   /** Takes the body, if it may become a dictionary. */
   readonly recorder: BodyRecorder | undefined;
+  /** The length in bytes that the response claims for its body: another one is a failure that no client could see. */
+  readonly length: number | undefined;
 }
 
 /** A content coding with a dictionary (RFC 9842). */
@@ -46,15 +48,18 @@ export function chooseCoding(settings: Settings, exchange: Exchange, length?: nu
   if (status === 304) return void revalidate(settings, exchange);
   if (!isAllowed(settings, exchange)) return undefined;
   addToVary(fields, "Accept-Encoding");
+  if (status === 206 || fields.get("content-range") !== undefined) return undefined; // with the Vary of the whole (15.3.7)
   const use = settings.dictionaries?.useFor(exchange);
-  const known = lengthIn(fields) ?? length;
+  const field = fields.get("content-length") ?? "";
+  const claimed = /^\d+$/.test(field) ? Number(field) : undefined;
+  const known = claimed ?? length;
   if (known !== undefined && (known < settings.threshold || known === 0)) return undefined;
   const coding = preferred(settings, exchange.accepted);
   const delta = use?.dictionary && withDictionary(settings, exchange.accepted, coding);
   if (coding === undefined && delta === undefined) return undefined;
   use?.offer();
   const dictionary = delta && use!.dictionary!.bytes;
-  return { coding: delta ?? coding!, dictionary, recorder: use?.recorder };
+  return { coding: delta ?? coding!, dictionary, recorder: use?.recorder, length: claimed };
 }
 
 /** Returns the coding with a dictionary that the client likes best, if it likes it as well as `other`. */
@@ -80,8 +85,7 @@ export function markEncoded(fields: ResponseFields, coding: Encoding["coding"]):
 
 /** Whether a response has a body that may be encoded, or may confirm one that was: a 304 needs no type. */
 function mayBeCoded({ types }: Settings, { method, status, fields }: Exchange): boolean {
-  if (status < 200 || status === 204 || status === 205 || status === 206) return false;
-  if (method === "CONNECT" || fields.get("content-range") !== undefined) return false;
+  if (status < 200 || status === 204 || status === 205 || method === "CONNECT") return false;
   if (!/^(?:identity)?$/i.test(fields.get("content-encoding") ?? "")) return false;
   if (/(?:^|,)\s*no-transform\s*(?:,|$)/i.test(fields.get("cache-control") ?? "")) return false;
   const type = fields.get("content-type");
@@ -135,8 +139,10 @@ export function likedBest<Coding extends CompressionCoding>(
 function revalidate(settings: Settings, { accepted, url, request, fields }: Exchange): void {
   addToVary(fields, "Accept-Encoding");
   if (settings.dictionaries?.mayUseFor(url)) addToVary(fields, "Available-Dictionary");
+  if (preferred(settings, accepted) === undefined) return;
+  fields.delete("content-length"); // it is not that of the encoded bytes (8.6)
   const tag = fields.get("etag");
-  if (tag === undefined || preferred(settings, accepted) === undefined) return;
+  if (tag === undefined) return;
   // A strong tag that the client has was sent for unencoded bytes, as of a file that was compressed already.
   if (!ifMatchHolds(request("if-none-match") ?? "", tag)) weakenTag(fields);
 }
@@ -152,9 +158,4 @@ export function addToVary(fields: ResponseFields, name: string): void {
   const before = fields.get("vary") ?? "";
   const joined = joinedNames(`${before}, ${name}`);
   if (joined !== joinedNames(before)) fields.set("vary", joined);
-}
-
-function lengthIn(fields: ResponseFields): number | undefined {
-  const length = fields.get("content-length");
-  return length !== undefined && /^\d+$/.test(length) ? Number(length) : undefined;
 }

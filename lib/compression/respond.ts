@@ -57,19 +57,15 @@ function waitingChunk(chunk: unknown): WaitingChunk {
   throw new TypeError(`a response's body must give bytes, not ${described(chunk)}`);
 }
 
-function plainBody({ reader, begun, reading }: BodySource): ReadableStream<Uint8Array> {
-  let under = reading;
-  return new globalThis.ReadableStream<Uint8Array>({
-    start: (controller) => begun.forEach(({ bytes }) => controller.enqueue(bytes)),
-    async pull(controller): Promise<void> {
-      const { done, value } = await (under ?? reader.read());
-      under = undefined;
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  }, { highWaterMark: 0 });
-}
+/** Passes a body on as it is. */
+const PLAIN: BodyEncoder = {
+  *steps(pieces) {
+    for (const piece of pieces) yield new Uint8Array(piece); // readers may transfer what they get
+  },
+  flush: () => [],
+  finish: () => [],
+  close() {},
+};
 
 class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -163,48 +159,59 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
   }
 }
 
-/** The fields of a `Response`; immutable ones, such as those of `fetch()`, are copied before a change. */
+/** A request of Bun's routes, whose cookies become fields of the response when that is sent. */
+interface WithCookies extends Request {
+  readonly cookies?: { toSetCookieHeaders?(): string[] };
+}
+
+/** The fields of a `Response`, which stays as its handler may keep it, but for its `Vary`. */
 class HeaderFields implements ResponseFields {
   #headers: Headers;
-  #isCopy = false;
+  readonly #request: WithCookies;
+  /** Values by name, undefined for fields that go. */
+  readonly #changes = new Map<string, string | undefined>();
 
-  constructor(headers: Headers) {
+  constructor(headers: Headers, request: Request) {
     this.#headers = headers;
+    this.#request = request;
   }
 
   get(name: string): string | undefined {
-    return this.#headers.get(name) ?? undefined;
+    if (this.#changes.has(name)) return this.#changes.get(name);
+    const value = this.#headers.get(name) ?? undefined;
+    return value === undefined && name === "set-cookie" ? this.#request.cookies?.toSetCookieHeaders?.()[0] : value;
   }
 
   set(name: string, value: string): void {
-    this.#change((headers) => headers.set(name, value));
+    this.#changes.set(name, value);
   }
 
   delete(name: string): void {
-    if (this.#headers.has(name)) this.#change((headers) => headers.delete(name));
+    if (this.get(name) !== undefined) this.#changes.set(name, undefined);
   }
 
-  /** Returns `response` with the changes; a new one only if its own headers are immutable. */
+  /** Returns `response` with the changes: a new one, unless only its `Vary` changes and its headers are not immutable. */
   giveTo(response: Response): Response {
-    return this.#isCopy ? this.make(response, response.body) : response;
+    const vary = this.#changes.get("vary");
+    if (this.#changes.size > Number(vary !== undefined)) return this.make(response, response.body);
+    try {
+      if (vary !== undefined) response.headers.set("vary", vary);
+      return response;
+    } catch {
+      return this.make(response, response.body);
+    }
   }
 
   /** Makes a response with the changes and another body. */
   make({ status, statusText }: Response, body: BodyInit | null): Response {
     const made = new Response(body, { status, statusText, headers: this.#headers });
+    for (const [name, value] of this.#changes) {
+      if (value === undefined) made.headers.delete(name);
+      else made.headers.set(name, value);
+    }
+    this.#changes.clear();
     this.#headers = made.headers; // what is added to them later counts
     return made;
-  }
-
-  #change(steps: (headers: Headers) => void): void {
-    try {
-      return steps(this.#headers);
-    } catch (error) {
-      if (this.#isCopy || !(error instanceof TypeError)) throw error;
-    }
-    this.#headers = new Headers(this.#headers);
-    this.#isCopy = true;
-    steps(this.#headers);
   }
 }
 
@@ -220,6 +227,7 @@ interface Chosen {
 export function compressResponse(settings: Settings, request: Request, response: Response): Response {
   const chosen = choose(settings, request, response, "respond() was given");
   if ("sent" in chosen) return chosen.sent;
+  if (request.method === "HEAD") return headOnly(chosen, response.body);
   const { encoding, fields } = chosen;
   const reader: BodySource["reader"] = response.body!.getReader();
   const type = fields.get("content-type");
@@ -238,20 +246,19 @@ export function compressResponse(settings: Settings, request: Request, response:
 export async function compressReady(settings: Settings, request: Request, response: Response): Promise<Response> {
   const chosen = choose(settings, request, response, "the handler returned");
   if ("sent" in chosen) return chosen.sent;
-  const source = await begin(response.body!.getReader());
-  return source instanceof WaitingChunk ? whole(chosen, source.bytes) : stream(chosen, source);
-}
-
-interface Ready {
-  readonly sent: Response;
+  if (response.body === null) return headOnly(chosen, null);
+  const source = await begin(response.body.getReader());
+  const isHead = request.method === "HEAD";
+  if (!(source instanceof WaitingChunk)) return isHead ? headOnly(chosen, source.reader) : stream(chosen, source);
+  return isHead && source.length === 0 ? headOnly(chosen, null) : whole(chosen, source.bytes);
 }
 
 /** Chooses the coding of a response, or returns the response to send. @throws {TypeError} if it is not a `Response`. */
-function choose(settings: Settings, request: Request, response: Response, source: string): Chosen | Ready {
+function choose(settings: Settings, request: Request, response: Response, source: string): Chosen | { sent: Response } {
   if (typeof (response as Partial<Response> | undefined)?.headers?.get !== "function") {
     throw new TypeError(`Cannot compress what ${source}: ${described(response)} is no Response`);
   }
-  const fields = new HeaderFields(response.headers);
+  const fields = new HeaderFields(response.headers, request);
   const { method, url, headers } = request;
   const { status } = response;
   const accepted = headers.get("accept-encoding");
@@ -263,13 +270,12 @@ function choose(settings: Settings, request: Request, response: Response, source
     settings.warn("a response is sent as it is: its body has been read already, or is being read");
     return { sent: fields.giveTo(response) };
   }
-  const chosen = { settings, encoding, fields, response };
-  return method === "HEAD" ? { sent: headOnly(chosen) } : chosen;
+  return { settings, encoding, fields, response };
 }
 
 /** Returns a response to HEAD with an empty stream: for null, servers send `Content-Length: 0`, unlike for GET. */
-function headOnly(chosen: Chosen): Response {
-  void chosen.response.body?.cancel().catch(() => {});
+function headOnly(chosen: Chosen, unread: Pick<ReadableStream, "cancel"> | null): Response {
+  void unread?.cancel().catch(() => {});
   const empty = new globalThis.ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });
   return encoded(chosen, empty);
 }
@@ -308,8 +314,7 @@ function stream(chosen: Chosen, source: BodySource): Response {
   const { settings, encoding, fields, response } = chosen;
   const type = fields.get("content-type");
   const encoder = unlessItFails(settings, encoding, () => openBodyEncoder(settings, encoding, type));
-  if (encoder === undefined) return fields.make(response, plainBody(source));
-  return encoded(chosen, encodedBody(source, encoder));
+  return encoder ? encoded(chosen, encodedBody(source, encoder)) : fields.make(response, encodedBody(source, PLAIN));
 }
 
 function encoded({ encoding, fields, response }: Chosen, body: BodyInit | null): Response {

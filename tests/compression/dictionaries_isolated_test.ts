@@ -8,7 +8,7 @@ import { tries } from "../support/long_run.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 import { turn } from "../support/waits.ts";
 import { loaded, textOf } from "./responses.ts";
-import { closeAll, protocols } from "./served.ts";
+import { closeAll, protocols, type Served } from "./served.ts";
 
 after(closeAll);
 
@@ -68,6 +68,10 @@ async function overNode(
       setTimeout(() => res.end(text.slice(1000)), 1);
     });
   });
+  return asksOf(served);
+}
+
+function asksOf(served: Served): Ask {
   return async (path, fields = {}) => {
     const { status, headers, body } = await served.open({ path, fields });
     const chunks: Uint8Array[] = [];
@@ -380,6 +384,49 @@ test("a cookie that is set when the head is sent keeps a page out of dictionarie
   await ask({ ...browser(), "x-session": "1" });
   assert.equal(await ask(browser(text)), "zstd");
   assert.equal(await ask(browser(text)), "dcz"); // by now it has come without a cookie
+});
+
+for (const protocol of ["http/1.1", "h2"] as const) {
+  test(`${protocol}: a handler that goes on after a dictionary was served changes nothing`, async () => {
+    const compression = await loaded({ dictionaries: { routes: [{ path: "/*", template: old }] } });
+    let called = 0;
+    const served = await protocols[protocol]((req, res) => {
+      compression.node(req, res);
+      res.statusCode = 201;
+      for (const [name, value] of Object.entries(PUBLIC)) res.setHeader(name, value);
+      res.appendHeader?.("x-more", "1");
+      if (req.url !== "/") res.removeHeader("content-type");
+      if (req.url !== "/") res.writeHead(404, { "x-other": "1" }).flushHeaders?.();
+      res.write(old, () => called++);
+      res.end(old, () => called++);
+    });
+    const ask = asksOf(served);
+    const page = await ask("/", browser());
+    assert.equal(page.status, 201);
+    assert.equal(await textIn(page), old + old);
+    const dictionary = await ask(offeredBy(page)!, browser());
+    assert.equal(dictionary.status, 200);
+    assert.equal(dictionary.headers.get("content-type"), "application/octet-stream");
+    assert.equal(dictionary.headers.get("x-other"), null);
+    assert.equal(await textIn(dictionary), old);
+    assert.equal(called, 4);
+  });
+}
+
+test("a cookie that Bun adds when it sends a response keeps a page out of dictionaries", async () => {
+  const compression = await loaded({ dictionaries: {} });
+  const text = textOf(5000);
+  const ask = async (fields: Record<string, string>, cookies: string[]): Promise<string | null> => {
+    const request = new Request("http://localhost/", { headers: fields });
+    Object.defineProperty(request, "cookies", { value: { toSetCookieHeaders: () => cookies } });
+    const response = await compression.fetch(() => new Response(text, { headers: PUBLIC }))(request);
+    await response.body!.pipeTo(new WritableStream());
+    await later();
+    return response.headers.get("content-encoding");
+  };
+  await ask(browser(), ["session=1"]);
+  assert.equal(await ask(browser(text), []), "zstd");
+  assert.equal(await ask(browser(text), []), "dcz"); // by now it has come without a cookie
 });
 
 test("a 304 varies as the response does that it confirms", async () => {

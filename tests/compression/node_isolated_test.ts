@@ -263,6 +263,31 @@ for (const [protocol, serve] of Object.entries(protocols)) {
     await soon(isClosed, "the response goes on");
   });
 
+  test(`${protocol}: a body of another length than it claims is not taken for whole`, async () => {
+    const wary = await loaded({ onWarning: () => {} });
+    for (const [i, pieces] of [[], [0], [2000], [2000, 0], [0, 70_000], [300_000], [300_000, 300_000]].entries()) {
+      const length = pieces.reduce((sum, each) => sum + each, 0);
+      for (const claimed of [length - 1, length, length + 1].filter((each) => each >= 1024)) {
+        const served = await serve((req, res) => {
+          wary.node(req, res, () => {
+            res.on("error", () => {});
+            res.setHeader("content-type", "text/html");
+            res.setHeader("content-length", String(claimed));
+            if (i % 2 === 0) res.flushHeaders();
+            for (const piece of pieces.slice(0, -1)) res.write("a".repeat(piece));
+            res.end("a".repeat(pieces.at(-1) ?? 0));
+          });
+        });
+        const arrived = get(served, { accepted: "gzip" }).then(async (got) => {
+          const said = got.headers["content-encoding"] === undefined ? got.headers["content-length"] : length;
+          return (await textOfGot(got)).length === Number(said) && Number(said) === length;
+        });
+        const isWhole = await soon(arrived.catch(() => false), `${pieces.join()}, ${claimed}: the end does not come`);
+        assert.equal(isWhole, claimed === length, `${pieces.join()}, ${claimed}`);
+      }
+    }
+  });
+
   test(`${protocol}: random writes, ends and flushes: the client decodes what it gets without compression`, async () => {
     const programs = Number(process.env.MILLRACE_RESPONSES ?? 150);
     let seed = 7;

@@ -7,7 +7,8 @@ import { asking, CODINGS, decoded, loaded, readUntil, soon, textIn, textOf } fro
 
 const PAGE = textOf(20_000);
 const HTML = { "content-type": "text/html" };
-const page = (headers: HeadersInit = HTML, status = 200): Response => new Response(PAGE, { status, headers });
+const page = (headers: HeadersInit = HTML, status = 200, length = PAGE.length): Response =>
+  new Response(length === PAGE.length ? PAGE : textOf(length), { status, headers });
 
 const compression = await loaded();
 const ways = {
@@ -156,9 +157,51 @@ for (const [name, respond] of Object.entries(ways)) {
     assert.equal(await head.text(), "");
   });
 
+  test(`${name}: a response that its handler keeps has the fields that it had, but for Vary`, async () => {
+    const fields = { ...HTML, "content-length": "20000", "accept-ranges": "bytes", etag: '"1"' };
+    const made = [
+      new Response(PAGE, { headers: fields }),
+      new Response(null, { headers: fields }),
+      new Response(null, { status: 304, headers: fields }),
+    ];
+    for (const [i, kept] of made.entries()) {
+      await (await respond(asking("br", i === 1 ? "HEAD" : "GET"), kept)).body?.cancel();
+      assert.deepEqual({ ...Object.fromEntries(kept.headers), vary: "" }, { ...fields, vary: "" });
+    }
+  });
+
+  test(`${name}: a body of another length than it claims is not taken for whole`, async () => {
+    for (const [length, chunks] of [[10_000, 2], [300_000, 3], [2_000_000, 7]]) {
+      for (const claimed of [length - 1, length, length + 1]) {
+        const parts = Array.from({ length: chunks }, (_, i) => i).reverse();
+        const piece = new TextEncoder().encode(textOf(length / chunks));
+        const rest = new Uint8Array(length - piece.length * (chunks - 1)).fill(97);
+        const body = new ReadableStream<Uint8Array>({
+          pull(controller) {
+            const part = parts.pop();
+            if (part === undefined) controller.close();
+            else controller.enqueue(part === chunks - 1 ? rest : piece);
+          },
+        });
+        const warnings: string[] = [];
+        const wary = await loaded({ onWarning: (reason) => warnings.push(reason) });
+        const make = (): Response => new Response(body, { headers: { ...HTML, "content-length": String(claimed) } });
+        const response =
+          await (name === "fetch" ? wary.fetch(make)(asking("gzip")) : wary.respond(asking("gzip"), make()));
+        const isWhole = response.headers.get("content-encoding") === null
+          ? response.headers.get("content-length") === String(length)
+          : await textIn(response).then((text) => text.length === length, () => false);
+        assert.equal(isWhole, claimed === length, `${length} in ${chunks}, ${claimed}`);
+        await response.body?.cancel().catch(() => {});
+      }
+    }
+  });
+
   test(`${name}: a 304 has the tag and the Vary of what it confirms`, async () => {
-    const unchanged = await respond(asking("br"), new Response(null, { status: 304, headers: { etag: '"1"' } }));
+    const fields = { etag: '"1"', "content-length": "20000" };
+    const unchanged = await respond(asking("br"), new Response(null, { status: 304, headers: fields }));
     assert.equal(unchanged.headers.get("etag"), 'W/"1"');
+    assert.equal(unchanged.headers.get("content-length"), null);
     assert.equal(unchanged.headers.get("vary"), "Accept-Encoding");
     const plain = await respond(asking(), new Response(null, { status: 304, headers: { etag: '"1"' } }));
     assert.equal(plain.headers.get("etag"), '"1"');
@@ -279,6 +322,18 @@ test("fetch: text that is there at once has a Content-Length, and what is short 
   assert.equal(short.headers.get("content-encoding"), null);
   assert.equal(short.headers.get("vary"), "Accept-Encoding");
   assert.equal(await short.text(), "short");
+});
+
+test("fetch: HEAD of text that is there at once has the fields of GET", async () => {
+  for (const length of [0, 1, 1023, 1024, 20_000, 500_000]) {
+    const fieldsOf = async (method: string): Promise<object> => {
+      const { headers, body } = await compression.fetch(() => page(HTML, 200, length))(asking("gzip", method));
+      await body?.cancel();
+      return Object.fromEntries(headers);
+    };
+    if (length > 0) assert.deepEqual(await fieldsOf("HEAD"), await fieldsOf("GET"), String(length));
+    else await fieldsOf("HEAD"); // a body that is left out looks the same
+  }
 });
 
 test("fetch: the handler gets all arguments; what it throws, and what is no Response, passes", async () => {
