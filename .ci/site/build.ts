@@ -18,6 +18,7 @@ import { readModules } from "./deno_doc.ts";
 import { homeBody } from "./home.ts";
 import { documentOf, guideMenu, type Sheet } from "./layout.ts";
 import { deadLinks } from "./links.ts";
+import { playgroundSheet, writePlayground } from "./playground.ts";
 import { escaped, type Picture, type Places, render, type Rendered } from "./markdown.ts";
 import { type Group, hrefTo, type Page, readGroups, summaryOf } from "./pages.ts";
 import { type Entry, searchScript, sectionsOf } from "./search_index.ts";
@@ -27,8 +28,12 @@ const { build } = createRequire(import.meta.url)("esbuild") as { build: typeof B
 const assets = join(root, ".ci/site/assets");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 
-/** Writes the site to `folder`, in place of what is there; an error names links that lead nowhere. */
-export async function makeSite(folder: string): Promise<void> {
+/**
+ * Writes the site to `folder`, in place of what is there; an error names links that lead nowhere.
+ *
+ * @param dist The folder of the built package.
+ */
+export async function makeSite(folder: string, dist: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const groups = readGroups();
   const places = placesOf(groups);
@@ -42,12 +47,14 @@ export async function makeSite(folder: string): Promise<void> {
     }
   }
   put(overviewOf(groups));
+  put(playgroundSheet());
   const reference = new Reference(readModules(), places);
   for (const sheet of reference.sheets()) put(sheet);
   entries.push(...reference.entries);
   for (const [source, { output }] of places.pictures) write(folder, output, readFileSync(join(root, source)));
   write(folder, "assets/search_index.js", searchScript(entries));
   await writeAssets(folder);
+  await writePlayground(folder, dist);
   const dead = deadLinks(folder);
   if (dead.length > 0) throw new Error(`links of the site lead nowhere:\n${dead.join("\n")}`);
 }
@@ -127,7 +134,7 @@ function precompressSite(folder: string, dist: string): void {
 
 if (process.argv[1] === import.meta.filename) {
   const [folder = join(root, "site"), dist = join(root, "dist")] = process.argv.slice(2).map((path) => resolve(path));
-  await makeSite(folder);
+  await makeSite(folder, dist);
   precompressSite(folder, dist);
   console.log(`${relative(process.cwd(), folder)}/index.html`);
 }

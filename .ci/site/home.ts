@@ -18,7 +18,7 @@ export function homeBody({ html }: Rendered, output: string): string {
 <h1>${promise}.</h1>
 <p class="lead">${more.charAt(0).toUpperCase()}${more.slice(1)}</p>
 <p class="calls"><a class="call" href="#${/id="([^"]*)"/.exec(doors[0])![1]}">Start</a>
-<a href="${hrefTo(output, "guide/index.html")}">All parts</a></p>
+<a href="${hrefTo(output, "playground.html")}">Try it on your files</a></p>
 </div>
 ${picture}
 </section>

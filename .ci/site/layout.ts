@@ -21,6 +21,7 @@ const BAR: readonly (readonly [words: string, output: string])[] = [
   ["Guide", "guide/index.html"],
   ["API", "api/index.html"],
   ["Benchmarks", "benchmarks.html"],
+  ["Playground", "playground.html"],
   ["Changelog", "changelog.html"],
 ];
 

@@ -8,6 +8,7 @@ import process from "node:process";
 import test, { after, before } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { AxeResults } from "axe-core";
+import { builtPackage } from "../support/built_package.ts";
 import { isLong } from "../support/long_run.ts";
 import { root, runtime } from "../support/runtime.ts";
 import { type Browser, noChromium, openBrowser } from "../e2e/chromium.ts";
@@ -29,7 +30,7 @@ before(async () => {
   folder = await mkdtemp(join(tmpdir(), "millrace-site-"));
   site = join(folder, "site");
   const { makeSite } = await import("../../.ci/site/build.ts");
-  await makeSite(site);
+  await makeSite(site, await builtPackage());
   pages = globSync("**/*.html", { cwd: site }).sort();
   if (noChromium) return;
   // Quick levels: what fits the budget at these does so at the best.
