@@ -100,12 +100,7 @@ export const atomicFileOptions: AtomicFileSchema = /* @__PURE__ */ schema("Atomi
 
 type Settings = ReturnType<typeof atomicFileOptions>;
 
-/**
- * Opens an {@linkcode AtomicFile} at a place that was looked at just before. Another look would cost up to 10 µs, a
- * twentieth of a small upload.
- *
- * @throws {Error} what the file system says of the temporary file, with its `code`.
- */
+/** Opens an {@linkcode AtomicFile} at a place that was looked at just before: another look costs up to 10 µs. */
 export let openAtomicFileAt: (place: Place, options: AtomicFileOptions) => Promise<AtomicFile>;
 
 interface CommitOptions extends Pick<NameOptions, "before" | "path"> {
@@ -113,7 +108,6 @@ interface CommitOptions extends Pick<NameOptions, "before" | "path"> {
   readonly made?: Undoable[] | undefined;
 }
 
-/** Does what {@linkcode AtomicFile.commit} does, with options. */
 export let commitFile: (file: AtomicFile, options: CommitOptions) => Promise<void>;
 
 /**
@@ -186,8 +180,10 @@ export class AtomicFile {
     const bits = settings.mode ?? (place.status?.isFile() ? place.status.mode : undefined);
     const mode = bits === undefined ? undefined : withoutGroup(bits);
     const options = { mode, atOnce: settings.atOnce };
-    const isOwn = settings.temporary === undefined;
-    const file = await (isOwn ? OpenFile.open(temporary, "wx+", options) : openWrittenOver(temporary, 0, options));
+    const file =
+      await (settings.temporary === undefined
+        ? OpenFile.open(temporary, "wx+", options)
+        : openWrittenOver(temporary, 0, options));
     return new AtomicFile(place, temporary, settings, file);
   }
 

@@ -1,10 +1,9 @@
 import { Buffer } from "node:buffer";
 import { type BigIntStats, constants } from "node:fs";
-import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { schema, type SchemaOf } from "../streams/internal.ts";
 import { atomicFileMembers, type AtomicFileOptions } from "./atomic_file.ts";
-import { fileFailure } from "./failure.ts";
+import { failing, fileFailure } from "./failure.ts";
 import { flushFolder } from "./flush.ts";
 import { filePath } from "./names.ts";
 import { OpenFile, writeFully } from "./open_file.ts";
@@ -39,25 +38,29 @@ export async function copyToTemporary(
   options: Pick<AtomicFileOptions, "mode" | "mtimeMs" | "flush" | "temporary">,
   place?: Place,
 ): Promise<void> {
-  const from = await OpenFile.open(source, "r");
-  try {
-    const before = from.exactStatus();
-    const original = Number(before.mode) & 0o777; // not those bits that run it with its owner's rights
-    // As of an AtomicFile: never open to more users meanwhile.
-    const mode = withoutGroup(options.mode ?? (place && replacedAt(place))?.mode ?? original) | WRITABLE;
-    const to = await (options.temporary === undefined
+  const from = await OpenFile.openRegular(source);
+  await copyOpened(from, temporary, options, place).finally(() => from.close());
+}
+
+async function copyOpened(
+  from: OpenFile,
+  temporary: string,
+  options: Pick<AtomicFileOptions, "mode" | "mtimeMs" | "flush" | "temporary">,
+  place: Place | undefined,
+): Promise<void> {
+  const before = from.exactStatus();
+  const original = Number(before.mode) & 0o777; // not those bits that run it with its owner's rights
+  // As of an AtomicFile: never open to more users meanwhile.
+  const mode = withoutGroup(options.mode ?? (place && replacedAt(place))?.mode ?? original) | WRITABLE;
+  const to =
+    await (options.temporary === undefined
       ? OpenFile.open(temporary, "wx+", { mode })
       : openWrittenOver(temporary, constants.O_CREAT, { mode }));
-    try {
-      await copyBytes(from, before, to).then(() =>
-        complete(to, original, options, place)
-      ).finally(() => to.close());
-    } catch (error) {
-      await removeTemporary(temporary); // the first error tells more
-      throw error;
-    }
-  } finally {
-    await from.close();
+  try {
+    await copyBytes(from, before, to).then(() => complete(to, original, options, place)).finally(() => to.close());
+  } catch (error) {
+    await removeTemporary(temporary); // the first error tells more
+    throw error;
   }
 }
 
@@ -137,8 +140,7 @@ export const copyFileOptions: SchemaOf<CopyOptions, "followLinks"> = /* @__PURE_
  * @example A copy with the original's time
  * ```ts
  * import { copyFileAtomic } from "@millrace/streams/files";
- * import { stat } from "node:fs/promises";
- *
+ *  *
  * const { mtimeMs } = await stat("page.html");
  * await copyFileAtomic("page.html", "uploads/page.html", { mtimeMs });
  * ```
@@ -150,25 +152,21 @@ export async function copyFileAtomic(
 ): Promise<void> {
   const settings = copyFileOptions(options);
   const [from, to] = [filePath(source, "the source"), filePath(target, "the target")];
-  const status = await stat(from).catch((error) => {
-    throw fileFailure("read", from, error);
-  });
-  // A pipe's end may never come.
-  if (!status.isFile()) {
-    throw Object.assign(new Error(`Cannot copy ${from}: it is no regular file`), { code: "EINVAL" });
-  }
   if (settings.temporary !== undefined) await requireOther(settings.temporary, { source: from, target: to });
+  const file = await OpenFile.openRegular(from).catch(failing("read", from));
   try {
-    await copyTo(settings.followLinks ? followedPlace(to) : placeItself(to), from, settings);
+    await copyTo(settings.followLinks ? followedPlace(to) : placeItself(to), file, settings);
   } catch (error) {
     throw fileFailure(`copy ${from} to`, to, error);
+  } finally {
+    await file.close();
   }
 }
 
-async function copyTo(place: Place, source: string, { followLinks, ...options }: CopySettings): Promise<void> {
+async function copyTo(place: Place, source: OpenFile, { followLinks, ...options }: CopySettings): Promise<void> {
   requireReplaceable(place);
   const temporary = options.temporary ?? temporaryBeside(place.path);
-  await copyToTemporary(source, temporary, options, place);
+  await copyOpened(source, temporary, options, place);
   try {
     const before = stillReplaceable(place, followLinks);
     await flushFolder(dirname(place.path), () => renameFile(temporary, place.path, { before }));

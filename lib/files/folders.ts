@@ -1,7 +1,7 @@
 import { constants, mkdirSync, readlinkSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { codeOf, fileFailure } from "./failure.ts";
-import { OpenFile, showsOpenFiles } from "./open_file.ts";
+import { isOneFile, OpenFile, showsOpenFiles } from "./open_file.ts";
 
 /**
  * Makes a directory, and those above it as far as they are missing; looks at none above one that can be made, which the
@@ -9,34 +9,22 @@ import { OpenFile, showsOpenFiles } from "./open_file.ts";
  * read-only file system that a directory is missing, and never ends below /proc.
  */
 export function makeDirectorySync(path: string): void {
-  if (isDirectory(path)) return;
-  let failure = tryToMake(path);
   const above = dirname(path);
-  if (isOfFolderAbove(failure) && above !== path) {
-    makeDirectorySync(above);
-    failure = tryToMake(path);
+  for (let isLast = above === path; !isDirectory(path); isLast = true) {
+    try {
+      mkdirSync(path);
+    } catch (error) {
+      if (isDirectory(path)) return; // another process was faster
+      const isOfFolderAbove = ["ENOENT", "ENOTDIR"].includes(codeOf(error)!);
+      if (isLast || !isOfFolderAbove) throw fileFailure("make the directory", path, error);
+      makeDirectorySync(above);
+    }
   }
-  if (failure === undefined || isDirectory(path)) return; // another process was faster
-  throw fileFailure("make the directory", path, failure);
 }
 
 /** Makes a directory as {@linkcode makeDirectorySync} does; rejects where that throws. */
 export function makeDirectory(path: string): Promise<void> {
   return new Promise((resolve) => resolve(makeDirectorySync(path)));
-}
-
-function tryToMake(path: string): unknown {
-  try {
-    mkdirSync(path);
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
-
-function isOfFolderAbove(failure: unknown): boolean {
-  const { code } = (failure ?? {}) as { code?: unknown };
-  return code === "ENOENT" || code === "ENOTDIR";
 }
 
 function isDirectory(path: string): boolean {
@@ -77,7 +65,7 @@ export class HeldFolder {
     }
     const realPath = readlinkSync(file.ownPath);
     const known = all.get(realPath);
-    if (known === undefined || known.#file.status().ino !== file.status().ino) {
+    if (known === undefined || !isOneFile(known.#file.exactStatus(), file.exactStatus())) {
       const folder = new HeldFolder(file, realPath);
       all.set(realPath, folder);
       return folder;

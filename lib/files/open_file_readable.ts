@@ -25,8 +25,12 @@ const READ_SIZE = 256 * 1024;
  */
 export async function openFileReadable(path: string | URL): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   const named = filePath(path);
-  const file = await OpenFile.open(named, "r").catch(failing("read", named));
-  return new ReadableStream(new FileSource(file, named), { highWaterMark: READ_SIZE });
+  return readableOf(await OpenFile.open(named, "r").catch(failing("read", named)), named);
+}
+
+/** Makes a stream of an open file's bytes, which closes it at its end. */
+export function readableOf(file: OpenFile, path: string): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream(new FileSource(file, path), { highWaterMark: READ_SIZE });
 }
 
 class FileSource extends RecyclingSource {

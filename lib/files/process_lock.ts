@@ -76,6 +76,7 @@ export class LockLostError extends Error {
 export class ProcessLock {
   readonly #options: ProcessLockOptions;
   readonly #prefix: string;
+  readonly #key: string;
   #path: string;
   /** The open file of a superuser's lock: such a process may give up the right to remove it. */
   #file: OpenFile | undefined = undefined;
@@ -98,6 +99,7 @@ export class ProcessLock {
   constructor(options: ProcessLockOptions) {
     this.#options = options;
     this.#prefix = lockPrefix(options.name);
+    this.#key = this.#prefix + options.directory;
     this.#path = this.#newPath();
     this.#heartbeat = options.heartbeat ?? 5000;
     this.#expiry = options.expiry ?? 6 * this.#heartbeat;
@@ -359,10 +361,6 @@ export class ProcessLock {
       const holder = LockHolder.of(directory, name, this.#prefix);
       return holder === undefined || holder.path === this.#path ? [] : holder;
     });
-  }
-
-  get #key(): string {
-    return this.#prefix + this.#options.directory;
   }
 
   #newPath(): string {

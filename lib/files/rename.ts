@@ -86,8 +86,7 @@ export async function renameFile(
       if (atOnce) renameSync(from, to);
       else await rename(from, to);
     } catch (error) {
-      allowReplacement(to, error);
-      throw error;
+      throw allowReplacement(to, error);
     }
   }, patience);
 }
@@ -98,8 +97,7 @@ export function renameFileNow(from: string, to: string, patience: Patience = {})
     try {
       renameSync(from, to);
     } catch (error) {
-      allowReplacement(to, error);
-      throw error;
+      throw allowReplacement(to, error);
     }
   }, patience);
 }
@@ -117,9 +115,9 @@ export function removeFolderNow(path: string): void {
 /** The permission of a file's owner to write to it; on Windows, the read-only attribute's opposite. */
 export const WRITABLE = 0o200;
 
-/** Takes the read-only attribute from a file that Windows refuses to replace; POSIX replaces any. */
-function allowReplacement(path: string, refusal: unknown): void {
-  if (!passingRefusals().has(codeOf(refusal) ?? "")) return;
-  const status = lstatSync(path, { throwIfNoEntry: false });
-  if (status?.isFile() && !(status.mode & WRITABLE)) chmodSync(path, status.mode | WRITABLE);
+/** Takes the read-only attribute from a file that Windows refuses to replace; POSIX replaces any. Returns the refusal. */
+function allowReplacement(path: string, refusal: unknown): unknown {
+  const status = passingRefusals().has(codeOf(refusal) ?? "") && lstatSync(path, { throwIfNoEntry: false });
+  if (status && status.isFile() && !(status.mode & WRITABLE)) chmodSync(path, status.mode | WRITABLE);
+  return refusal;
 }

@@ -45,18 +45,9 @@ export class Pause {
 }
 
 /** Waits for a promise for at most `ms`: true if it was fulfilled in time. Rejects if that did, in time. */
-export function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const timer = new Timer(() => resolve(false));
-    timer.start(ms);
-    promise.then(() => {
-      timer.stop();
-      resolve(true);
-    }, (error) => {
-      timer.stop();
-      reject(error);
-    });
-  });
+export async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  const pause = new Pause();
+  return await Promise.race([promise.then(() => true), pause.wait(ms).then(() => false)]).finally(() => pause.end());
 }
 
 /** A time limit that is joined with the signal of a caller: one signal for both. */

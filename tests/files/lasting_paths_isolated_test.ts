@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -11,11 +12,14 @@ import {
   openFileWritable,
   RotatingFileWritable,
 } from "../../lib/files/mod.ts";
+import { HeldFolder } from "../../lib/files/internal.ts";
 import { precompress } from "../../lib/precompress/mod.ts";
 import { createStaticHandler } from "../../lib/static/mod.ts";
 import { createUploadHandler, saveBody, saveForm } from "../../lib/upload/mod.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
+import { needs } from "../support/needs.ts";
 import { within } from "../support/waits.ts";
+import { cannotMount, onSmallDisk } from "./written.ts";
 
 /** The files of the folder where each operation begins, and of the one that the process goes to meanwhile. */
 const FILES = { tmp: "scratch", source: "content", "site/page.txt": "page", "former/gone.txt": "gone" };
@@ -195,3 +199,19 @@ for (const operation of operations) {
       await operateIn(folder, operation, "inner", "link/../");
     }));
 }
+
+test("a folder that is held is not taken for the root of a disk that is mounted there", {
+  skip: needs("proc") || cannotMount,
+}, () =>
+  onSmallDisk(64, async (folder) => {
+    const covered = HeldFolder.open(folder)!;
+    execFileSync("mount", ["-t", "tmpfs", "none", folder]); // whose root has the same inode
+    const mounted = HeldFolder.open(folder)!;
+    try {
+      await writeFile(join(mounted.path, "file"), "");
+      assert.deepEqual([await readdir(folder), await readdir(covered.path)], [["file"], []]);
+    } finally {
+      for (const each of [covered, mounted]) each.release();
+      execFileSync("umount", ["--lazy", folder]);
+    }
+  }));

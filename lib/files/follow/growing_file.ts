@@ -1,9 +1,8 @@
 import { Buffer } from "node:buffer";
-import type { BigIntStats, Stats } from "node:fs";
-import { stat } from "node:fs/promises";
+import type { BigIntStats } from "node:fs";
 import { DecompressionStream, type Format } from "../../codecs/mod.ts";
 import { codeOf } from "../failure.ts";
-import { openFileReadable } from "../open_file_readable.ts";
+import { readableOf } from "../open_file_readable.ts";
 import { OpenFile } from "../open_file.ts";
 import { packedFormats } from "../series/file_series.ts";
 import type { FollowedFile } from "./follow_source.ts";
@@ -50,13 +49,11 @@ export class GrowingFile implements FollowedFile {
 
   /** Opens a file, to be read from `start` on; from the beginning if it has fewer bytes. */
   static async open(path: string, start: number | "end", beginsAnew: boolean): Promise<GrowingFile> {
-    requireRegular(await stat(path)); // opening a pipe would wait for a writer
-    const file = await OpenFile.open(path, "r");
+    const file = await OpenFile.openRegular(path);
     try {
-      const status = file.status();
-      requireRegular(status);
+      const size = file.size();
       const growing = new GrowingFile(idOf(file.exactStatus()), file, beginsAnew);
-      await growing.#begin(start === "end" ? status.size : start <= status.size ? start : 0);
+      await growing.#begin(start === "end" ? size : start <= size ? start : 0);
       return growing;
     } catch (error) {
       await file.close();
@@ -147,11 +144,6 @@ export function idOf({ dev, ino }: BigIntStats): string {
   return `${dev} ${ino}`;
 }
 
-function requireRegular(status: Stats): void {
-  if (status.isDirectory()) throw Object.assign(new Error("it is a directory"), { code: "EISDIR" });
-  if (!status.isFile()) throw new Error("it is no regular file: read it with openFileReadable()");
-}
-
 /** The window in bytes up to which the `zstd` command compresses logs, and reads them. */
 const MOST_WINDOW = 2 ** 27;
 
@@ -171,7 +163,7 @@ export class PackedFile implements FollowedFile {
 
   /** Opens a file, to be read from `start` on; from its end if it has fewer bytes. */
   static async open(path: string, format: Format, start: number): Promise<PackedFile> {
-    const stream = (await openFileReadable(path)).pipeThrough(
+    const stream = readableOf(await OpenFile.openRegular(path), path).pipeThrough(
       new DecompressionStream(format, format === "zstd" ? { maxWindow: MOST_WINDOW } : {}),
     );
     const file = new PackedFile(path, stream.getReader());

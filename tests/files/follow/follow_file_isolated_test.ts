@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { appendFile, copyFile, mkdir, rename, rm, symlink, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { followFile, type FollowFileOptions, openFileWritable } from "../../../lib/files/mod.ts";
+import { copyFileAtomic, followFile, type FollowFileOptions, openFileWritable } from "../../../lib/files/mod.ts";
 import { LineStream } from "../../../lib/text/mod.ts";
 import { inFolder } from "../../support/folders.ts";
 import { tries } from "../../support/long_run.ts";
 import { randomNumbers } from "../../support/random_numbers.ts";
-import { pause, until, within } from "../../support/waits.ts";
+import { pause, turn, until, within } from "../../support/waits.ts";
 import { cannotListOpenFiles, openFilesIn } from "../written.ts";
 import { Following } from "./following.ts";
 import { needs } from "../../support/needs.ts";
@@ -336,6 +336,37 @@ test("followFile() waits where something else has the file's name for a while, a
       assert.equal(followed.text, "0\n1\n2\n3\n".slice(0, 2 + 2 * makers.length));
       assert.equal(warnings.length, makers.length);
     });
+  }));
+
+test("followFile() and copyFileAtomic() wait for no pipe that takes the name of their file at any time", {
+  skip: needs("mkfifo"),
+}, () =>
+  inFolder(async (folder) => {
+    const [path, pipe, next] = ["app-00001.log", "pipe", "next"].map((name) => join(folder, name));
+    execFileSync("mkfifo", [pipe]);
+    const follow = async (name: string, series: boolean): Promise<void> => {
+      await (await followFile(join(folder, name), { start: "beginning", series, onWarning: () => {} })).cancel();
+    };
+    const uses = [
+      () => follow("app-00001.log", false),
+      () => follow("app.log", true),
+      () => copyFileAtomic(path, join(folder, "copy")),
+    ];
+    for (let i = 0; i < 50; i++) {
+      for (const use of uses) {
+        rmSync(path, { force: true });
+        writeFileSync(path, "text\n");
+        const using = use().catch(() => {});
+        for (let turns = i % 3; turns > 0; turns--) await turn();
+        linkSync(pipe, next);
+        renameSync(next, path);
+        await within(using, String(use));
+      }
+    }
+    linkSync(pipe, `${path}.gz`);
+    rmSync(path);
+    await assert.rejects(within(follow("app.log", true), "a series"), { code: "EINVAL" });
+    assert.deepEqual(openFilesIn(folder), []);
   }));
 
 test("followFile() fails for what is no file, and for options that are none", () =>
