@@ -1,15 +1,19 @@
-import { constants, lstatSync, readSync } from "node:fs";
-import { join } from "node:path";
+import { constants, existsSync, lstatSync, readSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import process from "node:process";
 import { TimeLimit } from "../timers/mod.ts";
 import { LOCK_IDENTITY } from "./names.ts";
+import type { OpenFile } from "./open_file.ts";
 import { withFileNow } from "./place.ts";
 import { isThreadAlive, processSpace, threadIdentity } from "./process_identity.ts";
+import { removeFileNow } from "./rename.ts";
 
 const identity = RegExp(`^${LOCK_IDENTITY}`);
 
 /** The end of the names of files that ask a holder to hand over. */
 export const WANTED = "-wanted";
+/** The end of the names of files that tell a holder that another one has its lock. */
+export const LOST = "-lost";
 
 export function lockPrefix(name?: string): string {
   return name === undefined ? ".millrace-lock-" : `.${name}.millrace-lock-`;
@@ -58,7 +62,7 @@ export class LockHolder {
   /** The holder that a file names; undefined if it is no file of the lock. */
   static of(directory: string, name: string, prefix: string): LockHolder | undefined {
     const found = name.startsWith(prefix) ? identity.exec(name.slice(prefix.length)) : null;
-    return found === null ? undefined : new LockHolder(directory, name, found);
+    return found === null || found[4] === LOST ? undefined : new LockHolder(directory, name, found);
   }
 
   /** Whether the holder is of this process, be it of another of its threads. */
@@ -72,7 +76,7 @@ export class LockHolder {
     if (released.has(this.name) || (lstatSync(this.path, { throwIfNoEntry: false })?.size ?? 0) >= RELEASED) {
       return "dead";
     }
-    if (this.#space !== processSpace()) return "unknown";
+    if (this.#space !== processSpace()) return existsSync(this.path + LOST) ? "dead" : "unknown";
     // Of this thread it is a lock of another copy of this module: that may have dropped it.
     const isAlive = isThreadAlive(this.processId, this.#thread === threadIdentity() ? undefined : this.#thread);
     return isAlive === undefined ? "unknown" : isAlive ? "alive" : "dead";
@@ -91,6 +95,41 @@ export class LockHolder {
     }
     const status = lstatSync(this.path, { throwIfNoEntry: false });
     return status && { time: status.mtimeMs, mark: bytes[0] };
+  }
+}
+
+/** Makes an empty file, unless it is there, or there is no room for it. */
+export function makeIfPossible(path: string): void {
+  try {
+    writeFileSync(path, "", { flag: "wx" });
+  } catch {
+    // A lock is waited for all the same.
+  }
+}
+
+/** Removes the file of an expired holder, or, where only its user may, tells it of the loss; returns whether it could. */
+export function takeOver(path: string): boolean {
+  remove(path);
+  if (!existsSync(path)) return true;
+  makeIfPossible(path + LOST);
+  return existsSync(path + LOST);
+}
+
+/** Marks a file that its user may no longer remove: by its size, which takes no room on the disk, for other processes. */
+export function markReleased(path: string, file: OpenFile | undefined): void {
+  released.add(basename(path));
+  try {
+    file?.truncate(RELEASED, path);
+  } catch {
+    // It stays as that of a holder that lives as long as the process.
+  }
+}
+
+export function remove(path: string): void {
+  try {
+    removeFileNow(path);
+  } catch {
+    // It is gone, or stays as what a dead holder left.
   }
 }
 

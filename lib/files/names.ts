@@ -26,8 +26,8 @@ export function isTemporaryName(name: string): boolean {
   return TEMPORARY.test(name) || FORMER.test(name);
 }
 
-/** The end of a lock file's name: the process space, the process, its thread, a random number, and whether it is a request. */
-export const LOCK_IDENTITY: string = String.raw`([0-9a-f]{8})\.(\d+)\.(\d+\.\d+)-[0-9a-f]{8}(-wanted)?$`;
+/** The end of a lock file's name: the process space, the process, its thread, a random number, and what is said of that lock. */
+export const LOCK_IDENTITY: string = String.raw`([0-9a-f]{8})\.(\d+)\.(\d+\.\d+)-[0-9a-f]{8}(-wanted|-lost)?$`;
 const LOCK = RegExp(String.raw`^\.(?:.+\.)?millrace-lock-${LOCK_IDENTITY}`);
 
 /** Whether `name` is that of a lock's file. A name, not a path. */

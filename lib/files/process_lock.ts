@@ -9,9 +9,12 @@ import {
   held,
   LockHolder,
   lockPrefix,
+  LOST,
+  makeIfPossible,
+  markReleased,
   newLockName,
-  RELEASED,
-  released,
+  remove,
+  takeOver,
   Turn,
   UNCHECKED,
   WANTED,
@@ -42,12 +45,9 @@ export interface ProcessLockOptions {
   readonly expiry?: number;
   /** The time that {@linkcode ProcessLock.take} waits for a holder that lives, in ms. Default: not at all. */
   readonly waitFor?: number;
-  /** Called once when another caller waits for the lock. A lock that has this asks the holder that it waits for. */
+  /** Called once when another caller waits for the lock, which asks for it if it has this, too. */
   readonly onHandOverRequested?: (() => void) | undefined;
-  /**
-   * Whether the lock may be held without a file where the disk has no room for its name: of a caller whose next step
-   * excludes all others by itself, such as the rename of the folder. Default: false.
-   */
+  /** Whether a full disk may leave it without a file: the caller's next step excludes others by itself. Default: false. */
   readonly mayLackFile?: boolean;
   readonly busy: (holder: LockedBy) => Error;
 }
@@ -65,8 +65,7 @@ export class LockLostError extends Error {
  *
  * A caller makes its file and reads the folder then; if another one that lives has a file, it removes its own. Two callers
  * never get the lock, and of those that ask at the same moment one does: a caller is refused only once it has seen a file
- * again after it removed its own. To make a name needs no block of the disk, and neither does removing, which is all that
- * the release of a lock and the end of a dead holder's take.
+ * again after it removed its own. To make and to remove a name needs no block of the disk.
  *
  * A holder is inspected on Linux, in the same process space: its lock is valid while its thread runs. Any other one
  * touches its file now and then, and counts as dead when that does not happen for long enough. If it was only blocked, it
@@ -86,10 +85,9 @@ export class ProcessLock {
   #timer: Interval | undefined = undefined;
   #turn: Turn | undefined = undefined;
   #released: AbortController = new AbortController();
-  /** The time of the last touch of the file, of `performance.now()`, and of `Date.now()`. */
+  /** The time of the last touch of the file, of `performance.now()` and of `Date.now()`, and of the last that it took. */
   #beatAt = 0;
   #beatTime = 0;
-  /** The time of the last beat that the file took, or of its making, of `performance.now()`. */
   #shownAt = 0;
   #beats = 0;
   #isLost = false;
@@ -121,9 +119,7 @@ export class ProcessLock {
 
   /**
    * Takes the lock: at once, unless a holder is waited for. That is one that lives, for `waitFor` ms, and one that cannot
-   * be inspected, until it shows whether it lives.
-   *
-   * @throws {Error} what `busy()` makes if another has it.
+   * be inspected, until it shows whether it lives. @throws {Error} what `busy()` makes if another has it.
    */
   take(): Promise<void> | undefined {
     if (this.#released.signal.aborted) this.#released = new AbortController();
@@ -149,6 +145,7 @@ export class ProcessLock {
     if (!this.#isLost) return;
     this.#isLost = false;
     this.#removeFile();
+    this.#path = this.#newPath();
     this.#make();
     const other = this.#blocking(new BeatWatch(this.#heartbeat, this.#expiry));
     if (other === undefined) return this.#mark();
@@ -176,7 +173,9 @@ export class ProcessLock {
         blocking = this.#attempt(watch);
       }
       for (; blocking !== undefined; blocking = this.#blocking(watch) ?? this.#attempt(watch)) {
-        const isDoubtful = watch.look(blocking) === "silent" && !this.#isSurelyAlive(blocking);
+        // Another thread of this process may be about to end, as after `terminate()`.
+        const mayEnd = blocking.isInThisProcess && !held.has(blocking.name);
+        const isDoubtful = watch.look(blocking) === "silent" && (mayEnd || blocking.inspect() !== "alive");
         const limit = this.#waitFor + (isDoubtful ? MOST_DOUBT * this.#expiry : 0);
         const waited = performance.now() - start;
         // One that is seen again holds the lock, or it has seen this caller's file, and not been refused for it.
@@ -184,7 +183,7 @@ export class ProcessLock {
           throw this.#options.busy(blocking);
         }
         seen.add(blocking.path);
-        if (this.#options.onHandOverRequested !== undefined) ask(request);
+        if (this.#options.onHandOverRequested !== undefined) makeIfPossible(request);
         // Those that refused each other must not ask at the same moment again.
         await sleep(Math.min(this.#heartbeat / 4, POLL) * (0.2 + Math.random()));
         if (this.#released.signal.aborted) throw new LockLostError(this.#options.subject);
@@ -197,14 +196,9 @@ export class ProcessLock {
     }
   }
 
-  /** Whether a holder lives whatever its beats: another thread of this process may be about to end, as after `terminate()`. */
-  #isSurelyAlive(holder: LockHolder): boolean {
-    return holder.inspect() === "alive" && (held.has(holder.name) || !holder.isInThisProcess);
-  }
-
   /** Makes the file and reads the folder; returns a holder for which the file was removed again, if there is one. */
   #attempt(watch: BeatWatch): LockHolder | undefined {
-    this.#makeIfPossible();
+    this.#makeUnlessFull();
     const blocking = this.#blocking(watch);
     if (blocking !== undefined) {
       this.#removeFile();
@@ -223,16 +217,14 @@ export class ProcessLock {
     for (const holder of this.#files()) {
       if (holder.isRequest) continue;
       const state = holder.inspect();
-      const isDead = state === "dead" || state === "unknown" && watch.look(holder) === "expired";
-      if (isDead) remove(holder.path);
-      else if (state === "alive") return holder;
-      else blocking.push(holder);
+      if (state === "alive") return holder;
+      if (state === "dead") remove(holder.path);
+      else if (watch.look(holder) !== "expired" || !takeOver(holder.path)) blocking.push(holder);
     }
     return blocking[0];
   }
 
-  /** Makes the file; without room for it, only if the lock may not lack it. */
-  #makeIfPossible(): void {
+  #makeUnlessFull(): void {
     try {
       this.#make();
       this.#lacksFile = false;
@@ -247,7 +239,8 @@ export class ProcessLock {
     try {
       this.#create();
     } catch (error) {
-      if (!FULL.includes(codeOf(error)) || !this.#removeDead()) throw error;
+      if (!FULL.includes(codeOf(error))) throw error;
+      for (const holder of this.#files()) if (holder.inspect() === "dead") remove(holder.path);
       this.#create(); // in the room of a dead holder's
     }
     this.#shownAt = start;
@@ -273,13 +266,6 @@ export class ProcessLock {
     this.#file = undefined;
   }
 
-  /** Removes the files of dead holders; returns whether there were any. */
-  #removeDead(): boolean {
-    const dead = this.#files().filter((holder) => holder.inspect() === "dead");
-    for (const { path } of dead) remove(path);
-    return dead.length > 0;
-  }
-
   #begin(): void {
     this.#mark();
     const ms = this.#options.onHandOverRequested === undefined ? this.#heartbeat : Math.min(this.#heartbeat, LOOK);
@@ -298,6 +284,7 @@ export class ProcessLock {
       lutimesSync(this.#path, now, now);
       this.#shownAt = this.#beatAt;
       this.#mark();
+      this.#isLost ||= existsSync(this.#path + LOST);
     } catch {
       const isShown = existsSync(this.#path) && this.#replace();
       const silence = this.#beatAt - this.#shownAt + UNCHECKED * this.#heartbeat; // until the next look
@@ -365,32 +352,5 @@ export class ProcessLock {
 
   #newPath(): string {
     return join(this.#options.directory, newLockName(this.#prefix));
-  }
-}
-
-/** Asks the holder of a lock to hand over: a file that is made again if a new holder has removed it. */
-function ask(request: string): void {
-  try {
-    writeFileSync(request, "", { flag: "wx" });
-  } catch {
-    // It is there, or the disk has no room for it: the lock is waited for all the same.
-  }
-}
-
-/** Marks a file that its user may no longer remove: by its size, which takes no room on the disk, for other processes. */
-function markReleased(path: string, file: OpenFile | undefined): void {
-  released.add(basename(path));
-  try {
-    file?.truncate(RELEASED, path);
-  } catch {
-    // It stays as that of a holder that lives as long as the process.
-  }
-}
-
-function remove(path: string): void {
-  try {
-    removeFileNow(path);
-  } catch {
-    // It is gone, or stays as what a dead holder left.
   }
 }

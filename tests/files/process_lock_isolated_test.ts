@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fs, { lutimesSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import {
@@ -101,6 +101,36 @@ test("a lock whose file cannot be touched is lost if and only if the file is gon
         syncBuiltinESMExports();
         lock.release();
       }
+    }
+  }));
+
+test("a lock is taken over where its file may not be removed, and its holder told, which takes another if that is free", (context) =>
+  inFolder(async (folder) => {
+    const path = await put(folder, FOREIGN, 60_000);
+    const { unlinkSync: remove } = fs;
+    fs.unlinkSync = (name) => {
+      if (name === path) throw Object.assign(new Error("EPERM: of a sticky folder"), { code: "EPERM" });
+      remove(name);
+    };
+    syncBuiltinESMExports();
+    try {
+      if (unlinkSync === remove) return context.skip("imports of this runtime do not follow the module");
+      (await taken(folder, { heartbeat: 20, expiry: 60 })).release();
+      assert.deepEqual((await readdir(folder)).sort(), [basename(path), `${basename(path)}-lost`]);
+      const lock = newLock(folder, { heartbeat: 1 });
+      assert.equal(lock.take(), undefined); // it is known to be dead
+      const [own] = (await locksIn(folder)).filter((name) => !name.startsWith(basename(path)));
+      await writeFile(join(folder, `${own}-lost`), "");
+      await until(() => lock.isLost, "the loss");
+      assert.throws(() => lock.requireHeld(), LockLostError);
+      lock.renew();
+      await pause(10);
+      assert.equal(lock.isLost, false);
+      lock.release();
+      assert.deepEqual((await readdir(folder)).filter((name) => !name.endsWith("-lost")), [basename(path)]);
+    } finally {
+      fs.unlinkSync = remove;
+      syncBuiltinESMExports();
     }
   }));
 
