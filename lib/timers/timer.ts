@@ -8,7 +8,7 @@ export const KEEPS_TIMERS: unique symbol = Symbol("keepsTimers");
 let setByRuntime: unknown;
 /** The time in ms by which a runtime may fire a timer early, with a margin. */
 const ROUNDING = 2;
-/** A timer so much too late, in ms, says that the program was held up: it waits for half as long again. */
+/** A timer so much too late, in ms, says that the program was held up: it waits for half as long again, once. */
 const LATE = 1000;
 
 /** Options of {@linkcode Timer}, {@linkcode Interval} and {@linkcode sleep}. */
@@ -117,6 +117,7 @@ export class Timer {
     if (generation !== this.#generation) return;
     // Runtimes fire a millisecond early at most: a larger difference comes from a test's clock.
     const wasWhole = firesAt >= this.#due;
+    const hasWaited = this.#isLooking;
     this.#clear();
     if (this.#due === Infinity) return;
     const now = performance.now();
@@ -125,7 +126,7 @@ export class Timer {
     const at = Math.max(now, this.#due);
     if (this.#afterPoll === undefined) return this.#end(at);
     this.#isLooking = true;
-    if (now - firesAt >= LATE) return this.#set(now, LATE / 2);
+    if (now - firesAt >= LATE && !hasWaited) return this.#set(now, LATE / 2);
     const looks = this.#generation;
     this.#afterPoll(() => looks === this.#generation && this.#end(at));
   };

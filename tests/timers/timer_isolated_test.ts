@@ -229,6 +229,24 @@ test("a timer with a last look is not due if it is stopped or put off in that, a
   assert.deepEqual([fired.length, looks.length, clock.pending], [3, 0, 0]);
 });
 
+test("a timer with a last look is due within three turns of the event loop, however long each of them takes", () => {
+  using clock = new FakeClock();
+  const looks: (() => void)[] = [];
+  let fired = 0;
+  const timer = new Timer(() => fired++, { afterPoll: (look) => looks.push(look) });
+  for (const ms of [100, 600, 999, 1000, 1499, 1500, 5000, 1e6]) {
+    fired = 0;
+    timer.start(100);
+    for (let turns = 0; fired === 0; turns++) {
+      assert.ok(turns < 3, `turns of ${ms} ms`);
+      clock.block(ms);
+      for (const look of looks.splice(0)) look();
+    }
+    clock.turn(DAY);
+    assert.deepEqual([fired, clock.pending], [1, 0]);
+  }
+});
+
 test("an interval calls until it is stopped, also from its own call, and goes on when a call throws", () => {
   using clock = new FakeClock();
   const begun = clock.now;
