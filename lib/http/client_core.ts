@@ -68,8 +68,9 @@ export class ClientCore implements OriginHost {
   deadlinesOf(ms: number): DeadlineList {
     let deadlines = this.#deadlines.get(ms);
     if (deadlines === undefined) {
-      deadlines = new DeadlineList(ms, { afterPoll });
-      if (this.#deadlines.size < TIMEOUTS_KEPT) this.#deadlines.set(ms, deadlines);
+      const isKept = this.#deadlines.size < TIMEOUTS_KEPT;
+      deadlines = new DeadlineList(ms, { afterPoll, rests: !isKept });
+      if (isKept) this.#deadlines.set(ms, deadlines);
     }
     return deadlines;
   }

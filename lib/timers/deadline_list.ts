@@ -19,12 +19,17 @@ export class DeadlineList {
   #first: Timed | undefined = undefined;
   #last: Timed | undefined = undefined;
   readonly #timer: Timer;
+  readonly #rests: boolean;
   /** The time that the timer is set to. */
   #due = 0;
 
-  /** Creates an empty list; `ms` is the time from `start()` to the deadline, of any length, Infinity for none. */
-  constructor(ms: number, options: Omit<TimerOptions, "keepsAlive"> = {}) {
+  /**
+   * Creates an empty list; `ms` is the time from `start()` to the deadline, of any length, Infinity for none. With `rests`, as for
+   * one of many lists, it leaves no timer behind while there is no deadline.
+   */
+  constructor(ms: number, { rests = false, ...options }: Omit<TimerOptions, "keepsAlive"> & { rests?: boolean } = {}) {
     this.#ms = ms;
+    this.#rests = rests;
     this.#timer = new Timer((late) => this.#expire(this.#due + late), { ...options, keepsAlive: false });
   }
 
@@ -52,6 +57,7 @@ export class DeadlineList {
     else nextTimed.previousTimed = previousTimed;
     timed.previousTimed = undefined;
     timed.nextTimed = undefined;
+    if (this.#rests) this.rest();
   }
 
   /** Leaves no timer behind while there is no deadline; the next `start()` sets one again. */

@@ -98,6 +98,22 @@ test("a callback that throws keeps no other deadline from expiring", () => {
   assert.equal(count, 1);
 });
 
+test("a list that rests has no timer while it has no deadline", () => {
+  using clock = new FakeClock();
+  const expired: string[] = [];
+  const list = new DeadlineList(100, { rests: true });
+  const [a, b] = ["a", "b"].map((name) => new Named(() => expired.push(name)));
+  for (const end of [() => list.stop(b), () => clock.turn(100)]) {
+    list.start(a);
+    list.start(b);
+    list.stop(a);
+    assert.equal(clock.pending, 1);
+    end();
+    assert.equal(clock.pending, 0);
+  }
+  assert.deepEqual(expired, ["b"]);
+});
+
 test("random uses of a list: each deadline expires in order, never early, soon, and not after it was cleared", () => {
   for (let seed = 0; seed < 300; seed++) {
     const below = randomNumbers(seed);

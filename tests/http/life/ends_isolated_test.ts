@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
 import type { HttpClient, HttpClientEvent, HttpRequestInit } from "../../../lib/http/mod.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
 import { pause, until } from "../../support/waits.ts";
 import { Http2Peer } from "../faults/http2_peer.ts";
 import { respond, type ServerRequest } from "../faults/server_request.ts";
@@ -41,6 +42,22 @@ for (const protocol of PROTOCOLS) {
     }, async ({ client, url }) => {
       for (let i = 0; i < TIMES; i++) assert.equal(await (await client.fetch(`${url}/endless`)).text(), "fine");
     }));
+
+  test(
+    name("requests that have ended leave no timer each, be each time limit of another length"),
+    () =>
+      scene(protocol, {}, () => {}, async ({ client, url }) => {
+        using clock = new FakeClock();
+        const fine = async (own: number): Promise<void> => {
+          const limits = { timeout: 200_000 + own, headersTimeout: 300_000 + own, bodyTimeout: 400_000 + own };
+          assert.equal(await (await client.fetch(`${url}/fine`, limits)).text(), "fine");
+        };
+        for (let own = 0; own < 100; own++) await fine(own);
+        const before = clock.pending;
+        for (let own = 0; own < 100; own++) await fine(1000 + own);
+        assert.equal(clock.pending, before);
+      }),
+  );
 
   test(name("a redirect ends the upload of what was asked before"), async () => {
     let cancelled = 0;
