@@ -11,6 +11,8 @@ export class ConnectAttempt {
   readonly origin: string;
   /** The step that is under way, in words, for the error that says what took too long. */
   stage = "TCP";
+  /** The time for each of several addresses, in ms; undefined: the runtime's. */
+  patience: number | undefined = undefined;
   readonly #terms: Terms;
   readonly #timer: Timer = new Timer(() => this.#end(this.#timedOut()), { afterPoll });
   readonly #sockets: Duplex[] = [];

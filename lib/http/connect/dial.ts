@@ -25,6 +25,7 @@ export function tcpOptions(
   const tcpStage = toProxy ? "TCP to the proxy" : "TCP";
   attempt.stage = isIP(host) !== 0 ? tcpStage : toProxy ? "the look-up of the proxy's name" : "the look-up of its name";
   const tcp: TcpNetConnectOpts = { host, port, noDelay: true, autoSelectFamily: true };
+  if (attempt.patience !== undefined) tcp.autoSelectFamilyAttemptTimeout = attempt.patience;
   if (lookup) tcp.lookup = guarded(lookup, () => attempt.stage = tcpStage);
   return tcp;
 }

@@ -21,6 +21,15 @@ export function openTransport(target: ConnectTarget, options: ConnectOptions): P
   return attempt.run(async () => (await Promise.all([way.go(), options.load?.()]))[0]);
 }
 
+/** The times for each of several addresses, in ms, after that of the runtime. */
+const LONGER = [2000, 8000];
+
+/** Whether an address was left for others, which failed: it may be slow, or the program was held up. */
+function wasLeftEarly(error: unknown): boolean {
+  const { errors } = Object((error as Error | undefined)?.cause) as { errors?: NodeJS.ErrnoException[] };
+  return errors?.some(({ code }) => code === "ETIMEDOUT") === true;
+}
+
 class Way {
   readonly #target: ConnectTarget;
   readonly #options: ConnectOptions;
@@ -40,6 +49,18 @@ class Way {
   }
 
   async go(): Promise<Transport> {
+    for (const ms of this.#options.connect ? [] : LONGER) {
+      try {
+        return await this.#go();
+      } catch (error) {
+        if (!wasLeftEarly(error)) throw error;
+        this.#attempt.patience = ms;
+      }
+    }
+    return await this.#go();
+  }
+
+  async #go(): Promise<Transport> {
     const { tls, alpn, connect, allowed, via } = this.#options;
     allowed?.checkHost(!via?.proxy.resolves);
     const { secure: isSecure, host, port } = this.#target;

@@ -1,9 +1,22 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { readFile } from "node:fs";
+import {
+  getDefaultAutoSelectFamilyAttemptTimeout,
+  isIP,
+  type LookupFunction,
+  setDefaultAutoSelectFamilyAttemptTimeout,
+  type Socket,
+} from "node:net";
+import { nextTick } from "node:process";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { HttpClient, type HttpClientOptions } from "../../../lib/http/mod.ts";
+import { HttpClient, type HttpClientOptions, type HttpError } from "../../../lib/http/mod.ts";
 import { turn, within } from "../../support/waits.ts";
+import { certificates } from "../certificates.ts";
+import { Http1Peer } from "../faults/http1_peer.ts";
+import { Listener } from "../faults/listener.ts";
+import { respond, type ServerRequest } from "../faults/server_request.ts";
 
 const MS = 250;
 const PHASES: Record<string, (steps: () => void) => void> = {
@@ -77,5 +90,44 @@ test("a deadline that comes while the program is held up fails no call whose ans
     }
   } finally {
     await worker.terminate();
+  }
+});
+
+test("a host of which one address has no server is reached, be the other slow, or the program held up meanwhile", async () => {
+  const patience = getDefaultAutoSelectFamilyAttemptTimeout();
+  setDefaultAutoSelectFamilyAttemptTimeout(10);
+  const serve = (socket: Socket): void =>
+    void new Http1Peer(socket, {
+      violations: [],
+      onRequest: (request: ServerRequest): void => respond(request, 200, Buffer.from("fine")),
+    });
+  const plain = await new Listener({}, serve).start();
+  const secured = await new Listener({ certificate: certificates }, serve).start();
+  const ways: Record<string, { url: string; options?: HttpClientOptions }> = {
+    "TCP": { url: `http://two.test:${plain.port}/` },
+    "TLS": { url: `https://two.test:${secured.port}/` },
+    "a proxy": { url: "http://one.test/", options: { proxy: `http://two.test:${plain.port}` } },
+  };
+  try {
+    for (const [way, { url, options }] of Object.entries(ways)) {
+      for (const addresses of [["127.0.0.1", "::1"], ["::1", "127.0.0.1"]]) {
+        // The system has answered by the end of the turn in which it is connected to, and a timer is due by then as well.
+        const lookup: LookupFunction = (_, _options, callback) => {
+          callback(null, addresses.map((address) => ({ address, family: isIP(address) })));
+          nextTick(() =>
+            queueMicrotask(() => {
+              for (const start = performance.now(); performance.now() - start < 30;);
+            })
+          );
+        };
+        const client = new HttpClient({ ...options, lookup, tls: { ca: certificates.ca, servername: "localhost" } });
+        const answer = client.fetch(url).then((response) => response.text(), (error: HttpError) => error.message);
+        assert.equal(await within(answer, "the response"), "fine", `${way}, ${addresses}`);
+        await client.close();
+      }
+    }
+  } finally {
+    setDefaultAutoSelectFamilyAttemptTimeout(patience);
+    await Promise.all([plain.stop(), secured.stop()]);
   }
 });
