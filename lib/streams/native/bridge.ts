@@ -69,7 +69,8 @@ export function toNative(stream: object): object {
     const writer = new WriterState();
     writer.isPublic = true; // the native stream's producer awaits the writes
     setUpWritableStreamDefaultWriter(writer, writable);
-    return new NativeWritableStream(new WritableFeed(writable), { highWaterMark: BATCH_OF_CHUNKS });
+    const feed = new WritableFeed(writable);
+    return new NativeWritableStream(feed, feed.strategy(BATCH_OF_CHUNKS) ?? { highWaterMark: BATCH_OF_CHUNKS });
   }
   if (isNativeReadableStream(stream) || isNativeWritableStream(stream)) return stream;
   const pair = toPair(stream);

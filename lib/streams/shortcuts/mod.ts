@@ -24,7 +24,6 @@
  * | a write that passes the queue | `writable/writer_state.ts` `writeAtOnce` | the sink is idle and the size is 1 | `desiredSize` and `ready` in the call | `tests/streams/differential_test.ts` |
  * | a write that settles at once | `writable/controller_state.ts` `processWrite` | the request's `settlesAtOnce`, and no promise was returned | when a later write starts | `tests/streams/aborted_pipe_test.ts` |
  * | a pipe's write past the queue | `writable/pipe_write.ts` `writableStreamPipeWrite` | the sink is idle | where an end that comes meanwhile falls | `tests/streams/aborted_pipe_test.ts` |
- * | a native write without a promise for room | `writable/pipe_write.ts` `writableStreamFeedWrite` | one chunk fills the stream, and the sink is idle | what a native writer sees, and when | `tests/streams/native_writer_test.ts` |
  * | batches as chunks of the queue | `writable/batches/batched_writes.ts` `BatchedWrites` | the sink takes batches | `desiredSize`, acknowledgement and order | `tests/batch/model_test.ts` |
  * | whole runs into a batch | `writable/batches/batched_writes.ts` `moveForPipe` | a pipe of chunks of size 1 | order, and the limits of queue and batch | `tests/batch/chunkings_test.ts` |
  * | a transform that waits without a promise | `transform/transform_state.ts` `PARKED` | always | the microtask in which it goes on | `tests/streams/differential_test.ts` |

@@ -36,7 +36,8 @@ replaceGlobal(NAME, NativeWritableStream);
 let isLazy = makeNativeSideLazily(NativeWritableStream, (stream) => {
   const state = writableStreamStateOf(stream);
   if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
-  state.nativeSide = new NativeWritableStream(new WatchedWritableFeed(state));
+  const feed = new WatchedWritableFeed(state);
+  state.nativeSide = new NativeWritableStream(feed, feed.strategy(2));
   if (state.writer !== undefined) lockSide(state.writer);
   closeEndedSide(state);
   return state.nativeSide;
@@ -76,7 +77,8 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     strategy: QueuingStrategy<W> | undefined = undefined,
   ) {
     const state = takeState<WritableStreamState>() ?? setUpFromUnderlyingSink(underlyingSink, strategy);
-    super(isLazy ? undefined : new EagerSink(state));
+    const feed = isLazy ? undefined : new EagerSink(state);
+    super(feed, feed?.strategy(2));
     this.#state = state;
     state.shell = this;
     if (isLazy) return;

@@ -15,7 +15,7 @@ import {
   nativeWriterDesiredSize,
   nativeWriterReady,
 } from "../../language/native_classes.ts";
-import { markAsHandled, PARKED, react } from "../../language/promises.ts";
+import { PARKED, react } from "../../language/promises.ts";
 import { readableByteStreamControllerRespond } from "../../readable/byob_request.ts";
 import { type ByteControllerState, createReadableByteStream } from "../../readable/byte_controller_state.ts";
 import type { SourceAlgorithms } from "../../readable/controller_state.ts";
@@ -242,7 +242,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
   };
 }
 
-/** Makes a WritableStream that writes to a native one: at once while that has room, otherwise once it is ready. */
+/** Makes a WritableStream that writes to a native one, a chunk at a time. */
 export function fromNativeSink(stream: globalThis.WritableStream): WritableStreamState {
   const writer = nativeGetWriter.call(stream);
   const state = createWritableStream(new FromNativeSink(writer), 1, undefined);
@@ -259,12 +259,8 @@ class FromNativeSink implements SinkAlgorithms {
     this.#writer = writer;
   }
 
-  write(chunk: unknown): Promise<void> | undefined {
-    const written = nativeWriter.write.call(this.#writer, chunk);
-    const desiredSize = nativeWriterDesiredSize.call(this.#writer);
-    if (desiredSize === null) return written;
-    markAsHandled(written); // `closed` rejects with its failure
-    return desiredSize > 0 ? undefined : nativeWriterReady.call(this.#writer);
+  write(chunk: unknown): Promise<void> {
+    return nativeWriter.write.call(this.#writer, chunk);
   }
 
   close(): Promise<void> {

@@ -1,14 +1,14 @@
 import { inheritNothing, isNativeWritableStreamLocked } from "../../language/native_classes.ts";
 import { endedError, lockedError } from "../../language/errors.ts";
-import { markAsHandled } from "../../language/promises.ts";
-import { holdsOneChunk, writableStreamFeedWrite, writableStreamPipeWrite } from "../../writable/pipe_write.ts";
+import { Deferred, markAsHandled, react } from "../../language/promises.ts";
+import { writableStreamPipeWrite } from "../../writable/pipe_write.ts";
 import {
   type NativeProducer,
-  UNWATCHED_WRITE,
   writableStreamAbort,
   writableStreamClose,
   writableStreamCloseQueuedOrInFlight,
   type WritableStreamState,
+  type WriteRequest,
 } from "../../writable/stream_state.ts";
 import {
   setUpWritableStreamDefaultWriter,
@@ -20,11 +20,18 @@ import { releaseIdleLock } from "../native_locks.ts";
 const { addEventListener } = EventTarget.prototype;
 
 /** The sink of a writable stream's native side: writes with the writer that locks both sides, or with its own. */
-export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
+export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer, WriteRequest {
+  readonly settlesAtOnce = true;
   readonly stream: WritableStreamState;
   #controller: globalThis.WritableStreamDefaultController | undefined;
   /** The abort of the stream, if it began with that of the native side. */
   #aborted: Promise<void> | undefined;
+  /** The chunks that the native side holds behind the one it gave last. */
+  #held = 0;
+  /** The writes that have not ended. */
+  #pending = 0;
+  /** The last write, until all have ended, or another chunk comes. */
+  #last: Deferred<void> | undefined;
 
   constructor(stream: WritableStreamState) {
     this.stream = stream;
@@ -39,6 +46,33 @@ export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
     if (this.stream.controller.hasSignal) this.watchAbort();
   }
 
+  /**
+   * The strategy of the native side. Where the stream takes many chunks, a write need not be waited for once another
+   * chunk comes, which `size()` tells. The last one is: a native pipe that leaves the stream open ends with it.
+   */
+  strategy(highWaterMark: number): QueuingStrategy | undefined {
+    const { highWaterMark: own, sizeAlgorithm } = this.stream.controller;
+    const holdsOne = own === 0 || (own <= 1 && !sizeAlgorithm);
+    return holdsOne ? undefined : { highWaterMark, size: () => this.#chunkCame() };
+  }
+
+  #chunkCame(): number {
+    const last = this.#last;
+    const room = last && this.#room();
+    this.#held++;
+    this.#last = undefined;
+    if (room === undefined) last?.resolve();
+    else react(room, last!.resolve, last!.reject);
+    return 1;
+  }
+
+  /** The promise of room for a chunk, if there is none. */
+  #room(): Promise<void> | undefined {
+    const { state, writer } = this.stream;
+    const isFull = this.#pending > 0 && writer?.ready.isPending;
+    return isFull || state !== "writable" ? writer?.ready.promise : undefined;
+  }
+
   write(chunk: unknown): Promise<void> | undefined {
     const writer = this.#lock();
     const stream = this.stream;
@@ -46,9 +80,21 @@ export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
       throw endedError("write", stream.state);
     }
     if (stream.state !== "writable") return writer.ready.promise; // rejected with the stream's error
-    if (holdsOneChunk(stream.controller)) return writableStreamFeedWrite(stream, chunk);
-    writableStreamPipeWrite(stream, chunk, UNWATCHED_WRITE);
-    return writer.ready.isPending || stream.state !== "writable" ? writer.ready.promise : undefined;
+    this.#held--;
+    this.#pending++;
+    writableStreamPipeWrite(stream, chunk, this);
+    return this.#pending > 0 && this.#held <= 0 ? (this.#last = new Deferred()).promise : this.#room();
+  }
+
+  resolve(): void {
+    if (--this.#pending > 0) return;
+    this.#last?.resolve();
+    this.#last = undefined;
+  }
+
+  reject(reason: unknown): void {
+    this.#pending--;
+    this.#last?.reject(reason);
   }
 
   close(): Promise<void> | undefined {
