@@ -64,7 +64,7 @@ export async function compress(
  * Decompresses `bytes` whole.
  *
  * Several gzip members or zstd frames in a row are read as one; anything else after the end is an error. Other work has
- * its turn after each 16 MiB of the result.
+ * its turn after each MiB of `bytes`, and after each 16 MiB of the result.
  *
  * @param bytes What to decompress.
  * @returns The decompressed bytes.
@@ -92,7 +92,7 @@ export async function decompress(
  *
  * @param wanted The formats to load. Default: all.
  * @param direction Load only what compresses or only what decompresses. Default: both.
- * @throws {TypeError} if a format or the direction is unknown.
+ * @throws {TypeError} if a format or the direction is unknown, or `wanted` is no list.
  * @example Load one codec when the program starts
  * ```ts
  * import { compressSync, ready } from "@millrace/streams/codecs";
@@ -102,6 +102,7 @@ export async function decompress(
  * ```
  */
 export async function ready(wanted: readonly Format[] = formats, direction?: Direction): Promise<void> {
+  if (!Array.isArray(wanted)) throw wrongType("wanted", "a list of formats", wanted);
   if (!["compress", "decompress", undefined].includes(direction)) {
     throw wrongType("direction", `"compress" or "decompress"`, direction);
   }

@@ -63,6 +63,7 @@ test("a window out of range, or where there is none to choose, is refused", asyn
 
 test("a direction that is neither of the two is refused, as is a format that is no primitive text", async () => {
   await assert.rejects(ready(["gzip"], unchecked("Compress")), { name: "TypeError", message: /direction must be/ });
+  await assert.rejects(ready(unchecked("gzip")), { name: "TypeError", message: /wanted must be a list of formats/ });
   await assert.rejects(compress(bytes, { format: unchecked(new String("gzip")) }), TypeError);
 });
 

@@ -338,6 +338,8 @@ test("a field that would end its line is refused", async () => {
   }
   assert.throws(() => channel.send({ data: 1 as unknown as string }), /data must be a string, not number/);
   assert.throws(() => channel.send({ data: "", id: 1 as unknown as string }), /id must be a string/);
+  const misspelt = { data: "", evnt: "price" } as { data: string };
+  assert.throws(() => channel.send(misspelt), /unknown field "evnt" of an event: use data, event, id, retry/);
   assert.throws(() => channel.send({ data: "", retry: -1 }), /retry -1 is not a number of milliseconds/);
   const response = channel.subscribe(new Request("http://localhost/"));
   channel.send({ data: "a\nb\r\nc\rd\n", retry: 5 });

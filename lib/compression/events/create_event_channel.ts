@@ -60,7 +60,7 @@ export interface EventChannel {
   /**
    * Sends an event to all subscribers, at the end of this turn of the event loop.
    *
-   * @throws {TypeError} if a field is of the wrong type or would end its line, or the channel is closed.
+   * @throws {TypeError} if a field is unknown, of the wrong type or would end its line, or the channel is closed.
    * @throws {RangeError} if `retry` is no number of milliseconds.
    */
   readonly send: (event: ChannelEvent) => void;

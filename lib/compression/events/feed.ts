@@ -81,11 +81,6 @@ export interface Feed {
   close(): void;
 }
 
-/** Makes the place of a subscriber that has yet to join. */
-export function newPlace(): Place {
-  return { isWithin: false, crc: 0, length: 0, joinedAt: 0 };
-}
-
 const NOTHING = new Uint8Array(0);
 
 export class PlainFeed implements Feed {

@@ -39,7 +39,8 @@ export interface ChannelEvent {
 const LINE_BREAK = /\r\n|\r|\n/;
 const NOT_IN_FIELD = /[\r\n\0]/;
 
-export function eventText({ data, event, id, retry }: ChannelEvent): string {
+export function eventText({ data, event, id, retry, ...others }: ChannelEvent): string {
+  for (const name in others) throw new TypeError(`unknown field "${name}" of an event: use data, event, id, retry`);
   if (typeof data !== "string") throw new TypeError(`data must be a string, not ${typeof data}: use JSON.stringify()`);
   let text = "";
   if (id !== undefined) text += `id: ${checkedField("id", id)}\n`;

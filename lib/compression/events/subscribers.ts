@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { newPlace, type Place, type Subscriber } from "./feed.ts";
+import type { Place, Subscriber } from "./feed.ts";
 
 export interface Reports {
   /** Called when a subscriber that did not keep up has read everything sent to it. */
@@ -12,7 +12,7 @@ const HIGH_WATER_MARK = 1;
 
 /** A subscriber that reads the body of a `Response`. */
 export class StreamSubscriber implements Subscriber, UnderlyingDefaultSource<Uint8Array> {
-  readonly place: Place = newPlace();
+  readonly place: Place = { isWithin: false, crc: 0, length: 0, joinedAt: 0 };
   readonly #reports: Reports;
   readonly #maxBuffered: number;
   /** The bytes that may be pending now, including those that came when none were. */
@@ -62,7 +62,7 @@ export class StreamSubscriber implements Subscriber, UnderlyingDefaultSource<Uin
 
 /** A subscriber behind a response of `node:http` or `node:http2`. */
 export class NodeSubscriber implements Subscriber {
-  readonly place: Place = newPlace();
+  readonly place: Place = { isWithin: false, crc: 0, length: 0, joinedAt: 0 };
   readonly #reports: Reports;
   readonly #res: ServerResponse;
   readonly #maxBuffered: number;
