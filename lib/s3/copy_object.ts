@@ -19,7 +19,7 @@ const AT_ONCE = 4;
 type Fields = Readonly<Record<string, string>>;
 type JoinedObject = Pick<S3Object, "key" | "size" | "etag">;
 
-/** Copies an object within the bucket, without its bytes coming here. Fields stay unless `options` replace them. */
+/** Copies an object within the bucket. Fields stay unless `options` replace them. */
 export async function copyObject(
   context: UploadContext,
   from: string,
@@ -39,9 +39,30 @@ export async function copyObject(
     return options.metadata === undefined || !name.startsWith("x-amz-meta-");
   });
   const all = { ...Object.fromEntries(kept), ...replaced };
-  return object.size <= MOST
-    ? await copyWhole(store, object, to, isAsItIs ? undefined : all, options)
-    : await storeParts(context, partsOf([object], PART), to, all, options);
+  return await copyOne(context, object, to, isAsItIs ? undefined : all, all, options);
+}
+
+/**
+ * Copies an object. Of the requests that store one, copies are those whose conditions few stores know: R2 has fields of
+ * its own for them, others none. So a conditional copy is stored as bytes from here, or as parts.
+ *
+ * @param changed The fields of the copy, if they are not those of the object.
+ */
+async function copyOne(
+  context: UploadContext,
+  source: JoinedObject,
+  to: string,
+  changed: Fields | undefined,
+  fields: Fields,
+  options: S3PutOptions,
+): Promise<S3Stored> {
+  const isConditional = Object.keys(conditionsOf(options)).length > 0;
+  if (source.size <= MOST && !isConditional) return await copyWhole(context.store, source, to, changed, options);
+  if (source.size > LEAST_SIZE) return await storeParts(context, partsOf([source], PART), to, fields, options);
+  const range = { ...source, start: 0, end: source.size };
+  return await gathered(context, 1, [range], options.signal, (part) => {
+    return putObject(context.store, to, part, options, fields);
+  });
 }
 
 /** @param fields The fields of the copy. Default: those of the object. */
@@ -54,7 +75,6 @@ async function copyWhole(
 ): Promise<S3Stored> {
   const headers = {
     ...fields,
-    ...conditionsOf(options),
     "x-amz-copy-source": copySource(store, source.key),
     "x-amz-copy-source-if-match": source.etag,
     "x-amz-metadata-directive": fields === undefined ? "COPY" : "REPLACE",
@@ -75,10 +95,9 @@ export async function joinObjects(
 ): Promise<S3Stored> {
   const { store } = context;
   const filled = sources.filter(({ size }) => size > 0);
-  const [first, ...others] = filled;
-  if (first === undefined) return await putObject(store, to, bytesBody(new Uint8Array()), options);
+  if (filled.length === 0) return await putObject(store, to, bytesBody(new Uint8Array()), options);
   const fields = fieldsOf(options);
-  if (others.length === 0 && first.size <= MOST) return await copyWhole(store, first, to, fields, options);
+  if (filled.length === 1) return await copyOne(context, filled[0], to, fields, fields, options);
   return await storeParts(context, partsOf(filled, sizeFor(filled)), to, fields, options);
 }
 
@@ -87,14 +106,12 @@ function sizeFor(sources: readonly JoinedObject[]): number {
   const [{ size }] = sources;
   const last = sources.at(-1)!;
   const isEven = sources.every((source) => source.size === size || source === last) && last.size <= size;
-  if (isEven && sources.length > 1 && size >= LEAST_SIZE && size <= MOST) return size;
+  if (isEven && size >= LEAST_SIZE && size <= MOST) return size;
   const total = sources.reduce((sum, source) => sum + source.size, 0);
-  return sources.length === 1 ? PART : Math.min(PART, partSizeFor(total, JOINED_PARTS));
+  return Math.min(PART, partSizeFor(total, JOINED_PARTS));
 }
 
-interface Range {
-  readonly key: string;
-  readonly etag: string;
+interface Range extends JoinedObject {
   readonly start: number;
   readonly end: number;
 }
@@ -102,14 +119,15 @@ interface Range {
 function partsOf(sources: readonly JoinedObject[], most: number): Range[][] {
   const parts: Range[][] = [];
   let room = 0;
-  for (const { key, etag, size } of sources) {
+  for (const source of sources) {
+    const { size } = source;
     for (let start = 0; start < size;) {
       if (room === 0) {
         parts.push([]);
         room = most;
       }
       const end = Math.min(size, start + room);
-      parts.at(-1)!.push({ key, etag, start, end });
+      parts.at(-1)!.push({ ...source, start, end });
       room -= end - start;
       start = end;
     }
@@ -150,21 +168,40 @@ async function storeParts(
   }
 }
 
+/** Has the store copy a part that is within one object. Some stores copy no range of one that is small. */
 async function storePart(
-  { store, storage }: UploadContext,
+  context: UploadContext,
   upload: { readonly key: string; readonly uploadId: string },
   number: number,
   ranges: readonly Range[],
   signal: AbortSignal | undefined,
 ): Promise<StoredPart> {
-  if (ranges.length === 1) return await copyPart(store, upload, number, ranges[0], signal);
+  const { store } = context;
+  const [{ start, end, size }] = ranges;
+  if (ranges.length === 1 && (end - start === size || size > LEAST_SIZE)) {
+    return await copyPart(store, upload, number, ranges[0], signal);
+  }
+  return await gathered(context, number, ranges, signal, (part) => {
+    return putPart(store, upload, number, part, { signal, hasChecksums: false });
+  });
+}
+
+/** Downloads bytes, and passes them on. */
+async function gathered<T>(
+  { store, storage }: UploadContext,
+  number: number,
+  ranges: readonly Range[],
+  signal: AbortSignal | undefined,
+  send: (part: GatheredPart) => Promise<T>,
+): Promise<T> {
   const part = new GatheredPart(number, storage);
   try {
-    for (const { key, etag, start, end } of ranges) {
-      const options = { range: { start, end }, ifMatch: etag, ...(signal && { signal }) };
+    for (const { key, etag, size, start, end } of ranges) {
+      const range = end - start < size && { range: { start, end } };
+      const options = { ...range, ifMatch: etag, ...(signal && { signal }) };
       for await (const piece of objectStream(store, key, options)) await part.append(piece);
     }
-    return await putPart(store, upload, number, part, { signal, hasChecksums: false });
+    return await send(part);
   } finally {
     await part.discard();
   }

@@ -209,7 +209,7 @@ export class S3Bucket {
   }
 
   /**
-   * Copies an object within the bucket; its bytes do not come here.
+   * Copies an object within the bucket; its bytes do not come here, but for up to 5 MiB under a condition.
    *
    * @param options How the copy is stored. Default: as the object is, in all that is not given.
    * @throws {S3Error} `NotFound` if it is missing.

@@ -45,8 +45,10 @@ export interface Asked {
 export interface Rules {
   /** All parts but the last have one size, and the last has no more. */
   readonly hasEqualParts?: boolean;
-  /** Conditions of requests that store something are not looked at: of all of them, or of those of uploads in parts. */
-  readonly ignoresConditions?: "all" | "parts";
+  /** Conditions of requests that store something are not looked at: of all, of uploads in parts, or of copies. */
+  readonly ignoresConditions?: "all" | "parts" | "copies";
+  /** No range of an object of 5 MiB or less is copied into a part. */
+  readonly copiesSmallWhole?: boolean;
   /** The reported checksum of a copied part is the one of the whole object, made of those of its parts. */
   readonly tellsComposite?: boolean;
   /** What is missing is forbidden: the keys lack the right to list the bucket. */
@@ -61,11 +63,11 @@ export interface Rules {
 
 /** Stores by what their documentation says. */
 export const stores: Readonly<Record<"AWS" | "R2" | "B2" | "GCS" | "versitygw", Rules>> = {
-  AWS: {},
-  R2: { hasEqualParts: true },
+  AWS: { copiesSmallWhole: true },
+  R2: { hasEqualParts: true, ignoresConditions: "copies" },
   B2: { ignoresConditions: "all" },
   GCS: { ignoresConditions: "parts", hasOpaqueTags: true, lacksDeleteObjects: true },
-  versitygw: { tellsComposite: true },
+  versitygw: { tellsComposite: true, ignoresConditions: "copies" },
 };
 
 /** An object of the store. */
@@ -233,7 +235,7 @@ export class FakeStore {
         const source = this.objects.get(sourceOf(req));
         if (source === undefined) return failure(404, "NoSuchKey");
         if (sizeOf(source) > MOST) return failure(400, "InvalidRequest");
-        const refused = this.#refusedBy(req, key, "all");
+        const refused = this.#refusedBy(req, key, "copies");
         if (refused !== undefined) return refused;
         const isOther = req.headers["x-amz-metadata-directive"] === "REPLACE";
         this.#keep(key, source.bytes, isOther ? fieldsOf(req) : source.fields, source.etag, source.size);
@@ -265,16 +267,19 @@ export class FakeStore {
     switch (operation) {
       case "PutPart":
       case "CopyPart": {
-        const [, from, to] = /(\d+)-(\d+)/.exec(String(req.headers["x-amz-copy-source-range"])) ?? [];
+        const range = /(\d+)-(\d+)/.exec(String(req.headers["x-amz-copy-source-range"]));
         const source = operation === "PutPart" ? undefined : this.objects.get(sourceOf(req))!;
-        const size = source === undefined ? body.length : Number(to) + 1 - Number(from);
+        const total = source === undefined ? body.length : sizeOf(source);
+        if (range !== null && total <= LEAST && this.rules.copiesSmallWhole) return failure(400, "InvalidRequest");
+        const [from, to] = range === null ? [0, total - 1] : [Number(range[1]), Number(range[2])];
+        const size = to + 1 - from;
         const number = Number(query.get("partNumber"));
         if (number > MOST_PARTS) return failure(400, "InvalidArgument");
         if (size > MOST) return failure(400, "InvalidRequest");
         const hasSums = upload.fields["x-amz-checksum-algorithm"] !== undefined;
         if (!hasSums && toldSum(req).told !== undefined) return failure(400, "InvalidRequest");
         const isSparse = source?.size !== undefined;
-        const bytes = isSparse ? new Uint8Array() : source?.bytes.slice(Number(from), Number(to) + 1) ?? body;
+        const bytes = isSparse ? new Uint8Array() : source?.bytes.slice(from, to + 1) ?? body;
         const part = {
           bytes,
           ...(isSparse && { size }),
@@ -313,7 +318,7 @@ export class FakeStore {
   }
 
   /** The refusal of a request whose conditions do not hold. */
-  #refusedBy({ headers }: IncomingMessage, key: string, kind: "all" | "parts"): Outcome | undefined {
+  #refusedBy({ headers }: IncomingMessage, key: string, kind: Rules["ignoresConditions"]): Outcome | undefined {
     const { ignoresConditions } = this.rules;
     if (ignoresConditions === "all" || ignoresConditions === kind) return undefined;
     const there = this.objects.get(key);
@@ -358,7 +363,13 @@ export class FakeStore {
     const told = { ...fields, ...others, etag, "last-modified": modified.toUTCString() };
     if (req.method === "HEAD") return { status: 200, fields: { ...told, "content-length": String(sizeOf(object)) } };
     const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? "") ?? [];
-    if (from === undefined) return { status: 200, fields: told, bytes: Buffer.from(bytes) };
+    if (from === undefined) {
+      return {
+        status: 200,
+        fields: told,
+        bytes: object.size === undefined ? Buffer.from(bytes) : Buffer.alloc(object.size),
+      };
+    }
     const size = sizeOf(object);
     if (Number(from) >= size) return failure(416, "InvalidRange");
     const end = to === "" ? size : Math.min(size, Number(to) + 1);

@@ -130,7 +130,7 @@ test("a condition that an own attempt has met is no failure", () =>
     await assert.rejects(bucket.put("a", "other", { overwrite: false }), { code: "PreconditionFailed" });
 
     let copies = 0;
-    store.fails(({ operation }) => operation === "CopyObject" && copies++ === 0 ? "reset after" : undefined);
+    store.fails(({ operation }) => operation === "PutObject" && copies++ === 0 ? "reset after" : undefined);
     assert.equal((await bucket.copy("a", "b", { overwrite: false })).size, 4);
     assert.equal(copies, 2);
     await assert.rejects(bucket.copy("a", "b", { overwrite: false }), { code: "PreconditionFailed" });

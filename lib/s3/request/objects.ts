@@ -71,10 +71,11 @@ export async function putObject(
   key: string,
   body: SentBody,
   options: S3PutOptions = {},
+  fields: Readonly<Record<string, string>> = fieldsOf(options),
 ): Promise<S3Stored> {
   const sha256 = Buffer.from(await body.sha256(), "hex").toString("base64");
   const headers = {
-    ...fieldsOf(options),
+    ...fields,
     ...conditionsOf(options),
     ...(store.checksums && { [SHA256_FIELD]: sha256 }),
   };

@@ -84,24 +84,26 @@ export async function copyPart(
   store: Store,
   { key, uploadId }: BegunUpload,
   number: number,
-  source: { readonly key: string; readonly etag: string; readonly start: number; readonly end: number },
+  { key: from, etag, size: whole, start, end }:
+    & Pick<S3Object, "key" | "etag" | "size">
+    & Record<"start" | "end", number>,
   signal?: AbortSignal,
 ): Promise<StoredPart> {
+  const size = end - start;
   return await store.send({
     method: "PUT",
     action: `copy part ${number} of`,
     key,
     query: { partNumber: String(number), uploadId },
     headers: {
-      "x-amz-copy-source": copySource(store, source.key),
-      "x-amz-copy-source-if-match": source.etag,
-      "x-amz-copy-source-range": `bytes=${source.start}-${source.end - 1}`,
+      "x-amz-copy-source": copySource(store, from),
+      "x-amz-copy-source-if-match": etag,
+      ...(size < whole && { "x-amz-copy-source-range": `bytes=${start}-${end - 1}` }),
     },
     isSlow: true,
     signal,
   }, async (answer) => {
-    const etag = await answer.etagIn("CopyPartResult");
-    return { number, size: source.end - source.start, etag, checksum: undefined };
+    return { number, size, etag: await answer.etagIn("CopyPartResult"), checksum: undefined };
   });
 }
 

@@ -74,8 +74,8 @@ test("in a bucket: an upload is stored once where the answer of the copy was los
     const ask = server(store, { storage: store.bucket(), name: () => "note" });
     const upload = (await ask("POST", "/", { ...TUS, "Upload-Length": "5" }, "")).headers.get("location")!;
     let copies = 0;
-    store.fails(({ operation }) => {
-      if (operation !== "CopyObject" || copies++ > 1) return undefined;
+    store.fails(({ operation, key }) => {
+      if (operation !== "PutObject" || key !== "note" || copies++ > 1) return undefined;
       if (copies === 1) return "reset after";
       store.objects.set("note", { ...store.objects.get("note")!, etag: '"of an encrypted object"' });
       return undefined;
@@ -108,8 +108,8 @@ test("in a bucket: the store is asked to hold conditions when an upload takes it
         const { etag } = await bucket.put("doc", "first");
         const time = new Date(Date.now() + 5000).toUTCString();
         let copies = 0;
-        store.fails(({ operation }) => {
-          if (operation !== "CopyObject" || copies++ > 0) return undefined;
+        store.fails(({ operation, key }) => {
+          if (operation !== "PutObject" || key !== "doc" || copies++ > 0) return undefined;
           if (change === "removed") store.objects.delete("doc");
           if (change === "replaced") store.objects.set("doc", { ...store.objects.get("doc")!, etag: '"another"' });
           return undefined;
@@ -123,8 +123,8 @@ test("in a bucket: the store is asked to hold conditions when an upload takes it
       }
     }
     store.objects.delete("doc");
-    store.fails(({ operation }) => {
-      if (operation === "CopyObject") {
+    store.fails(({ operation, key }) => {
+      if (operation === "PutObject" && key === "doc") {
         store.objects.set("doc", { ...[...store.objects.values()][0], bytes: new Uint8Array(1) });
       }
       return undefined;
