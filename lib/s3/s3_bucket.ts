@@ -49,6 +49,8 @@ type PresignOptions = NonNullable<Parameters<S3Bucket["presign"]>[1]>;
 type FormOptions = Parameters<S3Bucket["presignPost"]>[1];
 
 const DAY = 24 * 60 * 60 * 1000;
+/** The prefix of the resumable uploads of `./upload`, which may go on for as long as they like, and expire by themselves. */
+const SESSIONS = ".millrace-uploads/";
 /** The longest that a signed URL holds, in seconds: a week. */
 const LONGEST = 7 * 24 * 60 * 60;
 
@@ -320,7 +322,8 @@ export class S3Bucket {
   }
 
   /**
-   * Removes what uploads have left in the store that were neither completed nor aborted: as by killed processes.
+   * Removes what uploads have left in the store that were neither completed nor aborted: as by killed processes. What
+   * the upload handler keeps of resumable uploads stays: it removes that itself.
    *
    * @param options.olderThan How long ago they must have begun, in ms: longer than any upload takes. Default: a day.
    * @param options.prefix The beginning of their keys. Default: none.
@@ -331,7 +334,8 @@ export class S3Bucket {
     const end = Date.now() - olderThan;
     let removed = 0;
     for await (const upload of listUploads(this.#store, prefix, signal)) {
-      if (!(upload.initiated.getTime() <= end)) continue;
+      const isSession = upload.key.startsWith(SESSIONS) && !prefix.startsWith(SESSIONS);
+      if (isSession || !(upload.initiated.getTime() <= end)) continue;
       await abortUpload(this.#store, upload, signal);
       removed++;
     }

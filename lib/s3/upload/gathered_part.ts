@@ -63,7 +63,7 @@ export class GatheredPart implements CheckedBody {
     if (this.#sha256 !== undefined) return this.#sha256;
     const hash = this.#hash ?? createHash("sha256");
     if (this.#hash === undefined) { for await (const piece of this.open()) hash.update(piece); }
-    return this.#sha256 = hash.digest("hex");
+    return this.#sha256 = hash.copy().digest("hex"); // more may be appended
   }
 
   get crc32(): string {
@@ -76,6 +76,7 @@ export class GatheredPart implements CheckedBody {
   async append(bytes: Uint8Array): Promise<void> {
     this.#crc32 = crc32(bytes, this.#crc32);
     this.#hash?.update(bytes);
+    this.#sha256 = undefined;
     for (let start = 0; start < bytes.length;) {
       if (this.#file !== undefined) {
         await writeFully(this.#file, [bytes.subarray(start)]);

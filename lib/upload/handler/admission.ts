@@ -70,9 +70,9 @@ export function requireType({ accept }: Settings, contentType: string): void {
 }
 
 /** Makes the checks of a body that need none of its bytes, so that no refused body is requested. */
-function requireBody({ save }: Settings, { method, source }: Incoming, isForm: boolean): void {
-  if (method === "PUT" && fieldOf(source, "content-range") !== undefined) {
-    // RFC 9110, section 14.5
+function requireBody({ save }: Settings, { source }: Incoming, isForm: boolean): void {
+  if (fieldOf(source, "content-range") !== undefined) {
+    // RFC 9110, section 14.5; some scripts send the pieces of a file by POST.
     throw new Refusal("PARTIAL_PUT", "Files are stored whole: send no Content-Range");
   }
   const transfer = fieldOf(source, "transfer-encoding")?.trim().toLowerCase();

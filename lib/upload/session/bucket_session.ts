@@ -14,7 +14,7 @@ import {
   writableOptions,
 } from "../../s3/internal.ts";
 import type { S3Bucket, S3Object, S3PutOptions } from "../../s3/mod.ts";
-import { nameTaken } from "../body/upload_error.ts";
+import { nameTaken, Refusal } from "../body/upload_error.ts";
 import { MARK } from "../sink/created_object.ts";
 import {
   dataKey,
@@ -29,6 +29,7 @@ import {
   recordKey,
   type SmallObjects,
   type State,
+  stateOf,
 } from "./bucket_objects.ts";
 import { type SessionHold, type SessionRecord, storableType, type StoreOptions } from "./session_storage.ts";
 
@@ -118,7 +119,7 @@ export class BucketHold implements SessionHold {
   async #orDrop(step: () => Promise<void>): Promise<void> {
     await step().catch(async (error) => {
       await this.#drop(error);
-      throw this.#lossOf(error);
+      throw await this.#lossOf(error);
     });
   }
 
@@ -180,7 +181,9 @@ export class BucketHold implements SessionHold {
   }
 
   async #join(name: string, condition: Pick<S3PutOptions, "ifMatch" | "overwrite">): Promise<void> {
-    const data = await this.#seal().catch((error) => Promise.reject(this.#lossOf(error)));
+    const data = await this.#seal().catch(async (error) => {
+      throw await this.#lossOf(error);
+    });
     const fields = { contentType: storableType(this.record.contentType), metadata: { [MARK]: this.id } };
     try {
       await this.#bucket.join(data ? [data] : [], name, { ...fields, ...condition });
@@ -189,13 +192,22 @@ export class BucketHold implements SessionHold {
       if (status !== 404 && status !== 412) throw error;
       // An attempt whose answer was lost, or another server, may have stored the object.
       if ((await this.#bucket.head(name))?.metadata?.[MARK] === this.id) return;
-      throw status === 404 && condition.ifMatch === undefined ? this.#lossOf(error) : nameTaken(name, error);
+      throw status === 404 && condition.ifMatch === undefined ? await this.#lossOf(error) : nameTaken(name, error);
     }
   }
 
   /** Maps an error which may mean that another server has joined the object into a part, or the whole. */
-  #lossOf(error: unknown): unknown {
-    return (error as { status?: unknown }).status === 404 ? new LockLostError(`the upload ${this.id}`) : error;
+  async #lossOf(error: unknown): Promise<unknown> {
+    const { status, code } = error as { status?: unknown; code?: unknown };
+    if (status !== 404) return error;
+    if (code === "NoSuchUpload" && this.#parts !== undefined) {
+      const { parts, data } = stateOf(await listed(this.#bucket, folderOf(this.id)));
+      if (parts?.key === this.#parts.key && data === undefined) {
+        await this.remove().catch(() => {}); // it expires
+        return new Refusal("NOT_FOUND", "The store has removed what it had of the upload: begin anew", {}, error);
+      }
+    }
+    return new LockLostError(`the upload ${this.id}`);
   }
 
   get #pieceKeys(): string[] {

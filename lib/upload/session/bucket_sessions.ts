@@ -61,7 +61,9 @@ export class BucketSessions implements SessionStorage {
     let removed = 0;
     for (const [id, objects] of sessions) {
       if (Date.now() - touchedAt(objects) < ms) continue;
-      await deleteObjects(store, objects.map(({ key }) => key));
+      const there = await listed(this.#bucket, folderOf(id)); // a sender may have continued it since
+      if (there.length > 0 && Date.now() - touchedAt(there) < ms) continue;
+      await deleteObjects(store, there.map(({ key }) => key));
       sessions.delete(id);
       removed++;
     }

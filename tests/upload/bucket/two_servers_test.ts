@@ -191,6 +191,60 @@ test("expired uploads are removed from the bucket, by the time that their server
     }
   }));
 
+/** Requests of tus to a handler over a bucket. */
+function askerOf(storage: S3Bucket) {
+  const handler = createUploadHandler({ storage, resumable: true, log: () => {} });
+  return (method: string, path: string, given: Record<string, string>, body?: BodyInit): Promise<Response> => {
+    const type = { "content-type": "application/offset+octet-stream" };
+    const headers = { "tus-resumable": "1.0.0", ...(body !== undefined && type), ...given };
+    const init = { method, headers, ...(body !== undefined && { body }) };
+    return handler.fetch(new Request(new URL(path, "http://localhost"), init));
+  };
+}
+
+test("a session that is continued while another server lists the expired ones stays", () =>
+  withStore(async (store) => {
+    const ask = askerOf(store.bucket());
+    const created = await ask("POST", "/", { "upload-length": "10" }, "hello");
+    const [upload, age] = [created.headers.get("location")!, 500];
+    await new Promise((resolve) => setTimeout(resolve, age));
+    const { promise: until, resolve: goOn } = Promise.withResolvers<void>();
+    const { promise: listed, resolve: onListed } = Promise.withResolvers<void>();
+    store.fails(({ operation, key }) => {
+      if (operation !== "ListObjects" || key !== "") return undefined;
+      store.fails(() => undefined);
+      onListed();
+      return { until };
+    });
+    const removing = new BucketSessions(store.bucket()).removeExpired(age);
+    await listed;
+    assert.equal((await ask("PATCH", upload, { "upload-offset": "5" }, " ")).status, 204);
+    goOn();
+    assert.equal(await removing, 0);
+    assert.equal((await ask("PATCH", upload, { "upload-offset": "6" }, "you!")).status, 204);
+  }));
+
+test("removeAbandoned() leaves uploads that can be continued, and one whose parts the store drops is begun anew", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    const ask = askerOf(bucket);
+    const bytes = bytesOf(20 * MIB);
+    const created = await ask("POST", "/", { "upload-length": String(bytes.length) });
+    const upload = created.headers.get("location")!;
+    const append = async (start: number, end: number): Promise<number> => {
+      return (await ask("PATCH", upload, { "upload-offset": String(start) }, bytes.subarray(start, end))).status;
+    };
+    assert.equal(await append(0, 9 * MIB), 204);
+    await bucket.writable("film").getWriter().write(bytes.subarray(0, 9 * MIB));
+    while (store.uploads.size < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(await bucket.removeAbandoned({ olderThan: 0 }), 1);
+    assert.equal(await append(9 * MIB, 17 * MIB), 204);
+    store.uploads.clear(); // by a rule of the store
+    assert.equal(await append(17 * MIB, 20 * MIB), 404);
+    assert.equal((await ask("HEAD", upload, {})).status, 404);
+    assert.deepEqual([...store.objects.keys()], []);
+  }));
+
 /** A server in a process of its own. */
 async function startServer(options: S3BucketOptions): Promise<{ port: number; child: ChildProcess }> {
   const server = fileURLToPath(new URL("./bucket_server.ts", import.meta.url));

@@ -33,6 +33,20 @@ export const postCases: readonly RequestCase[] = [
     left: { "f-a.txt": "hello" },
   },
   {
+    name: "POST of a part",
+    request: ["POST", "/", "Content-Range: bytes 0-4/10"],
+    body: "hello",
+    status: 400,
+    code: "PARTIAL_PUT",
+  },
+  {
+    name: "POST of a form with a part of a file",
+    request: ["POST", "/", FORM, "Content-Range: bytes 0-4/10"],
+    body: file("f", "a", "hello") + END,
+    status: 400,
+    code: "PARTIAL_PUT",
+  },
+  {
     name: "POST of a form with several files names no one place",
     request: ["POST", "/", FORM],
     options: { name: ({ filename }) => filename },

@@ -264,9 +264,9 @@ async function concatenate(exchange: Exchange, hold: SessionHold, parts: readonl
       length += part.offset;
       requireSize(exchange.settings, length);
       for await (const piece of part.read()) await hold.append([piece]);
-      await hold.settle();
     });
   }
+  await hold.settle();
   await hold.save({ ...hold.record, length });
 }
 
