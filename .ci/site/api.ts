@@ -147,7 +147,8 @@ ${sections.join("\n")}`,
     const output = outputOf(subpath);
     const words = this.#markdown(member.jsDoc?.doc, subpath, output);
     if (member.tsType !== undefined) {
-      this.entries.push([`${owner}.${member.name}`, `${output}#${owner}`, specifier(subpath), plain(words)]);
+      // The guide's tables have the words.
+      this.entries.push([`${owner}.${member.name}`, `${output}#${owner}`, specifier(subpath), ""]);
     }
     const parts = [this.#code(text, subpath), words, this.#tags(member.jsDoc, subpath)];
     return `<div class="member">\n${parts.join("\n")}${this.#examples(member.jsDoc, subpath)}\n</div>`;

@@ -84,7 +84,10 @@ function sheetOf(page: Page, rendered: Rendered, groups: readonly Group[]): Shee
   }
   const aside = guideMenu(groups, output);
   const { headings } = rendered;
-  return { output, title, description, kind: "guide", aside, headings, body: rendered.html };
+  const all = groups.flatMap(({ pages }) => pages);
+  const at = all.indexOf(page);
+  const around = [all[at - 1], all[at + 1]] as const;
+  return { output, title, description, kind: "guide", aside, headings, around, body: rendered.html };
 }
 
 /** Returns the page that lists all others. */
@@ -114,17 +117,19 @@ function overviewOf(groups: readonly Group[]): Sheet {
 async function writeAssets(folder: string): Promise<void> {
   await build({
     absWorkingDir: assets,
-    entryPoints: ["site.css", "search.ts"],
+    entryPoints: ["site.css", "site.ts"],
     outdir: join(folder, "assets"),
     bundle: true,
     minify: true,
     format: "iife",
     target: ["es2022", "chrome120", "firefox120", "safari17"],
     charset: "utf8",
-    legalComments: "none",
+    legalComments: "inline",
+    ignoreAnnotations: true, // package.json says that no source but its own has side effects
     logLevel: "warning",
   });
   cpSync(join(assets, "mark.svg"), join(folder, "assets/mark.svg"));
+  cpSync(join(root, "node_modules/minisearch/LICENSE.txt"), join(folder, "assets/minisearch_license.txt"));
 }
 
 /** Writes the variants of all files, by the command of the built package, which prints what it saved. */

@@ -1,6 +1,12 @@
 import { escaped, type Heading } from "./markdown.ts";
 import { type Group, hrefTo } from "./pages.ts";
 
+/** A page that a page leads to. */
+export interface Linked {
+  readonly output: string;
+  readonly title: string;
+}
+
 /** The parts of a page of the site. */
 export interface Sheet {
   readonly output: string;
@@ -12,6 +18,8 @@ export interface Sheet {
   /** The menu beside the page, from {@linkcode menu}. */
   readonly aside?: string;
   readonly headings?: readonly Heading[];
+  /** The pages before and behind this one, where pages are read one after the other. */
+  readonly around?: readonly [before: Linked | undefined, behind: Linked | undefined];
   /** Elements at the end of the head. */
   readonly head?: string;
 }
@@ -37,6 +45,15 @@ export function documentOf(sheet: Sheet, version: string): string {
     return `<a href="${href(to)}"${current}>${words}</a>`;
   }).join("\n");
   const contents = contentsOf(headings);
+  const turn = (to: Linked | undefined, words: string): string => {
+    return to ? `<a href="${href(to.output)}"><small>${words}</small> ${escaped(to.title)}</a>` : "<span></span>";
+  };
+  const turns = sheet.around
+    ? `<nav class="turns" aria-label="Pages around">${turn(sheet.around[0], "Before")}${
+      turn(sheet.around[1], "Next")
+    }</nav>\n`
+    : "";
+  const root = href("index.html").replace(/index\.html$/, "");
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -47,7 +64,7 @@ export function documentOf(sheet: Sheet, version: string): string {
 <title>${escaped(kind === "home" ? title : `${title} · Millrace`)}</title>
 <link rel="icon" href="${href("assets/mark.svg")}" type="image/svg+xml">
 <link rel="stylesheet" href="${href("assets/site.css")}">
-<script defer src="${href("assets/search.js")}" data-root="${href("index.html").replace(/index\.html$/, "")}"></script>
+<script defer src="${href("assets/site.js")}"></script>
 ${head}</head>
 <body class="${kind}">
 <a class="skip" href="#content">Skip to the content</a>
@@ -56,7 +73,7 @@ ${head}</head>
 <nav aria-label="Site">
 ${aside ? '<a class="to-menu" href="#menu">Menu</a>\n' : ""}${bar}
 </nav>
-<form class="search" role="search" action="${href("guide/index.html")}" hidden>
+<form class="search" role="search" action="${href("guide/index.html")}" data-root="${root}" hidden>
 <input type="search" name="q" aria-label="Search" placeholder="Search" autocomplete="off" spellcheck="false">
 <kbd aria-hidden="true">/</kbd>
 </form>
@@ -64,7 +81,7 @@ ${aside ? '<a class="to-menu" href="#menu">Menu</a>\n' : ""}${bar}
 <div class="page">
 <main id="content">
 ${body}
-</main>
+${turns}</main>
 ${contents}${aside ?? ""}</div>
 <footer>
 <p>@millrace/streams ${version} · MIT licence</p>

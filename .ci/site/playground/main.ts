@@ -173,7 +173,7 @@ function takeFiles(id: string, use: (files: Given[]) => void): void {
 
 /** Files of this site, and former versions without some of their text. */
 async function takeSample(): Promise<void> {
-  const names = ["assets/site.css", "assets/search.js", "guide/streams.html", "api/streams.html"];
+  const names = ["assets/site.css", "assets/site.js", "guide/streams.html", "api/streams.html"];
   const given = await Promise.all(names.map(async (name) => {
     return { name, bytes: new Uint8Array(await (await fetch(script(`../${name}`))).arrayBuffer()) };
   }));

@@ -15,9 +15,9 @@ interface Found {
 }
 
 const MOST = 12;
-const script = document.currentScript as HTMLScriptElement;
-const folder = new URL(script.dataset.root!, document.baseURI);
 const form = document.querySelector<HTMLFormElement>("form.search")!;
+/** The site's folder. */
+const folder = new URL(form.dataset.root!, document.baseURI);
 const field = form.querySelector("input")!;
 const list = document.createElement("ul");
 let index: Promise<MiniSearch> | undefined;
