@@ -140,7 +140,8 @@ export const copyFileOptions: SchemaOf<CopyOptions, "followLinks"> = /* @__PURE_
  * @example A copy with the original's time
  * ```ts
  * import { copyFileAtomic } from "@millrace/streams/files";
- *  *
+ * import { stat } from "node:fs/promises";
+ *
  * const { mtimeMs } = await stat("page.html");
  * await copyFileAtomic("page.html", "uploads/page.html", { mtimeMs });
  * ```
