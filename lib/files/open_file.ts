@@ -23,8 +23,9 @@ export interface OpenFileOptions {
 /** The parts of a status that tell a file from others for as long as it is there. */
 export type Identity = Pick<fs.BigIntStats, "dev" | "ino">;
 
+/** Whether both are one file's; Windows tells a device in other words of an open file than of a path. */
 export function isOneFile(one: Identity, other: Identity): boolean {
-  return one.dev === other.dev && one.ino === other.ino;
+  return one.ino === other.ino && (one.dev === other.dev || process.platform === "win32");
 }
 
 /**
