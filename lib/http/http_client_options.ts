@@ -130,8 +130,7 @@ export interface HttpClientOptions {
    */
   h2c?: boolean;
   /**
-   * The time limit of a connection in ms, from the look-up of the name to the end of TLS, a proxy's part included. 0:
-   * as long as the system lets it.
+   * The time limit of a connection in ms, from the look-up of the name to the end of TLS, a proxy's part included. 0: no limit.
    * @default 10_000
    */
   connectTimeout?: number;
@@ -186,10 +185,9 @@ export interface HttpClientOptions {
    */
   pingTimeout?: number;
   /**
-   * The maximum attempts of a call after the first, over all its redirects. Another follows a lost connection, a
-   * refusal or a status of `retryStatuses`. Only of requests that are idempotent, or that the server certainly did not
-   * act on; and only with bodies that can be sent again. One more is free if the server had closed the used
-   * connection.
+   * The maximum attempts of a call after the first, over all its redirects. They follow a lost connection, a refusal or a status of
+   * `retryStatuses`: of requests that are idempotent, or that the server certainly did not act on, with bodies that can be sent
+   * again. One more is free if the server had closed the used connection.
    * @default 2
    */
   retries?: number;

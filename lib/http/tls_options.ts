@@ -152,10 +152,7 @@ export function tlsOption(): Member<HttpTlsOptions, undefined> {
   return { fallback: undefined, expected: "an object", check: (value, name) => checkTlsOptions(value as object, name) };
 }
 
-/**
- * Checks TLS options, once for a client: also those that some runtimes would ignore.
- * @throws {TypeError} that names the option and says what it must be.
- */
+/** Checks TLS options, once for a client: also those that some runtimes would ignore. @throws {TypeError} that names the option. */
 export function checkTlsOptions(options: HttpTlsOptions, what = "tls"): HttpTlsOptions {
   const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(httpTlsOptions(options, `${what}.`))) {
@@ -207,11 +204,8 @@ function checkPair(cert: TlsData, key: TlsData, passphrase: string | undefined, 
   try {
     // Without a passphrase OpenSSL would ask for one on the terminal; with one Deno 2.4 takes every key for encrypted.
     const isEncrypted = Buffer.from(key as string).includes("ENCRYPTED");
-    privateKey = createPrivateKey({
-      key: key as string,
-      format: "pem",
-      passphrase: isEncrypted ? passphrase ?? "" : undefined,
-    });
+    const secret = isEncrypted ? passphrase ?? "" : undefined;
+    privateKey = createPrivateKey({ key: key as string, format: "pem", passphrase: secret });
   } catch (cause) {
     const hint = passphrase === undefined ? `or needs ${what}.passphrase` : `or ${what}.passphrase does not unlock it`;
     throw new TypeError(`${what}.key is not a private key in PEM format, ${hint}`, { cause });

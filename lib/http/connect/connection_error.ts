@@ -75,24 +75,16 @@ function messageOf(system: SystemError): string {
 
 function explain(meaning: HttpErrorCode, system: SystemError, { name, place, host, tlsOption }: Peer): string {
   const said = messageOf(system);
-  switch (meaning) {
-    case "DNS_FAILED":
-      return `Cannot look up the name ${host} of ${name}: ${said}`;
-    case "CONNECTION_REFUSED":
-      return `Cannot connect to ${place}: ${said}`;
-    case "CONNECT_TIMEOUT":
-      return `Cannot connect to ${place}: no answer (${said})`;
-    case "CERTIFICATE_EXPIRED":
-      return `The certificate of ${name} is not valid now: ${said}`;
-    case "CERTIFICATE_HOST_MISMATCH":
-      return `The certificate of ${name} is for other names: ${said}`;
-    case "CERTIFICATE_UNTRUSTED":
-      return `The certificate of ${name} cannot be trusted: ${said}`;
-    case "TLS_FAILED":
-      return `TLS with ${place} failed: ${explainTlsFailure(codeOf(system), said, tlsOption)}`;
-    default:
-      return `The connection to ${place} was lost: ${said}`;
-  }
+  const words: Partial<Record<HttpErrorCode, string>> = {
+    DNS_FAILED: `Cannot look up the name ${host} of ${name}: ${said}`,
+    CONNECTION_REFUSED: `Cannot connect to ${place}: ${said}`,
+    CONNECT_TIMEOUT: `Cannot connect to ${place}: no answer (${said})`,
+    CERTIFICATE_EXPIRED: `The certificate of ${name} is not valid now: ${said}`,
+    CERTIFICATE_HOST_MISMATCH: `The certificate of ${name} is for other names: ${said}`,
+    CERTIFICATE_UNTRUSTED: `The certificate of ${name} cannot be trusted: ${said}`,
+    TLS_FAILED: `TLS with ${place} failed: ${explainTlsFailure(codeOf(system), said, tlsOption)}`,
+  };
+  return words[meaning] ?? `The connection to ${place} was lost: ${said}`;
 }
 
 /** @param error As `node:net` or `node:tls` has it; undefined if the server closed the connection without one. */

@@ -51,24 +51,14 @@ export async function dialTcp(
   }
 }
 
-export async function dialUnixSocket(path: string, peer: Peer, attempt: ConnectAttempt): Promise<Socket> {
-  attempt.stage = "the Unix socket";
-  try {
-    const socket = attempt.own(connect({ path }));
-    await socketEvent(socket, "connect");
-    return socket;
-  } catch (error) {
-    throw refused(error, peer);
-  }
-}
-
 /** @throws {HttpError} if the function throws, or gives no open stream. */
 export async function dialByFunction(
   connectBy: HttpConnectFunction,
   { host, port, peer }: DialTarget,
   attempt: ConnectAttempt,
+  stage: string = "the connect function",
 ): Promise<Duplex> {
-  attempt.stage = "the connect function";
+  attempt.stage = stage;
   const { origin } = peer;
   try {
     const stream = await connectBy({ origin, hostname: host, port }, { signal: attempt.signal });

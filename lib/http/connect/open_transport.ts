@@ -1,9 +1,9 @@
-import type { LookupFunction } from "node:net";
+import { connect as connectTo, type LookupFunction } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ConnectTarget, Transport } from "../connection.ts";
 import { ConnectAttempt } from "./connect_attempt.ts";
 import { type ConnectOptions, originOf, originPeer, type Peer, type ProxyHop, proxyPeer } from "./connect_options.ts";
-import { dialByFunction, type DialTarget, dialTcp, dialUnixSocket, tcpOptions } from "./dial.ts";
+import { dialByFunction, type DialTarget, dialTcp, tcpOptions } from "./dial.ts";
 import { secure, type TlsBase } from "./tls_handshake.ts";
 import { SocketTransport } from "./socket_transport.ts";
 import { openTunnel } from "./tunnel.ts";
@@ -107,7 +107,7 @@ class Way {
     const socket = connect !== undefined
       ? await dialByFunction(connect, target, this.#attempt)
       : socketPath !== undefined
-      ? await dialUnixSocket(socketPath, target.peer, this.#attempt)
+      ? await dialByFunction(() => connectTo({ path: socketPath }), target, this.#attempt, "the Unix socket")
       : await dialTcp(target, lookup, this.#attempt);
     this.#bottom ??= socket;
     return socket;

@@ -191,11 +191,9 @@ export class ConnectionSet {
 
   /** Whether a session does not know yet how many streams it may have. */
   get awaitsSettings(): boolean {
-    for (const { connection } of this.#all) {
-      if (connection.closing || connection.protocol !== "h2") continue;
-      if (connection.peerMaxConcurrentStreams === undefined) return true;
-    }
-    return false;
+    return [...this.#all].some(({ connection: { closing, protocol, peerMaxConcurrentStreams } }) =>
+      !closing && protocol === "h2" && peerMaxConcurrentStreams === undefined
+    );
   }
 
   closeSessions(): void {

@@ -152,8 +152,7 @@ interface Digests {
 }
 
 /**
- * A body that fails at its end with INTEGRITY_MISMATCH if it is not what `integrity` says; the same body if that says nothing that
- * we know.
+ * A body that fails at its end with INTEGRITY_MISMATCH if it is not what `integrity` says; the same body if that says nothing known.
  * @param integrity Digests, as in `sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=`: of several, those of the strongest algorithm
  * count, and one of them has to fit.
  * @see {@link https://www.w3.org/TR/sri-2/}

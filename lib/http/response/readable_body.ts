@@ -31,22 +31,13 @@ export function readWhole(body: ResponseBody, kind: WholeKind, contentType: stri
 
 /** Converts a whole body, which is empty afterwards, to the requested type. */
 export function convertWhole(chunks: ByteQueue, kind: WholeKind, contentType: string): unknown {
-  switch (kind) {
-    case "text":
-      return decoder.decode(chunks.takeAll());
-    case "json":
-      return JSON.parse(decoder.decode(chunks.takeAll()));
-    case "bytes":
-      return chunks.copyAll();
-    case "arrayBuffer":
-      return chunks.copyAll().buffer;
-    case "blob":
-      return new Blob(chunks.pieces as Uint8Array<ArrayBuffer>[], { type: contentType });
-    case "formData": {
-      const headers: HeadersInit = contentType === "" ? {} : { "content-type": contentType };
-      return new Response(chunks.takeAll() as Uint8Array<ArrayBuffer>, { headers }).formData();
-    }
-  }
+  if (kind === "text") return decoder.decode(chunks.takeAll());
+  if (kind === "json") return JSON.parse(decoder.decode(chunks.takeAll()));
+  if (kind === "bytes") return chunks.copyAll();
+  if (kind === "arrayBuffer") return chunks.copyAll().buffer;
+  if (kind === "blob") return new Blob(chunks.pieces as Uint8Array<ArrayBuffer>[], { type: contentType });
+  const headers: HeadersInit = contentType === "" ? {} : { "content-type": contentType };
+  return new Response(chunks.takeAll() as Uint8Array<ArrayBuffer>, { headers }).formData();
 }
 
 /**

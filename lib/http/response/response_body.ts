@@ -22,7 +22,7 @@ export interface BodyControl {
   wanted?(): void;
   /** Asked before each read: the reason why no reader may have the bytes, even if they are here, or undefined. */
   revoked?(): Failure | undefined;
-  /** What is left of it after the end, as responses are kept for long. */
+  /** The rest of it after the end, as responses are kept for long. */
   ended?(): BodyControl;
 }
 

@@ -1,8 +1,4 @@
-/**
- * A header block that cannot be decoded. The tables of both sides may differ from here on, so that the connection cannot go on:
- * COMPRESSION_ERROR.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.3}
- */
+/** A header block that cannot be decoded, after which both tables may differ. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.3} */
 export class CompressionError extends Error {
   override readonly name: string = "CompressionError";
 }
@@ -34,9 +30,8 @@ function canonicalCodes(lengths: Uint8Array): Uint32Array {
   return codes;
 }
 
-// A tree of tables with 256 places each, one after the other: a place is looked up with the next 8 bits, and tells either the
-// symbol (its code's bits in this table << 8 | the byte), or the table to go on in (CHILD | its number). All that is common
-// has 8 bits at most: one look a symbol.
+// A tree of tables with 256 places each, one after the other: the place of the next 8 bits has either the symbol
+// (its code's bits in this table << 8 | the byte), or the table to go on in (CHILD | its number).
 const CHILD = 0x8000;
 const END = 0x7fff;
 const TREE: Uint16Array = tree();
