@@ -51,17 +51,12 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
     this.#readable.destroy(reason === undefined ? undefined : toError(reason, "The stream was cancelled"));
   }
 
+  /** Takes one chunk: what this stream had in its queue, no other reader of the readable would get. */
   #read(): void {
-    const readable = this.#readable;
-    // Limited, since a read may make more data available at once, and such a source would block the event loop.
-    let left = readable.readableLength;
-    do {
-      const chunk: unknown = readable.read();
-      if (chunk === null) return;
-      this.#isWanted = false;
-      left -= readable.readableObjectMode ? 1 : (chunk as Uint8Array | string).length;
-      this.#controller.enqueue(this.#toChunk(chunk));
-    } while (left > 0 && !this.#isOver);
+    const chunk: unknown = this.#readable.read();
+    if (chunk === null) return;
+    this.#isWanted = false;
+    this.#controller.enqueue(this.#toChunk(chunk));
   }
 
   #toChunk(chunk: unknown): R {
@@ -81,6 +76,7 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
   }
 
   readonly #onReadable = (): void => {
+    this.#isWanted &&= this.stream!.locked; // else the read that wanted it was given up, and others may take it
     if (this.#isWanted && !this.#isOver) this.#read();
     else this.#stopListeningForData();
   };
@@ -111,9 +107,9 @@ function leftError(): Error {
  * Makes a ReadableStream of a readable of `node:stream`: a request of `node:http` or `node:http2`, a socket, a file,
  * standard input.
  *
- * Chunks are Uint8Arrays; strings if the readable has an encoding; what the readable gives if it is in object mode. All
- * that the readable has buffered is taken at once, when the stream is read. Until then the stream takes nothing: how far
- * ahead the readable reads is for its own high-water mark to say.
+ * Chunks are Uint8Arrays; strings if the readable has an encoding; what the readable gives if it is in object mode. The
+ * stream takes none of them before it is asked for: how far ahead the readable reads is for its own high-water mark to
+ * say.
  *
  * The stream is no byte stream: that would have to detach the chunks' buffers, and Node lets small chunks share one.
  *

@@ -4,7 +4,8 @@ import { connect } from "node:net";
 import { PassThrough, Readable } from "node:stream";
 import { describe, it } from "node:test";
 import { fromNodeReadable, fromNodeWritable } from "../../lib/node/mod.ts";
-import { WritableStream } from "../../lib/streams/mod.ts";
+import { BatchedWritableStream, readBatches } from "../../lib/batch/mod.ts";
+import { type ReadableStream as Readings, WritableStream } from "../../lib/streams/mod.ts";
 import { pause, until, within } from "../support/waits.ts";
 import { withHttp2Server, withHttpServer } from "./loopback.ts";
 
@@ -113,6 +114,75 @@ describe("fromNodeReadable() of a readable", () => {
     await fromNodeReadable(silent).cancel();
     assert.equal(silent.destroyed, true);
   });
+
+  /** Ways to take some chunks, and to leave the rest: each returns what it took. */
+  const leaves: Readonly<Record<string, (stream: Readings<string>) => Promise<string[]>>> = {
+    async reader(stream) {
+      const reader = stream.getReader();
+      const { value } = await reader.read();
+      reader.releaseLock();
+      return [value!];
+    },
+    async "reader that has asked for more"(stream) {
+      const reader = stream.getReader();
+      const { value } = await reader.read();
+      reader.read().then(({ value }) => value && more.push(value), () => {});
+      reader.releaseLock();
+      const more = [value!];
+      await pause(1);
+      return more;
+    },
+    async loop(stream) {
+      for await (const chunk of stream.values({ preventCancel: true })) return [chunk];
+      return [];
+    },
+    async "readBatches()"(stream) {
+      for await (const batch of readBatches(stream, { maxChunks: 2, preventCancel: true })) return batch;
+      return [];
+    },
+    async pipe(stream) {
+      const taken: string[] = [];
+      const stop = new AbortController();
+      const write = (chunk: string): void => (taken.push(chunk), stop.abort());
+      await stream.pipeTo(new WritableStream({ write }), { signal: stop.signal, preventCancel: true }).catch(() => {});
+      return taken;
+    },
+    async "pipe of batches"(stream) {
+      const taken: string[] = [];
+      const stop = new AbortController();
+      const writev = (chunks: string[]): void => (taken.push(...chunks), stop.abort());
+      const destination = new BatchedWritableStream({ writev }, { highWaterMark: 3 });
+      const prevent = { preventAbort: true, preventCancel: true, preventClose: true };
+      await stream.pipeTo(destination, { signal: stop.signal, ...prevent }).catch(() => {});
+      await destination.close();
+      return taken;
+    },
+  };
+
+  for (const [way, take] of Object.entries(leaves)) {
+    it(`leaves to others, after a ${way}, what was not taken, however much was there`, async () => {
+      for (const objectMode of [true, false]) {
+        for (const buffered of [0, 1, 5, 12]) {
+          const sent = Array.from({ length: 12 }, (_, i) => `<${i}>`);
+          const readable = new Readable({ objectMode, encoding: objectMode ? undefined : "utf8", read(): void {} });
+          for (const chunk of sent.slice(0, buffered)) readable.push(chunk);
+          const taking = take(fromNodeReadable<string>(readable));
+          for (const chunk of sent.slice(buffered, buffered + 1)) readable.push(chunk);
+          const taken = await within(taking, way);
+          for (const chunk of sent.slice(buffered + 1)) readable.push(chunk);
+          readable.push(null);
+          const rest: string[] = [];
+          readable.on("data", (chunk) => rest.push(chunk));
+          if (!readable.readableEnded) await within(once(readable, "end"), "the rest");
+          assert.equal(
+            [...taken, ...rest].join(""),
+            sent.join(""),
+            `${buffered} of ${objectMode ? "objects" : "text"}`,
+          );
+        }
+      }
+    });
+  }
 
   it("leaves no listener behind", async () => {
     const ended = Readable.from(["a"]);
