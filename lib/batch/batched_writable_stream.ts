@@ -97,7 +97,7 @@ export interface BatchedUnderlyingSink<W = unknown> {
  * ```
  */
 export interface FailedChunks {
-  /** The indexes of the chunks that could not be written. */
+  /** The indexes of the chunks that could not be written, in any order. */
   readonly failed: readonly number[];
   /**
    * The reason.

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import fc from "fast-check";
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { RotatingFileWritable } from "../../lib/files/mod.ts";
 import { until, within } from "../support/waits.ts";
@@ -99,11 +100,18 @@ test("an abort ends the retries", async () => {
   assert.equal(calls, 1);
 });
 
-test("a chunk that is told to have failed twice is written again once", async () => {
-  const writev = (chunks: number[]) => ({ failed: chunks.length === 3 ? [2, 0, 2] : [] });
-  const { batches, told } = await written(3, { retry: { attempts: 1, delay: 0 }, writev });
-  assert.deepEqual(batches, [[0, 1, 2], [2, 0]]);
-  assert.deepEqual(told, ["written"]);
+test("chunks that failed are written again in their order, and given up in it, each once, however they are told", async () => {
+  const failures = fc.array(fc.nat(7), { minLength: 1, maxLength: 12 });
+  const property = fc.asyncProperty(failures, async (failed) => {
+    const expected = [...new Set(failed)].sort((one, other) => one - other);
+    const writev = (chunks: number[]) => ({ failed: chunks.length === 8 ? failed : [...chunks.keys()].reverse() });
+    const left: number[][] = [];
+    const onFailed = (chunks: number[]): void => void left.push(chunks);
+    const { batches } = await written(8, { retry: { attempts: 1, delay: 0 }, writev, onFailed });
+    assert.deepEqual(batches[1], expected);
+    assert.deepEqual(left, [expected]);
+  });
+  await fc.assert(property, { numRuns: 30, examples: [[[2, 0, 2]]] });
 });
 
 test("whatever else writev() returns means that all chunks are written", async () => {

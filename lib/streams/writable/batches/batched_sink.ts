@@ -99,6 +99,7 @@ function failuresOf(result: unknown, count: number): Failures | undefined {
     );
   });
   if (indexes.length === 0) return undefined;
+  indexes.sort((one, other) => one - other); // chunks keep their order
   return { indexes, reason: reason ?? new Error(`${indexes.length} of ${count} chunks could not be written`) };
 }
 
