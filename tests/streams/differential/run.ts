@@ -50,7 +50,9 @@ function newTally(): Tally {
 
 async function compete(contest: Contest, program: Program, tally: Tally): Promise<void> {
   tally.programs++;
-  const verdict = await judge(program, contest);
+  let verdict = await judge(program, contest);
+  // A machine that stalls for 40 ms has pipes wait for other turns, and a program go on meanwhile: not so twice.
+  if (verdict.outcome === "different") verdict = await judge(program, contest);
   if (verdict.outcome === "same") {
     tally.same++;
   } else if (verdict.outcome === "explained") {
