@@ -160,12 +160,7 @@ function wholeNumber(): Member<number, undefined> {
 }
 
 /** Returns the options of all that compresses, except the format, on which their ranges depend. */
-function compressMembers(): {
-  readonly level: Member<number, undefined>;
-  readonly windowLog: Member<number, undefined>;
-  readonly dictionary: Member<ArrayBufferView | ArrayBufferLike, undefined>;
-  readonly checksum: Member<boolean, false>;
-} {
+function compressMembers() {
   return { level: wholeNumber(), windowLog: wholeNumber(), dictionary: bytesMember(), checksum: bool(false) };
 }
 
@@ -175,12 +170,7 @@ const MAX_WINDOW = 2 ** 27;
 const WEB_WINDOW = 2 ** 23;
 
 /** Returns the options of all that decompresses, except the format. */
-function decompressMembers(): {
-  readonly maxSize: Member<number, number>;
-  readonly maxWindow: Member<number, undefined>;
-  readonly padding: Member<boolean, false>;
-  readonly dictionary: Member<ArrayBufferView | ArrayBufferLike, undefined>;
-} {
+function decompressMembers() {
   return {
     maxSize: bytes(Infinity),
     maxWindow: integer(MIN_WINDOW, MAX_WINDOW),
@@ -297,19 +287,8 @@ function parametersOf(
     throw new TypeError(`${format} needs a dictionary: pass the bytes as dictionary`);
   }
   if (need === "none" && bytes) throw new TypeError(`a dictionary does not apply to ${format}: use zstd or brotli`);
-  return {
-    format,
-    family,
-    direction,
-    index,
-    level: 0,
-    window: 0,
-    size: -1,
-    whole,
-    checksum: false,
-    lean: false,
-    dictionary: bytes,
-  };
+  const usual = { level: 0, window: 0, size: -1, checksum: false, lean: false };
+  return { ...usual, format, family, direction, index, whole, dictionary: bytes };
 }
 
 /** Copies the dictionary for sessions that open later, since its owner may change or transfer it before. */

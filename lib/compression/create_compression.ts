@@ -25,12 +25,7 @@ export function answerWithTemplate(settings: Settings, req: IncomingMessage, res
   return true;
 }
 
-function answerFor(
-  settings: Settings,
-  method: string,
-  url: string,
-  accepted: string | null | undefined,
-): { readonly bytes: Uint8Array<ArrayBuffer>; readonly fields: Readonly<Record<string, string>> } | undefined {
+function answerFor(settings: Settings, method: string, url: string, accepted: string | null | undefined) {
   if (method !== "GET" && method !== "HEAD") return undefined;
   const served = settings.dictionaries?.served(url);
   if (served === undefined) return undefined;

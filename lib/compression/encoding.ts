@@ -141,11 +141,7 @@ export function encodeWhole(settings: Settings, encoding: Encoding, bytes: Uint8
 }
 
 /** Compresses with the runtime's own codec, where that is faster than WebAssembly. */
-function wholeByRuntime(
-  coding: Encoding["coding"],
-  level: number,
-  bytes: Uint8Array,
-): Uint8Array<ArrayBuffer> | undefined {
+function wholeByRuntime(coding: Encoding["coding"], level: number, bytes: Uint8Array) {
   if (coding === "gzip") return nativeGzip(bytes, level);
   if (coding === "br") return nativeBrotli(bytes, level, brotliWindowLog(bytes.length));
   return coding === "zstd" ? nativeZstd(bytes, level) : undefined;

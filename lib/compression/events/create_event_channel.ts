@@ -225,10 +225,7 @@ class Channel implements Reports {
   }
 
   /** Chooses a subscriber's coding, and encodes its opening: uncompressed if the codec fails. */
-  #admit(
-    accepted: string | null | undefined,
-    lastEventId: string | null | undefined,
-  ): { readonly coding: ChannelCoding | undefined; readonly opening: Opening } {
+  #admit(accepted: string | null | undefined, lastEventId: string | null | undefined) {
     this.#flush(); // it gets that by the history, or not at all
     const id = lastEventId ? fromHeader(lastEventId) : undefined;
     const coding = likedBest(this.#settings.codings, accepted, isChannelCodingLoaded);
