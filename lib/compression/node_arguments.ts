@@ -104,8 +104,20 @@ export function ignoreCalls(res: ServerResponse): void {
   }
 }
 
-/** Sets fields from the argument of `writeHead()`: an object, or an array of names and values, flat or in pairs. */
+/** Sets the fields of the argument of `writeHead()`, or none: those of a head that is refused are not for the next one. */
 export function setHeaders(res: ServerResponse, given: unknown): void {
+  const before = Object.entries(res.getHeaders());
+  try {
+    setEach(res, given);
+  } catch (error) {
+    for (const name of res.getHeaderNames()) res.removeHeader(name);
+    for (const [name, value] of before) res.setHeader(name, value!);
+    throw error;
+  }
+}
+
+/** Sets fields from an object, or an array of names and values, flat or in pairs. */
+function setEach(res: ServerResponse, given: unknown): void {
   if (!Array.isArray(given)) {
     for (const [name, value] of Object.entries(given ?? {})) {
       if (value !== undefined) res.setHeader(name, value as OutgoingHttpHeader);

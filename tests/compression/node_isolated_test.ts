@@ -427,6 +427,24 @@ test("a head that is refused throws where it is sent, and another response can f
   }
 });
 
+test("a head whose fields are refused leaves none of them to the next", async () => {
+  const fields = [["content-type", "text/html"], ["cache-control", "public"], ["x-title", "a\nb"]] as const;
+  const heads = [Object.fromEntries(fields), fields.flat()];
+  const served = await protocols["http/1.1"](compressed((req, res) => {
+    if (req.url === "/1") res.setHeader("x-before", "1").setHeader("cache-control", "no-store");
+    for (const head of heads) assert.throws(() => res.writeHead(200, head as string[]), { code: "ERR_INVALID_CHAR" });
+    res.writeHead(500, { "content-type": "text/plain" });
+    res.end("failed");
+  }));
+  for (const [path, control, before] of [["/0", undefined, undefined], ["/1", "no-store", "1"]]) {
+    const { status, headers } = await get(served, { path, accepted: "gzip" });
+    assert.equal(status, 500);
+    assert.equal(headers["content-type"], "text/plain");
+    assert.equal(headers["cache-control"], control);
+    assert.equal(headers["x-before"], before);
+  }
+});
+
 test("end(false) ends the encoded body where it is taken for no chunk", async () => {
   const served = await protocols["http/1.1"](compressed((_, res) => {
     html(res);
