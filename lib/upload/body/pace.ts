@@ -1,3 +1,4 @@
+import { afterPoll } from "../../runtime/mod.ts";
 import { Interval, Timer } from "../../timers/mod.ts";
 import type { InnerOptions, SaveBodyOptions } from "./upload_options.ts";
 import { UploadError } from "./upload_error.ts";
@@ -19,7 +20,7 @@ export class Deadlines {
     signal?.addEventListener("abort", this.#onAbort);
     if (timeout !== Infinity) {
       const words = `The body was not received within ${timeout} ms`;
-      this.#timer = new Timer(() => this.#end(new UploadError("TIMEOUT", words)));
+      this.#timer = new Timer(() => this.#end(new UploadError("TIMEOUT", words)), { afterPoll });
       this.#timer.start(timeout);
     }
     if (this.#watch.interval !== Infinity) this.#looks = new Interval(this.#watch.interval, () => this.#look());
