@@ -1,6 +1,5 @@
-import { copySource, findObject, putObject, storeObject } from "./request/objects.ts";
+import { copySource, findObject, putObject } from "./request/objects.ts";
 import { bytesBody } from "./request/signed_request.ts";
-import type { Store } from "./request/store.ts";
 import { S3Error } from "./s3_error.ts";
 import { conditionsOf, fieldsOf, type S3Object, type S3PutOptions, type S3Stored } from "./s3_object.ts";
 import { objectStream } from "./object_readable.ts";
@@ -56,34 +55,22 @@ async function copyOne(
   fields: Fields,
   options: S3PutOptions,
 ): Promise<S3Stored> {
-  const isConditional = Object.keys(conditionsOf(options)).length > 0;
-  if (source.size <= MOST && !isConditional) return await copyWhole(context.store, source, to, changed, options);
-  if (source.size > LEAST_SIZE) return await storeParts(context, partsOf([source], PART), to, fields, options);
-  const range = { ...source, start: 0, end: source.size };
-  return await gathered(context, 1, [range], options.signal, (part) => {
-    return putObject(context.store, to, part, options, fields);
-  });
-}
-
-/** @param fields The fields of the copy. Default: those of the object. */
-async function copyWhole(
-  store: Store,
-  source: JoinedObject,
-  to: string,
-  fields: Fields | undefined,
-  options: S3PutOptions,
-): Promise<S3Stored> {
-  const headers = {
-    ...fields,
-    "x-amz-copy-source": copySource(store, source.key),
-    "x-amz-copy-source-if-match": source.etag,
-    "x-amz-metadata-directive": fields === undefined ? "COPY" : "REPLACE",
-  };
-  const request = { method: "PUT", action: "copy to", key: to, headers, isSlow: true, signal: options.signal } as const;
-  const { size, etag } = source;
-  return await storeObject(store, request, size, (answer) => answer.etagIn("CopyObjectResult"), (there) => {
-    return there.etag === etag && there.size === size;
-  });
+  const { store } = context;
+  const { key, size, etag } = source;
+  const { signal } = options;
+  if (size <= MOST && Object.keys(conditionsOf(options)).length === 0) {
+    const headers = {
+      ...changed,
+      "x-amz-copy-source": copySource(store, key),
+      "x-amz-copy-source-if-match": etag,
+      "x-amz-metadata-directive": changed === undefined ? "COPY" : "REPLACE",
+    };
+    const request = { method: "PUT", action: "copy to", key: to, headers, isSlow: true, signal } as const;
+    return { key: to, size, etag: await store.send(request, (answer) => answer.etagIn("CopyObjectResult")) };
+  }
+  if (size > LEAST_SIZE) return await storeParts(context, partsOf([source], PART), to, fields, options);
+  const whole = { ...source, start: 0, end: size };
+  return await gathered(context, 1, [whole], signal, (part) => putObject(store, to, part, options, fields));
 }
 
 /** Joins objects into one, in parts of one size, as R2 requires: bytes around the ends of objects are downloaded. */

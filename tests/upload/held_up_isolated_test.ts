@@ -9,7 +9,7 @@ import { inFolder } from "../support/folders.ts";
 import { within } from "../support/waits.ts";
 
 const BYTES = 100_000;
-/** A sender in a thread of its own, which sends the rest of a body once it is told. */
+/** A sender in a thread of its own, which sends the rest of a body on a signal. */
 const SENDER = `
   const { connect } = require("node:net");
   const { workerData: { port, told } } = require("node:worker_threads");

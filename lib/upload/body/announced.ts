@@ -1,4 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { type DigestAlgorithm, formatDigest, parseDigests } from "../../semantics/mod.ts";
 import { type BodySource, fieldOf, isDecoded } from "./body_source.ts";
 import { UploadError } from "./upload_error.ts";
@@ -71,13 +72,9 @@ export function announcedOf(source: BodySource, options: SaveBodyOptions): Annou
   if (expectedBytes !== undefined && expectedBytes > maxBytes) {
     throw new UploadError("TOO_LARGE", `The body has ${expectedBytes} bytes, and at most ${maxBytes} are accepted`);
   }
-  const digests = new Map<string, ReadonlyMap<DigestAlgorithm, string>>();
-  for (const name of verify ? DIGEST_FIELDS : []) {
-    const value = field(name.toLowerCase());
-    if (value !== undefined) digests.set(name, parseDigestField(name, value));
-  }
-  const announced = verify ? announcedTrailerDigests(source) : [];
-  return { expectedBytes, digests, trailerDigests: trailerDigestsOf(source, announced, digests) };
+  if (!verify) return { expectedBytes, digests: new Map(), trailerDigests: undefined };
+  const digests = digestsIn(field);
+  return { expectedBytes, digests, trailerDigests: trailerDigestsOf(source, digests) };
 }
 
 function contentLength(value: string | undefined): number | undefined {
@@ -108,58 +105,42 @@ export function requireExpected(bytes: number, { expectedBytes }: Announced): vo
 
 const DIGEST_FIELDS: readonly string[] = ["Content-Digest", "Repr-Digest"];
 
-/** Trailers as `node:http` and `node:http2` give them, complete at the end of the body. */
-type Trailers = Readonly<Record<string, string | string[] | undefined>>;
-
-/**
- * The digest fields that the sender announces for its trailer section; `Digester` needs their algorithms before the
- * first byte.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-6.6.2}
- */
-function announcedTrailerDigests(source: BodySource): string[] {
-  if (source instanceof Response) return [];
-  const names = (fieldOf(source, "trailer") ?? "").toLowerCase().split(/[ \t]*,[ \t]*/);
-  return DIGEST_FIELDS.filter((name) => names.includes(name.toLowerCase()));
+function digestsIn(field: (name: string) => string | undefined): Digests {
+  const found = new Map<string, ReadonlyMap<DigestAlgorithm, string>>();
+  for (const name of DIGEST_FIELDS) {
+    const value = field(name.toLowerCase());
+    if (value !== undefined) found.set(name, parseDigestField(name, value));
+  }
+  return found;
 }
 
 /**
- * Returns a function that reads the digests in the trailer section of a body; undefined if none are announced for it
- * alone.
+ * Returns a function that reads the digests in the trailer section of a body, once that has ended; undefined if the
+ * sender announces none. `Digester` needs their algorithms before the first byte.
  *
- * @throws {UploadError} `TRAILER_DIGEST` if a digest is announced for trailers of a `Request`, which cannot be read.
+ * @throws {UploadError} `TRAILER_DIGEST` if one is announced for trailers of a `Request`, which cannot be read; by the
+ * function, `BAD_DIGEST` if a field is malformed, or missing: proxies may drop trailers.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-6.6.2}
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9530#section-6.5}
  */
-function trailerDigestsOf(
-  source: BodySource,
-  announced: readonly string[],
-  header: Digests,
-): (() => Digests) | undefined {
+function trailerDigestsOf(source: BodySource, header: Digests): Announced["trailerDigests"] {
+  if (source instanceof Response) return undefined;
+  const names = (fieldOf(source, "trailer") ?? "").toLowerCase().split(/[ \t]*,[ \t]*/);
+  const announced = DIGEST_FIELDS.filter((name) => names.includes(name.toLowerCase()));
   const required = announced.filter((name) => !header.has(name));
-  const canBeSeen = (source as { trailers?: unknown } | undefined | null)?.trailers !== undefined;
-  if (canBeSeen) return announced.length > 0 ? () => digestsIn(source, required) : undefined;
+  if (announced.length > 0 && (source as { trailers?: unknown }).trailers !== undefined) {
+    return () => {
+      const found = digestsIn((name) => fieldOf({ headers: (source as IncomingMessage).trailers } as BodySource, name));
+      const missing = required.find((name) => !found.has(name));
+      if (missing === undefined) return found;
+      const words = "did not come: a proxy may have dropped it";
+      throw new UploadError("BAD_DIGEST", `The ${missing} that the sender announced for the trailers ${words}`);
+    };
+  }
   if (required.length === 0) return undefined;
   const message = `The ${required[0]} of the body is announced for its trailers, which this server cannot see: ` +
     "send it in the header, or announce none";
   throw new UploadError("TRAILER_DIGEST", message);
-}
-
-/**
- * The digests in the trailer section, by the field that carries them.
- *
- * @throws {UploadError} `BAD_DIGEST` if a field is malformed, or a required one missing: proxies may drop trailers.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9530#section-6.5}
- */
-function digestsIn(source: BodySource, required: readonly string[]): Digests {
-  const { trailers } = source as unknown as { readonly trailers: Trailers };
-  const found = new Map<string, ReadonlyMap<DigestAlgorithm, string>>();
-  for (const name of DIGEST_FIELDS) {
-    const value = trailers[name.toLowerCase()];
-    if (value !== undefined) found.set(name, parseDigestField(name, Array.isArray(value) ? value.join(", ") : value));
-  }
-  const missing = required.find((name) => !found.has(name));
-  if (missing === undefined) return found;
-  const message = `The ${missing} that the sender announced for the trailers did not come: a proxy may have dropped it`;
-  throw new UploadError("BAD_DIGEST", message);
 }
 
 /** @throws {UploadError} `BAD_DIGEST` if the value of the field is malformed or a digest of the wrong length. */

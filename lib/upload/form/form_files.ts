@@ -15,16 +15,15 @@ import {
   tooLarge,
 } from "./form_options.ts";
 
-/** UTF-8 always: neither a field `_charset_` nor a part's `charset` changes that, as in `Request.formData()`. */
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
 /** The text fields of a form: the one that is received, and those before it. */
 export class FormFields implements PartTarget {
   readonly data: FormData = new FormData();
   readonly #limits: FormLimits;
+  /** UTF-8 always: neither a field `_charset_` nor a part's `charset` changes that, as in `Request.formData()`. */
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #name = "";
-  /** The text of the field that is received, and room. */
-  #text = new Uint8Array(256);
+  /** The text of the field that is received, and its bytes so far. */
+  #text = "";
   #length = 0;
   #total = 0;
 
@@ -34,6 +33,7 @@ export class FormFields implements PartTarget {
 
   begin(name: string): this {
     this.#name = name;
+    this.#text = "";
     this.#length = 0;
     this.#count(Buffer.byteLength(name));
     return this;
@@ -42,19 +42,17 @@ export class FormFields implements PartTarget {
   write(pieces: readonly Uint8Array[]): void {
     const { maxFieldBytes } = this.#limits;
     for (const piece of pieces) {
-      const length = this.#length + piece.length;
-      if (length > maxFieldBytes) {
+      this.#length += piece.length;
+      if (this.#length > maxFieldBytes) {
         throw tooLarge(`The field ${shown(this.#name)} has`, maxFieldBytes, "bytes", "maxFieldBytes");
       }
       this.#count(piece.length);
-      this.#makeRoom(length);
-      this.#text.set(piece, this.#length);
-      this.#length = length;
+      this.#text += this.#decoder.decode(piece, { stream: true });
     }
   }
 
   end(): void {
-    this.data.append(this.#name, decoder.decode(this.#text.subarray(0, this.#length)));
+    this.data.append(this.#name, this.#text + this.#decoder.decode());
   }
 
   #count(bytes: number): void {
@@ -63,13 +61,6 @@ export class FormFields implements PartTarget {
     if (this.#total <= maxFieldsBytes) return;
     const what = `The fields of the form up to ${shown(this.#name)} have`;
     throw tooLarge(what, maxFieldsBytes, "bytes", "maxFieldsBytes");
-  }
-
-  #makeRoom(length: number): void {
-    if (length <= this.#text.length) return;
-    const larger = new Uint8Array(Math.max(length, 2 * this.#text.length));
-    larger.set(this.#text.subarray(0, this.#length));
-    this.#text = larger;
   }
 }
 
