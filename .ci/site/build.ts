@@ -95,7 +95,7 @@ function overviewOf(groups: readonly Group[]): Sheet {
   const output = "guide/index.html";
   const lists = groups.map(({ name, pages }) => {
     const items = pages.filter(({ source }) => source !== "README.md").map((page) => {
-      const subpath = page.subpath ? ` <code>${page.subpath}</code>` : "";
+      const subpath = page.subpath ? `<code>${page.subpath}</code>` : "";
       const link = `<a href="${hrefTo(output, page.output)}">${escaped(page.title)}</a>`;
       return `<li><h3>${link}${subpath}</h3>\n<p>${escaped(summaryOf(page))}</p></li>`;
     });

@@ -120,7 +120,7 @@ export interface MenuGroup {
 export function guideMenu(groups: readonly Group[], output: string): string {
   const listed = groups.map(({ name, pages }) => ({
     name,
-    links: pages.map(({ title, output }) => ({ words: escaped(title), to: output })),
+    links: pages.map(({ title, output }) => ({ words: output === "index.html" ? "Home" : escaped(title), to: output })),
   }));
   return menu(listed, output, "Guide");
 }

@@ -61,12 +61,17 @@ export function readGroups(): Group[] {
     });
     return { name, pages };
   });
+  const examples = globSync("tests/examples/**/README.md", { cwd: root }).map((path) => path.replaceAll("\\", "/"))
+    .sort((a, b) => a.length - b.length || (a < b ? -1 : 1)).map((path) =>
+      withFiles(page(path, exampleOutputOf(path)))
+    );
   const listed = new Set(parts.flatMap(({ pages }) => pages.map(({ source }) => source)).concat(start));
   const lost = files.filter((path) => !listed.has(path));
   if (lost.length > 0) throw new Error(`${lost.join(", ")}: name the folder in .ci/site/pages.ts`);
   return [
     { name: "Start", pages: [page("README.md", "index.html"), ...start.map((path) => page(path, outputOf(path)))] },
     ...parts,
+    { name: "Examples", pages: examples },
     { name: "Project", pages: Object.entries(PROJECT).map(([source, output]) => page(source, output)) },
   ];
 }
@@ -77,14 +82,41 @@ function outputOf(source: string): string {
   return `guide/${name.replaceAll("/", "-").replaceAll("_", "-")}.html`;
 }
 
+function exampleOutputOf(source: string): string {
+  return `guide/${source.slice("tests/".length, -"/README.md".length).replaceAll("/", "-")}.html`;
+}
+
+/** The languages of an example's files, by the end of their names; others are left out. */
+const LANGUAGES: readonly (readonly [RegExp, string])[] = [
+  [/\.(?:ts|js)$/, "ts"],
+  [/\.jsonc?$/, "json"],
+  [/\.html$/, "html"],
+  [/Dockerfile$/, "text"],
+];
+
+/** Adds the files of an example to its page. */
+function withFiles(page: Page): Page {
+  const folder = join(root, dirname(page.source));
+  if (dirname(page.source) === "tests/examples") return page;
+  const blocks = globSync("**/*", { cwd: folder }).sort().flatMap((path) => {
+    const [, language] = LANGUAGES.find(([pattern]) => pattern.test(path)) ?? [];
+    if (language === undefined || path.includes("node_modules")) return [];
+    const code = readFileSync(join(folder, path), "utf8").trimEnd();
+    return [`### ${path.replaceAll("\\", "/")}\n\n\`\`\`${language}\n${code}\n\`\`\``];
+  });
+  return { ...page, text: `${page.text}\n## Its files\n\n${blocks.join("\n\n")}\n` };
+}
+
 function titleOf(text: string): string {
   return /^# (.*)$/m.exec(text)?.[1].replaceAll("`", "") ?? "";
 }
 
-/** Returns the first paragraph of a page as plain text, up to the end of a sentence; empty if it begins with others. */
+/** Returns the first sentence of a page as plain text; of a page that begins otherwise, its headings. */
 export function summaryOf({ text }: Page): string {
   const [paragraph = ""] = text.replace(/^# .*\n+/, "").replace(/<!--[^]*?-->\s*/g, "").split(/\n\n/);
-  if (/^[|#`![]/.test(paragraph) && !/^[`[]\S/.test(paragraph)) return "";
+  if (/^(?:[|#!]|```)/.test(paragraph)) {
+    return [...text.matchAll(/^##+ (.*)$/gm)].slice(0, 9).map(([, words]) => words.replaceAll("`", "")).join(" · ");
+  }
   const plain = paragraph.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "").replace(/\s+/g, " ").trim();
   return /^.{40,}?[.:](?=\s|$)/.exec(plain)?.[0].replace(/:$/, ".") ?? plain;
 }

@@ -76,9 +76,21 @@ test("a release is what a tag vX.Y.Z starts, and is published when its versions 
   assert.ok(commands(jsr).includes("npx --no-install deno publish --allow-dirty"));
 });
 
+test("a release publishes the site that the packed build makes, once the package is there", () => {
+  const { pack, site } = release.jobs;
+  const runs = commands(pack);
+  assert.ok(
+    runs.includes("node .ci/site/build.ts") && runs.indexOf("npm pack") < runs.indexOf("node .ci/site/build.ts"),
+  );
+  const upload = pack.steps!.find(({ uses }) => uses?.startsWith("actions/upload-pages-artifact@"));
+  assert.equal(upload?.with?.path, "site");
+  assert.deepEqual(site.needs, ["npm", "jsr"]);
+  assert.deepEqual(site.steps!.map(({ uses }) => uses?.split("@")[0]), ["actions/deploy-pages"]);
+});
+
 test("jobs that may publish run no code of development dependencies but Deno's installer", () => {
   for (const job of Object.values(release.jobs).filter(({ permissions }) => permissions?.["id-token"])) {
-    assert.equal(job.environment, "release");
+    assert.equal(job.environment, job === release.jobs.site ? "github-pages" : "release");
     for (const run of commands(job).filter((run) => /^npm (ci|i|install|rebuild|run|publish)\b/.test(run))) {
       assert.match(run, /--ignore-scripts|^npm rebuild deno$/);
     }
@@ -91,6 +103,7 @@ test("jobs may do no more than they have to", () => {
     "release.yml, announce": { contents: "write" },
     "release.yml, npm": { "id-token": "write" },
     "release.yml, jsr": { ...read, "id-token": "write" },
+    "release.yml, site": { "id-token": "write", pages: "write" },
   };
   assert.deepEqual(workflows.get("ci.yml")!.permissions, read);
   assert.deepEqual(release.permissions, {});
