@@ -62,7 +62,7 @@ sizes to the byte.</p>
 <span><b>Drop the former version</b>: files of the same names, or one file for the one above</span>
 </label>
 <p id="former-names" class="note"></p>
-<p id="folders" class="note" hidden>The former files are in the folder <code>previous</code>.</p>
+<p id="folders" class="note" hidden>The former files are in the folder <code>previous</code>, by the same names.</p>
 <div id="deltas" class="table" tabindex="0" hidden><table>
 <thead><tr><th scope="col">file</th><th scope="col" class="number">bytes</th><th scope="col" class="number">brotli</th><th
 scope="col" class="number">dcb</th><th scope="col" class="number">zstd</th><th scope="col" class="number">dcz</th></tr></thead>

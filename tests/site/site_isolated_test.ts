@@ -175,5 +175,8 @@ test(
       await page.keyboard.press("Enter");
       await page.waitForURL(/guide\/(?:static|cli)/);
     }
+    // Browsers run no workers of files, and the page says so.
+    await page.goto(pathToFileURL(join(site, "playground.html")).href);
+    assert.ok(await page.locator("#needs").isVisible());
   },
 );

@@ -24,10 +24,16 @@ function load(codec: Codec): Promise<void> {
   const name = MODULES[codec];
   const known = loading.get(name);
   if (known) return known;
-  const fresh = WebAssembly.compileStreaming(fetch(new URL(`millrace/wasm/${name}.wasm`, import.meta.url)))
-    .then(provide);
+  const fresh = fetchModule(name).then(provide);
   loading.set(name, fresh);
   return fresh;
+}
+
+/** Compiles a codec, whichever media type the server gives it. */
+async function fetchModule(name: string): Promise<WebAssembly.Module> {
+  const response = await fetch(new URL(`millrace/wasm/${name}.wasm`, import.meta.url));
+  if (!response.ok) throw new Error(`${response.url}: ${response.status}`);
+  return await WebAssembly.compile(await response.arrayBuffer());
 }
 
 /** Returns the size of what the browser's own codec makes; undefined if it has none. */
