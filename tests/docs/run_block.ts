@@ -40,7 +40,9 @@ export async function runBlock(block: Block, options: RunOptions): Promise<strin
 export async function runTogether(blocks: readonly Block[], options: RunOptions): Promise<string[][]> {
   const folders: WorkFolder[] = [];
   try {
-    for (const { path, line } of blocks) folders.push(await makeWorkFolder(`${basename(path)}-${line}`, options));
+    for (const { path, line } of blocks) {
+      folders.push(await makeWorkFolder(`${basename(path)}-${line}`, options, path.endsWith(".md")));
+    }
     return await runIn(folders, blocks, options);
   } finally {
     for (const folder of folders) folder.remove();

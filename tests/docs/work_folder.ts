@@ -37,13 +37,26 @@ export const leadingArguments: Readonly<Record<RuntimeName, readonly string[]>> 
   deno: ["run", "-A", "--no-check", "--quiet"],
 };
 
-/** Makes a copy of the fixture below the project's folder. */
-export async function makeWorkFolder(name: string, { project, origin }: RunOptions): Promise<WorkFolder> {
+/** Builds of a site, which are there for a page's blocks beside an empty `uploads`; all other files they make themselves. */
+const FOR_PAGES = ["dist", "dist-deployed"];
+
+/**
+ * Makes a copy of the fixture below the project's folder.
+ *
+ * @param isForPage Whether it is as the folder of a user who reads a page.
+ */
+export async function makeWorkFolder(
+  name: string,
+  { project, origin }: RunOptions,
+  isForPage = false,
+): Promise<WorkFolder> {
   const blocks = join(project, "blocks");
   mkdirSync(blocks, { recursive: true });
   const outer = mkdtempSync(join(blocks, `${name}-`));
   const path = join(outer, "work");
-  cpSync(join(here, "fixture"), path, { recursive: true });
+  for (const name of isForPage ? FOR_PAGES : ["."]) {
+    cpSync(join(here, "fixture", name), join(path, name), { recursive: true });
+  }
   mkdirSync(join(path, "uploads"));
   return {
     outer,

@@ -38,7 +38,7 @@ lines.closed.catch((error) => seen.unhandled.push(String(error)));
 const site = await createStaticHandler(join(folder, "dist"), { onWarning: () => {} });
 const compression = createCompression();
 await compression.ready();
-const client = new HttpClient({ timeout: 5000, retries: 1 });
+const client = new HttpClient({ timeout: 30_000, retries: 1 });
 const events = createEventChannel({ retry: 100 });
 const uploads = createUploadHandler({
   directory: join(folder, "uploads"),
@@ -90,10 +90,15 @@ async function answer(request: Request, id: string): Promise<Response> {
   if (route === "state") return Response.json({ ...seen, sample: sample(seen.requests) });
   if (route === "reload") return await site.reload().then(() => new Response("reloaded"));
   if (route === "user") {
-    const response = await client.fetch(`${upstream}/users/${word}`).catch(() => undefined);
-    const text = await response?.text().catch(() => undefined);
-    look(id);
-    return response?.ok && text !== undefined ? new Response(text) : new Response("no answer", { status: 502 });
+    try {
+      const response = await client.fetch(`${upstream}/users/${word}`);
+      const text = await response.text();
+      look(id);
+      return new Response(text, { status: response.ok ? 200 : 502 });
+    } catch (error) {
+      look(id);
+      return new Response(String(error), { status: 502 });
+    }
   }
   if (body === null) return new Response("no body", { status: 400 });
   if (route === "csv") {
