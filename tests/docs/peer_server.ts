@@ -48,7 +48,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
     return;
   }
   request.resume();
-  if (pathname === "/page.html") send(response, 200, "text/html; charset=utf-8", page);
+  if (pathname === "/" || pathname === "/page.html") send(response, 200, "text/html; charset=utf-8", page);
   else if (pathname === "/large") send(response, 200, "application/octet-stream", large);
   else if (pathname === "/log") log(response);
   else if (pathname === "/busy") busy(response);

@@ -44,13 +44,13 @@ test("a server that gets SIGTERM sends every response whole, stores uploads unde
       return status;
     };
     await until(() => get("/ready").then((status) => status === 200, () => false), "the server");
-    assert.equal(await get("/user"), 200);
+    assert.equal(await get("/other"), 200);
     const prices = await subscribe(origin);
     const upload = await Upload.start(port, noise(400_000));
 
     const traffic = Array.from({ length: 4 }, async (_, i) => {
       try {
-        while (await get("/ready") === 200) assert.equal(await get(i % 2 === 0 ? "/" : "/user"), 200);
+        while (await get("/ready") === 200) assert.equal(await get(i % 2 === 0 ? "/" : "/other"), 200);
       } catch (error) {
         assert.match(String(error) + (error as { code?: string }).code, NOT_ACCEPTED);
       }
