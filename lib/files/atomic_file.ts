@@ -103,10 +103,8 @@ type Settings = ReturnType<typeof atomicFileOptions>;
 /** Opens an {@linkcode AtomicFile} at a place that was looked at just before: another look costs up to 10 µs. */
 export let openAtomicFileAt: (place: Place, options: AtomicFileOptions) => Promise<AtomicFile>;
 
-interface CommitOptions extends Pick<NameOptions, "before" | "path"> {
-  /** Takes note of what undoes it: also if it fails, since the file may have its name all the same. */
-  readonly made?: Undoable[] | undefined;
-}
+/** `made` takes note of what undoes it: also if it fails, since the file may have its name all the same. */
+type CommitOptions = Pick<NameOptions, "before" | "path"> & { readonly made?: Undoable[] | undefined };
 
 export let commitFile: (file: AtomicFile, options: CommitOptions) => Promise<void>;
 
@@ -180,10 +178,8 @@ export class AtomicFile {
     const bits = settings.mode ?? (place.status?.isFile() ? place.status.mode : undefined);
     const mode = bits === undefined ? undefined : withoutGroup(bits);
     const options = { mode, atOnce: settings.atOnce };
-    const file =
-      await (settings.temporary === undefined
-        ? OpenFile.open(temporary, "wx+", options)
-        : openWrittenOver(temporary, 0, options));
+    const isOwn = settings.temporary === undefined;
+    const file = await (isOwn ? OpenFile.open(temporary, "wx+", options) : openWrittenOver(temporary, 0, options));
     return new AtomicFile(place, temporary, settings, file);
   }
 

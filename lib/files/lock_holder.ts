@@ -6,7 +6,7 @@ import { LOCK_IDENTITY } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
 import { withFileNow } from "./place.ts";
 import { isThreadAlive, processSpace, threadIdentity } from "./process_identity.ts";
-import { removeFileNow } from "./rename.ts";
+import { removeIfPossible } from "./rename.ts";
 
 const identity = RegExp(`^${LOCK_IDENTITY}`);
 
@@ -109,7 +109,7 @@ export function makeIfPossible(path: string): void {
 
 /** Removes the file of an expired holder, or, where only its user may, tells it of the loss; returns whether it could. */
 export function takeOver(path: string): boolean {
-  remove(path);
+  removeIfPossible(path);
   if (!existsSync(path)) return true;
   makeIfPossible(path + LOST);
   return existsSync(path + LOST);
@@ -122,14 +122,6 @@ export function markReleased(path: string, file: OpenFile | undefined): void {
     file?.truncate(RELEASED, path);
   } catch {
     // It stays as that of a holder that lives as long as the process.
-  }
-}
-
-export function remove(path: string): void {
-  try {
-    removeFileNow(path);
-  } catch {
-    // It is gone, or stays as what a dead holder left.
   }
 }
 

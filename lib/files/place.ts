@@ -17,7 +17,7 @@ import { basename, dirname, join } from "node:path";
 import { codeOf } from "./failure.ts";
 import { lastingPath } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
-import { removeFileNow, renameFile, renameFileNow, whileRefused } from "./rename.ts";
+import { removeIfPossible, renameFile, renameFileNow, whileRefused } from "./rename.ts";
 import { temporaryPath } from "./temporary.ts";
 
 /** The place where a file is to get its name, and its present holder. */
@@ -198,11 +198,7 @@ export function takeNameNow(from: string, to: string): void {
     if ((error as { code?: unknown }).code === "ENOENT") throw error;
     return renameFileNow(from, to); // a file system without links
   }
-  try {
-    removeFileNow(from);
-  } catch {
-    // The file has its name.
-  }
+  removeIfPossible(from);
 }
 
 function taken(from: string, to: string): Error {

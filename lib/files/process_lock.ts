@@ -13,7 +13,6 @@ import {
   makeIfPossible,
   markReleased,
   newLockName,
-  remove,
   takeOver,
   Turn,
   UNCHECKED,
@@ -21,7 +20,7 @@ import {
 } from "./lock_holder.ts";
 import { OpenFile } from "./open_file.ts";
 import { withFileNow } from "./place.ts";
-import { removeFileNow } from "./rename.ts";
+import { removeFileNow, removeIfPossible } from "./rename.ts";
 
 /** The interval at which a holder looks for other callers' requests for the lock, in ms. */
 const LOOK = 250;
@@ -192,7 +191,7 @@ export class ProcessLock {
       this.release();
       throw error;
     } finally {
-      remove(request);
+      removeIfPossible(request);
     }
   }
 
@@ -207,7 +206,9 @@ export class ProcessLock {
     }
     this.#begin();
     // Waiters that live make their requests again.
-    for (const holder of this.#files()) if (holder.isRequest && holder.inspect() !== "alive") remove(holder.path);
+    for (const holder of this.#files()) {
+      if (holder.isRequest && holder.inspect() !== "alive") removeIfPossible(holder.path);
+    }
     return undefined;
   }
 
@@ -218,7 +219,7 @@ export class ProcessLock {
       if (holder.isRequest) continue;
       const state = holder.inspect();
       if (state === "alive") return holder;
-      if (state === "dead") remove(holder.path);
+      if (state === "dead") removeIfPossible(holder.path);
       else if (watch.look(holder) !== "expired" || !takeOver(holder.path)) blocking.push(holder);
     }
     return blocking[0];
@@ -240,7 +241,7 @@ export class ProcessLock {
       this.#create();
     } catch (error) {
       if (!FULL.includes(codeOf(error))) throw error;
-      for (const holder of this.#files()) if (holder.inspect() === "dead") remove(holder.path);
+      for (const holder of this.#files()) if (holder.inspect() === "dead") removeIfPossible(holder.path);
       this.#create(); // in the room of a dead holder's
     }
     this.#shownAt = start;
@@ -260,7 +261,7 @@ export class ProcessLock {
 
   #removeFile(): void {
     held.delete(basename(this.#path));
-    remove(this.#path);
+    removeIfPossible(this.#path);
     if (existsSync(this.#path)) markReleased(this.#path, this.#file);
     void this.#file?.close();
     this.#file = undefined;
@@ -314,16 +315,14 @@ export class ProcessLock {
       held.delete(basename(former));
       removeFileNow(former); // no watcher sees the folder without both
     } catch (error) {
-      if (held.has(basename(this.#path)) && codeOf(error) !== "ENOENT") {
-        markReleased(former, file);
-        void file?.close();
-        return true;
+      if (!held.has(basename(this.#path)) || codeOf(error) === "ENOENT") {
+        removeIfPossible(this.#path);
+        held.delete(basename(this.#path));
+        if (this.#file !== file) void this.#file?.close();
+        [this.#path, this.#file] = [former, file];
+        return false;
       }
-      remove(this.#path);
-      held.delete(basename(this.#path));
-      if (this.#file !== file) void this.#file?.close();
-      [this.#path, this.#file] = [former, file];
-      return false;
+      markReleased(former, file);
     }
     void file?.close();
     return true;

@@ -4,10 +4,8 @@ import { passingRefusals } from "../runtime/mod.ts";
 import { sleep } from "../timers/mod.ts";
 import { codeOf } from "./failure.ts";
 
-/** The time for which a refusal is retried before it counts, in ms: scanners and downloads hold files for about a second. */
-const PATIENCE = 5000;
-/** The time for which a refusal is retried where the wait blocks the thread, in ms. */
-const BLOCKING_PATIENCE = 500;
+/** The ms for which a refusal is retried, and where that blocks the thread: scanners hold files for about a second. */
+const PATIENCE = { later: 5000, now: 500 };
 /** The first pause between attempts, and the longest, in ms. */
 const PAUSES = { first: 1, longest: 100 };
 
@@ -43,7 +41,7 @@ class Attempts {
 export async function whileRefused<T>(call: () => T | Promise<T>, patience: Patience = {}): Promise<T> {
   let attempts: Attempts | undefined;
   for (;;) {
-    attempts ??= new Attempts(patience, PATIENCE);
+    attempts ??= new Attempts(patience, PATIENCE.later);
     try {
       return await call();
     } catch (error) {
@@ -54,7 +52,7 @@ export async function whileRefused<T>(call: () => T | Promise<T>, patience: Pati
 
 /** Does what {@linkcode whileRefused} does, but blocks the thread meanwhile. */
 export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
-  const attempts = new Attempts(patience, BLOCKING_PATIENCE);
+  const attempts = new Attempts(patience, PATIENCE.now);
   for (;;) {
     try {
       return call();
@@ -92,19 +90,28 @@ export async function renameFile(
 }
 
 /** Renames a file as {@linkcode renameFile} does, synchronously: refusals block the thread for half a second at most. */
-export function renameFileNow(from: string, to: string, patience: Patience = {}): void {
+export function renameFileNow(from: string, to: string): void {
   whileRefusedNow(() => {
     try {
       renameSync(from, to);
     } catch (error) {
       throw allowReplacement(to, error);
     }
-  }, patience);
+  });
 }
 
 /** Removes a file, or a link, once no other process has it open: refusals block the thread for half a second at most. */
 export function removeFileNow(path: string): void {
   whileRefusedNow(() => unlinkSync(path));
+}
+
+/** Removes a file as {@linkcode removeFileNow} does, if that can be done. */
+export function removeIfPossible(path: string): void {
+  try {
+    removeFileNow(path);
+  } catch {
+    // It is gone, or is left to a sweep, or to the next holder of a lock.
+  }
 }
 
 /** Removes an empty folder as {@linkcode removeFileNow} does a file. */

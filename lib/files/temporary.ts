@@ -8,7 +8,7 @@ import { codeOf, failing, fileFailure } from "./failure.ts";
 import { linkFlag, OpenFile, type OpenFileOptions, showsOpenFiles } from "./open_file.ts";
 import { filePath, isTemporaryName, TEMPORARY } from "./names.ts";
 import { isThreadAlive, mainThreadStart, processSpace } from "./process_identity.ts";
-import { removeFileNow, renameFile, whileRefused } from "./rename.ts";
+import { renameFile, whileRefused } from "./rename.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 /** The file system's clock may be behind the process's by a tick, in ms. */
@@ -220,15 +220,6 @@ export async function removeTemporary(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     return codeOf(error) === "ENOENT";
-  }
-}
-
-/** Removes a temporary file as {@linkcode removeTemporary} does, at once. */
-export function removeTemporaryNow(path: string): void {
-  try {
-    removeFileNow(path);
-  } catch {
-    // It is gone, or is left to a sweep.
   }
 }
 

@@ -15,7 +15,8 @@ import {
   removeAbandonedTemporaries,
   temporaryPath,
 } from "../../lib/files/mod.ts";
-import { openUnnamed, removeTemporary, removeTemporaryNow, temporaryDirectory } from "../../lib/files/temporary.ts";
+import { removeIfPossible } from "../../lib/files/rename.ts";
+import { openUnnamed, removeTemporary, temporaryDirectory } from "../../lib/files/temporary.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 import { until, within } from "../support/waits.ts";
@@ -173,12 +174,12 @@ test("removeTemporary() removes a file, tells whether it is gone, and never fail
     assert.equal(await removeTemporary(path), true);
     await writeTree(folder, { [`${basename(path)}/inside`]: "" });
     assert.equal(await removeTemporary(path), false);
-    removeTemporaryNow(path);
+    removeIfPossible(path);
     assert.deepEqual(await readdir(path), ["inside"]);
     await rm(path, { recursive: true });
     await writeFile(path, "");
-    removeTemporaryNow(path);
-    removeTemporaryNow(path);
+    removeIfPossible(path);
+    removeIfPossible(path);
     assert.deepEqual(await readdir(folder), []);
   }));
 

@@ -6,7 +6,8 @@ import { makeDirectorySync } from "../folders.ts";
 import { OpenFile } from "../open_file.ts";
 import { takeNameNow, withFileNow } from "../place.ts";
 import type { ProcessLock } from "../process_lock.ts";
-import { removeTemporaryNow, temporaryPath } from "../temporary.ts";
+import { removeIfPossible } from "../rename.ts";
+import { temporaryPath } from "../temporary.ts";
 import type { FileSeries } from "./file_series.ts";
 import {
   type FileProof,
@@ -274,7 +275,7 @@ export class CurrentFile {
       for (const entry of this.#torn.splice(0)) this.#noteComplete(entry);
     } catch (error) {
       file.close().catch(() => {}); // the reason of the failure is being thrown already
-      removeTemporaryNow(next);
+      removeIfPossible(next);
       throw error;
     }
     this.#onBegun();

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileFailure } from "../failure.ts";
 import { withFileNow } from "../place.ts";
 import type { ProcessLock } from "../process_lock.ts";
-import { renameFileNow } from "../rename.ts";
-import { removeTemporaryNow, temporaryPath } from "../temporary.ts";
+import { removeIfPossible, renameFileNow } from "../rename.ts";
+import { temporaryPath } from "../temporary.ts";
 import { isTemporaryName } from "../names.ts";
 
 /** Proof that a file is one that a series wrote: its place on the disk, and its size and time once it is complete. */
@@ -158,7 +158,7 @@ export class SeriesRecord {
         renameFileNow(temporary, this.#path);
       });
     } catch (error) {
-      removeTemporaryNow(temporary);
+      removeIfPossible(temporary);
       throw error;
     }
     this.#lines = 0;
