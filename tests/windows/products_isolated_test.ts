@@ -270,13 +270,6 @@ test(
         compress: "gzip",
       } as const;
       for (const [from, to] of [[0, 200], [200, 400]]) {
-        const options = {
-          directory: folder,
-          name: "app.log",
-          maxFileSize: 1500,
-          append: true,
-          compress: "gzip",
-        } as const;
         const writer = new RotatingFileWritable(options).getWriter();
         for (const line of lines.slice(from, to)) await writer.write(line);
         await writer.close();

@@ -415,14 +415,7 @@ test("what fails at the start of a series is tried again as writes are, and ende
       await writeFile(directory, "a file has the name");
       const { promise: warned, resolve: onWarning } = Promise.withResolvers<Error>();
       const retry = { attempts: Infinity, delay: 1 };
-      const log = new RotatingFileWritable({
-        directory,
-        name: "a.log",
-        maxFileSize: 100,
-        append: true,
-        retry,
-        onWarning,
-      });
+      const log = open(directory, { retry, onWarning });
       const writer = log.getWriter();
       const written = writer.write("a line\n");
       assert.match((await within(warned, "the warning")).message, /^Cannot .*it is tried again/);
@@ -433,31 +426,23 @@ test("what fails at the start of a series is tried again as writes are, and ende
         await rm(directory);
         await within(written, "the write");
         await writer.close();
-        assert.equal(await readFile(join(directory, "a-00001.log"), "utf8"), "a line\n");
+        assert.equal(await readFile(join(directory, "app-00001.log"), "utf8"), "a line\n");
       }
     }
   }));
 
 test("a file that cannot be recorded takes no number, however often that is tried", () =>
   inFolder(async (directory) => {
-    const record = join(directory, ".a.log.millrace");
+    const record = join(directory, RECORD);
     await mkdir(join(record, "a folder has the name"), { recursive: true });
     const { promise: warned, resolve: onWarning } = Promise.withResolvers<Error>();
     const retry = { attempts: Infinity, delay: 0 };
-    const log = new RotatingFileWritable({
-      directory,
-      name: "a.log",
-      maxFileSize: 100,
-      append: true,
-      retry,
-      onWarning,
-    });
-    const writer = log.getWriter();
+    const writer = open(directory, { retry, onWarning }).getWriter();
     const written = writer.write("a line\n");
-    assert.match((await within(warned, "the warning")).message, /a-00001\.log/);
+    assert.match((await within(warned, "the warning")).message, /app-00001\.log/);
     await pause(50); // for more attempts
     await rm(record, { recursive: true });
     await within(written, "the write");
     await writer.close();
-    assert.equal(await readFile(join(directory, "a-00001.log"), "utf8"), "a line\n");
+    assert.equal(await readFile(join(directory, "app-00001.log"), "utf8"), "a line\n");
   }));
