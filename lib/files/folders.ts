@@ -12,7 +12,7 @@ export function makeDirectorySync(path: string): void {
   const above = dirname(path);
   for (let isLast = above === path; !isDirectory(path); isLast = true) {
     try {
-      mkdirSync(path);
+      return void mkdirSync(path);
     } catch (error) {
       if (isDirectory(path)) return; // another process was faster
       const isOfFolderAbove = ["ENOENT", "ENOTDIR"].includes(codeOf(error)!);

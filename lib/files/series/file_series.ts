@@ -9,8 +9,8 @@ import { whileRefused } from "../rename.ts";
 
 /** Digits of a file's number; later ones have more. */
 const DIGITS = 5;
-/** The largest number that a name may tell: those that follow it are exact, too. */
-const LARGEST = 2 ** 52;
+/** The largest number that a name or a record may tell: those that follow it are exact, too. */
+export const LARGEST: number = 2 ** 52;
 
 /**
  * A format that {@linkcode RotatingFileWritable} compresses complete files to.

@@ -136,6 +136,7 @@ test("a record that others have written to proves nothing, and stops nothing", (
       { number: 6, file, temporary: "../app-00007.log" },
       { number: 7, file: { ...file, ino: String(ino), mtime } },
       { number: 8, opened: "now", file },
+      ...[2 ** 53, 2 ** 53 - 1, 2 ** 52 + 1].map((number) => ({ number, isGone: true })),
       null,
       [],
       '{"number":9,"fi',
