@@ -107,6 +107,8 @@ export interface ExchangeHandler {
   onEnd(trailers: HeaderList | undefined, isSending: boolean): void;
   /** The request's body is sent. Once, before or after onEnd. @param isWhole Whether the system has all of it: a server may want no more. */
   onSent(isWhole: boolean): void;
+  /** The connection has ended, and its server has not shown that it read a body whose end was sent behind the response: the last call. */
+  onUnread?(error: HttpError): void;
   /** The rest will not come. @param untouched Whether the server certainly did not act on the request, which may be sent again then. */
   onFail(error: HttpError, untouched: boolean): void;
 }

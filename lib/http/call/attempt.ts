@@ -14,7 +14,7 @@ import type { AttemptBody } from "./attempt_body.ts";
 export interface AttemptOwner {
   readonly context: CallContext | undefined;
   onHead(head: ResponseHead): void;
-  /** The response has ended, or its rest is unwanted. @param lost The reason why the rest of the request's body was not sent after a whole response. */
+  /** The response has ended, or its rest is unwanted. @param lost The reason why the rest of the request's body was not sent after a whole response, or, told later, may be unread. */
   onReceived(lost?: HttpError): void;
   onLost(error: HttpError, untouched: boolean): void;
   /** There is no whole response, and no other attempt will help: it was cut off, or came too late. */
@@ -186,6 +186,10 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#end();
     this.#trace?.onEnd(this.#trailers);
     this.#owner?.onReceived();
+  }
+
+  onUnread(error: HttpError): void {
+    this.#owner?.onReceived(error);
   }
 
   /** The server has answered early, and accepts the request: the time is for the rest of that. */

@@ -9,24 +9,18 @@ import type { FetchRequest } from "../request/fetch_request.ts";
 import { HeaderReader } from "../request/request_headers.ts";
 import { joinedField } from "../response/response_headers.ts";
 
-type RequestStep = "create" | "sendHeaders" | "bodySent" | "headers" | "trailers" | "error";
-type ConnectionStep = "beforeConnect" | "connected" | "connectError";
+const OF_REQUESTS = ["create", "bodySent", "headers", "trailers", "error"] as const;
+const OF_CLIENTS = ["sendHeaders", "beforeConnect", "connected", "connectError"] as const;
+type Step = (typeof OF_REQUESTS)[number] | (typeof OF_CLIENTS)[number];
 
-let known: Readonly<Record<RequestStep | ConnectionStep, Channel>> | undefined;
+let known: Readonly<Record<Step, Channel>> | undefined;
 
 /** The channels of undici, which tools know. */
-function channels(): Readonly<Record<RequestStep | ConnectionStep, Channel>> {
-  return known ??= {
-    create: channel("undici:request:create"),
-    sendHeaders: channel("undici:client:sendHeaders"),
-    bodySent: channel("undici:request:bodySent"),
-    headers: channel("undici:request:headers"),
-    trailers: channel("undici:request:trailers"),
-    error: channel("undici:request:error"),
-    beforeConnect: channel("undici:client:beforeConnect"),
-    connected: channel("undici:client:connected"),
-    connectError: channel("undici:client:connectError"),
-  };
+function channels(): Readonly<Record<Step, Channel>> {
+  return known ??= Object.fromEntries([
+    ...OF_REQUESTS.map((step) => [step, channel(`undici:request:${step}`)]),
+    ...OF_CLIENTS.map((step) => [step, channel(`undici:client:${step}`)]),
+  ]);
 }
 
 // Those that nothing holds are collected with their subscribers, before there is a request.
@@ -103,7 +97,7 @@ export class RequestTrace {
     this.#publish("error", { error: errorOf(reason) });
   }
 
-  #publish(step: RequestStep, message: object): void {
+  #publish(step: Step, message: object): void {
     const publish = (): void => channels()[step].publish({ request: this.#view, ...message });
     if (this.#context === undefined) publish();
     else this.#context.run(publish);

@@ -244,7 +244,7 @@ export class Session
   onProof(hasCome: boolean): void {
     if (this.#proof === "asked") { // else another body was sent meanwhile
       this.#proof = hasCome ? "none" : "overdue";
-      if (hasCome) this.#ends.hasLate = false;
+      if (hasCome) this.#ends.late.length = 0;
     }
     this.#schedule();
   }
@@ -320,13 +320,16 @@ export class Session
     this.#transport.end();
     this.#transport.hold(true);
     this.#lingering.start(LINGER);
-    if (this.#proof === "overdue") this.#error ??= this.#stale(": it may not have read the last of what was sent");
+    if (this.#proof !== "overdue") return;
+    this.#error ??= this.#stale(": it may not have read the last of what was sent");
+    this.#ends.tellUnread(this.#error);
   }
 
   /** The server, or the way to it, is gone: not a fault if nothing was under way, and nothing that it may not have read. */
   #lose(cause: Error | undefined): void {
-    const isUnread = this.#ends.hasLate || this.#proof === "asked" || this.#streams.size > 0;
+    const isUnread = this.#ends.late.length > 0 || this.#proof === "asked" || this.#streams.size > 0;
     this.#giveUp(this.#peer.isKnown && !isUnread ? undefined : toConnectionError(cause, this.#options.origin));
+    if (this.#error !== undefined) this.#ends.tellUnread(this.#error);
   }
 
   #stale(and: string = ""): HttpError {

@@ -9,8 +9,8 @@ import * as h2 from "./protocol.ts";
 export class StreamEnds {
   /** Whether a request ended; for the session, which sets it back. */
   hasFreed = false;
-  /** Whether a body was sent behind its response, and its server has not shown that it read that. */
-  hasLate = false;
+  /** Streams whose bodies were sent behind their responses, and whose server has not shown that it read them. */
+  readonly late: Http2Stream[] = [];
   readonly closed: ClosedStreams = new ClosedStreams();
   readonly #streams: StreamTable;
   readonly #output: FrameWriter;
@@ -56,7 +56,7 @@ export class StreamEnds {
       stream.progressAt = performance.now();
       stream.bodyEnd = 0;
       if (stream.isAnswered) {
-        this.hasLate = true;
+        this.late.push(stream);
         this.#remove(stream);
       }
       stream.handler.onSent(true);
@@ -105,6 +105,11 @@ export class StreamEnds {
   failAll(error: HttpError): void {
     const { written } = this.#output;
     for (const stream of this.#streams.all()) this.fail(stream, error, stream.sentAt >= written);
+  }
+
+  /** The server will not show that it read the late bodies. */
+  tellUnread(error: HttpError): void {
+    for (const { handler } of this.late.splice(0)) handler.onUnread?.(error);
   }
 
   /** Tells that the response will not come. Does nothing if the request is over. */

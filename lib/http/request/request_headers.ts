@@ -11,6 +11,7 @@ const OUTER_SPACE = /^[ \t\n\r]+|(?<![ \t\n\r])[ \t\n\r]+$/g;
 /** Names that were checked, in lower case, by what was given. */
 const known = new Map<string, string>();
 const MOST_KNOWN = 1024;
+const OF_CONNECTIONS: ReadonlySet<string> = new Set(["keep-alive", "proxy-connection", "upgrade", "http2-settings"]);
 
 export class HeaderReader {
   readonly list: HeaderList = [];
@@ -55,8 +56,7 @@ export class HeaderReader {
       case "content-length":
         return this.#readLength(value);
       case "connection":
-        this.#connection += `,${value}`;
-        return;
+        return void (this.#connection += `,${value}`);
       case "cookie":
         return this.#readCookie(value);
       case "expect": // of which one value is defined: https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
@@ -70,13 +70,8 @@ export class HeaderReader {
         // HTTP/2 has no other (RFC 9113 section 8.2.2), and of HTTP/1.1's codings none is undone here.
         if (/(?:^|,)\s*trailers\s*(?:,|$)/i.test(value) && !hasField(this.list, name)) this.list.push(name, "trailers");
         return;
-      case "keep-alive":
-      case "proxy-connection":
-      case "upgrade":
-      case "http2-settings":
-        return;
       default:
-        this.list.push(name, value);
+        if (!OF_CONNECTIONS.has(name)) this.list.push(name, value);
     }
   }
 

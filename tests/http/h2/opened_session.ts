@@ -69,6 +69,8 @@ export class Answer implements ExchangeHandler {
   /** Whether the request's body went on when the response had ended. */
   isLate = false;
   error: HttpError | undefined = undefined;
+  /** The reason why its server may not have read a body that was sent late. */
+  unread: HttpError | undefined = undefined;
   isUntouched = false;
   exchange!: Exchange;
   /** Resolves at the end, and when it fails. */
@@ -113,6 +115,13 @@ export class Answer implements ExchangeHandler {
 
   onSent(): void {
     if (this.isEnded) this.isSentLate = true;
+  }
+
+  onUnread(error: HttpError): void {
+    if (!this.isSentLate || this.unread !== undefined) {
+      throw new Error("told of a body that was not sent late, or again");
+    }
+    this.unread = error;
   }
 
   onEnd(trailers: HeaderList | undefined, isSending: boolean): void {

@@ -549,7 +549,7 @@ test("the end of a connection is CONNECTION_LOST until the server has read what 
     const { session, peer, owner } = await openSession();
     peer.isMute = true;
     const body = new ScriptedBody().give(Buffer.from("some"));
-    ask(session, "/", { method: "POST", body });
+    const answer = ask(session, "/", { method: "POST", body });
     await turn();
     if (!isLate) body.give(undefined);
     await turn();
@@ -563,6 +563,7 @@ test("the end of a connection is CONNECTION_LOST until the server has read what 
     peer.finish();
     await owner.closed;
     assert.equal(owner.error?.code, end === 1 || (end === 0 && isLate) ? "CONNECTION_LOST" : undefined);
+    assert.equal(answer.unread ?? answer.error, isLate ? owner.error : undefined);
   }
 });
 

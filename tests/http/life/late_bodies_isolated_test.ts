@@ -98,6 +98,17 @@ function meet(
   }).finally(() => channels.forEach((channel) => unsubscribe(channel, told)));
 }
 
+test("h2c: a body that is cut behind its last byte, sent after the response, has failed while its server has not read it", () =>
+  meet("h2c", {}, async ({ request, source, response, failed, steps }) => {
+    assert.equal(await response.text(), "early");
+    request.socket.pause();
+    source.end();
+    await until(() => steps.includes("trailers"), "the end of the call");
+    request.socket.destroy();
+    await until(() => failed.length > 0, "the event");
+    assert.deepEqual(failed.map(({ code }) => code), ["CONNECTION_LOST"]);
+  }));
+
 for (const protocol of PROTOCOLS) {
   for (const [what, [end, code]] of Object.entries(ends)) {
     test(`${protocol}: what is left of a body after an early 2xx ${what}: onEvent is told ${code ?? "nothing"}`, () =>
