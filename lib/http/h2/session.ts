@@ -31,6 +31,7 @@ const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const SOON = Promise.resolve();
 /** The time that a server has to close its side after the client closed its own, in ms. */
 const LINGER = 1000;
+const UNREAD = ": it may not have read the last of what was sent";
 
 /** HTTP/2 with prior knowledge over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9113} */
 export class Session
@@ -245,6 +246,7 @@ export class Session
     if (this.#proof === "asked") { // else another body was sent meanwhile
       this.#proof = hasCome ? "none" : "overdue";
       if (hasCome) this.#ends.late.length = 0;
+      else this.#ends.tellUnread(this.#stale(UNREAD)); // now, as they are kept until then
     }
     this.#schedule();
   }
@@ -320,14 +322,13 @@ export class Session
     this.#transport.end();
     this.#transport.hold(true);
     this.#lingering.start(LINGER);
-    if (this.#proof !== "overdue") return;
-    this.#error ??= this.#stale(": it may not have read the last of what was sent");
-    this.#ends.tellUnread(this.#error);
+    if (this.#proof === "overdue") this.#error ??= this.#stale(UNREAD);
   }
 
   /** The server, or the way to it, is gone: not a fault if nothing was under way, and nothing that it may not have read. */
   #lose(cause: Error | undefined): void {
-    const isUnread = this.#ends.late.length > 0 || this.#proof === "asked" || this.#streams.size > 0;
+    const isUnread = this.#ends.late.length + this.#streams.size > 0 || this.#proof === "asked" ||
+      this.#proof === "overdue";
     this.#giveUp(this.#peer.isKnown && !isUnread ? undefined : toConnectionError(cause, this.#options.origin));
     if (this.#error !== undefined) this.#ends.tellUnread(this.#error);
   }

@@ -544,6 +544,24 @@ test("a server that answers no PING behind a body is waited for up to pingTimeou
   assert.equal(owner.error?.code, "CONNECTION_STALE");
 });
 
+test("a body that was sent behind its response counts as unread once its server has answered no PING for pingTimeout", async () => {
+  const { session, peer, owner } = await openSession({ pingTimeout: 20 });
+  peer.isMute = true;
+  const body = new ScriptedBody().give(Buffer.from("some"));
+  const answer = ask(session, "/", { method: "POST", body });
+  await turn();
+  peer.send(response(1, "early"));
+  await turn();
+  body.give(undefined);
+  await until(() => answer.unread !== undefined, "the end of the wait");
+  assert.deepEqual([answer.unread?.code, session.closing], ["CONNECTION_STALE", false]);
+  session.close();
+  await until(() => peer.isEnded, "the end");
+  peer.finish();
+  await owner.closed;
+  assert.equal(owner.error?.code, "CONNECTION_STALE");
+});
+
 test("the end of a connection is CONNECTION_LOST until the server has read what was sent behind its answer", async () => {
   for (const [isLate, end] of [true, false].flatMap((isLate) => [0, 1, 2].map((end) => [isLate, end] as const))) {
     const { session, peer, owner } = await openSession();
