@@ -77,20 +77,17 @@ export class WaitingChunk implements Iterable<Uint8Array> {
 /** An encoder of one body. */
 export type BodyEncoder = Pick<Encoder, "steps" | "flush" | "finish" | "close">;
 
-interface StreamLimits {
-  readonly windowLog?: number;
-  readonly level: number;
-}
+type StreamLimits = Readonly<Record<CompressionCoding, { readonly windowLog?: number; readonly level: number }>>;
 
 /** The limits for pages and data that come in pieces: 0.16 to 0.28 MiB for each stream. Whole bodies have none. */
-const PASSING: Readonly<Record<CompressionCoding, StreamLimits>> = {
+const PASSING: StreamLimits = {
   zstd: { windowLog: 15, level: 22 },
   br: { windowLog: 15, level: 11 },
   gzip: { level: 9 },
 };
 
 /** The limits for streams of events, of which many stay open for hours and send little: 0.1 to 0.24 MiB each. */
-const LASTING: Readonly<Record<CompressionCoding, StreamLimits>> = {
+const LASTING: StreamLimits = {
   zstd: { windowLog: 14, level: 1 },
   br: { windowLog: 16, level: 1 },
   gzip: { level: 6 },

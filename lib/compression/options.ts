@@ -29,9 +29,7 @@ export function warningTo(onWarning: (reason: string) => void): (reason: string)
   };
 }
 
-export function warnOnConsole(reason: string): void {
-  console.warn(reason);
-}
+export const warnOnConsole = (reason: string): void => console.warn(reason);
 
 /** The interval at which lateness is measured while responses are compressed, in ms. */
 const PERIOD = 100;

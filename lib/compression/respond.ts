@@ -159,15 +159,11 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
   }
 }
 
-/** A request of Bun's routes, whose cookies become fields of the response when that is sent. */
-interface WithCookies extends Request {
-  readonly cookies?: { toSetCookieHeaders?(): string[] };
-}
-
 /** The fields of a `Response`, which stays as its handler may keep it, but for its `Vary`. */
 class HeaderFields implements ResponseFields {
   #headers: Headers;
-  readonly #request: WithCookies;
+  /** Cookies of Bun's routes become fields of the response when that is sent. */
+  readonly #request: Request & { readonly cookies?: { toSetCookieHeaders?(): string[] } };
   /** Values by name, undefined for fields that go. */
   readonly #changes = new Map<string, string | undefined>();
 
