@@ -125,7 +125,7 @@ export function openBodyEncoder(settings: Settings, encoding: Encoding, type: st
 
 /**
  * Compresses a whole body in one call. The codec has to be loaded.
- * @throws {RangeError} if memory runs out, or the body has another length than its response claims.
+ * @throws {RangeError} if memory runs out, or the body is shorter than its response claims.
  */
 export function encodeWhole(settings: Settings, encoding: Encoding, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { coding, recorder } = encoding;
@@ -185,7 +185,7 @@ function streamLevel(coding: Encoding["coding"], level: number): number {
 /** 8 MiB: browsers refuse larger ones (RFC 9659). */
 const MOST_WINDOW_LOG = 23;
 
-/** Records what is encoded, and fails an end that comes too early or too late. */
+/** Records what is encoded, and fails an end that comes too early. */
 function watched(encoder: BodyEncoder, encoding: Encoding): BodyEncoder {
   const { recorder } = encoding;
   let seen = 0;
@@ -212,8 +212,8 @@ function watched(encoder: BodyEncoder, encoding: Encoding): BodyEncoder {
 }
 
 function requireLength({ length }: Encoding, seen: number): void {
-  if (length === undefined || seen === length) return;
-  throw new RangeError(`its body has ${seen} bytes, where Content-Length says ${length}`);
+  if (length === undefined || seen >= length) return; // all of a longer one is sent, as of a proxy that decodes
+  throw new RangeError(`its body ends after ${seen} bytes, where Content-Length says ${length}`);
 }
 
 /** Returns what `encode` returns. If it throws, warns and returns undefined: the response is sent uncompressed then. */

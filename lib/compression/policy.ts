@@ -27,7 +27,7 @@ export interface Encoding {
   readonly dictionary: Uint8Array | undefined;
   /** Takes the body, if it may become a dictionary. */
   readonly recorder: BodyRecorder | undefined;
-  /** The length in bytes that the response claims for its body: another one is a failure that no client could see. */
+  /** The length in bytes that the response claims for its body: no client could see that it ends before. */
   readonly length: number | undefined;
 }
 

@@ -263,7 +263,7 @@ for (const [protocol, serve] of Object.entries(protocols)) {
     await soon(isClosed, "the response goes on");
   });
 
-  test(`${protocol}: a body of another length than it claims is not taken for whole`, async () => {
+  test(`${protocol}: a body that ends before the length that it claims is not taken for whole, a longer one arrives`, async () => {
     const wary = await loaded({ onWarning: () => {} });
     for (const [i, pieces] of [[], [0], [2000], [2000, 0], [0, 70_000], [300_000], [300_000, 300_000]].entries()) {
       const length = pieces.reduce((sum, each) => sum + each, 0);
@@ -283,7 +283,7 @@ for (const [protocol, serve] of Object.entries(protocols)) {
           return (await textOfGot(got)).length === Number(said) && Number(said) === length;
         });
         const isWhole = await soon(arrived.catch(() => false), `${pieces.join()}, ${claimed}: the end does not come`);
-        assert.equal(isWhole, claimed === length, `${pieces.join()}, ${claimed}`);
+        assert.equal(isWhole, claimed <= length, `${pieces.join()}, ${claimed}`);
       }
     }
   });

@@ -170,7 +170,7 @@ for (const [name, respond] of Object.entries(ways)) {
     }
   });
 
-  test(`${name}: a body of another length than it claims is not taken for whole`, async () => {
+  test(`${name}: a body that ends before the length that it claims is not taken for whole, a longer one arrives`, async () => {
     for (const [length, chunks] of [[10_000, 2], [300_000, 3], [2_000_000, 7]]) {
       for (const claimed of [length - 1, length, length + 1]) {
         const parts = Array.from({ length: chunks }, (_, i) => i).reverse();
@@ -191,7 +191,7 @@ for (const [name, respond] of Object.entries(ways)) {
         const isWhole = response.headers.get("content-encoding") === null
           ? response.headers.get("content-length") === String(length)
           : await textIn(response).then((text) => text.length === length, () => false);
-        assert.equal(isWhole, claimed === length, `${length} in ${chunks}, ${claimed}`);
+        assert.equal(isWhole, claimed <= length, `${length} in ${chunks}, ${claimed}`);
         await response.body?.cancel().catch(() => {});
       }
     }
