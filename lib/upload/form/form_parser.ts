@@ -92,13 +92,13 @@ export class FormParser {
   /** The text after a boundary on its line so far, without spaces and tabs. */
   #line = "";
   /** The buffer of the header that is being read. */
-  #header: Uint8Array;
+  readonly #header: Uint8Array;
   #headerLength = 0;
   #hasBegun = false;
 
   constructor(boundary: string, limits: FormLimits) {
     this.#limits = limits;
-    this.#header = new Uint8Array(Math.min(limits.maxHeaderBytes, 512));
+    this.#header = new Uint8Array(limits.maxHeaderBytes);
     this.#needle = encoder.encode(`\r\n--${boundary}`);
     this.#search = make(`\r\n--${boundary}`, this.#onBytes);
     // The first boundary may be at the very beginning, where no line end precedes it.
@@ -209,7 +209,10 @@ export class FormParser {
   /** Reads the header of a part up to its empty line; returns what follows it. */
   #readHeader(bytes: Uint8Array): Uint8Array {
     for (let index = 0; index < bytes.length; index++) {
-      if (this.#headerLength === this.#header.length) this.#makeRoom();
+      if (this.#headerLength === this.#header.length) {
+        const { length } = this.#header;
+        throw tooLarge(`The header of part ${this.#boundaries} has`, length, "bytes", "maxHeaderBytes");
+      }
       this.#header[this.#headerLength++] = bytes[index];
       if (bytes[index] !== LF || !this.#isHeaderComplete()) continue;
       const block = this.#header.subarray(0, this.#headerLength);
@@ -218,16 +221,6 @@ export class FormParser {
       return bytes.subarray(index + 1);
     }
     return bytes.subarray(bytes.length);
-  }
-
-  #makeRoom(): void {
-    const { maxHeaderBytes } = this.#limits;
-    if (this.#headerLength === maxHeaderBytes) {
-      throw tooLarge(`The header of part ${this.#boundaries} has`, maxHeaderBytes, "bytes", "maxHeaderBytes");
-    }
-    const larger = new Uint8Array(Math.min(maxHeaderBytes, 2 * this.#headerLength));
-    larger.set(this.#header);
-    this.#header = larger;
   }
 
   #isHeaderComplete(): boolean {

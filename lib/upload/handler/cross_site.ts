@@ -28,12 +28,9 @@ function plainOrigin(origin: string): string {
 /**
  * Refuses requests that a page of another site made a visitor's browser send: browsers send forms to any server, also
  * to one on the visitor's own machine. They name the origin in `Sec-Fetch-Site` to servers that they trust, and in
- * `Origin` to all; other programs send neither. @throws {Refusal} if the request came from another site.
+ * `Origin` to all; other programs send neither.
  *
- * Browsers say from where a request comes, in `Sec-Fetch-Site` to servers that they trust, and in `Origin` to all;
- * other programs say nothing.
- *
- * @throws {Refusal} if it is.
+ * @throws {Refusal} if the request came from another site.
  * @see {@link https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header}
  */
 export function requireOwnSite(allowed: AllowedOrigins, request: Incoming): void {
