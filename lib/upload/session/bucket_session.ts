@@ -53,7 +53,7 @@ export class BucketHold implements SessionHold {
   #parts: Parts | undefined;
   #pieces: readonly Piece[];
   #data: Pick<S3Object, "key" | "size" | "etag"> | undefined;
-  readonly #spent: string[];
+  #spent: string[];
   /** The number of bytes that count, and the number of all that were appended. */
   #kept: number;
   #end: number;
@@ -277,7 +277,7 @@ export class BucketHold implements SessionHold {
     const parts = partsNote(this.id, counted, this.#now());
     this.#isNoted = true;
     await this.#small.put(parts.key, JSON.stringify({ uploadId }));
-    this.#spent.push(...this.#parts === undefined ? [] : [this.#parts.key], ...this.#pieces.map(({ key }) => key));
+    this.#spent = this.#spent.concat(this.#parts?.key ?? [], this.#pieces.map(({ key }) => key));
     this.#parts = parts;
     this.#pieces = [];
     this.#kept = parts.end;
@@ -290,7 +290,7 @@ export class BucketHold implements SessionHold {
     const key = pieceKey(this.id, start, end, this.#now());
     const { etag } = await putObject(this.#context.store, key, bytes);
     if (bytes.length <= SMALL) this.#small.remember(key, await bytes.whole());
-    if (!isNew) this.#spent.push(...this.#pieces.map(({ key }) => key));
+    if (!isNew) this.#spent = this.#spent.concat(this.#pieces.map(({ key }) => key));
     this.#pieces = [...(isNew ? this.#pieces : []), { key, etag, start, end }];
     if (!isNew) return;
     this.#pending = undefined;
