@@ -84,7 +84,7 @@ export class S3Writable extends WritableStream<Uint8Array> {
 
   /** The bytes that the store has in parts, which is where writing continues if the upload was resumed. */
   get offset(): number {
-    return this.#upload.offset;
+    return this.#upload.stored.size;
   }
 
   /** The result, once the stream is closed. */

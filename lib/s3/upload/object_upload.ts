@@ -120,12 +120,6 @@ export class ObjectUpload {
     this.#controller.signal.addEventListener("abort", () => this.#wake(), { once: true });
   }
 
-  get offset(): number {
-    let offset = 0;
-    for (const part of this.#parts) if (part !== undefined) offset += part.size;
-    return offset;
-  }
-
   /** The number of parts that the store has without a gap, and the bytes of those uploaded by this object. */
   get stored(): { readonly count: number; readonly size: number } {
     let [count, size] = [0, 0];
