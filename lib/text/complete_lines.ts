@@ -17,17 +17,9 @@ export interface LineEnds {
 
 /** LF, with or without a CR before it. */
 export const LF_ENDS: LineEnds = {
-  first(bytes: Uint8Array): number {
-    return bytes.indexOf(LF) + 1 || -1;
-  },
-
-  last(bytes: Uint8Array): number {
-    return bytes.lastIndexOf(LF) + 1;
-  },
-
-  lastInText(text: string): number {
-    return text.lastIndexOf("\n") + 1;
-  },
+  first: (bytes) => bytes.indexOf(LF) + 1 || -1,
+  last: (bytes) => bytes.lastIndexOf(LF) + 1,
+  lastInText: (text) => text.lastIndexOf("\n") + 1,
 
   cut(text: string): string[] {
     const lines = text.split("\n"); // engines know this case: a fifth faster than a loop of indexOf() and slice()
@@ -106,34 +98,42 @@ function lastEndWithin(window: Uint8Array, limit: number, rest: number, ends: Li
 }
 
 const SMALLEST = 256;
-/** The most bytes that are kept for the next line: one long line does not hold its memory for ever. */
-const KEPT = 64 * 1024;
 
-/** The bytes of a line so far, copied to a buffer that doubles: chunks may be reused, and arrays take more memory. */
-export class UnfinishedLine {
+/** Bytes that grow at their end, copied to a buffer that doubles: chunks may be reused, and arrays take more memory. */
+export class GrowingBytes {
   length = 0;
   #buffer = new Uint8Array(0);
+  readonly #kept: number;
 
-  get endsWithCR(): boolean {
-    return this.length > 0 && this.#buffer[this.length - 1] === CR;
+  /** @param kept Most bytes of memory that are kept behind a `clear()`: one long line does not hold its own for ever. */
+  constructor(kept: number = 64 * 1024) {
+    this.#kept = kept;
   }
 
   /** A view of all bytes, until the next change. */
-  get bytes(): Uint8Array {
+  get bytes(): Uint8Array<ArrayBuffer> {
     return this.#buffer.subarray(0, this.length);
   }
 
-  /** @throws {RangeError} if the runtime has no buffer that is large enough. */
-  append(bytes: Uint8Array): void {
-    const length = this.length + bytes.length;
+  /**
+   * Returns the buffer, with room for so many bytes from `length` on.
+   *
+   * @throws {RangeError} if the runtime has no buffer that is large enough.
+   */
+  room(size: number): Uint8Array<ArrayBuffer> {
+    const length = this.length + size;
     if (length > this.#buffer.length) this.#replace(Math.max(length, 2 * this.#buffer.length, SMALLEST));
-    this.#buffer.set(bytes, this.length);
-    this.length = length;
+    return this.#buffer;
+  }
+
+  append(bytes: Uint8Array): void {
+    this.room(bytes.length).set(bytes, this.length);
+    this.length += bytes.length;
   }
 
   clear(): void {
     this.length = 0;
-    if (this.#buffer.length > KEPT) this.#replace(0);
+    if (this.#buffer.length > this.#kept) this.#replace(0);
   }
 
   /** Moves the bytes into another buffer. The old one is detached: its memory is free now, not when it is collected. */
@@ -148,23 +148,6 @@ export class UnfinishedLine {
 /** The length of V8's longest string: a line of at most as many bytes becomes a string on every runtime. */
 export const MAX_STRING_LENGTH: number = 2 ** 29 - 24;
 
-/** The limit of lines, and the errors of those that exceed it; `lineNumber` gives which line is next. */
-export function lineLimit(
-  maxLength: number,
-  lineNumber: () => number,
-): Pick<CompleteLinesOptions, "maxLength" | "tooLong" | "tooLarge"> {
-  return {
-    maxLength,
-    tooLong(): RangeError {
-      return new RangeError(`line ${lineNumber()} is longer than ${maxLength} bytes: raise maxLineLength if it may be`);
-    },
-    tooLarge(length, kind, cause): RangeError {
-      const what = `line ${lineNumber()} has at least ${length} bytes, more than ${kind} can hold here`;
-      return new RangeError(`${what}: lower maxLineLength to refuse it earlier`, { cause });
-    },
-  };
-}
-
 /** A chunk of text, or of its bytes in UTF-8. */
 export type TextChunk = string | ArrayBuffer | ArrayBufferView;
 
@@ -172,17 +155,17 @@ export type TextChunk = string | ArrayBuffer | ArrayBufferView;
 const PIECE = 16 * 1024 * 1024;
 const CRLF = 2;
 /** The most bytes that a UTF-16 code unit takes in UTF-8. */
-const UNIT = 3;
+export const UNIT = 3;
 /** A longer line that came as text is kept as bytes: as a rope of small strings it would take many times its size. */
 const KEPT_AS_TEXT = 16 * 1024;
 
 export interface CompleteLinesOptions {
   readonly ends: LineEnds;
-  /** The most bytes that a line may have, its ending not counted. */
+  /** The most bytes that a line may have, its ending not counted, and the option for it. */
   readonly maxLength: number;
-  readonly tooLong: () => Error;
-  /** The error of a line with more bytes than a buffer or a string can hold. */
-  readonly tooLarge: (length: number, kind: string, cause: unknown) => Error;
+  readonly option: string;
+  /** Returns which line is next. */
+  readonly place: () => string;
   /** Takes the text of complete lines of a chunk, with their endings; one or more calls a chunk. */
   readonly take: (text: string) => void;
 }
@@ -196,7 +179,7 @@ export interface CompleteLinesOptions {
  */
 export class CompleteLines {
   readonly #options: CompleteLinesOptions;
-  readonly #unfinished = new UnfinishedLine();
+  readonly #unfinished = new GrowingBytes();
   /** The unfinished line, if it is text rather than bytes. */
   #rest = "";
   /** The first half of a character at the end of the last string. */
@@ -211,10 +194,11 @@ export class CompleteLines {
   }
 
   add(chunk: unknown): void {
-    const textOrBytesOfChunk = textOrBytes(chunk);
-    if (typeof textOrBytesOfChunk === "string") return this.#addText(textOrBytesOfChunk);
+    const given = textOrBytes(chunk);
+    if (typeof given === "string") return this.#addText(given);
+    if (given.length === 0) return; // a character may go on in the next string
     this.#keepAsBytes();
-    this.#addBytes(textOrBytesOfChunk);
+    this.#addBytes(given);
   }
 
   /** Returns the last line, which has no ending other than a CR. */
@@ -222,18 +206,34 @@ export class CompleteLines {
     const { ends, maxLength } = this.#options;
     this.#keepAsBytes();
     const bytes = this.#unfinished.bytes;
-    const endsAtCR = ends === LF_OR_CR_ENDS && this.#unfinished.endsWithCR;
-    if (bytes.length - Number(endsAtCR) > maxLength) throw this.#options.tooLong();
+    const endsAtCR = ends === LF_OR_CR_ENDS && this.#endsWithCR;
+    if (bytes.length - Number(endsAtCR) > maxLength) throw this.tooLong();
     const line = this.#decode(bytes);
     this.#unfinished.clear();
     return line;
+  }
+
+  tooLong(): RangeError {
+    const { maxLength, option, place } = this.#options;
+    return new RangeError(`${place()} is longer than ${maxLength} bytes: raise ${option} if it may be`);
+  }
+
+  /** Returns the error of a line with more bytes than a buffer or a string can hold. */
+  #tooLarge(length: number, kind: string, cause: unknown): RangeError {
+    const { option, place } = this.#options;
+    const what = `${place()} has at least ${length} bytes, more than ${kind} can hold here`;
+    return new RangeError(`${what}: lower ${option} to refuse it earlier`, { cause });
+  }
+
+  get #endsWithCR(): boolean {
+    return this.#unfinished.bytes.at(-1) === CR;
   }
 
   #addBytes(bytes: Uint8Array): void {
     const { ends } = this.#options;
     let rest = bytes;
     if (this.#unfinished.length > 0) {
-      const first = ends.first(rest, this.#unfinished.endsWithCR);
+      const first = ends.first(rest, this.#endsWithCR);
       if (first === -1) return this.#keep(rest);
       this.#append(rest.subarray(0, first));
       this.#takeLines(this.#unfinished.bytes);
@@ -305,26 +305,25 @@ export class CompleteLines {
 
   /** Hands on complete lines, but for one that is too long and those behind it. */
   #takeLines(bytes: Uint8Array): void {
-    const { ends, maxLength, tooLong } = this.#options;
+    const { ends, maxLength } = this.#options;
     const end = startOfLongLine(bytes, maxLength, ends);
     this.#options.take(this.#decode(end === -1 ? bytes : bytes.subarray(0, end)));
-    if (end !== -1) throw tooLong();
+    if (end !== -1) throw this.tooLong();
   }
 
   #keep(bytes: Uint8Array): void {
     this.#append(bytes);
-    const { maxLength, tooLong } = this.#options;
     // A CR may belong to the ending.
-    if (this.#unfinished.length - Number(this.#unfinished.endsWithCR) > maxLength) throw tooLong();
+    if (this.#unfinished.length - Number(this.#endsWithCR) > this.#options.maxLength) throw this.tooLong();
   }
 
   #append(bytes: Uint8Array): void {
     const length = this.#unfinished.length + bytes.length;
-    if (length > this.#options.maxLength + CRLF) throw this.#options.tooLong();
+    if (length > this.#options.maxLength + CRLF) throw this.tooLong();
     try {
       this.#unfinished.append(bytes);
     } catch (cause) {
-      throw this.#options.tooLarge(length, "a buffer", cause);
+      throw this.#tooLarge(length, "a buffer", cause);
     }
   }
 
@@ -333,7 +332,7 @@ export class CompleteLines {
     try {
       text = this.#decoder.decode(bytes);
     } catch (cause) {
-      throw this.#options.tooLarge(bytes.length, "a string", cause);
+      throw this.#tooLarge(bytes.length, "a string", cause);
     }
     return this.#withoutMark(text);
   }

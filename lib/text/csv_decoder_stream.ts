@@ -1,21 +1,20 @@
 import { bytes, quoted, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
-import { RecordReader, utf8Length } from "./chunks.ts";
-import { CompleteLines, LF_OR_CR_ENDS, MAX_STRING_LENGTH } from "./complete_lines.ts";
+import { PIECE, RecordReader, utf8Length } from "./chunks.ts";
+import { CompleteLines, LF_OR_CR_ENDS, MAX_STRING_LENGTH, UNIT } from "./complete_lines.ts";
 import { type ConvertCsvField, csvMembers, CsvRecords, type OnCsvMismatch } from "./csv_records.ts";
 
 const LF = 10;
 const CR = 13;
 const QUOTE = 34;
-/** The most bytes that a UTF-16 code unit takes in UTF-8. */
-const UNIT = 3;
 
 /** Makes records of CSV, in one pass over the text of each chunk. */
 class CsvReader<T> extends RecordReader<T> {
   #separator: number;
   /** Whether a first line may name the separator, as Excel has it. */
   #mayNameSeparator: boolean;
-  #hasBegun = false;
+  /** The first byte, until the next one tells whether both are a byte order mark; undefined behind that. */
+  #start: number[] | undefined = [];
   /** The decoder of bytes that begin with a byte order mark of UTF-16. */
   #utf16: TextDecoder | undefined = undefined;
   readonly #maxRecordLength: number;
@@ -45,26 +44,33 @@ class CsvReader<T> extends RecordReader<T> {
     this.#text = new CompleteLines({
       ends: LF_OR_CR_ENDS,
       maxLength: maxRecordLength,
+      option: "maxRecordLength",
+      place: () => this.#records.place,
       take: (text) => this.#read(text),
-      tooLong: () => this.#tooLong(),
-      tooLarge: (length, kind, cause) => {
-        const what = `${this.#records.place} has at least ${length} bytes, more than ${kind} can hold here`;
-        return new RangeError(`${what}: lower maxRecordLength to refuse it earlier`, { cause });
-      },
     });
   }
 
   add(piece: string | Uint8Array): void {
-    if (!this.#hasBegun && piece.length > 0) {
-      this.#hasBegun = true;
-      if (piece[0] === 0xff) this.#utf16 = new TextDecoder("utf-16le");
-      else if (piece[0] === 0xfe) this.#utf16 = new TextDecoder("utf-16be");
+    const start = this.#start;
+    if (start !== undefined) {
+      const isText = typeof piece === "string";
+      const [first, second] = isText ? start : [...start, ...piece.subarray(0, 2)];
+      this.#start = second === undefined && !isText ? [first] : undefined;
+      if (this.#start !== undefined) return;
+      if (first === 0xff && second === 0xfe) this.#utf16 = new TextDecoder("utf-16le");
+      if (first === 0xfe && second === 0xff) this.#utf16 = new TextDecoder("utf-16be");
+      this.#addDecoded(Uint8Array.from(start));
     }
+    this.#addDecoded(piece);
+  }
+
+  #addDecoded(piece: string | Uint8Array): void {
     const isDecoded = this.#utf16 === undefined || typeof piece === "string";
     this.#text.add(isDecoded ? piece : this.#utf16!.decode(piece, { stream: true }));
   }
 
   flush(): void {
+    this.#addDecoded(Uint8Array.from(this.#start ?? []));
     if (this.#utf16 !== undefined) this.#text.add(this.#utf16.decode());
     const text = this.#text.end();
     if (text !== "" || this.#parts !== undefined) this.#read(`${text}\n`);
@@ -73,6 +79,7 @@ class CsvReader<T> extends RecordReader<T> {
 
   /** Reads a text that ends where a line does, and enqueues its records. */
   #read(given: string): void {
+    if (this.goOn !== undefined) return this.#readLater(given);
     const values: T[] = [];
     let text = given;
     if (this.#mayNameSeparator) {
@@ -102,7 +109,8 @@ class CsvReader<T> extends RecordReader<T> {
     let columns = records.plainColumns; // those records are not worth a call: 1.06x
     let start = 0;
     let at = 0;
-    while (at < text.length) {
+    let { length } = text;
+    while (at < length) {
       let unit = text.charCodeAt(at);
       if (isGoingOn || unit === QUOTE) {
         isGoingOn = false;
@@ -133,6 +141,7 @@ class CsvReader<T> extends RecordReader<T> {
         } else {
           fields = records.add(fields, count, values);
           columns = records.plainColumns;
+          if (records.filled > PIECE) length = at;
         }
       }
       records.line += 1 + this.#innerEnds;
@@ -140,7 +149,16 @@ class CsvReader<T> extends RecordReader<T> {
       start = at;
     }
     this.#fields = fields;
-    this.#count = 0;
+    this.#count = records.filled = 0;
+    if (length < text.length) this.#readLater(text.slice(length));
+  }
+
+  #readLater(text: string): void {
+    const { goOn } = this;
+    this.goOn = () => {
+      goOn?.();
+      this.#read(text);
+    };
   }
 
   /** Reads a quoted field, or on; returns the offset behind it, or -1. Two indexOf() take Node four times as long. */
@@ -176,17 +194,12 @@ class CsvReader<T> extends RecordReader<T> {
   /** Notes that a record goes on in the next text. */
   #keep(part: string): void {
     this.#bytesBefore += utf8Length(part);
-    if (this.#bytesBefore > this.#maxRecordLength) throw this.#tooLong();
+    if (this.#bytesBefore > this.#maxRecordLength) throw this.#text.tooLong();
   }
 
   #checkLength(text: string, start: number, end: number): void {
     if (this.#bytesBefore + (end - start) * UNIT <= this.#maxRecordLength) return;
-    if (this.#bytesBefore + utf8Length(text.slice(start, end)) > this.#maxRecordLength) throw this.#tooLong();
-  }
-
-  #tooLong(): RangeError {
-    const what = `${this.#records.place} is longer than ${this.#maxRecordLength} bytes`;
-    return new RangeError(`${what}: raise maxRecordLength if it may be`);
+    if (this.#bytesBefore + utf8Length(text.slice(start, end)) > this.#maxRecordLength) throw this.#text.tooLong();
   }
 }
 

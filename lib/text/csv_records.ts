@@ -94,6 +94,7 @@ export function renamed(
 function checkedHeaders(headers: unknown, name: string): CsvHeaders {
   if (typeof headers === "boolean" || typeof headers === "function") return headers as CsvHeaders;
   if (Array.isArray(headers) && headers.length > 0) return checkedNames([...headers], name);
+  if (Array.isArray(headers)) throw new TypeError(`${name} has no name: pass one for each column`);
   throw wrongType(name, HEADERS, headers);
 }
 
@@ -117,6 +118,8 @@ export class CsvRecords<T> {
   #template: Record<string, unknown> = {};
   /** The number of records added, without the header. */
   added = 0;
+  /** The number of fields added to records that had fewer, since it was set. */
+  filled = 0;
   line = 1;
 
   constructor({ headers, convert, onMismatch }: CsvRecordsOptions) {
@@ -141,15 +144,12 @@ export class CsvRecords<T> {
   add(fields: string[], count: number, values: T[]): string[] {
     if (count !== this.#columns) {
       this.#addOther(fields.slice(0, count), values);
-    } else if (this.#names === undefined) {
-      this.added++;
-      values.push(this.#arrayOf(fields) as T);
-    } else {
-      values.push(this.#objectOf(fields) as T);
-      this.added++;
-      return fields;
+      // Not a new array of all columns for each record of few fields.
+      return fields.length === this.#columns ? fields : new Array(this.#columns);
     }
-    return this.#columns === undefined ? [] : new Array(this.#columns);
+    values.push(this.#valueOf(fields));
+    this.added++;
+    return this.plainColumns > 0 ? new Array(count) : fields;
   }
 
   /** Adds the first record, or one that has another number of fields. */
@@ -161,7 +161,7 @@ export class CsvRecords<T> {
     }
     const columns = this.#columns ??= fields.length;
     const used = fields.length === columns ? fields : this.#matching(fields, columns);
-    if (used !== undefined) values.push((this.#names === undefined ? this.#arrayOf(used) : this.#objectOf(used)) as T);
+    if (used !== undefined) values.push(this.#valueOf(used));
     this.added++;
   }
 
@@ -169,7 +169,7 @@ export class CsvRecords<T> {
   #matching(fields: readonly string[], columns: number): readonly string[] | undefined {
     const policy = this.#onMismatch;
     if (policy === "skip") return undefined;
-    if (policy === "fill") return filled(fields, columns);
+    if (policy === "fill") return this.#filledUp(fields, columns);
     if (policy === "throw") {
       const spaced = fields.findIndex((field) => /^ +"/.test(field)) + 1;
       const cause = spaced > 0 ? `; field ${spaced} has a space before its quote, which is none then` : "";
@@ -182,7 +182,13 @@ export class CsvRecords<T> {
         `onMismatch must give an array of fields or undefined, not ${described(used)} (${this.place})`,
       );
     }
-    return used === undefined || this.#names === undefined ? used : filled(used, columns);
+    return used === undefined || this.#names === undefined ? used : this.#filledUp(used, columns);
+  }
+
+  /** Returns one field for each column: adds empty fields, or drops surplus ones. */
+  #filledUp(fields: readonly string[], columns: number): string[] {
+    this.filled += Math.max(0, columns - fields.length);
+    return Array.from({ length: columns }, (_, index) => fields[index] ?? "");
   }
 
   #namesIn(fields: readonly string[]): string[] {
@@ -203,23 +209,17 @@ export class CsvRecords<T> {
     this.#template = template;
   }
 
-  #arrayOf(fields: readonly string[]): unknown {
+  /** An object by the names of columns, or an array where they have none. */
+  #valueOf(fields: readonly string[]): T {
+    const names = this.#names;
     const convert = this.#convert;
-    return convert === undefined ? fields : fields.map((field, index) => convert(field, index));
-  }
-
-  #objectOf(fields: readonly string[]): unknown {
-    const names = this.#names!;
-    const convert = this.#convert;
+    if (names === undefined) {
+      return (convert === undefined ? fields : fields.map((field, index) => convert(field, index))) as T;
+    }
     const record = { ...this.#template };
     for (let i = 0; i < names.length; i++) {
       record[names[i]] = convert === undefined ? fields[i] : convert(fields[i], names[i]);
     }
-    return record;
+    return record as T;
   }
-}
-
-/** Returns one field for each column: adds empty fields, or drops surplus ones. */
-function filled(fields: readonly string[], columns: number): string[] {
-  return Array.from({ length: columns }, (_, index) => fields[index] ?? "");
 }

@@ -1,73 +1,31 @@
 import { described, quoted } from "../streams/internal.ts";
+import { GrowingBytes, UNIT } from "./complete_lines.ts";
 import { type CsvHeaders, renamed } from "./csv_records.ts";
 
 const FULL = 64 * 1024;
 /** The length in UTF-16 code units from which a text is encoded by itself, as its bytes are not known beforehand. */
 const LONG = FULL / 4;
-/** The most bytes that a code unit takes in UTF-8. */
-const UNIT = 3;
 /** The longest text that is added unit by unit: separators and line ends. */
 const SHORT = 2;
-const SMALLEST = 4096;
-/** The most bytes of the buffer that is kept: one long text does not hold its memory for ever. */
-const KEPT = 4 * FULL;
 
 const encoder = new TextEncoder();
 
-/** A buffer of bytes of text, which is copied when it is full: only then is it known how long a chunk has to be. */
-class OutputBuffer {
-  length = 0;
-  #bytes = new Uint8Array(0);
-
-  get isFull(): boolean {
-    return this.length >= FULL;
+function add(output: GrowingBytes, text: string): void {
+  if (text.length >= LONG) return output.append(encoder.encode(text));
+  const bytes = output.room(text.length * UNIT);
+  const { length } = text;
+  let i = 0;
+  if (length <= SHORT) {
+    for (; i < length && text.charCodeAt(i) <= LAST_ASCII; i++) bytes[output.length + i] = text.charCodeAt(i);
   }
+  output.length += i === length ? i : encoder.encodeInto(text, bytes.subarray(output.length)).written;
+}
 
-  /** The buffer, with room for so many bytes from `length` on. */
-  room(size: number): Uint8Array {
-    const needed = this.length + size;
-    if (needed > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, SMALLEST));
-      larger.set(this.#bytes.subarray(0, this.length));
-      this.#bytes = larger;
-    }
-    return this.#bytes;
-  }
-
-  add(text: string): void {
-    if (text.length <= SHORT && this.#addAscii(text)) return;
-    if (text.length < LONG) {
-      const bytes = this.room(text.length * UNIT);
-      this.length += encoder.encodeInto(text, bytes.subarray(this.length)).written;
-    } else {
-      const encoded = encoder.encode(text);
-      this.room(encoded.length).set(encoded, this.length);
-      this.length += encoded.length;
-    }
-  }
-
-  #addAscii(text: string): boolean {
-    const bytes = this.room(text.length);
-    for (let i = 0; i < text.length; i++) {
-      const unit = text.charCodeAt(i);
-      if (unit > 0x7f) return false;
-      bytes[this.length + i] = unit;
-    }
-    this.length += text.length;
-    return true;
-  }
-
-  /** Returns a copy of all bytes, and forgets them. */
-  take(): Uint8Array<ArrayBuffer> {
-    const chunk = this.#bytes.slice(0, this.length);
-    this.clear();
-    return chunk;
-  }
-
-  clear(): void {
-    this.length = 0;
-    if (this.#bytes.length > KEPT) this.#bytes = new Uint8Array(0);
-  }
+/** Returns a copy of all bytes, and forgets them. */
+function taken(output: GrowingBytes): Uint8Array<ArrayBuffer> {
+  const chunk = output.bytes.slice();
+  output.clear();
+  return chunk;
 }
 
 const LF = 10;
@@ -96,7 +54,7 @@ export class CsvWriter {
   readonly #lastSpecial: number;
   /** Whether a number may have the separator in it. */
   readonly #areNumbersPlain: boolean;
-  readonly #output = new OutputBuffer();
+  readonly #output = new GrowingBytes(4 * FULL);
   /** The names of columns; undefined if records are arrays. */
   #names: readonly string[] | undefined;
   /** Whether no column has the name of something that every object has. */
@@ -118,21 +76,21 @@ export class CsvWriter {
     const output = this.#output;
     output.clear(); // of lines before a record that could not be written
     for (const record of records) {
-      if (this.#columns === 0) output.add(this.#begin(record));
+      if (this.#columns === 0) add(output, this.#begin(record));
       this.#addFields(record);
-      output.add(lineEnding);
+      add(output, lineEnding);
       this.#taken++;
-      if (output.isFull) enqueue(output.take());
+      if (output.length >= FULL) enqueue(taken(output));
     }
-    if (output.length > 0) enqueue(output.take());
+    if (output.length > 0) enqueue(taken(output));
   }
 
   /** Enqueues the header, if its names were given and no record was. */
   end(enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
     const { headers } = this.#options;
     if (this.#columns === 0 && typeof headers === "object") {
-      this.#output.add(this.#header(headers));
-      enqueue(this.#output.take());
+      add(this.#output, this.#header(headers));
+      enqueue(taken(this.#output));
     }
   }
 
@@ -176,17 +134,17 @@ export class CsvWriter {
       const values = this.#areUsual ? record as Record<string, unknown> : withoutInherited(record, names);
       for (let i = 0; i < names.length; i++) this.#addField(values[names[i]], i);
     }
-    if (this.#output.length === before) this.#output.add('""'); // an empty line would be no record
+    if (this.#output.length === before) add(this.#output, '""'); // an empty line would be no record
   }
 
   #addField(value: unknown, index: number): void {
     const { convert, headers, separator } = this.#options;
     const output = this.#output;
-    if (index > 0) output.add(separator);
+    if (index > 0) add(output, separator);
     if (index === 0 && this.#taken === 0 && headers === false) {
-      output.add(markQuoted(this.#textOf(value, index)));
+      add(output, markQuoted(this.#textOf(value, index)));
     } else if (convert !== undefined || typeof value !== "string" || !this.#addString(value)) {
-      output.add(this.#textOf(value, index));
+      add(output, this.#textOf(value, index));
     }
   }
 
@@ -283,9 +241,9 @@ function isValidDate(value: unknown): value is Date {
   }
 }
 
-/** The first field of all, without a byte order mark at its start that a reader would drop. */
+/** The first field of all, in quotes if it begins as a byte order mark or the line that names a separator. */
 function markQuoted(field: string): string {
-  return field.startsWith(MARK) ? `"${field}"` : field;
+  return field.startsWith(MARK) || field.startsWith("sep=") ? `"${field}"` : field;
 }
 
 /** The properties of a record that have these names, without what it has as every object has it. */

@@ -1,7 +1,7 @@
 import { bytes, quoted, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
 import { RecordReader } from "./chunks.ts";
-import { CompleteLines, LF_ENDS, lineLimit, MAX_STRING_LENGTH } from "./complete_lines.ts";
+import { CompleteLines, LF_ENDS, MAX_STRING_LENGTH } from "./complete_lines.ts";
 
 /**
  * A line that is not JSON.
@@ -57,7 +57,9 @@ class JsonLineReader<T> extends RecordReader<T> {
     this.#onInvalid = onInvalid;
     this.#text = new CompleteLines({
       ends: LF_ENDS,
-      ...lineLimit(maxLineLength, () => this.#lines + 1),
+      maxLength: maxLineLength,
+      option: "maxLineLength",
+      place: () => `line ${this.#lines + 1}`,
       take: (text) => {
         const lines = text.split("\n");
         lines.pop(); // what is behind the last end

@@ -179,8 +179,7 @@ export const jsonSequenceEncoderStreamOptions: SchemaOf<JsonSequenceEncoderStrea
  * An encoder of JSON text sequences (RFC 7464, `application/json-seq`): takes values, and gives the bytes of their texts,
  * each as `JSON.stringify()` writes it, with a record separator, U+001E, before it and a line feed behind it.
  *
- * Values may be written one by one: what queues up until the end of the event loop's turn, or until 512 wait, becomes one
- * chunk of bytes, or a few if they are large. A value must not be changed before its write has been acknowledged.
+ * Values may be written one by one, as to {@linkcode JsonLinesEncoderStream}.
  *
  * @example A response of records
  * ```ts

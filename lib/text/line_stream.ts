@@ -1,48 +1,38 @@
-import { bool, bytes, enqueueAll, ReleasingTransformer, schema, type SchemaOf } from "../streams/internal.ts";
-import { type Transformer, TransformStream, type TransformStreamDefaultController } from "../streams/mod.ts";
-import {
-  CompleteLines,
-  LF_ENDS,
-  LF_OR_CR_ENDS,
-  type LineEnds,
-  lineLimit,
-  MAX_STRING_LENGTH,
-  type TextChunk,
-} from "./complete_lines.ts";
+import { bool, bytes, schema, type SchemaOf } from "../streams/internal.ts";
+import { TransformStream } from "../streams/mod.ts";
+import { RecordReader } from "./chunks.ts";
+import { CompleteLines, LF_ENDS, LF_OR_CR_ENDS, MAX_STRING_LENGTH } from "./complete_lines.ts";
 
-export class LineSplitter extends ReleasingTransformer implements Transformer<TextChunk, string> {
-  readonly #ends: LineEnds;
+class LineSplitter extends RecordReader<string> {
+  readonly #allowsCR: boolean;
   readonly #text: CompleteLines;
-  #controller: TransformStreamDefaultController<string> = undefined as never; // set by start()
   #lines = 0;
 
-  constructor(allowCR: boolean, maxLineLength: number) {
-    super();
-    const ends = allowCR ? LF_OR_CR_ENDS : LF_ENDS;
-    this.#ends = ends;
+  constructor(allowsCR: boolean, maxLineLength: number) {
+    super(Infinity); // lines take less memory than records do
+    const ends = allowsCR ? LF_OR_CR_ENDS : LF_ENDS;
+    this.#allowsCR = allowsCR;
     this.#text = new CompleteLines({
       ends,
-      ...lineLimit(maxLineLength, () => this.#lines + 1),
+      maxLength: maxLineLength,
+      option: "maxLineLength",
+      place: () => `line ${this.#lines + 1}`,
       take: (text) => {
         const lines = ends.cut(text);
         this.#lines += lines.length;
-        enqueueAll(this.#controller, lines);
+        this.enqueue(lines);
       },
     });
   }
 
-  start(controller: TransformStreamDefaultController<string>): void {
-    this.#controller = controller;
-  }
-
-  transform(chunk: TextChunk): void {
-    this.#text.add(chunk);
+  add(piece: string | Uint8Array): void {
+    this.#text.add(piece);
   }
 
   flush(): void {
     const line = this.#text.end();
-    if (this.#ends === LF_OR_CR_ENDS && line.endsWith("\r")) this.#controller.enqueue(line.slice(0, -1));
-    else if (line !== "") this.#controller.enqueue(line);
+    if (this.#allowsCR && line.endsWith("\r")) this.enqueue([line.slice(0, -1)]);
+    else if (line !== "") this.enqueue([line]);
   }
 }
 

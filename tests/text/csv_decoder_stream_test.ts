@@ -312,3 +312,18 @@ test("CsvDecoderStream reads what spreadsheets write: UTF-16, a line for the sep
       "record 2, line 2: 3 fields, but there must be 2; field 2 has a space before its quote, which is none then",
   });
 });
+
+test("CsvDecoderStream takes bytes for UTF-16 by a whole byte order mark alone, however they are cut", async () => {
+  const byte = fc.constantFrom(0xfe, 0xff, 0xef, 0xbb, 0x61, 0x2c, 0, 0x0a);
+  await fc.assert(
+    fc.asyncProperty(fc.array(byte, { maxLength: 12 }), places, async (given, places) => {
+      const bytes = Uint8Array.from(given);
+      const mark = bytes[0] << 8 | bytes[1];
+      const encoding = mark === 0xfffe ? "utf-16le" : mark === 0xfeff ? "utf-16be" : "utf-8";
+      const whole = [new TextDecoder(encoding).decode(bytes)];
+      const all = { onMismatch: ({ fields }: CsvMismatch) => fields };
+      assert.deepEqual(await records(cutAt(bytes, places), all), await records(whole, all), String(bytes));
+    }),
+    { numRuns: tries(3000) },
+  );
+});

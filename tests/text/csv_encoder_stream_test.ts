@@ -146,7 +146,7 @@ test("CsvEncoderStream says what its options may be", () => {
   refused({ eol: "\n" }, 'CsvEncoderStream: unknown option "eol": use bom, convert, headers, separator, lineEnding');
   refused({ lineEnding: "\r" }, 'lineEnding must be "\\r\\n" or "\\n", not "\\r"');
   refused({ separator: "\n" }, 'separator must be one character other than a quote or a line end, not "\\n"');
-  refused({ headers: [] }, "headers must be true, false, an array of names or a function, not an Array");
+  refused({ headers: [] }, "headers has no name: pass one for each column");
   refused({ headers: ["a", "a"] }, 'headers: columns 1 and 2 have the same name, "a"');
   refused({ convert: {} }, "convert must be a function, not an Object");
 });

@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ReadableStream, type TransformStream } from "../../lib/streams/mod.ts";
-import { CsvDecoderStream, JsonLineStream } from "../../lib/text/mod.ts";
+import {
+  CsvDecoderStream,
+  JsonLineStream,
+  JsonSequenceDecoderStream,
+  LineStream,
+  LineToNumberStream,
+} from "../../lib/text/mod.ts";
 import { within } from "../support/waits.ts";
-import { utf8 } from "./chunkings.ts";
+import { bytewise, through, utf8 } from "./chunkings.ts";
 
 type Decoder = TransformStream<string | ArrayBuffer | ArrayBufferView, unknown>;
 
@@ -86,3 +92,49 @@ test("CsvDecoderStream makes no more records of a large chunk than are wanted so
   await within(written, "the write");
   assert.equal(made, COUNT);
 });
+
+test("empty chunks change nothing between any others, be they strings or bytes", async () => {
+  const word = '"😀é→"\n';
+  for (const empty of ["", new Uint8Array(0)]) {
+    for (const parts of [word.split(""), bytewise(utf8(word))]) {
+      const chunks = [empty, ...parts.flatMap((part) => [part, empty])];
+      for (const open of [() => new JsonLineStream(), () => new JsonSequenceDecoderStream()]) {
+        const start = open() instanceof JsonSequenceDecoderStream ? ["\x1e"] : [];
+        assert.deepEqual(await through([...start, ...chunks], open()), ["😀é→"]);
+      }
+      assert.deepEqual(await through(chunks, new CsvDecoderStream()), [["😀é→"]]);
+      assert.deepEqual(await through(chunks, new LineStream()), [word.trim()]);
+    }
+  }
+  const digits = ["1", "", "2"].map(utf8);
+  assert.deepEqual(await through(digits, new LineToNumberStream()), [12]);
+});
+
+for (const headers of [false, true]) {
+  const kind = headers ? "objects" : "arrays";
+
+  test(`CsvDecoderStream fills up no more fields of ${kind} than are wanted soon`, async () => {
+    made = 0;
+    const columns = 300;
+    const short = 3000;
+    const decoder = new CsvDecoderStream({ headers, onMismatch: "fill", convert: (field) => (made++, field) });
+    const writer = decoder.writable.getWriter();
+    const header = Array.from({ length: columns }, (_, i) => `c${i}`).join();
+    const written = writer.write(`${header}\n${"a\n".repeat(short)}`).then(() => writer.close());
+    const reader = decoder.readable.getReader();
+    let count = 0;
+    for (; !(await reader.read()).done; count++) {
+      assert.ok(made < (count + 3) * columns + 2 ** 17, `${made} fields for ${count} records`);
+    }
+    await within(written, "the write");
+    assert.equal(count, short + (headers ? 0 : 1));
+  });
+
+  test(`CsvDecoderStream leaves out short records in the time of their own fields, of ${kind}`, async () => {
+    const header = ",".repeat(20_000).split("").map((_, i) => `c${i}`).join();
+    for (const onMismatch of ["skip", () => undefined] as const) {
+      const text = `${header}\n${"a\n".repeat(40_000)}${header}\n`;
+      assert.equal((await through([text], new CsvDecoderStream({ headers, onMismatch }))).length, headers ? 1 : 2);
+    }
+  });
+}

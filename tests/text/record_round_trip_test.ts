@@ -144,3 +144,20 @@ test(
     );
   },
 );
+
+test("a first record that begins as no text of CSV does is the same after CSV, whatever its separator", async () => {
+  const starts = ["sep=;", "sep=,", "sep=\t", "sep=|", "sep=", "\ufeff", "\ufeffsep=;", "SEP=;", "sep"];
+  for (const separator of [",", ";", "\t", "|"]) {
+    for (const start of starts) {
+      for (const record of [[start], [start, ""], [start, "b"], [" ", start]]) {
+        for (const headers of [undefined, record]) {
+          const given = [record, record.map(() => "1")];
+          const text = ReadableStream.from(given).pipeThrough(new CsvEncoderStream({ separator, headers }));
+          const options = separator === "," ? {} : { separator };
+          const found = await Array.fromAsync(text.pipeThrough(new CsvDecoderStream(options)));
+          if (record[0] !== record[1]) assert.deepEqual(found, headers ? [record, ...given] : given, String(record));
+        }
+      }
+    }
+  }
+});

@@ -1,22 +1,21 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { UnfinishedLine } from "../../lib/text/complete_lines.ts";
+import { GrowingBytes } from "../../lib/text/complete_lines.ts";
 import { utf8 } from "./chunkings.ts";
 
-test("UnfinishedLine keeps copies of what was appended, until it is cleared", () => {
-  const line = new UnfinishedLine();
+test("GrowingBytes keeps copies of what was appended, until it is cleared", () => {
+  const line = new GrowingBytes();
   const piece = utf8("mill");
   line.append(piece);
   piece.fill(0);
   line.append(utf8("race\r"));
   assert.equal(new TextDecoder().decode(line.bytes), "millrace\r");
-  assert.equal(line.endsWithCR, true);
   line.clear();
-  assert.deepEqual([line.length, line.bytes.length, line.endsWithCR], [0, 0, false]);
+  assert.deepEqual([line.length, line.bytes.length], [0, 0]);
 });
 
-test("UnfinishedLine grows by doubling: a line in pieces of a byte is copied a few times only", () => {
-  const line = new UnfinishedLine();
+test("GrowingBytes grows by doubling: a line in pieces of a byte is copied a few times only", () => {
+  const line = new GrowingBytes();
   const buffers = new Set<ArrayBufferLike>();
   for (let i = 0; i < 100_000; i++) {
     line.append(new Uint8Array([i]));
@@ -26,8 +25,8 @@ test("UnfinishedLine grows by doubling: a line in pieces of a byte is copied a f
   assert.deepEqual(line.bytes, Uint8Array.from({ length: 100_000 }, (_, i) => i));
 });
 
-test("UnfinishedLine frees each buffer when it is done with, and a large one after its line", () => {
-  const line = new UnfinishedLine();
+test("GrowingBytes frees each buffer when it is done with, and a large one after its line", () => {
+  const line = new GrowingBytes();
   line.append(new Uint8Array(1000));
   const small = line.bytes.buffer;
   line.append(new Uint8Array(1_000_000));
@@ -38,8 +37,8 @@ test("UnfinishedLine frees each buffer when it is done with, and a large one aft
   assert.equal(line.bytes.buffer.byteLength, 0);
 });
 
-test("UnfinishedLine uses a small buffer again", () => {
-  const line = new UnfinishedLine();
+test("GrowingBytes uses a small buffer again", () => {
+  const line = new GrowingBytes();
   line.append(new Uint8Array(1000));
   const { buffer } = line.bytes;
   line.clear();
