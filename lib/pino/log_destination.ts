@@ -38,6 +38,7 @@ export const logDestinationOptions: SchemaOf<
 
 /** The most bytes that wait while a write is retried: further lines are dropped. */
 const MOST_WAITING = 16 * 1024 * 1024;
+const DROPPED = "a line was dropped, as 16 MiB wait already for space on the disk, or for a free descriptor";
 
 type Done = (error?: Error | null) => void;
 
@@ -111,9 +112,13 @@ export class LogDestination extends Writable {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array | string>;
   readonly #lines: WholeLines;
   readonly #attempts: SeriesAttempts;
-  /** The flushes that wait. */
-  readonly #flushes: Set<(error: unknown) => void> = new Set();
+  /** The flushes and rotations that wait. */
+  readonly #requests: Set<(error: unknown) => void> = new Set();
   #dropped = 0;
+  /** Whether the line that goes on is dropped. */
+  #isCut = false;
+  /** The rejection for the last piece of which something was dropped. */
+  #lastDrop: Promise<never> | undefined = undefined;
   /** The last piece of text that was written. */
   #last: string | Uint8Array = "\n";
   /** The promise of the last write. */
@@ -132,7 +137,7 @@ export class LogDestination extends Writable {
     this.#lines = new WholeLines(this.#log.maxFileSize);
     this.#attempts = attemptsOf(this.#log);
     this.#attempts.isPatient = true;
-    this.#attempts.onFailure = (error) => this.#flushes.forEach((reject) => reject(error));
+    this.#attempts.onFailure = (error) => this.#requests.forEach((reject) => reject(error));
     this.#writer.closed.catch((error) => this.destroy(error));
     flushOnExit(this);
   }
@@ -154,12 +159,7 @@ export class LogDestination extends Writable {
    * again after that.
    */
   flush(callback: ((error?: Error | null) => void) | undefined = undefined): Promise<void> {
-    this.#takeCorked();
-    const { promise: flushed, resolve, reject } = Promise.withResolvers<void>();
-    const { failure } = this.#attempts;
-    if (failure !== undefined) reject(failure);
-    this.#flushes.add(reject);
-    this.#log.flush().then(resolve, reject).finally(() => this.#flushes.delete(reject));
+    const flushed = this.#request("flush");
     return callback ? flushed.then(() => callback(), callback) : flushed;
   }
 
@@ -170,20 +170,31 @@ export class LogDestination extends Writable {
    * @throws {Error} why it cannot be written, with the system's `code`.
    */
   flushSync(): void {
-    this.#takeCorked();
     this.#lines.end(this.#emit);
     this.#log.flushSync();
   }
 
-  /** Ends the file that is being written, behind everything that was written so far; the next line begins another one. */
+  /**
+   * Ends the file that is being written, behind everything that was written so far; the next line begins another one.
+   * Rejects as {@linkcode LogDestination.flush} does.
+   */
   rotate(): Promise<void> {
-    this.#takeCorked();
-    return this.#log.rotate();
+    return this.#request("rotate");
+  }
+
+  #request(command: "flush" | "rotate"): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { failure } = this.#attempts;
+    if (failure !== undefined) reject(failure);
+    this.#requests.add(reject);
+    this.#log[command]().then(resolve, reject).finally(() => this.#requests.delete(reject));
+    return promise;
   }
 
   /**
    * Writes a chunk, as the `write()` of any Writable; while the process ends, to the disk before it returns.
    *
+   * @param done Called when the chunk's whole lines are in the file, or with the reason why some are not.
    * @returns false if more had better wait for `drain`.
    */
   override write(
@@ -191,18 +202,26 @@ export class LogDestination extends Writable {
     encoding?: BufferEncoding | ((error?: Error | null) => void),
     done?: (error?: Error | null) => void,
   ): boolean {
-    super.write(chunk, encoding as BufferEncoding, done);
-    if (isExiting) this.flushSync();
+    const callback = typeof encoding === "function" ? encoding : done;
+    const drop = this.#lastDrop;
+    let written: Promise<void> | undefined = undefined;
+    const told: Done = (error) => { // in a later tick
+      if (error || written === undefined) callback!(error);
+      else written.then(() => callback!(null), callback);
+    };
+    super.write(chunk, typeof encoding === "string" ? encoding : undefined as never, callback && told);
+    written = this.#lastDrop === drop ? this.#batch : this.#lastDrop;
+    if (isExiting) flushNow(this);
     if (this.#writer.desiredSize! > 0) return true;
     if (!this.#needsDrain) this.#awaitRoom();
     return false;
   }
 
-  /** Writes what was written so far, ends the last line, and closes the file. */
-  override destroy(error?: Error): this {
-    if (!this.destroyed) this.#takeCorked(); // a Writable drops what it holds
-    return super.destroy(error);
-  }
+  /** Does nothing: the series gathers lines, and a Writable drops what it holds when it is destroyed. */
+  override cork(): void {}
+
+  /** Does nothing. */
+  override uncork(): void {}
 
   /** @ignore */
   override _write(chunk: string | Uint8Array, encoding: BufferEncoding, done: Done): void {
@@ -229,20 +248,40 @@ export class LogDestination extends Writable {
       // Else it has failed already, or there is nothing to be written.
       if (this.#attempts.failure !== undefined) reason ??= failure as Error;
     }
-    this.#writer.abort(reason).then(() => done(reason), () => done(reason));
+    const end = (): void => done(reason);
+    const gone = Object.assign(new Error("the log destination was destroyed"), { code: "ERR_STREAM_DESTROYED" });
+    this.#writer.abort(reason ?? gone).then(end, end);
   }
 
   readonly #emit = (piece: string | Uint8Array): void => {
-    if (this.#attempts.failure !== undefined && this.#writer.desiredSize! < -MOST_WAITING) {
-      this.#dropped += linesOf(piece);
-      return;
-    }
+    if (this.#isCut || this.#isFull) return this.#drop(piece);
+    this.#put(piece);
+  };
+
+  #put(piece: string | Uint8Array): void {
     this.#last = piece;
     const written = this.#writer.write(piece);
     if (written === this.#batch) return; // all writes of a batch return the same promise
     this.#batch = written;
     written.catch(() => {}); // told by `closed`
-  };
+  }
+
+  get #isFull(): boolean {
+    const most = endsLine(this.#last) ? MOST_WAITING : 2 * MOST_WAITING; // a line that has begun is better whole
+    return this.#attempts.failure !== undefined && this.#writer.desiredSize! < -most;
+  }
+
+  /** Drops whole lines: those for which there is no room, and the rest of one of which a part was dropped. */
+  #drop(piece: string | Uint8Array): void {
+    this.#lastDrop = Promise.reject(new Error(DROPPED, { cause: this.#attempts.failure }));
+    this.#lastDrop.catch(() => {}); // told by the callback of a write
+    const feed = typeof piece === "string" ? piece.indexOf("\n") : piece.indexOf(LINE_FEED);
+    const dropped = this.#isFull || feed === -1 ? piece : piece.slice(0, feed + 1);
+    this.#dropped += linesOf(dropped);
+    if (!endsLine(this.#last)) this.#put("\n");
+    this.#isCut = !endsLine(dropped);
+    if (dropped.length < piece.length) this.#emit(piece.slice(feed + 1));
+  }
 
   static {
     const get = function (this: LogDestination): boolean {
@@ -263,15 +302,12 @@ export class LogDestination extends Writable {
   /** Ends a line that has begun: the next stream goes on in the file. */
   #endLine(): void {
     this.#lines.end(this.#emit);
-    if (![10, "\n"].includes(this.#last.at(-1)!)) this.#emit("\n");
+    if (!endsLine(this.#last)) this.#emit("\n");
   }
+}
 
-  /** Takes what the Writable holds between `cork()` and `uncork()`. */
-  #takeCorked(): void {
-    const { writableCorked } = this;
-    for (let i = 0; i < writableCorked; i++) this.uncork();
-    for (let i = 0; i < writableCorked; i++) this.cork();
-  }
+function endsLine(piece: string | Uint8Array): boolean {
+  return [LINE_FEED, "\n"].includes(piece.at(-1)!);
 }
 
 /** Text as it is, and the bytes that text of another encoding than UTF-8 stands for. */
@@ -281,31 +317,28 @@ function decoded(chunk: string | Uint8Array, encoding: BufferEncoding): string |
 
 /** The number of line feeds. */
 function linesOf(piece: string | Uint8Array): number {
-  const text = typeof piece === "string" ? piece : Buffer.from(piece.buffer, piece.byteOffset, piece.length);
-  let count = 0;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count++;
-  return count;
+  return Buffer.from(piece as string).filter((byte) => byte === LINE_FEED).length;
 }
 
 const open: Set<LogDestination> = new Set();
-let isListening = false;
 /** Whether the listeners of `exit` run: later ones may write, too. */
 let isExiting = false;
 
 function flushOnExit(destination: LogDestination): void {
   open.add(destination);
-  if (!isListening) process.on("exit", flushAll);
-  isListening = true;
+  if (!process.listeners("exit").includes(flushAll)) process.on("exit", flushAll);
 }
 
 function flushAll(): void {
   isExiting = true;
-  for (const destination of open) {
-    try {
-      destination.flushSync();
-    } catch (error) {
-      process.stderr.write(`${(error as Error).message}\n`); // an event would come too late
-    }
+  for (const destination of open) flushNow(destination);
+}
+
+function flushNow(destination: LogDestination): void {
+  try {
+    destination.flushSync();
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`); // an event would come too late
   }
 }
 
@@ -339,7 +372,10 @@ export async function openLogDestination(options: LogDestinationOptions): Promis
   const destination = new LogDestination(own as LogDestinationOptions);
   const ignore = (): void => {};
   destination.on("error", ignore); // the promise tells it
-  await destination.flush(); // until the series is there
+  await destination.flush().catch((error) => { // else the series is there
+    destination.destroy();
+    throw error;
+  });
   destination.off("error", ignore);
   return destination;
 }

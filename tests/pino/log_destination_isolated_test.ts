@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { pipeline } from "node:stream/promises";
@@ -225,6 +225,45 @@ test(
     }),
 );
 
+test(
+  "a log destination on a full disk drops whole lines, whose callbacks tell it, and rotates later",
+  { skip: cannotMount },
+  () =>
+    onSmallDisk(300, async (disk) => {
+      const filler = join(disk, "filler");
+      const directory = join(disk, "logs");
+      const destination = await opened(directory, { maxFileSize: 1_000_000, onWarning: () => {} });
+      writeFileSync(filler, new Uint8Array(250_000));
+      let count = 0;
+      const kept: number[] = [];
+      const write = (length: number) => {
+        const i = count++;
+        const line = `${JSON.stringify({ i, text: "x".repeat(length) })}\n`;
+        for (let at = 0; at < line.length; at += 900_000) {
+          const isLast = at + 900_000 >= line.length;
+          const tell = (error: Error | null | undefined) => void (error ? 0 : kept.push(i));
+          if (isLast) destination.write(line.slice(at), tell);
+          else destination.write(line.slice(at, at + 900_000));
+        }
+      };
+      write(90_000);
+      await assert.rejects(within(destination.flush(), "flush()"), { code: "ENOSPC" });
+      await assert.rejects(within(destination.rotate(), "rotate()"), { code: "ENOSPC" });
+      for (let i = 0; i < 40; i++) write(i % 3 === 0 ? 3_000_000 : 1000);
+      assert.ok(destination.dropped > 0);
+      rmSync(filler);
+      execFileSync("mount", ["-o", "remount,size=80m", disk], { stdio: "ignore" });
+      while (!await destination.flush().then(() => true, () => false)) {
+        await new Promise((next) => setTimeout(next, 20));
+      }
+      for (let i = 0; i < 10; i++) write(1000);
+      await closed(destination);
+      assert.deepEqual(numbersIn(directory), kept);
+      assert.equal(kept.length + destination.dropped, count);
+      assert.equal(kept.at(-1), count - 1);
+    }),
+);
+
 test("a log destination that is full says so to those that write, and takes more after drain", () =>
   inFolder(async (folder) => {
     const destination = await opened(folder, { maxFileSize: 1_000_000 });
@@ -239,6 +278,57 @@ test("a log destination that is full says so to those that write, and takes more
     await closed(destination);
     assert.deepEqual(numbersIn(folder), upTo(30_000));
     assert.ok(waits > 0);
+  }));
+
+test("the callback of a write tells success once the chunk's whole lines are in the files", () =>
+  inFolder(async (folder) => {
+    for (let seed = 0; seed < tries(12); seed++) {
+      const below = randomNumbers(seed);
+      const directory = join(folder, String(seed));
+      const destination = await opened(directory, { maxFileSize: 700 });
+      const missing: string[] = [];
+      let text = "";
+      for (let i = 0; i < 60; i++) {
+        const piece = "é".repeat(below(300)) + (below(3) === 0 ? "" : "\n");
+        text += piece;
+        const lines = text.slice(0, text.lastIndexOf("\n") + 1);
+        const told = new Promise<void>((resolve) => {
+          destination.write(below(2) === 0 ? piece : new TextEncoder().encode(piece), (error) => {
+            if (error || !textsIn(directory).join("").startsWith(lines)) missing.push(`write ${i}: ${error}`);
+            resolve();
+          });
+        });
+        if (below(4) === 0) await within(told, "a callback");
+      }
+      await closed(destination);
+      assert.deepEqual(missing, [], `seed ${seed}`);
+    }
+  }));
+
+test("a log destination that was destroyed flushes and rotates no more, and says why", () =>
+  inFolder(async (folder) => {
+    const destination = await opened(folder);
+    destination.write("line\n");
+    destination.destroy();
+    const gone = { name: "Error", code: "ERR_STREAM_DESTROYED" };
+    await assert.rejects(within(destination.flush(), "flush()"), gone);
+    await assert.rejects(within(destination.rotate(), "rotate()"), gone);
+    const told = new Promise((resolve) => void destination.flush(resolve));
+    assert.equal((await within(told, "the callback of flush()") as { code?: unknown }).code, gone.code);
+    assert.deepEqual(textsIn(folder), ["line\n"]);
+  }));
+
+test("a log destination that could not be opened holds no series", () =>
+  inFolder(async (folder) => {
+    const directory = join(folder, "logs");
+    writeFileSync(directory, "");
+    await assert.rejects(opened(directory, { retry: { attempts: 1e9, delay: 1 }, onWarning: () => {} }), {
+      code: /^(EEXIST|ENOTDIR)$/,
+    });
+    rmSync(directory);
+    for (let i = 0; i < 5; i++) await closed(await opened(folder)); // another attempt would be made meanwhile
+    assert.equal(existsSync(directory), false);
+    await closed(await opened(directory));
   }));
 
 test("options of a log destination that are accessors, or inherited, count", () =>
@@ -311,16 +401,17 @@ for (const way of ["stream", "transport"]) {
   test(`all lines of a ${way} are there when the process has ended`, () =>
     inFolder(async (folder) => {
       // The thread of a transport is not there any more when listeners of exit run.
-      const all = way === "stream" ? [...ends, "listener"] : ends;
+      const all = way === "stream" ? [...ends, "listener", "blocked"] : ends;
       await Promise.all(all.map(async (end) => {
         const directory = join(folder, end);
         const script = fileURLToPath(new URL("logging_process.ts", import.meta.url));
-        const { code, stderr } = await run(
+        const { code, stdout, stderr } = await run(
           process.execPath,
           [...permissions, script, way, directory, "3000", end],
           root,
         );
         assert.equal(code === 0, end !== "throw", stderr);
+        if (end === "blocked") return assert.match(`${stderr}${stdout}`, /^Cannot .+\n(.*\n)*the last listener\n$/);
         assert.deepEqual(numbersIn(directory), upTo(end === "listener" ? 3001 : 3000), end);
       }));
     }));

@@ -2,6 +2,7 @@
  * Logs as many lines as the third argument says, in the way that the first names, to the folder of the second, and ends
  * in the way of the fourth.
  */
+import { rmSync, writeFileSync } from "node:fs";
 import pino from "pino";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -18,6 +19,14 @@ for (let i = 0; i < Number(count); i++) logger.info({ i }, "a line of the log");
 if (end === "listener") {
   // It comes behind that of the destination.
   process.on("exit", () => logger.info({ i: Number(count) }, "the last line"));
+  process.exit();
+}
+if (end === "blocked") {
+  // Nothing can be written from here on.
+  rmSync(directory, { recursive: true });
+  writeFileSync(directory, "");
+  process.on("exit", () => logger.info({}, "a line that has no place"));
+  process.on("exit", () => console.log("the last listener"));
   process.exit();
 }
 if (end === "exit") process.exit();
