@@ -1,5 +1,5 @@
 /**
- * Logs lines, and ends in the way of the fourth argument; prints `told N` when N lines are on the disk, `accepted N` where
+ * Logs lines, and ends in the way of the fourth argument; prints `told N` when N lines are in the files, `accepted N` where
  * all N have to be once it has ended, and `removed N` when the first N went with their folder. The arguments before are
  * the folder, the name of the run, and the seed of random numbers.
  */
@@ -25,8 +25,12 @@ let next = 0;
 // It is ended long before, unless its test has ended by a time limit.
 setTimeout(() => process.exit(1), 120_000).unref();
 
+/** Logs a line, and tells of some that they are in the files. */
 function write(): void {
-  log.write(`${JSON.stringify({ run, i: next++, text: "x".repeat(below(200)) })}\n`);
+  const line = `${JSON.stringify({ run, i: next++, text: "x".repeat(below(200)) })}\n`;
+  const count = next;
+  if (below(20) > 0) log.write(line);
+  else log.write(line, (error) => error || print("told", count));
 }
 
 function print(word: string, count: number): void {
