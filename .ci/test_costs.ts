@@ -12,7 +12,8 @@ const files: Readonly<Record<number, string>> = {
     "http/dial/connect_function_isolated http/dial/hostile_duplex_isolated " +
     "precompress/cache/runs precompress/cli precompress/killed precompress/model/model precompress/ownership " +
     "precompress/previous precompress/unrest static/bad_tree static/changing_files_isolated static/rfc_cases_isolated " +
-    "static/reload_isolated static/slow_clients_isolated static/system_calls_isolated static/tree/manifest " +
+    "site/playground_isolated site/site_isolated static/reload_isolated static/slow_clients_isolated " +
+    "static/system_calls_isolated static/tree/manifest " +
     "text/line_memory_isolated upload/documented_servers upload/faults/disk_full_isolated " +
     "upload/faults/server_killed_isolated",
 };

@@ -6,7 +6,9 @@ import { hrefTo } from "./pages.ts";
  * first sections beside its words.
  */
 export function homeBody({ html }: Rendered, output: string): string {
-  const [first, ...rest] = html.split(/(?=<h2 )/);
+  const [first, ...sections] = html.split(/(?=<h2 )/);
+  // That is about the repository, and has a page.
+  const rest = sections.filter((section) => !section.startsWith('<h2 id="contributing"'));
   const [intro, ...doors] = first.split(/(?=<h3 )/);
   const [, lead] = /<p>(.*?)<\/p>/s.exec(intro)!;
   const [, promise, more] = /^(.*?): (.*)$/s.exec(lead) ?? [undefined, lead, ""];

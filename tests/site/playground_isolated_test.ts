@@ -117,8 +117,22 @@ async function bestSizes(text: string): Promise<(string | undefined)[]> {
   });
 }
 
+/** Returns what the search of a page finds first. */
+async function firstFound(words: string): Promise<string | null | undefined> {
+  const field = document.querySelector<HTMLInputElement>(".search input")!;
+  field.focus();
+  field.value = words;
+  field.dispatchEvent(new Event("input"));
+  for (let tries = 0; tries < 600; tries++) {
+    const found = document.querySelector(".search li b");
+    if (found) return found.textContent;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return undefined;
+}
+
 for (const { name, missing, open } of browsers.filter(({ name }) => name !== "Chromium")) {
-  test(`the playground in ${name} makes the same bytes`, { skip: skip || missing }, async () => {
+  test(`in ${name} the playground makes the same bytes, and the search finds`, { skip: skip || missing }, async () => {
     const text = textOf(5_000, 3);
     const page = await open(join(folder, `profile-${name}`));
     try {
@@ -128,6 +142,8 @@ for (const { name, missing, open } of browsers.filter(({ name }) => name !== "Ch
         return (await compress(new TextEncoder().encode(text), { format, level })).length.toLocaleString("en");
       }));
       assert.deepEqual(await page.call(bestSizes, text), sizes);
+      await page.goto(`${server.url}guide/text.html`);
+      assert.equal(await page.call(firstFound, "createStaticHandler"), "createStaticHandler");
       assert.deepEqual(page.complaints, []);
     } finally {
       await page.close();
