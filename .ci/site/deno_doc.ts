@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { root } from "../root.ts";
@@ -20,7 +20,7 @@ export interface TypeParam {
 }
 
 export interface Param {
-  readonly kind: "identifier" | "assign" | "rest";
+  readonly kind: "identifier" | "assign" | "rest" | "object" | "array";
   readonly name?: string;
   readonly optional?: boolean;
   readonly tsType?: TypeNode;
@@ -101,28 +101,33 @@ export interface Module {
   readonly symbols: readonly Exported[];
 }
 
-interface Output {
-  readonly nodes: Readonly<Record<string, { readonly module_doc: Doc; readonly symbols: readonly Exported[] }>>;
+interface Node {
+  readonly module_doc: Doc;
+  readonly symbols: readonly Exported[];
+}
+
+/** Reads what `deno doc` says of modules, by their paths. */
+export function readNodes(paths: readonly string[]): Map<string, Node> {
+  const args = ["doc", "--quiet", "--json", ...paths];
+  const options = { cwd: root, encoding: "utf8", maxBuffer: 2 ** 26, env: { ...process.env, NO_COLOR: "1" } } as const;
+  const output = execFileSync(join(root, "node_modules/.bin/deno"), args, options);
+  const { nodes } = JSON.parse(output) as { readonly nodes: Readonly<Record<string, Node>> };
+  return new Map(Object.entries(nodes).map(([url, node]) => [fileURLToPath(url), node]));
 }
 
 /** Reads the documentation of every subpath but the command's, which exports nothing. */
 export function readModules(): Module[] {
   const entries = [...subpaths()].filter(([subpath]) => subpath !== "./cli");
-  const args = ["doc", "--quiet", "--json", ...entries.map(([, path]) => path)];
-  const options = { cwd: root, encoding: "utf8", maxBuffer: 2 ** 26, env: { ...process.env, NO_COLOR: "1" } } as const;
-  const { nodes } = JSON.parse(execFileSync(join(root, "node_modules/.bin/deno"), args, options)) as Output;
+  const nodes = readNodes(entries.map(([, path]) => path));
   const keyOf = ({ filename, line, col }: Location): string => `${filename}:${line}:${col}`;
   const declared = new Map<string, Declaration>();
-  for (const { symbols } of Object.values(nodes)) {
+  for (const { symbols } of nodes.values()) {
     for (const { declarations } of symbols) {
       for (const one of declarations) if (one.def.target === undefined) declared.set(keyOf(one.location), one);
     }
   }
-  const byPath = new Map(
-    Object.entries(nodes).map(([url, node]) => [relative(root, fileURLToPath(url)).replaceAll("\\", "/"), node]),
-  );
   return entries.map(([subpath, path]): Module => {
-    const { module_doc: doc, symbols } = byPath.get(path)!;
+    const { module_doc: doc, symbols } = nodes.get(join(root, path))!;
     const resolved = symbols.map(({ name, declarations }): Exported => {
       const own = declarations.map((one) => one.def.target ? declared.get(keyOf(one.def.target)) : one);
       if (own.includes(undefined)) throw new Error(`${subpath} exports ${name}, which deno doc does not describe`);

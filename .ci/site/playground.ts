@@ -30,7 +30,7 @@ and not where scripts are off. <code>npx @millrace/streams serve</code> serves t
 <div class="inputs">
 <label class="drop">
 <input type="file" id="files" multiple>
-<span><b>Drop files</b>, or choose some</span>
+<span><b>Drop files or a folder</b>, or choose some</span>
 </label>
 <form id="text-form">
 <label for="text">or paste text, such as a page's source</label>

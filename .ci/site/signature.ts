@@ -11,7 +11,7 @@ export function typeText(type: TypeNode | undefined): string {
     case "typeRef":
       return value.typeName + argumentsText(value.typeParams);
     case "literal":
-      return value.kind === "string" ? JSON.stringify(value.string) : repr || literalText(value);
+      return literalText(value);
     case "union":
       return value.map(typeText).join(" | ");
     case "intersection":
@@ -38,6 +38,20 @@ export function typeText(type: TypeNode | undefined): string {
       }`;
     case "typeLiteral":
       return literalTypeText(value);
+    case "conditional":
+      return `${typeText(value.checkType)} extends ${typeText(value.extendsType)} ? ${typeText(value.trueType)} : ${
+        typeText(value.falseType)
+      }`;
+    case "mapped":
+      return mappedText(value);
+    case "infer":
+      return `infer ${typeParamText(value.typeParam)}`;
+    case "importType":
+      return `import(${JSON.stringify(value.specifier)}).${value.qualifier}${argumentsText(value.typeParams)}`;
+    case "typePredicate": {
+      const subject = `${value.asserts ? "asserts " : ""}${value.param.type === "this" ? "this" : value.param.name}`;
+      return value.type ? `${subject} is ${typeText(value.type)}` : subject;
+    }
     case "keyword":
     case "this":
       return repr ?? String(value);
@@ -48,6 +62,8 @@ export function typeText(type: TypeNode | undefined): string {
 
 // deno-lint-ignore no-explicit-any -- as deno doc has it
 function literalText(value: any): string {
+  if (value.kind === "string") return JSON.stringify(value.string);
+  if (value.kind === "bigInt") return `${value.string}n`;
   if (value.kind !== "template") return String(value[value.kind]);
   // deno-lint-ignore no-explicit-any -- as deno doc has it
   const parts = value.tsTypes.map((part: any) => part.value?.string ?? `\${${typeText(part)}}`);
@@ -69,23 +85,37 @@ function literalTypeText({ properties = [], methods = [], callSignatures = [], i
   return members.length === 0 ? "{}" : `{ ${members.join("; ")} }`;
 }
 
+// deno-lint-ignore no-explicit-any -- as deno doc has it
+function mappedText({ readonly, typeParam, nameType, optional, tsType }: any): string {
+  const sign = (value: true | "+" | "-" | undefined, word: string): string => {
+    return value === undefined ? "" : `${value === true ? "" : value}${word}`;
+  };
+  const name = nameType ? ` as ${typeText(nameType)}` : "";
+  const key = `[${typeParam.name} in ${typeText(typeParam.constraint)}${name}]`;
+  const before = sign(readonly, "readonly ");
+  return `{ ${before}${key}${sign(optional, "?")}: ${typeText(tsType)} }`;
+}
+
 function argumentsText(types: readonly TypeNode[] | undefined): string {
   return types === undefined || types.length === 0 ? "" : `<${types.map(typeText).join(", ")}>`;
 }
 
 function typeParamsText(params: readonly TypeParam[] | undefined): string {
   if (params === undefined || params.length === 0) return "";
-  const texts = params.map((param) => {
-    const constraint = param.constraint ? ` extends ${typeText(param.constraint)}` : "";
-    return `${param.name}${constraint}${param.default ? ` = ${typeText(param.default)}` : ""}`;
-  });
-  return `<${texts.join(", ")}>`;
+  return `<${params.map(typeParamText).join(", ")}>`;
+}
+
+function typeParamText(param: TypeParam): string {
+  const constraint = param.constraint ? ` extends ${typeText(param.constraint)}` : "";
+  return `${param.name}${constraint}${param.default ? ` = ${typeText(param.default)}` : ""}`;
 }
 
 function paramText(param: Param): string {
   if (param.kind === "rest") return `...${param.arg!.name}: ${typeText(param.tsType)}`;
-  const { name, optional, tsType } = param.left ?? param;
-  return `${name}${optional || param.kind === "assign" ? "?" : ""}: ${typeText(tsType)}`;
+  const { kind, name, optional, tsType } = param.left ?? param;
+  // Parts of an object or array that has no name.
+  const shown = name ?? (kind === "object" ? "options" : "values");
+  return `${shown}${optional || param.kind === "assign" ? "?" : ""}: ${typeText(tsType)}`;
 }
 
 function paramsText(params: readonly Param[] = []): string {

@@ -6,6 +6,7 @@
 import { commandLine } from "./command.ts";
 import { Crew } from "./crew.ts";
 import { type DeltaSizes, showDeltas } from "./deltas.ts";
+import { readDropped, readFiles } from "./given_files.ts";
 import { RaceSection } from "./race.ts";
 import { Results } from "./results.ts";
 import { sentSize, whyLeftAlone } from "./rules.ts";
@@ -151,22 +152,19 @@ function runDeltas(): void {
   });
 }
 
-async function read(list: Iterable<File>): Promise<Given[]> {
-  return await Promise.all([...list].map(async (file) => {
-    return { name: file.webkitRelativePath || file.name, bytes: new Uint8Array(await file.arrayBuffer()) };
-  }));
-}
-
-/** Takes the files of a field and those dropped on its label. */
-function takeFiles(id: string, use: (files: Given[]) => void): void {
+/** Takes the files of a field, and files and folders dropped on its label. */
+function takeFiles(id: string, use: (files: readonly Given[]) => void): void {
   const input = byId<HTMLInputElement>(id);
   const label = input.closest<HTMLElement>(".drop")!;
-  input.addEventListener("change", async () => use(await read(input.files!)));
+  const take = (reading: Promise<readonly Given[]>): void => {
+    reading.then(use, (error) => status.textContent = `The files cannot be read: ${error.message}`);
+  };
+  input.addEventListener("change", () => take(readFiles(input.files!)));
   for (const kind of ["dragover", "dragleave", "drop"] as const) {
-    label.addEventListener(kind, async (event) => {
+    label.addEventListener(kind, (event) => {
       event.preventDefault();
       label.classList.toggle("over", kind === "dragover");
-      if (kind === "drop") use(await read(event.dataTransfer!.files));
+      if (kind === "drop") take(readDropped(event.dataTransfer!));
     });
   }
 }

@@ -88,6 +88,7 @@ export class Results {
     for (let level = most; level >= least; level--) {
       const input = document.createElement("input");
       Object.assign(input, { type: "radio", name: format, value: String(level), checked: level === DEFAULTS[format] });
+      input.ariaLabel = `${format} ${level}`;
       input.addEventListener("change", this.#onChoice);
       const label = document.createElement("label");
       label.append(input, String(level));
