@@ -142,10 +142,10 @@ export class ProcessLock {
     this.#isLost = false;
     this.#beat();
     if (!this.#isLost) return;
-    this.#isLost = false;
     this.#removeFile();
     this.#path = this.#newPath();
     this.#make();
+    this.#isLost = false;
     const other = this.#blocking(new BeatWatch(this.#heartbeat, this.#expiry));
     if (other === undefined) return this.#mark();
     this.release();

@@ -218,7 +218,7 @@ test(
       const before = await size();
       process.kill(Number(inner), "SIGCONT");
       assert.equal(await holder.line(), "lost");
-      assert.equal(await size(), before, "it has written nothing more");
+      assert.ok(await size() <= before + "h\n".length, "it has written nothing more, but for what had begun");
       lock.requireHeld();
       lock.release();
       await within(holder.closed, "the end of the process", LIMIT);

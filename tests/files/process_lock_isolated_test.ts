@@ -104,6 +104,23 @@ test("a lock whose file cannot be touched is lost if and only if the file is gon
     }
   }));
 
+test("a lock that is lost stays so until it is made anew", () =>
+  inFolder(async (folder) => {
+    const directory = join(folder, "locked");
+    await mkdir(directory);
+    const lock = await taken(directory, { heartbeat: 10_000 });
+    await rm(directory, { recursive: true });
+    for (let i = 0; i < 2; i++) {
+      assert.throws(() => lock.renew(), { code: "ENOENT" });
+      assert.equal(lock.isLost, true);
+    }
+    await mkdir(directory);
+    lock.renew();
+    assert.equal(lock.isLost, false);
+    lock.release();
+    assert.deepEqual(await readdir(directory), []);
+  }));
+
 test("a lock is taken over where its file may not be removed, and its holder told, which takes another if that is free", (context) =>
   inFolder(async (folder) => {
     const path = await put(folder, FOREIGN, 60_000);
