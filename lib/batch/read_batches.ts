@@ -68,8 +68,7 @@ export const readBatchesOptions: SchemaOf<
  *
  * Every chunk comes once and in order; an error comes after the chunks that were read before it. The stream may be one
  * of this package or native, and is locked until the loop ends. Leaving the loop early cancels the stream. Chunks are
- * read on demand, as many as a batch has room for. From a native stream, as many chunks as the last batch had may be
- * read ahead.
+ * read on demand, as many as a batch has room for. From a native stream one chunk may be read ahead.
  *
  * @param stream a ReadableStream, of this package or native.
  * @returns an iterator of non-empty arrays, which are yours. Its `return()` also ends a `next()` that waits.

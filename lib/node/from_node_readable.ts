@@ -108,8 +108,7 @@ function leftError(): Error {
  * standard input.
  *
  * Chunks are Uint8Arrays; strings if the readable has an encoding; what the readable gives if it is in object mode. The
- * stream takes none of them before it is asked for: how far ahead the readable reads is for its own high-water mark to
- * say.
+ * stream takes each when a read wants it: how far ahead the readable reads is for its own high-water mark to say.
  *
  * The stream is no byte stream: that would have to detach the chunks' buffers, and Node lets small chunks share one.
  *

@@ -93,16 +93,6 @@ export const nativeReader: Pick<Reader, "cancel" | "read" | "releaseLock"> = {
   releaseLock: reader.releaseLock,
 };
 
-/** The result of Bun's `readMany()`. */
-export interface ManyChunks {
-  readonly value: unknown[];
-  readonly done: boolean;
-}
-
-/** Bun's `readMany()`, which takes all queued chunks, synchronously if there are some. */
-export const nativeReadMany: ((this: Reader) => ManyChunks | Promise<ManyChunks>) | undefined =
-  (reader as { readMany?: () => ManyChunks | Promise<ManyChunks> }).readMany;
-
 export const nativeByobReader: Pick<ByobReader, "cancel" | "read"> = {
   cancel: byobReader.cancel,
   read: byobReader.read,

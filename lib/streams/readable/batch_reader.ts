@@ -1,7 +1,7 @@
 import { lockedError, mustBe } from "../language/errors.ts";
-import { queueReaction } from "../language/promises.ts";
+import { Deferred, queueReaction } from "../language/promises.ts";
 import { isNativeReadableStream, isNativeReadableStreamLocked } from "../language/native_classes.ts";
-import { NativeBatchReader } from "../native/ends/native_batch_reader.ts";
+import { NativeReadableEnd } from "../native/ends/native_ends.ts";
 import { type BatchLimits, type BatchReader, type BatchRequest, GatheredBatch } from "../queuing/read_batch.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "../native/feeds/readable_feed.ts";
@@ -22,11 +22,12 @@ export function acquireBatchReader(stream: unknown, limits: BatchLimits, leavesR
   const state = readableStreamStateOf(stream);
   if (state !== undefined) {
     checkReadableStreamFree(state, "read batches of it");
-    return new OwnBatchReader(state, limits);
+    return new StateBatchReader(state, limits);
   }
   if (!isNativeReadableStream(stream)) throw mustBe("the stream", "a ReadableStream");
   if (isNativeReadableStreamLocked(stream)) throw lockedError("read batches of it");
-  return new NativeBatchReader(stream, limits, leavesRest);
+  const end = new NativeReadableEnd(stream);
+  return new StateBatchReader(end.acquire(), leavesRest ? { ...limits, maxChunks: 1 } : limits, end);
 }
 
 /** A reader whose reads and promise user code cannot observe. */
@@ -35,19 +36,24 @@ class BatchReaderState extends DefaultReaderState {
   override released(): void {} // as in PipeReaderState
 }
 
-/** The reader of a stream of this package, and its own only read request, which is pending while the batch has room. */
-class OwnBatchReader implements BatchReader, ReadRequest {
+/** The reader of a state, and its own only read request, which is pending while the batch has room. */
+class StateBatchReader implements BatchReader, ReadRequest {
   readonly #stream: ReadableStreamState;
   readonly #limits: BatchLimits;
+  /** The native stream that the state is of, whose queue is hidden. */
+  readonly #end: NativeReadableEnd | undefined;
   readonly #reader = new BatchReaderState();
   #request: BatchRequest | undefined;
   #batch: GatheredBatch | undefined;
   /** Whether a microtask is queued that checks whether the batch is complete. */
   #isWatched = false;
+  /** The chunks that a read of a native stream may bring after the release. */
+  #rest: Deferred<unknown[] | undefined> | undefined;
 
-  constructor(stream: ReadableStreamState, limits: BatchLimits) {
+  constructor(stream: ReadableStreamState, limits: BatchLimits, end?: NativeReadableEnd) {
     this.#stream = stream;
     this.#limits = limits;
+    this.#end = end;
     readableStreamReaderGenericInitialize(this.#reader, stream);
   }
 
@@ -72,30 +78,43 @@ class OwnBatchReader implements BatchReader, ReadRequest {
 
   /** Called by `enqueue()`, which pulls after this has returned; a default controller has nothing queued then. */
   chunkSteps(chunk: unknown): void {
-    const batch = this.#batch!;
+    const batch = this.#batch ??= new GatheredBatch(this.#limits);
     batch.add(chunk);
+    if (this.#rest !== undefined) return this.#rest.resolve(this.#unlock());
     this.#watch();
     if (batch.hasRoom && this.#stream.controller instanceof DefaultControllerState) this.#reader.requests.push(this);
     else this.#ask(batch);
   }
 
   closeSteps(): void {
-    if (!this.#give()) this.#takeRequest()?.closeSteps();
+    if (this.#rest !== undefined) this.#rest.resolve(this.#unlock());
+    else if (!this.#give()) this.#takeRequest()?.closeSteps();
   }
 
   errorSteps(error: unknown): void {
-    if (!this.#give()) this.#takeRequest()?.errorSteps(error);
+    if (this.#rest !== undefined) this.#rest.resolve(this.#unlock());
+    else if (!this.#give()) this.#takeRequest()?.errorSteps(error);
   }
 
   cancel(reason: unknown): Promise<void> {
-    return readableStreamReaderGenericCancel(this.#reader, reason);
+    return this.#end?.cancel(reason) ?? readableStreamReaderGenericCancel(this.#reader, reason);
   }
 
-  release(): unknown[] | undefined {
+  release(): unknown[] | Promise<unknown[] | undefined> | undefined {
+    this.#request = undefined;
+    const { controller, state } = this.#stream;
+    if (this.#end === undefined || !controller.pulling || state !== "readable") return this.#unlock();
+    this.#rest = new Deferred();
+    if (this.#reader.requests.length === 0) this.#reader.requests.push(this);
+    this.#end.release(); // the read that is under way fails, unless its chunk is on its way
+    return this.#rest.promise;
+  }
+
+  #unlock(): unknown[] | undefined {
     const batch = this.#batch;
     this.#batch = undefined;
-    this.#request = undefined;
     readableStreamReaderRelease(this.#reader);
+    if (this.#rest === undefined) this.#end?.release();
     return batch !== undefined && batch.chunks.length > 0 ? batch.chunks : undefined;
   }
 

@@ -245,29 +245,14 @@ export class NativeWritableEnd implements SinkAlgorithms {
 /** Makes a WritableStream that writes to a native one, a chunk at a time. */
 export function fromNativeSink(stream: globalThis.WritableStream): WritableStreamState {
   const writer = nativeGetWriter.call(stream);
-  const state = createWritableStream(new FromNativeSink(writer), 1, undefined);
-  const onErrored = (error: unknown): void => writableStreamDefaultControllerErrorIfNeeded(state.controller, error);
+  const sink: SinkAlgorithms = {
+    write: (chunk) => nativeWriter.write.call(writer, chunk),
+    close: () => nativeWriter.close.call(writer),
+    abort: (reason) => nativeWriter.abort.call(writer, reason),
+  };
+  const { controller } = createWritableStream(sink, 1, undefined);
+  const onErrored = (error: unknown): void => writableStreamDefaultControllerErrorIfNeeded(controller, error);
   react(nativeWriterClosed.call(writer), () => {}, onErrored);
-  startWritableStreamDefaultController(state.controller, undefined);
-  return state;
-}
-
-class FromNativeSink implements SinkAlgorithms {
-  readonly #writer: globalThis.WritableStreamDefaultWriter;
-
-  constructor(writer: globalThis.WritableStreamDefaultWriter) {
-    this.#writer = writer;
-  }
-
-  write(chunk: unknown): Promise<void> {
-    return nativeWriter.write.call(this.#writer, chunk);
-  }
-
-  close(): Promise<void> {
-    return nativeWriter.close.call(this.#writer);
-  }
-
-  abort(reason: unknown): Promise<void> {
-    return nativeWriter.abort.call(this.#writer, reason);
-  }
+  startWritableStreamDefaultController(controller, undefined);
+  return controller.stream;
 }

@@ -52,17 +52,15 @@ export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer, Wr
    */
   strategy(highWaterMark: number): QueuingStrategy | undefined {
     const { highWaterMark: own, sizeAlgorithm } = this.stream.controller;
-    const holdsOne = own === 0 || (own <= 1 && !sizeAlgorithm);
-    return holdsOne ? undefined : { highWaterMark, size: () => this.#chunkCame() };
+    return own === 0 || (own <= 1 && !sizeAlgorithm) ? undefined : { highWaterMark, size: () => this.#chunkCame() };
   }
 
   #chunkCame(): number {
     const last = this.#last;
     const room = last && this.#room();
-    this.#held++;
-    this.#last = undefined;
     if (room === undefined) last?.resolve();
     else react(room, last!.resolve, last!.reject);
+    this.#held++;
     return 1;
   }
 
