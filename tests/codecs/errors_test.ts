@@ -107,6 +107,25 @@ for (const format of formats) {
   });
 }
 
+test("a view that its buffer no longer holds is refused, an empty one is none", async () => {
+  const buffer = new ArrayBuffer(100, { maxByteLength: 100 });
+  const views = [new Uint8Array(buffer, 56, 5), new Float64Array(buffer, 56, 5), new DataView(buffer, 56, 5)];
+  const empty = [new Uint8Array(buffer, 0, 0), new Uint16Array(0), new DataView(buffer, 0, 0), Buffer.alloc(0)];
+  for (const view of [...views, ...empty]) {
+    const packed = await compress(view, { format: "gzip" });
+    assert.equal((await decompress(packed, { format: "gzip" })).length, view.byteLength);
+  }
+  buffer.resize(50);
+  for (const view of views) {
+    await assert.rejects(compress(view, { format: "gzip" }), TypeError);
+    const { readable, writable } = new CompressionStream("gzip");
+    const failing = assert.rejects(new Response(readable).bytes(), TypeError);
+    await assert.rejects(writable.getWriter().write(view), TypeError);
+    await failing;
+  }
+  for (const view of empty) await compress(view, { format: "gzip" });
+});
+
 test("the wrong dictionary is named, with both hashes", async () => {
   const wrong = sourceText(5000, 8);
   const [needed, given] = [await sha256(dictionary), await sha256(wrong)];

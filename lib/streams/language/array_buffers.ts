@@ -151,10 +151,11 @@ export function joinBytes(pieces: readonly Uint8Array[], length: number): Uint8A
   return whole;
 }
 
-/** The bytes of a view or buffer of any realm, not copied; undefined for others. Throws a TypeError for detached ones. */
+/** The bytes of a view or buffer of any realm, not copied; undefined for others. Throws a TypeError for those without their bytes. */
 export function bytesOf(value: unknown): Uint8Array | undefined {
   if (isView(value)) {
     if (!(value instanceof Uint8Array && value.length > 0)) requireAttached(value.buffer);
+    if (value.byteLength === 0) (value as Uint8Array).at?.(0); // throws if its buffer was resized to end before it
     return bytesOfView(value);
   }
   const name = typeof value === "object" && Object.prototype.toString.call(value);
