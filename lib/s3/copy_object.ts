@@ -9,11 +9,13 @@ import { LEAST_SIZE, partSizeFor, type UploadContext } from "./upload/object_upl
 
 /** The most bytes of one request's copy, and of a part. */
 const MOST = 5 * 2 ** 30;
-/** Bytes of the parts of a copy of more. */
+/** The most bytes of a part of objects that are joined, and of those of a copy of more. */
 const PART = 2 ** 30;
 /** The number of parts that join objects of different sizes, while none is larger than {@linkcode PART}. */
 const JOINED_PARTS = 256;
 const AT_ONCE = 4;
+/** The statuses of stores that do not know copies of parts; others take the part for one without bytes. */
+const UNKNOWN: readonly number[] = [400, 405, 501];
 
 type Fields = Readonly<Record<string, string>>;
 type JoinedObject = Pick<S3Object, "key" | "size" | "etag">;
@@ -68,9 +70,9 @@ async function copyOne(
     const request = { method: "PUT", action: "copy to", key: to, headers, isSlow: true, signal } as const;
     return { key: to, size, etag: await store.send(request, (answer) => answer.etagIn("CopyObjectResult")) };
   }
-  if (size > LEAST_SIZE) return await storeParts(context, partsOf([source], PART), to, fields, options);
-  const whole = { ...source, start: 0, end: size };
-  return await gathered(context, 1, [whole], signal, (part) => putObject(store, to, part, options, fields));
+  const parts = partsOf([source], size > MOST ? PART : mixedSize(size));
+  if (size > LEAST_SIZE) return await storeParts(context, parts, to, fields, options);
+  return await gathered(context, 1, parts.flat(), signal, (part) => putObject(store, to, part, options, fields));
 }
 
 /** Joins objects into one, in parts of one size, as R2 requires: bytes around the ends of objects are downloaded. */
@@ -94,7 +96,10 @@ function sizeFor(sources: readonly JoinedObject[]): number {
   const last = sources.at(-1)!;
   const isEven = sources.every((source) => source.size === size || source === last) && last.size <= size;
   if (isEven && size >= LEAST_SIZE && size <= MOST) return size;
-  const total = sources.reduce((sum, source) => sum + source.size, 0);
+  return mixedSize(sources.reduce((sum, source) => sum + source.size, 0));
+}
+
+function mixedSize(total: number): number {
   return Math.min(PART, partSizeFor(total, JOINED_PARTS));
 }
 
@@ -155,7 +160,7 @@ async function storeParts(
   }
 }
 
-/** Has the store copy a part that is within one object. Some stores copy no range of one that is small. */
+/** Has the store copy a part that is within one object. Some stores copy no range of a small one, and others no part. */
 async function storePart(
   context: UploadContext,
   upload: { readonly key: string; readonly uploadId: string },
@@ -166,7 +171,12 @@ async function storePart(
   const { store } = context;
   const [{ start, end, size }] = ranges;
   if (ranges.length === 1 && (end - start === size || size > LEAST_SIZE)) {
-    return await copyPart(store, upload, number, ranges[0], signal);
+    try {
+      return await copyPart(store, upload, number, ranges[0], signal);
+    } catch (error) {
+      const { status, code } = error as Partial<S3Error>;
+      if (code !== "MALFORMED_RESPONSE" && !UNKNOWN.includes(status!)) throw error;
+    }
   }
   return await gathered(context, number, ranges, signal, (part) => {
     return putPart(store, upload, number, part, { signal, hasChecksums: false });

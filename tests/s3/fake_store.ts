@@ -47,6 +47,8 @@ export interface Rules {
   readonly hasEqualParts?: boolean;
   /** Conditions of requests that store something are not looked at: of all, of uploads in parts, or of copies. */
   readonly ignoresConditions?: "all" | "parts" | "copies";
+  /** No part is copied: the request is refused with this status, or, of 200, one without bytes is stored. */
+  readonly lacksCopyPart?: 200 | 400 | 501;
   /** No range of an object of 5 MiB or less is copied into a part. */
   readonly copiesSmallWhole?: boolean;
   /** The reported checksum of a copied part is the one of the whole object, made of those of its parts. */
@@ -267,6 +269,9 @@ export class FakeStore {
     switch (operation) {
       case "PutPart":
       case "CopyPart": {
+        const { lacksCopyPart } = this.rules;
+        if (operation === "CopyPart" && lacksCopyPart === 200) return { status: 200, fields: { etag: '"empty"' } };
+        if (operation === "CopyPart" && lacksCopyPart) return failure(lacksCopyPart, "NotImplemented");
         const range = /(\d+)-(\d+)/.exec(String(req.headers["x-amz-copy-source-range"]));
         const source = operation === "PutPart" ? undefined : this.objects.get(sourceOf(req))!;
         const total = source === undefined ? body.length : sizeOf(source);

@@ -111,6 +111,22 @@ for (const name of isLong ? ["AWS", "R2", "versitygw"] as const : ["R2"] as cons
     }));
 }
 
+test("objects are joined, and copied under a condition, where the store copies no parts", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket({ retries: 0 });
+    const bytes = bytesOf(9 * MIB);
+    await bucket.put("from", bytes);
+    const source = (await bucket.head("from"))!;
+    for (const lacksCopyPart of [501, 400, 200] as const) {
+      store.rules = { lacksCopyPart };
+      await bucket.delete("to");
+      await bucket.copy("from", "to", { overwrite: false });
+      assert.equal(digestOf(store.objects.get("to")!.bytes), digestOf(bytes), `${lacksCopyPart}`);
+      await bucket.join([source, source], "to");
+      assert.equal(store.objects.get("to")!.bytes.length, 18 * MIB, `${lacksCopyPart}`);
+    }
+  }));
+
 test("AWS: small objects are joined wherever parts begin and end", () =>
   withStore(async (store) => {
     store.rules = stores.AWS;
