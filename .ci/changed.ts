@@ -5,7 +5,7 @@ import { chosen } from "./minimum/chosen.ts";
 
 /** Tests of the whole package, and kinds that take long: a change elsewhere does not choose them. */
 const LONG =
-  /^tests\/(?:bench|browser|ci|docs|e2e|fuzz|interop|soak|wpt)\/|\/(?:faults|soak|hostile|model)\/|(?:killed|model)(?:_isolated)?_test\.ts$/;
+  /^tests\/(?:bench|browser|ci|docs|e2e|examples|fuzz|interop|soak|wpt)\/|\/(?:faults|soak|hostile|model)\/|(?:killed|model)(?:_isolated)?_test\.ts$/;
 
 /** Tests that stand for their folders: those for the oldest versions, and of folders without such some more. */
 export const quickTests: readonly string[] = [
