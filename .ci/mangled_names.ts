@@ -123,6 +123,7 @@ export const mangledNames: readonly string[] = [
   "started",
   "startedErroring",
   "storedError",
+  "strategy",
   "streamCanceled",
   "streamClosed",
   "streamErrored",
