@@ -255,11 +255,10 @@ export class AtomicFile {
   }
 
   /**
-   * Everything but the name: flushes the file and closes it. So that several files can be completed first and get their
-   * names together, by {@linkcode commit}. The temporary file is gone if that fails.
+   * Everything but the name: flushes the file and closes it, so that several files can get their names together. The
+   * temporary file is gone if that fails.
    *
-   * @throws {Error} that names the file and says why it cannot be completed, with the system's `code`; if a write failed,
-   * what that failed with.
+   * @throws {Error} as of {@linkcode commit}.
    */
   async end(): Promise<void> {
     if (this.#state !== "open") throw this.#misuse();

@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import process from "node:process";
 import { bytesOf, wrongType } from "../streams/internal.ts";
 import { copiesVectors, isPermitted, passingRefusals, writeStream } from "../runtime/mod.ts";
+import { whileRefused } from "./rename.ts";
 
 /** The longest wait that blocks the thread, in ms. */
 export const LONGEST = 2000;
@@ -19,6 +20,9 @@ export interface OpenFileOptions {
   /** Whether calls are made synchronously, but for those that wait for the disk. */
   readonly atOnce?: boolean | undefined;
 }
+
+/** The refusal of a file on which a file server has a lease, which it gives up: 45 s is the system's limit for that. */
+const leased = { codes: new Set(["EAGAIN"]), deadline: 60_000 };
 
 /** The parts of a status that tell a file from others for as long as it is there. */
 export type Identity = Pick<fs.BigIntStats, "dev" | "ino">;
@@ -87,7 +91,8 @@ export class OpenFile {
    */
   static async openRegular(path: string): Promise<OpenFile> {
     requireRegular(await stat(path)); // to open a pipe or a device has effects
-    const file = await OpenFile.open(path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
+    const flags = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
+    const file = await whileRefused(() => OpenFile.open(path, flags), leased);
     try {
       requireRegular(file.status());
       return file;

@@ -38,9 +38,8 @@ export interface ProcessLockOptions {
   readonly name?: string;
   /** The locked thing, for messages. */
   readonly subject: string;
-  /** The interval at which a holder touches its file, in ms. Default: 5000. */
+  /** The ms between touches of the file, and those without that until a holder counts as dead. Default: 5000, and six times that. */
   readonly heartbeat?: number;
-  /** After how long without that a holder that cannot be inspected counts as dead, in ms. Default: six heartbeats. */
   readonly expiry?: number;
   /** The time that {@linkcode ProcessLock.take} waits for a holder that lives, in ms. Default: not at all. */
   readonly waitFor?: number;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import fs, * as files from "node:fs";
 import { chmodSync, existsSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import {
   appendFile,
@@ -14,6 +15,7 @@ import {
   symlink,
   writeFile,
 } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -122,6 +124,28 @@ test("copyToTemporary() gives a copy of a read-only file the permission bits tha
       }
     }
     assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("copyFileAtomic() waits for a file server that has a lease on the source, which the system refuses meanwhile", (context) =>
+  inFolder(async (folder) => {
+    const source = join(folder, "source");
+    await writeFile(source, "text");
+    const { open } = fs;
+    let refusals = 3;
+    fs.open = ((...args: unknown[]) => {
+      if (args[0] !== source || refusals-- <= 0) return Reflect.apply(open, fs, args);
+      (args.at(-1) as (error: Error) => void)(Object.assign(new Error("EAGAIN: leased"), { code: "EAGAIN" }));
+    }) as never;
+    syncBuiltinESMExports();
+    try {
+      if (files.open === open) return context.skip("imports of this runtime do not follow the module");
+      await copyFileAtomic(source, join(folder, "copy"));
+      assert.equal(refusals, -1);
+      assert.equal(await readFile(join(folder, "copy"), "utf8"), "text");
+    } finally {
+      fs.open = open;
+      syncBuiltinESMExports();
+    }
   }));
 
 test("copyFileAtomic() leaves nothing of a copy that fails", () =>
