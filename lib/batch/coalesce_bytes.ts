@@ -1,4 +1,5 @@
 import {
+  asStreamPair,
   bytesOf,
   integer,
   joinBytes,
@@ -75,12 +76,13 @@ export function coalesceBytes(options: CoalesceBytesOptions = {}): {
   writable: BatchedWritableStream<ArrayBufferView | ArrayBufferLike>;
 } {
   const { size, maxDelay, minBatch } = coalesceBytesOptions(options);
-  return batchedTransform<ArrayBufferView | ArrayBufferLike, Uint8Array<ArrayBuffer>>(
+  const pair = batchedTransform<ArrayBufferView | ArrayBufferLike, Uint8Array<ArrayBuffer>>(
     (chunks, enqueue) => joinChunks(chunks, size, enqueue),
     // An error here would reach only the writable end, so an invalid chunk gets a size, and is refused later.
     { highWaterMark: size, size: (chunk) => lengthOf(chunk) ?? size },
     { maxDelay, minBatch },
   );
+  return asStreamPair(pair, Object as never);
 }
 
 /** Returns the length of a chunk in bytes; undefined if it has no bytes, or is detached. */

@@ -1,5 +1,6 @@
 import { lockedError, mustBe } from "../language/errors.ts";
 import {
+  asStreamPair,
   hasNativeByteStreams,
   isNativeReadableStream,
   isNativeReadableStreamLocked,
@@ -74,7 +75,7 @@ export function toNative(stream: object): object {
   }
   if (isNativeReadableStream(stream) || isNativeWritableStream(stream)) return stream;
   const pair = toPair(stream);
-  return { readable: toNative(pair.readable), writable: toNative(pair.writable) };
+  return madePair(toNative(pair.readable), toNative(pair.writable));
 }
 
 /**
@@ -109,7 +110,11 @@ export function fromNative(stream: object): object {
     return construct(WritableStream, fromNativeSink(stream));
   }
   const { readable, writable } = toPair(stream);
-  return { readable: fromNative(readable), writable: fromNative(writable) };
+  return madePair(fromNative(readable), fromNative(writable));
+}
+
+function madePair(readable: object, writable: object): object {
+  return asStreamPair({ readable, writable }, Object as never);
 }
 
 function toPair(stream: object): ReadableWritablePair {
