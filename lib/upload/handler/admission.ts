@@ -56,9 +56,12 @@ export async function nameOf(settings: Settings, info: UploadInfo): Promise<stri
   return name;
 }
 
+/** Requires an accepted extension: the last one of the name counts, in any case. */
 export function requireExtension({ extensions }: Settings, name: string): void {
-  if (extensions === undefined || extensions.accepts(name)) return;
-  const message = `A file of the name ${shown(name)} is not accepted: names must end in ${extensions}`;
+  const last = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
+  if (extensions === undefined) return;
+  if (extensions.some((ending) => last.endsWith(ending) && last.length > ending.length)) return;
+  const message = `A file of the name ${shown(name)} is not accepted: names must end in ${extensions.join(", ")}`;
   throw new Refusal("UNSUPPORTED", message);
 }
 

@@ -21,8 +21,8 @@ export interface Settings {
   /** Undefined: all. */
   readonly accept: MediaRanges | undefined;
   readonly dotfiles: boolean;
-  /** Undefined: all. */
-  readonly extensions: Extensions | undefined;
+  /** In lower case, each with its dot. Undefined: all. */
+  readonly extensions: readonly string[] | undefined;
   readonly allowedOrigins: AllowedOrigins;
   readonly save: SaveFormOptions & FormLimits & InnerOptions;
   readonly log: (entry: UploadLogEntry) => void;
@@ -60,7 +60,7 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     publicPath: publicPath?.replace(/\/*$/, "/"),
     name,
     dotfiles,
-    extensions: extensions === undefined ? undefined : new Extensions(extensions),
+    extensions: extensions && endingsOf(extensions),
     accept: ranges,
     allowedOrigins: allowedOrigins(allowCrossSite),
     save,
@@ -80,27 +80,10 @@ function directoryOf(directory: string | URL | undefined): string {
   throw new TypeError(`directory ${JSON.stringify(path)} has a NUL in it: name the folder by its path`);
 }
 
-const MOST_SHOWN = 10;
-
-class Extensions {
-  /** The accepted extensions, in lower case, each with its dot. */
-  readonly #endings: readonly string[];
-
-  constructor(extensions: readonly string[]) {
-    if (extensions.length === 0) throw new TypeError('extensions is empty: name one such as "png"');
-    this.#endings = extensions.map((extension) => `.${extension.replace(/^\./, "").toLowerCase()}`);
-  }
-
-  /** Whether a file may have the name: its last extension counts, in any case. */
-  accepts(name: string): boolean {
-    const last = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
-    return this.#endings.some((ending) => last.endsWith(ending) && last.length > ending.length);
-  }
-
-  toString(): string {
-    const shown = this.#endings.slice(0, MOST_SHOWN).join(", ");
-    return this.#endings.length > MOST_SHOWN ? `${shown}, …` : shown;
-  }
+/** Returns extensions in lower case, each with its dot. @throws {TypeError} if there are none. */
+function endingsOf(extensions: readonly string[]): string[] {
+  if (extensions.length === 0) throw new TypeError('extensions is empty: name one such as "png"');
+  return extensions.map((extension) => `.${extension.replace(/^\./, "").toLowerCase()}`);
 }
 
 /** Types that say nothing of a file; curl sends the second with everything that `--data-binary` uploads. */
