@@ -1,10 +1,251 @@
 import { batchedTransform } from "../batch/internal.ts";
-import { asStreamPair, bool, oneOf, schema, type SchemaOf } from "../streams/internal.ts";
+import { asStreamPair, bool, described, oneOf, quoted, schema, type SchemaOf } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
-import { csvMembers } from "./csv_records.ts";
-import { type ConvertCsvValue, CsvWriter } from "./csv_writer.ts";
+import { GrowingBytes, UNIT } from "./complete_lines.ts";
+import { csvMembers, renamed } from "./csv_records.ts";
 
 const HIGH_WATER_MARK = 512;
+const FULL = 64 * 1024;
+/** The length in UTF-16 code units from which a text is encoded by itself, as its bytes are not known beforehand. */
+const LONG = FULL / 4;
+/** The longest text that is added unit by unit: separators and line ends. */
+const SHORT = 2;
+
+const encoder = new TextEncoder();
+
+function add(output: GrowingBytes, text: string): void {
+  if (text.length >= LONG) return output.append(encoder.encode(text));
+  const bytes = output.room(text.length * UNIT);
+  const { length } = text;
+  let i = 0;
+  if (length <= SHORT) {
+    for (; i < length && text.charCodeAt(i) <= LAST_ASCII; i++) bytes[output.length + i] = text.charCodeAt(i);
+  }
+  output.length += i === length ? i : encoder.encodeInto(text, bytes.subarray(output.length)).written;
+}
+
+/** Returns a copy of all bytes, and forgets them. */
+function taken(output: GrowingBytes): Uint8Array<ArrayBuffer> {
+  const chunk = output.bytes.slice();
+  output.clear();
+  return chunk;
+}
+
+const LF = 10;
+const CR = 13;
+const QUOTE = 34;
+const MARK = "\ufeff";
+/** The last code unit that is one byte in UTF-8. */
+const LAST_ASCII = 0x7f;
+/** Longer strings are left to the runtime's encoder. */
+const LONGEST_LOOP = 1024;
+
+class CsvWriter {
+  readonly #options: ReturnType<typeof csvEncoderStreamOptions>;
+  readonly #separator: number;
+  readonly #lastSpecial: number;
+  /** Whether a number may have the separator in it. */
+  readonly #areNumbersPlain: boolean;
+  readonly #output = new GrowingBytes(4 * FULL);
+  /** The names of columns; undefined if records are arrays. */
+  #names: readonly string[] | undefined;
+  /** Whether no column has the name of something that every object has. */
+  #areUsual = true;
+  /** The number of columns; 0 before the first record. */
+  #columns = 0;
+  #taken = 0;
+
+  constructor(options: ReturnType<typeof csvEncoderStreamOptions>) {
+    const { separator } = options;
+    this.#options = options;
+    this.#separator = separator.charCodeAt(0);
+    this.#lastSpecial = Math.max(this.#separator, QUOTE);
+    this.#areNumbersPlain = !/[\w.+-]/.test(separator);
+  }
+
+  write(records: readonly unknown[], enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
+    const { lineEnding } = this.#options;
+    const output = this.#output;
+    output.clear(); // of lines before a record that could not be written
+    for (const record of records) {
+      if (this.#columns === 0) add(output, this.#begin(record));
+      this.#addFields(record);
+      add(output, lineEnding);
+      this.#taken++;
+      if (output.length >= FULL) enqueue(taken(output));
+    }
+    if (output.length > 0) enqueue(taken(output));
+  }
+
+  /** Enqueues the header, if its names were given and no record was. */
+  end(enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
+    const { headers } = this.#options;
+    if (this.#columns === 0 && typeof headers === "object") {
+      add(this.#output, this.#header(headers));
+      enqueue(taken(this.#output));
+    }
+  }
+
+  /** Finds the columns by the first record; returns the header, with its line end, or nothing. */
+  #begin(record: unknown): string {
+    const { bom, headers } = this.#options;
+    const names = typeof headers === "object" ? headers : this.#namesOf(record, headers !== false);
+    this.#names = names;
+    this.#areUsual = !names?.some((name) => name in Object.prototype);
+    this.#columns = names === undefined ? (record as readonly unknown[]).length : names.length;
+    if (this.#columns === 0) throw new TypeError(`${this.#place} has no fields`);
+    if (headers === false) return bom ? MARK : "";
+    return this.#header(typeof headers === "function" ? renamed(names!, headers, "the header") : names!);
+  }
+
+  #header(names: readonly string[]): string {
+    const { bom, separator, lineEnding } = this.#options;
+    const [first, ...others] = names.map((name) => this.#quotedIfNeeded(name));
+    return (bom ? MARK : "") + ([markQuoted(first), ...others].join(separator) || '""') + lineEnding;
+  }
+
+  /** The names of an object's properties; undefined if it is an array, which has none. */
+  #namesOf(record: unknown, areNeeded: boolean): readonly string[] | undefined {
+    if (typeof record !== "object" || record === null) throw this.#notARecord(record);
+    if (!Array.isArray(record)) return Object.keys(record);
+    if (!areNeeded) return undefined;
+    throw new TypeError(`${this.#place} is an Array, in which columns have no names: pass them as headers`);
+  }
+
+  #addFields(record: unknown): void {
+    if (typeof record !== "object" || record === null) throw this.#notARecord(record);
+    const names = this.#names;
+    const before = this.#output.length;
+    if (Array.isArray(record)) {
+      if (record.length !== this.#columns) {
+        throw new TypeError(`${this.#place} has ${record.length} fields, but there must be ${this.#columns}`);
+      }
+      for (let i = 0; i < record.length; i++) this.#addField(record[i], i);
+    } else {
+      if (names === undefined) throw new TypeError(`${this.#place} is ${described(record)} where others are arrays`);
+      const values = this.#areUsual ? record as Record<string, unknown> : withoutInherited(record, names);
+      for (let i = 0; i < names.length; i++) this.#addField(values[names[i]], i);
+    }
+    if (this.#output.length === before) add(this.#output, '""'); // an empty line would be no record
+  }
+
+  #addField(value: unknown, index: number): void {
+    const { convert, headers, separator } = this.#options;
+    const output = this.#output;
+    if (index > 0) add(output, separator);
+    if (index === 0 && this.#taken === 0 && headers === false) {
+      add(output, markQuoted(this.#textOf(value, index)));
+    } else if (convert !== undefined || typeof value !== "string" || !this.#addString(value)) {
+      add(output, this.#textOf(value, index));
+    }
+  }
+
+  /**
+   * Adds the field of a string if that is short and all ASCII, unit by unit; returns whether it did. Joined with others to one string
+   * that is then encoded it takes twice the time.
+   */
+  #addString(text: string): boolean {
+    if (text.length > LONGEST_LOOP) return false;
+    const separator = this.#separator;
+    const lastSpecial = this.#lastSpecial;
+    const bytes = this.#output.room(2 * text.length + 2);
+    let end = this.#output.length;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit > LAST_ASCII) return false;
+      if (unit <= lastSpecial && (unit === QUOTE || unit === separator || unit === LF || unit === CR)) {
+        return this.#addQuoted(text);
+      }
+      bytes[end++] = unit;
+    }
+    this.#output.length = end;
+    return true;
+  }
+
+  /** Adds an ASCII text in quotes; there is room for it. */
+  #addQuoted(text: string): boolean {
+    const bytes = this.#output.room(0);
+    let end = this.#output.length;
+    bytes[end++] = QUOTE;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit > LAST_ASCII) return false;
+      if (unit === QUOTE) bytes[end++] = QUOTE;
+      bytes[end++] = unit;
+    }
+    bytes[end++] = QUOTE;
+    this.#output.length = end;
+    return true;
+  }
+
+  /** The field of a value, which is a string as it is in most cases. */
+  #textOf(value: unknown, index: number): string {
+    const { convert } = this.#options;
+    if (convert === undefined && typeof value === "string") return this.#quotedIfNeeded(value);
+    const column = this.#names === undefined ? index : this.#names[index];
+    return this.#fieldOf(convert === undefined ? value : convert(value, column), column);
+  }
+
+  #fieldOf(value: unknown, column: string | number): string {
+    switch (typeof value) {
+      case "string":
+        return this.#quotedIfNeeded(value);
+      case "number":
+      case "boolean":
+      case "bigint":
+        return this.#areNumbersPlain ? String(value) : this.#quotedIfNeeded(String(value));
+      case "undefined":
+        return "";
+    }
+    if (value === null) return "";
+    if (isValidDate(value)) return this.#quotedIfNeeded(value.toISOString());
+    const name = typeof column === "string" ? quoted(column) : String(column + 1);
+    throw new TypeError(`${this.#place}, column ${name}: ${described(value)} has no text: pass convert`);
+  }
+
+  #quotedIfNeeded(text: string): string {
+    const separator = this.#separator;
+    const lastSpecial = this.#lastSpecial;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit <= lastSpecial && (unit === QUOTE || unit === separator || unit === LF || unit === CR)) {
+        return `"${text.replaceAll('"', '""')}"`;
+      }
+    }
+    return text;
+  }
+
+  get #place(): string {
+    return `the record at index ${this.#taken}`;
+  }
+
+  #notARecord(value: unknown): TypeError {
+    return new TypeError(`${this.#place} is ${described(value)}: only arrays and objects can be written`);
+  }
+}
+
+/** Whether a value is a Date, of whatever realm, that stands for a time. */
+function isValidDate(value: unknown): value is Date {
+  try {
+    return !Number.isNaN(Date.prototype.getTime.call(value));
+  } catch {
+    return false;
+  }
+}
+
+/** The first field of all, in quotes if it begins as a byte order mark or the line that names a separator. */
+function markQuoted(field: string): string {
+  return field.startsWith(MARK) || field.startsWith("sep=") ? `"${field}"` : field;
+}
+
+/** The properties of a record that have these names, without what it has as every object has it. */
+function withoutInherited(record: object, names: readonly string[]): Record<string, unknown> {
+  const values: Record<string, unknown> = Object.create(null);
+  for (const name of names) {
+    if (Object.hasOwn(record, name) || !(name in Object.prototype)) values[name] = record[name as never];
+  }
+  return values;
+}
 
 /**
  * Options of {@linkcode CsvEncoderStream}: what records become.
@@ -65,7 +306,7 @@ export const csvEncoderStreamOptions: SchemaOf<
   "bom" | "headers" | "lineEnding" | "separator"
 > = /* @__PURE__ */ schema("CsvEncoderStream", () => ({
   bom: bool(false),
-  ...csvMembers<ConvertCsvValue>(),
+  ...csvMembers<(value: unknown, column: string | number) => unknown>(),
   lineEnding: oneOf(["\r\n", "\n"], "\r\n"),
 }));
 

@@ -89,8 +89,8 @@ class JsonLineWriter {
 }
 
 function invalid(value: unknown, name: string, cause: unknown): TypeError {
-  const message = `${name} is ${described(value)}, which cannot be written as JSON`;
-  return cause === undefined ? new TypeError(message) : new TypeError(message, { cause });
+  const options = cause === undefined ? undefined : { cause };
+  return new TypeError(`${name} is ${described(value)}, which cannot be written as JSON`, options);
 }
 
 /**

@@ -28,13 +28,6 @@ const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 /** The bytes of a line that suffice to see that it is too long, even after a byte order mark. */
 const MOST_COLLECTED = LONGEST + BYTE_ORDER_MARK.length + 1;
 
-/** The line that the last chunk left unfinished is empty, or a few digits folded into a number. */
-const PLAIN = 0;
-/** Its bytes are collected. */
-const COLLECTED = 1;
-/** It is too long, which has been reported. */
-const SKIPPED = 2;
-
 /**
  * Makes numbers of lines. A line of a few digits, as most are, becomes its number digit by digit, in whatever chunks they
  * come; any other line is read as a whole.
@@ -47,7 +40,8 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
   #numbers = acquireArray() as number[];
   #count = 0;
   #line = 1;
-  #unfinished: typeof PLAIN | typeof COLLECTED | typeof SKIPPED = PLAIN;
+  /** The line that the last chunk left: empty or a few digits, of collected bytes, or too long, which was reported. */
+  #unfinished: "plain" | "collected" | "skipped" = "plain";
   /** The number of a plain line so far, and its digits. */
   #value = 0;
   #digits = 0;
@@ -67,7 +61,7 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
   transform(chunk: ArrayBuffer | ArrayBufferView): void {
     const bytes = bytesOfChunk(chunk);
     try {
-      const from = this.#unfinished === PLAIN ? 0 : this.#goOn(bytes, 0);
+      const from = this.#unfinished === "plain" ? 0 : this.#goOn(bytes, 0);
       if (from < bytes.length) this.#readLines(bytes, from);
     } finally {
       this.#enqueue(); // those before an invalid line, too
@@ -75,7 +69,7 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
   }
 
   flush(): void {
-    if (this.#unfinished === COLLECTED) this.#readLine(this.#bytes, 0, this.#length);
+    if (this.#unfinished === "collected") this.#readLine(this.#bytes, 0, this.#length);
     else if (this.#digits > 0) this.#add(this.#value);
     this.#enqueue();
   }
@@ -142,7 +136,7 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
       this.#readLine(bytes, start, end);
       return end + 1;
     }
-    this.#unfinished = COLLECTED;
+    this.#unfinished = "collected";
     this.#length = start < 0 ? this.#digits : 0;
     for (let i = this.#length - 1, rest = this.#value; i >= 0; i--) {
       this.#bytes[i] = ZERO + rest % 10;
@@ -154,12 +148,12 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
   /** Goes on with a line that is not plain; returns where the next one starts. */
   #goOn(bytes: Uint8Array, from: number): number {
     const end = bytes.indexOf(LF, from);
-    if (this.#unfinished === COLLECTED) {
+    if (this.#unfinished === "collected") {
       this.#collect(bytes.subarray(from, end === -1 ? bytes.length : end));
     }
     if (end === -1) return bytes.length;
-    if (this.#unfinished === COLLECTED) this.#readLine(this.#bytes, 0, this.#length);
-    this.#unfinished = PLAIN;
+    if (this.#unfinished === "collected") this.#readLine(this.#bytes, 0, this.#length);
+    this.#unfinished = "plain";
     return end + 1;
   }
 
@@ -168,7 +162,7 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
     this.#bytes.set(some, this.#length);
     this.#length += some.length;
     if (this.#length < MOST_COLLECTED) return;
-    this.#unfinished = SKIPPED;
+    this.#unfinished = "skipped";
     this.#readLine(this.#bytes, 0, this.#length);
   }
 
