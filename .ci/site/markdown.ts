@@ -56,7 +56,10 @@ export function render(text: string, page: Pick<Page, "source" | "output">, plac
         // The first is in view at once.
         const loading = pictures++ > 0 ? ' loading="lazy"' : "";
         const src = hrefTo(page.output, output);
-        return `<img src="${src}" alt="${escaped(text)}" width="${width}" height="${height}"${loading}>`;
+        // On a phone its words are small until it is opened by itself.
+        return `<a href="${src}"><img src="${src}" alt="${
+          escaped(text)
+        }" width="${width}" height="${height}"${loading}></a>`;
       },
     },
   });
