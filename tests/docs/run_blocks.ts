@@ -8,9 +8,11 @@ const AT_A_TIME = 3;
 /** The number of blocks that a process runs: its start takes longer than most blocks. */
 const TOGETHER = 12;
 
-/** Blocks that listen, stay, or change what all of a process share run alone. */
-const alone =
-  /\b(?:listen|serve|createServer|process|Deno|Bun|(?:un)?install|globalThis|addEventListener|setInterval|onmessage)\b/;
+/** Blocks that stay, or change what all of a process share, run alone. */
+const alone = /\b(?:process|Deno|Bun|(?:un)?install|globalThis|addEventListener|setInterval|onmessage)\b/;
+/** Blocks that listen stay, too, unless they close their server. */
+const listening = /\b(?:listen|serve|createServer)\b/;
+const closing = /^server\.close\(\);$/m;
 
 /**
  * Runs blocks but those of {@linkcode isRunElsewhere}, most of them some in a process and a few processes at a time, in their
@@ -37,9 +39,9 @@ export function runBlocks(blocks: readonly Block[], options: RunOptions): Promis
   return outcomes.map(({ promise }) => promise);
 }
 
-/** Whether another test runs a block: one with a database, or `migrating_isolated_test.ts`. */
+/** Whether another test runs a block: one with a database, or `{migrating,running}_isolated_test.ts`. */
 function isRunElsewhere(block: Block): boolean {
-  return needsDatabase(block) || isOfPair(block);
+  return needsDatabase(block) || isOfPair(block) || block.path === "lib/running.md";
 }
 
 /** Whether a block is for a server that is not here: `tests/batch/sinks_test.ts` runs it with one. */
@@ -59,7 +61,7 @@ function grouped(blocks: readonly Block[]): number[][] {
   for (const [i, block] of blocks.entries()) {
     const { code } = block;
     if (isRunElsewhere(block)) continue;
-    if (alone.test(code)) groups.push([i]);
+    if (alone.test(code) || (listening.test(code) && !closing.test(code))) groups.push([i]);
     else {
       if (open.length % TOGETHER === 0) groups.push(open = []);
       open.push(i);
