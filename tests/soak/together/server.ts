@@ -51,7 +51,11 @@ const uploads = createUploadHandler({
   log: ({ error }) => void error,
 });
 let event = 0;
-const ticking = setInterval(() => events.send({ id: String(++event), data: eventData(event) }), 20);
+const parent = process.ppid;
+const ticking = setInterval(() => {
+  if (process.ppid !== parent) process.exit(1); // the run was killed
+  events.send({ id: String(++event), data: eventData(event) });
+}, 20);
 
 /** The request that the running code belongs to. */
 const requests = new AsyncLocalStorage<string>();
