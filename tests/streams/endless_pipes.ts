@@ -7,6 +7,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import process from "node:process";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { pipeThrough, pipeTo, ReadableStream, TransformStream, WritableStream } from "../../lib/streams/mod.ts";
+import { isLong } from "../support/long_run.ts";
 
 /** What came of a pipe. */
 export interface Stopped {
@@ -119,12 +120,14 @@ async function stopped(
 }
 
 const results: Stopped[] = [];
-for (const [from, source] of Object.entries(sources)) {
-  for (const [to, sink] of Object.entries(sinks)) {
+for (const [i, [from, source]] of Object.entries(sources).entries()) {
+  for (const [j, [to, sink]] of Object.entries(sinks).entries()) {
     // Two streams of the runtime are its own pipe's.
     if (from.endsWith("of the runtime") && to.endsWith("of the runtime")) continue;
-    // Sockets have their turn later than timers on Deno: one kind of sink each is enough.
-    const wanted = to === "a sink that returns nothing" ? ["interval", "socket"] : ["interval"];
+    // A short run has each source into two of the sinks.
+    if (!isLong && (i + j) % 3 !== 0) continue;
+    // Sockets have their turn later than timers on Deno: one kind of sink is enough.
+    const wanted = j === 0 && (isLong || i % 6 === 0) ? ["interval", "socket"] : ["interval"];
     results.push(await stopped(`${from} into ${to}`, source(), sink(), wanted));
   }
 }
