@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { randomFillSync } from "node:crypto";
 import { pause } from "../../support/waits.ts";
+import { isLong } from "../../support/long_run.ts";
 import { type UploadAnswer, UploadConnection } from "./upload_connection.ts";
 import { chunked, digestField, form, formType, head, sha256 } from "./upload_messages.ts";
 
@@ -67,7 +68,7 @@ export class GoodUploads {
   async #repeat(): Promise<void> {
     while (!this.#isOver) {
       await this.one();
-      await pause(5);
+      await pause(isLong ? 5 : 60);
     }
   }
 
