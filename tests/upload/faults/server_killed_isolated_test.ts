@@ -9,11 +9,12 @@ import { inFolder, listed } from "../../support/folders.ts";
 import { content } from "./good_uploads.ts";
 import { UploadConnection } from "./upload_connection.ts";
 import { chunked, form, formType, head, sha256 } from "./upload_messages.ts";
+import { isLong } from "../../support/long_run.ts";
 import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process.ts";
 
 /** More of them: `MILLRACE_KILLS=100 npm test -- node tests/upload/faults/server_killed_isolated_test.ts`; other tests take "all". */
 const KILLS = Number(process.env.MILLRACE_KILLS) || 4;
-const SENDERS = 30;
+const SENDERS = isLong ? 30 : 20;
 
 /** What the senders of all rounds have done. */
 class Sent {
@@ -55,7 +56,7 @@ async function send(
   await connection.send(kind === 2 ? head("POST", "/", fields) : head("PUT", `/${name}`, fields));
   for (let at = 0; at < body.length; at += 100_000) {
     if (!await connection.sendAll(body.subarray(at, at + 100_000))) break;
-    await pause(3); // so that most of them are half-way at any time
+    await pause(isLong ? 3 : 12); // so that most of them are half-way at any time
   }
   return await connection.answer();
 }
