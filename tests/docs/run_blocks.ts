@@ -6,7 +6,7 @@ import type { RunOptions } from "./work_folder.ts";
 const AT_A_TIME = 3;
 
 /** The number of blocks that a process runs: its start takes longer than most blocks. */
-const TOGETHER = 12;
+const TOGETHER = 36;
 
 /** Blocks that stay, or change what all of a process share, run alone. */
 const alone = /\b(?:process|Deno|Bun|(?:un)?install|globalThis|addEventListener|setInterval|onmessage)\b/;
