@@ -17,6 +17,8 @@ interface Http2End extends EventEmitter {
   readonly writableEnded: boolean;
 }
 
+/** The encoding of strings, whatever a writable's default: batches may join them to bytes. */
+const UTF_8 = "utf8";
 const WITHOUT_BODY: readonly unknown[] = [204, 205, 304];
 
 /** Returns the http2 stream that a writable is, or that an Http2ServerResponse writes to. */
@@ -100,7 +102,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
       else if (this.#writable.writableObjectMode) this.#writeEach(chunks);
       else if (isLast && !this.#isStandardOutput) this.#end(joinChunks(chunks));
       else if (chunks.length > 1 && areLarge(chunks)) this.#writeEach(chunks);
-      else this.#writable.write(joinChunks(chunks), this.#onWritten);
+      else this.#writable.write(joinChunks(chunks), UTF_8, this.#onWritten);
     } catch (error) {
       this.#fail(error);
     }
@@ -116,8 +118,12 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
       return undefined;
     }
     const pending = this.#begin();
-    if (this.#writable.writableEnded) this.#error(endedByOthers());
-    else this.#end(undefined);
+    try {
+      if (this.#writable.writableEnded) this.#error(endedByOthers());
+      else this.#end(undefined);
+    } catch (error) {
+      this.#fail(error); // such as a response's, whose body is shorter than its strict Content-Length
+    }
     return pending.promise;
   }
 
@@ -163,7 +169,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
   #end(chunk: string | Uint8Array | undefined): void {
     this.#isEnding = true;
     if (chunk === undefined) this.#writable.end();
-    else this.#writable.end(chunk);
+    else this.#writable.end(chunk, UTF_8);
   }
 
   readonly #onWritten = (error?: Error | null): void => {

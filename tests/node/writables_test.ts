@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { PassThrough, Writable } from "node:stream";
 import { describe, it } from "node:test";
 import { fromNodeWritable } from "../../lib/node/mod.ts";
@@ -321,5 +322,35 @@ describe("fromNodeWritable() of a writable", () => {
         message: /highWaterMark/,
       });
     }
+  });
+
+  it("writes strings as UTF-8, whatever default encoding the writable has, and however they come in batches", async () => {
+    for (const encoding of ["latin1", "hex", "utf16le"] as const) {
+      for (const chunks of [["é", "ab"], ["é", bytes("ab")], [bytes(""), "é", "ab"], ["é"]]) {
+        const { writable, written } = collector();
+        writable.setDefaultEncoding(encoding);
+        const writer = fromNodeWritable(writable).getWriter();
+        for (const chunk of chunks) void writer.write(chunk);
+        await within(writer.ready, "writing");
+        await within(writer.write("ü"), "writing");
+        await within(writer.close(), "closing");
+        const expected = chunks.map((chunk) => typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk))
+          .join("");
+        assert.equal(Buffer.concat(written as Uint8Array[]).toString(), `${expected}ü`);
+      }
+    }
+  });
+
+  it("destroys a writable whose end() throws, and leaves no rejection without a handler", async () => {
+    const { writable } = collector();
+    writable.end = (): never => {
+      throw new Error("too short");
+    };
+    const writer = fromNodeWritable(writable).getWriter();
+    await within(writer.write("a"), "writing");
+    await assert.rejects(within(writer.close(), "closing"), /too short/);
+    assert.ok(writable.destroyed);
+    assert.equal(writable.errored?.message, "too short");
+    await assert.rejects(within(writer.closed, "the end"), /too short/);
   });
 });
