@@ -5,6 +5,7 @@ import process from "node:process";
 import test, { after, before, describe } from "node:test";
 import { build } from "esbuild";
 import { checkBlocks, readBlocks } from "../docs/blocks.ts";
+import { builtPackage } from "../support/built_package.ts";
 import { output, run } from "../support/processes.ts";
 import { isLong } from "../support/long_run.ts";
 import { root, runtime } from "../support/runtime.ts";
@@ -13,7 +14,7 @@ import { type Consumer, makeConsumer, npmKinds, runModule, runWords } from "./co
 import { browserTypes, requires, serverTypes, streamTypes } from "./consumer_modules.ts";
 import { bin, publishCopy, type Published } from "./published.ts";
 
-const { exports, dependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+const { exports, dependencies, scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 const subpaths = Object.keys(exports).filter((subpath) => subpath !== "./cli" && !subpath.endsWith(".wasm"));
 
 /** By the words that installed the package. */
@@ -22,7 +23,8 @@ let published: Published;
 
 describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes itself" }, () => {
   before(async () => {
-    published = await publishCopy("npm");
+    // In a long run the copy is built by its own "prepack", as in a release.
+    published = await publishCopy("npm", isLong ? undefined : await builtPackage());
     for (const kind of npmKinds) consumers.set(kind.install, await makeConsumer(kind, published));
     // What a TypeScript project on Node has besides.
     await symlink(join(root, "node_modules/@types"), join(installed(), "../../@types"));
@@ -36,6 +38,7 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
     assert.deepEqual([...published.npm.missing], []);
     const { version } = JSON.parse(await readFile(join(installed(), "package.json"), "utf8"));
     assert.equal(version, published.version);
+    assert.equal(scripts.prepack, scripts.build, "what is published is built just before");
     const modules = await readdir(join(consumers.get(npmKinds[0].install)!.folder, "node_modules"));
     const packages = modules.filter((name) => !name.startsWith(".") && name !== "@types");
     const named = Object.keys(dependencies).map((name) => name.split("/")[0]);
