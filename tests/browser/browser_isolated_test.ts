@@ -125,7 +125,7 @@ async function check(browser: TestedBrowser, name: "bundled" | "unbundled"): Pro
   const folder = await mkdtemp(join(tmpdir(), "millrace-page-"));
   // Loaded here: nothing but Node runs the builds.
   const { bundledSite, unbundledSite } = await import("./site.ts");
-  const files: Files = await (name === "bundled" ? bundledSite : unbundledSite)(folder);
+  const files: Files = await (name === "bundled" ? bundledSite : unbundledSite)();
   files.set("/golden.json", await goldenHashes());
   files.set("/millrace/service_worker.js", new TextEncoder().encode(SERVICE_WORKER));
   const server = await servePage(files);

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { build, type BuildOptions } from "esbuild";
-import { buildBrowser, buildBundlerModules } from "../../.ci/browser_build.ts";
+import { builtPackage } from "../support/built_package.ts";
 import { root } from "../support/runtime.ts";
 
 const pages = join(root, "tests/browser/page");
@@ -32,21 +32,18 @@ import { startWorker } from "${page}";
 startWorker(millrace);`;
 
 /** The page of a consumer whose bundler takes what the condition `browser` leads to, codecs in files of their own. */
-export async function bundledSite(folder: string): Promise<Files> {
-  const codecs = join(folder, "browser/wasm");
-  await buildBrowser(join(folder, "browser"));
-  await buildBundlerModules(join(folder, "modules"), codecs);
-  const { outputFiles } = await buildPage(join(folder, "modules/mod.js"), false);
+export async function bundledSite(): Promise<Files> {
+  const { outputFiles } = await buildPage(join(await builtPackage(), "modules/mod.js"), false);
   return withPage(outputFiles);
 }
 
 /** A page without a bundler: the modules that it imports are as the package has them. */
-export async function unbundledSite(folder: string): Promise<Files> {
-  const written = await buildBrowser(join(folder, "browser"));
+export async function unbundledSite(): Promise<Files> {
+  const browser = join(await builtPackage(), "browser");
   const { outputFiles } = await buildPage("/millrace/mod.js", true);
   const files = withPage(outputFiles);
-  for (const path of written) {
-    files.set(`/millrace/${relative(join(folder, "browser"), path).replaceAll("\\", "/")}`, readFileSync(path));
+  for (const path of globSync("**/*.{js,wasm}", { cwd: browser })) {
+    files.set(`/millrace/${path.replaceAll("\\", "/")}`, readFileSync(join(browser, path)));
   }
   return files;
 }

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { buildBrowser, buildBundlerModules } from "../../.ci/browser_build.ts";
 import { type Browser, openBrowser } from "../e2e/chromium.ts";
+import { builtPackage } from "../support/built_package.ts";
 import type { Mode } from "./mode.ts";
 import type { Line } from "./result.ts";
 import { scriptsOf, sourceOf } from "./test_file.ts";
@@ -23,7 +23,7 @@ export interface ChromiumRunner {
 /** Opens Chromium for the suite in `root`. */
 export async function openChromiumRunner(root: string): Promise<ChromiumRunner> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-wpt-"));
-  const server = await serveSuite(root, await bundledModes(folder));
+  const server = await serveSuite(root, await bundledModes());
   const browser = await openBrowser(join(folder, "profile"), ["--js-flags=--expose-gc"]);
   await browser.page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   return {
@@ -38,10 +38,8 @@ export async function openChromiumRunner(root: string): Promise<ChromiumRunner> 
 }
 
 /** `mode.ts` with what bundlers for browsers get of the package. */
-async function bundledModes(folder: string): Promise<string> {
-  const modules = join(folder, "modules");
-  await buildBrowser(join(folder, "browser"));
-  await buildBundlerModules(modules, join(folder, "browser/wasm"));
+async function bundledModes(): Promise<string> {
+  const modules = join(await builtPackage(), "modules");
   const { outputFiles } = await build({
     entryPoints: [join(here, "mode.ts")],
     bundle: true,
