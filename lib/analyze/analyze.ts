@@ -4,7 +4,7 @@ import { originalsIn, walk } from "../precompress/internal.ts";
 import { createStaticHandler } from "../static/mod.ts";
 import { bytes, func, integer, listOf, number, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
 import { MAX_TIMER_DELAY, TimeLimit } from "../timers/mod.ts";
-import { type Analysis, type AnalyzedFile, judge } from "./judge.ts";
+import { type Analysis, type AnalyzedFile, evaluate } from "./judge.ts";
 import { type Ask, type Locate, Visitor } from "./visitor.ts";
 
 /** Lists the paths of a folder's files that a server would send by their own names, sorted. */
@@ -163,7 +163,7 @@ async function judgeAll(
   const files: AnalyzedFile[] = [];
   for (const file of received) {
     if (signal.aborted) break;
-    const judged = await judge(file, hashIn(pathOf(file.url)) !== undefined, signal).catch((error) => {
+    const judged = await evaluate(file, hashIn(pathOf(file.url)) !== undefined, signal).catch((error) => {
       if (!signal.aborted) throw error;
     });
     if (judged === undefined) break;

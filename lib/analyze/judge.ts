@@ -62,17 +62,17 @@ const MIN_LOST = 512;
 /** Above this many bytes, brotli's best level takes minutes. */
 const LARGE = 4 << 20;
 /** Bytes to compress before a signal has a turn. */
-const PIECE = 1 << 16;
+const CHUNK_SIZE = 1 << 16;
 const DAY = 86_400;
 /** Updates of smaller files are hardly worth a delta, in bytes as sent. */
 const MIN_DELTA = 4096;
 
 /** Types that are compressed in themselves. */
-const DENSE =
+const COMPRESSED_FORMATS =
   /^(?:image\/(?!svg|bmp|x-icon|vnd\.microsoft)|video\/|audio\/|font\/woff|application\/(?:zip|gzip|zstd|pdf|x-7z|font-woff|vnd\.openxml))/;
 
 /** Judges a file that came. `hasHash`: whether its name holds a hash of its content. */
-export async function judge(file: Received, hasHash: boolean, signal: AbortSignal): Promise<AnalyzedFile> {
+export async function evaluate(file: Received, hasHash: boolean, signal: AbortSignal): Promise<AnalyzedFile> {
   const { url, kind, status, headers, bytes, content } = file;
   const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   const coding = headers.get("content-encoding")?.toLowerCase() || "identity";
@@ -85,7 +85,7 @@ export async function judge(file: Received, hasHash: boolean, signal: AbortSigna
     const message = `it is answered with a page, of text/html, in place of a ${kind}: is the file missing?`;
     return { ...told, best: bytes.length, findings: [finding("broken", message)] };
   }
-  const best = Math.min(bytes.length, DENSE.test(type) ? Infinity : await bestSize(content, signal));
+  const best = Math.min(bytes.length, COMPRESSED_FORMATS.test(type) ? Infinity : await bestSize(content, signal));
   const findings = [
     ...sizeFindings(bytes.length, best, coding, content.length),
     ...cacheFindings(file, hasHash),
@@ -100,10 +100,10 @@ async function bestSize(content: Uint8Array<ArrayBuffer>, signal: AbortSignal): 
   const { readable, writable } = new CompressionStream("brotli", { level, size: content.length });
   const writer = writable.getWriter();
   const write = async (): Promise<void> => {
-    for (let at = 0; at < content.length; at += PIECE) {
+    for (let at = 0; at < content.length; at += CHUNK_SIZE) {
       await sleep(0);
       signal.throwIfAborted();
-      await writer.write(content.subarray(at, at + PIECE));
+      await writer.write(content.subarray(at, at + CHUNK_SIZE));
     }
     await writer.close();
   };

@@ -79,18 +79,18 @@ export interface Received {
 export type Content = Uint8Array<ArrayBuffer> | { readonly fault: string };
 
 /** Files that unfold to more are not looked into, in bytes. */
-const MOST_CONTENT = 64 << 20;
+const MAX_CONTENT = 64 << 20;
 
 export async function contentOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Promise<Content> {
   let content = bytes;
   for (const coding of contentCodings(headers.get("content-encoding") ?? "").reverse()) {
     if (typeof coding !== "string") return { fault: `its content coding, ${coding.unknown}, is none that is known` };
     try {
-      content = await decompress(content, { format: undoableFormats[coding], maxSize: MOST_CONTENT });
+      content = await decompress(content, { format: undoableFormats[coding], maxSize: MAX_CONTENT });
     } catch (error) {
       return {
         fault: error instanceof RangeError
-          ? `it is ${formatBytes(bytes.length)} that unfold to more than ${formatBytes(MOST_CONTENT)}`
+          ? `it is ${formatBytes(bytes.length)} that unfold to more than ${formatBytes(MAX_CONTENT)}`
           : `its body cannot be read as ${coding}`,
       };
     }

@@ -34,10 +34,10 @@ interface Wanted {
 /** The number of simultaneous requests, as in browsers. */
 const AT_A_TIME = 6;
 /** The limit of browsers. */
-const MOST_REDIRECTS = 20;
+const MAX_REDIRECTS = 20;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** The maximum number of references of a file that are read, which takes about a second. */
-const MOST_REFERENCES = 100_000;
+const MAX_REFERENCES = 100_000;
 
 /** Types that browsers read as a page, or as styles: without one they look at the content. */
 const HTML = /^\s*(?:$|text\/html|application\/xhtml\+xml)/i;
@@ -153,7 +153,7 @@ export class Visitor {
   /** Follows redirects: a page's wherever they lead, a file's within the origins that are looked at. */
   async #follow(url: string, kind: Wanted["kind"], headers: Fields): Promise<Answer | undefined> {
     let at = url;
-    for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       const response = await this.#ask(at, headers);
       const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
       if (location === null) return { response, url: at };
@@ -166,7 +166,7 @@ export class Visitor {
       if (kind !== "page" && !this.#origins.has(next.origin)) return void this.elsewhere++;
       at = next.href;
     }
-    throw new Error(`${url} redirects more than ${MOST_REDIRECTS} times`);
+    throw new Error(`${url} redirects more than ${MAX_REDIRECTS} times`);
   }
 
   /** Reads a body. All bodies that are read at a time count against the one limit. */
@@ -225,8 +225,8 @@ export class Visitor {
     const wanted: Wanted[] = [];
     const kinds = new Map<string, ReferenceKind>(); // the first reference says what it is
     for (const { url, kind } of references) if (!kinds.has(url)) kinds.set(url, kind);
-    if (kinds.size > MOST_REFERENCES) this.limits.add(`more than ${MOST_REFERENCES} references of one file`);
-    for (const [url, kind] of [...kinds].slice(0, MOST_REFERENCES)) {
+    if (kinds.size > MAX_REFERENCES) this.limits.add(`more than ${MAX_REFERENCES} references of one file`);
+    for (const [url, kind] of [...kinds].slice(0, MAX_REFERENCES)) {
       const found = URL.parse(url, base);
       if (found === null || !/^https?:$/.test(found.protocol)) continue;
       found.hash = "";

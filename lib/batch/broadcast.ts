@@ -110,12 +110,12 @@ export interface BroadcastOptions<R = unknown> {
 }
 
 /** The maximum number of branches, which is an array's. */
-const MOST = 2 ** 32 - 1;
+const MAX_BRANCHES = 2 ** 32 - 1;
 
 export const broadcastOptions: SchemaOf<BroadcastOptions, "branches" | "policy"> = /* @__PURE__ */ schema(
   "broadcast()",
   () => ({
-    branches: integer(1, MOST, 2),
+    branches: integer(1, MAX_BRANCHES, 2),
     highWaterMark: number(0, Infinity),
     size: func<(chunk: unknown) => number>(),
     policy: oneOf(["wait", "drop", "error"], "wait"),

@@ -15,9 +15,9 @@ interface Answered {
 /** Lines are gathered for this long, in ms: one write for each request would cost more than the request. */
 const GATHERED_FOR = 20;
 /** Bytes that may wait for a slow output; beyond that, lines are dropped rather than kept in memory. */
-const MOST_WAITING = 1 << 20;
-const LONGEST_PATH = 300;
-const LONGEST_METHOD = 20;
+const MAX_QUEUED_LENGTH = 1 << 20;
+const MAX_PATH_LENGTH = 300;
+const MAX_METHOD_LENGTH = 20;
 
 /** Prints a line for each request: `12:03:44 GET /app.js 200 br 12.3 kB 0.4 ms`. */
 export class AccessLog {
@@ -66,7 +66,7 @@ export class AccessLog {
 
   flush(): void {
     if (this.#lines === "") return;
-    if (this.#output.writableLength > MOST_WAITING) {
+    if (this.#output.writableLength > MAX_QUEUED_LENGTH) {
       this.#leftOut += this.#lines.split("\n").length - 1;
     } else {
       if (this.#leftOut > 0) this.#output.write(`${this.#leftOut} requests are left out\n`);
@@ -81,7 +81,8 @@ export class AccessLog {
     const coding = field("content-encoding");
     const length = status === 304 || method === "HEAD" ? undefined : field("content-length");
     if (!this.#timer.isSet) this.#begin();
-    this.#lines += `${this.#time} ${printable(method, LONGEST_METHOD)} ${printable(path, LONGEST_PATH)} ${status}` +
+    this.#lines +=
+      `${this.#time} ${printable(method, MAX_METHOD_LENGTH)} ${printable(path, MAX_PATH_LENGTH)} ${status}` +
       `${coding ? ` ${coding}` : ""}${length ? ` ${formatBytes(Number(length))}` : ""} ` +
       `${ms.toFixed(ms < 10 ? 1 : 0)} ms${isCut ? " cut" : ""}\n`;
   }

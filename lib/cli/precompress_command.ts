@@ -110,13 +110,13 @@ function tellProblems(problems: readonly Problem[]): void {
 }
 
 /** The least time of source maps that is reported, in ms of one thread. */
-const LONG = 5000;
+const LONG_RUN = 5000;
 
 /** Reports that source maps took the most time, if that was long: visitors do not load them. */
 function tellAboutSourceMaps({ types }: PrecompressReport): void {
   const { elapsedMs = 0 } = types.find(({ type }) => type === "source maps") ?? {};
   const all = sum(types.map((each) => each.elapsedMs));
-  if (elapsedMs < LONG || elapsedMs < all / 2) return;
+  if (elapsedMs < LONG_RUN || elapsedMs < all / 2) return;
   const told = `source maps took ${formatDuration(elapsedMs)} of ${formatDuration(all)}, and visitors do not load them`;
   process.stderr.write(`millrace: ${told}: --exclude "**/*.map" leaves them out\n`);
 }
@@ -166,8 +166,8 @@ function requireBuild(directory: string, { include, exclude }: PrecompressArgume
   if (sign === undefined) return;
   const build = buildIn(directory);
   const name = build === undefined ? "name the folder that is deployed, such as dist" : `name its build, ${build}`;
-  const wayOut = `${name}, or say what to compress, as in --include "**/*.html"`;
-  throw new UsageError(`${directory} seems to be a project's own folder (${sign}): ${wayOut}`);
+  const hint = `${name}, or say what to compress, as in --include "**/*.html"`;
+  throw new UsageError(`${directory} seems to be a project's own folder (${sign}): ${hint}`);
 }
 
 /** Prints what was done and returns the exit status. */

@@ -24,7 +24,7 @@ import { FINISH, MAX_OUTPUT, type PieceLimits, Session, WholeOutput } from "./se
  */
 
 /** In ms. */
-const LONGEST = 10;
+const MAX_TURN_TIME = 10;
 
 /** The time that codecs have computed since steps last waited for a turn. */
 let computed = 0;
@@ -34,7 +34,7 @@ let isScheduled = false;
 
 /** Whether the next step has to wait for another turn of the event loop. */
 export function isTurnOver(): boolean {
-  return waiting.length > 0 || computed > LONGEST;
+  return waiting.length > 0 || computed > MAX_TURN_TIME;
 }
 
 /** Runs a step of a codec, in a later turn of the event loop if codecs have used up the current one. */
@@ -52,7 +52,7 @@ function makeInTime(): void {
   atEndOfTurn(() => {
     isScheduled = false;
     computed = 0;
-    while (waiting.length > 0 && computed <= LONGEST) waiting.shift()!();
+    while (waiting.length > 0 && computed <= MAX_TURN_TIME) waiting.shift()!();
     makeInTime();
   });
 }

@@ -23,7 +23,7 @@ export function gzipWhole(bytes: Uint8Array, level: number): Uint8Array<ArrayBuf
 }
 
 /** The least time in ms after which the memory of idle codecs is released. */
-const PATIENCE = 15_000;
+const RELEASE_DELAY = 15_000;
 
 const timer = new Timer(() => {
   if (releaseIdleInstances()) releaseIdleCodecs();
@@ -31,14 +31,14 @@ const timer = new Timer(() => {
 
 /** Schedules the release of the memory of idle codecs. */
 export function releaseIdleCodecs(): void {
-  if (!timer.isSet) timer.start(PATIENCE);
+  if (!timer.isSet) timer.start(RELEASE_DELAY);
 }
 
 /** The most bytes that are encoded in one call: some 3 ms. */
-export const MOST_AT_ONCE: number = 256 * 1024;
+export const MAX_WRITE_SIZE: number = 256 * 1024;
 
 /** The length of the pieces that chunks are read in; text has up to 3 bytes a unit. */
-const PIECE = 32 * 1024;
+const CHUNK_SIZE = 32 * 1024;
 
 const utf8 = new TextEncoder();
 
@@ -65,7 +65,7 @@ export class WaitingChunk implements Iterable<Uint8Array> {
   *[Symbol.iterator](): Generator<Uint8Array, undefined> {
     const content = this.#content;
     for (let start = 0, end = 0; start < this.length; start = end) {
-      end = start + PIECE;
+      end = start + CHUNK_SIZE;
       if (typeof content === "string") {
         if (content.codePointAt(end - 1)! > 0xffff) end++; // a pair of surrogates
         yield utf8.encode(content.slice(start, end));
@@ -80,21 +80,21 @@ export type BodyEncoder = Pick<Encoder, "steps" | "flush" | "finish" | "close">;
 type StreamLimits = Readonly<Record<CompressionCoding, { readonly windowLog?: number; readonly level: number }>>;
 
 /** The limits for pages and data that come in pieces: 0.16 to 0.28 MiB for each stream. Whole bodies have none. */
-const PASSING: StreamLimits = {
+const RESPONSE_LIMITS: StreamLimits = {
   zstd: { windowLog: 15, level: 22 },
   br: { windowLog: 15, level: 11 },
   gzip: { level: 9 },
 };
 
 /** The limits for streams of events, of which many stay open for hours and send little: 0.1 to 0.24 MiB each. */
-const LASTING: StreamLimits = {
+const EVENT_STREAM_LIMITS: StreamLimits = {
   zstd: { windowLog: 14, level: 1 },
   br: { windowLog: 16, level: 1 },
   gzip: { level: 6 },
 };
 
 /** The plain coding with the limits and levels that apply to a coding. */
-const KIN: Readonly<Record<Encoding["coding"], CompressionCoding>> = {
+const BASE_CODING: Readonly<Record<Encoding["coding"], CompressionCoding>> = {
   zstd: "zstd",
   br: "br",
   gzip: "gzip",
@@ -108,14 +108,14 @@ const KIN: Readonly<Record<Encoding["coding"], CompressionCoding>> = {
  */
 export function openBodyEncoder(settings: Settings, encoding: Encoding, type: string | undefined): BodyEncoder {
   const { coding, dictionary, recorder, length } = encoding;
-  const limits = type?.toLowerCase().startsWith("text/event-stream") ? LASTING : PASSING;
-  const { windowLog, level } = limits[KIN[coding]];
+  const limits = type?.toLowerCase().startsWith("text/event-stream") ? EVENT_STREAM_LIMITS : RESPONSE_LIMITS;
+  const { windowLog, level } = limits[BASE_CODING[coding]];
   const encoder = openEncoder(formatIn(encoding), {
     level: streamLevel(coding, levelOf(settings, encoding, level)),
     // With a dictionary, the window holds the dictionary as well as what it would hold without it.
     windowLog: dictionary === undefined
       ? windowLog
-      : Math.min(Math.ceil(Math.log2(dictionary.length + 2 ** windowLog!)), MOST_WINDOW_LOG),
+      : Math.min(Math.ceil(Math.log2(dictionary.length + 2 ** windowLog!)), MAX_WINDOW_LOG),
     dictionary,
     lean: true,
   });
@@ -166,24 +166,24 @@ function formatIn({ coding }: Encoding): Format {
 
 /** Returns the level of an encoding; brotli ignores dictionaries below a certain level. */
 function levelOf({ levels, lateness }: Settings, encoding: Encoding, most: number): number {
-  const wanted = Math.min(levels[KIN[encoding.coding]], most, lateness?.isLate() ? HURRIED : Infinity);
+  const wanted = Math.min(levels[BASE_CODING[encoding.coding]], most, lateness?.isLate() ? LOW_LEVEL : Infinity);
   return Math.max(wanted, ranges[formatIn(encoding)].min);
 }
 
 /** The level while the event loop is late: gzip, brotli and zstd take 0.4, 0.5 and 0.8 of the time of their defaults. */
-const HURRIED = 1;
+const LOW_LEVEL = 1;
 
 /**
  * Lowers levels whose streams take much memory: brotli 4 has 275 KiB more than 3, for no fewer bytes where it is
  * flushed; zstd 3 has 700 KiB more than 1, and 2 has 180, for 3% fewer.
  */
 function streamLevel(coding: Encoding["coding"], level: number): number {
-  if (KIN[coding] === "zstd" && level <= 3) return 1;
+  if (BASE_CODING[coding] === "zstd" && level <= 3) return 1;
   return coding === "br" && level === 4 ? 3 : level;
 }
 
 /** 8 MiB: browsers refuse larger ones (RFC 9659). */
-const MOST_WINDOW_LOG = 23;
+const MAX_WINDOW_LOG = 23;
 
 /** Records what is encoded, and fails an end that comes too early. */
 function watched(encoder: BodyEncoder, encoding: Encoding): BodyEncoder {

@@ -6,7 +6,7 @@ import { atEndOfTurn } from "../streams/internal.ts";
 import {
   type BodyEncoder,
   encodeWhole,
-  MOST_AT_ONCE,
+  MAX_WRITE_SIZE,
   openBodyEncoder,
   unlessItFails,
   WaitingChunk,
@@ -113,7 +113,7 @@ class NodeResponse {
       this.#encoder = unlessItFails(settings, encoding, () => this.#open(encoding));
       if (this.#encoder === undefined) return;
     }
-    if (whole !== undefined && whole.length <= MOST_AT_ONCE) {
+    if (whole !== undefined && whole.length <= MAX_WRITE_SIZE) {
       this.#whole = unlessItFails(settings, encoding, () => encodeWhole(settings, encoding, whole.bytes));
       if (this.#whole === undefined) return;
     }
@@ -193,7 +193,7 @@ class NodeResponse {
 
   #write(...given: readonly unknown[]): boolean {
     const { chunk, encoding, written } = argumentsOf(given);
-    const content = contentOf(chunk, encoding, MOST_AT_ONCE);
+    const content = contentOf(chunk, encoding, MAX_WRITE_SIZE);
     const inPlain = (): boolean => this.#plain.write(chunk, encoding, written);
     if (content === undefined) return this.#asItIs(inPlain, chunk, encoding);
     this.#decide("piece");
@@ -217,7 +217,7 @@ class NodeResponse {
 
   #end(...given: readonly unknown[]): unknown {
     const { chunk, encoding, written } = argumentsOf(given);
-    const most = Math.max(MOST_AT_ONCE, this.#settings.threshold);
+    const most = Math.max(MAX_WRITE_SIZE, this.#settings.threshold);
     const content = chunk ? contentOf(chunk, encoding, most) : new Uint8Array(0); // as Node has it: false is nothing
     const inPlain = (): unknown => this.#plain.end(...given);
     if (content === undefined) return this.#asItIs(inPlain, chunk, encoding);
@@ -273,7 +273,7 @@ class NodeResponse {
   }
 
   #mustWait({ length }: WaitingChunk): boolean {
-    return length > MOST_AT_ONCE || this.#queue.length > 0 || (this.#encoder !== undefined && isTurnOver());
+    return length > MAX_WRITE_SIZE || this.#queue.length > 0 || (this.#encoder !== undefined && isTurnOver());
   }
 
   #encodeNow(encoder: BodyEncoder, chunk: WaitingChunk): Uint8Array[] {

@@ -34,10 +34,10 @@ export const warnOnConsole = (reason: string): void => console.warn(reason);
 /** The interval at which lateness is measured while responses are compressed, in ms. */
 const PERIOD = 100;
 /** The lateness in ms from which the event loop counts as late, until it falls below half of that. */
-const LATE = 20;
+const HIGH_DELAY = 20;
 
 /** The lateness of the event loop's timers, which is measured while it is queried. */
-export class Lateness {
+export class EventLoopDelay {
   readonly #timer: Timer = new Timer((late) => this.#conclude(late), { keepsAlive: false });
   #wasAsked = false;
   #isLate = false;
@@ -55,7 +55,7 @@ export class Lateness {
   }
 
   #conclude(late: number): void {
-    this.#isLate = this.#wasAsked && late >= (this.#isLate ? LATE / 2 : LATE);
+    this.#isLate = this.#wasAsked && late >= (this.#isLate ? HIGH_DELAY / 2 : HIGH_DELAY);
     if (this.#wasAsked) this.#measure();
   }
 }
@@ -195,7 +195,7 @@ export interface Settings {
   readonly codings: readonly CompressionCoding[];
   readonly levels: Readonly<Record<CompressionCoding, number>>;
   /** The lateness by which levels are lowered. */
-  readonly lateness: Pick<Lateness, "isLate"> | undefined;
+  readonly lateness: Pick<EventLoopDelay, "isLate"> | undefined;
   readonly threshold: number;
   /** Types to compress besides the default ones. */
   readonly types: MediaRanges | undefined;
@@ -205,7 +205,10 @@ export interface Settings {
 }
 
 /** @throws {TypeError | RangeError} if an option is not what it should be. */
-export function settingsOf(options: CompressionOptions, lateness: Settings["lateness"] = new Lateness()): Settings {
+export function settingsOf(
+  options: CompressionOptions,
+  lateness: Settings["lateness"] = new EventLoopDelay(),
+): Settings {
   const { codings, level, types, dictionaries, onWarning, ...others } = compressionOptions(options);
   return {
     ...others,

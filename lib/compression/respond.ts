@@ -4,7 +4,7 @@ import {
   type BodyEncoder,
   encodeWhole,
   lazyEncoder,
-  MOST_AT_ONCE,
+  MAX_WRITE_SIZE,
   openBodyEncoder,
   unlessItFails,
   WaitingChunk,
@@ -22,13 +22,13 @@ export interface BodySource {
 }
 
 /** The result of a read if its source gives no chunk in a turn of the event loop. */
-const PAUSED: unique symbol = Symbol("paused");
+const NO_CHUNK_THIS_TURN: unique symbol = Symbol("paused");
 
 /** The number of microtasks within which bodies of text and bytes can be read, with a margin. */
 const READY_WITHIN = 12;
 
-/** Settles as `reading` does, or with {@linkcode PAUSED} when the turn ends before that. */
-async function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof PAUSED> {
+/** Settles as `reading` does, or with {@linkcode NO_CHUNK_THIS_TURN} when the turn ends before that. */
+async function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof NO_CHUNK_THIS_TURN> {
   let isSettled = false;
   const settle = (): void => void (isSettled = true);
   reading.then(settle, settle);
@@ -38,7 +38,7 @@ async function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof PAUSED> {
   return await new Promise((resolve, reject) => {
     reading.then(resolve, reject);
     // One turn more, so that chunks that the network delivered in this one have had their microtasks.
-    atEndOfTurn(() => atEndOfTurn(() => resolve(PAUSED)));
+    atEndOfTurn(() => atEndOfTurn(() => resolve(NO_CHUNK_THIS_TURN)));
   });
 }
 
@@ -123,7 +123,7 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
     this.#reading ??= this.#reader.read();
     const read = await (this.#isDirty ? inThisTurn(this.#reading) : this.#reading);
     if (this.#isCancelled) return true;
-    if (read === PAUSED) return this.#put(controller, this.#flush());
+    if (read === NO_CHUNK_THIS_TURN) return this.#put(controller, this.#flush());
     this.#reading = undefined;
     if (!read.done) return this.#take(waitingChunk(read.value));
     const last = await inTurn(() => this.#encoder.finish());
@@ -280,10 +280,10 @@ function headOnly(chosen: Chosen, unread: Pick<ReadableStream, "cancel"> | null)
 async function begin(reader: BodySource["reader"]): Promise<WaitingChunk | BodySource> {
   const begun: WaitingChunk[] = [];
   let length = 0;
-  while (length < MOST_AT_ONCE) {
+  while (length < MAX_WRITE_SIZE) {
     const reading = reader.read();
-    const read = await inThisTurn(reading).catch((): typeof PAUSED => PAUSED); // the next reader of the body gets the error
-    if (read === PAUSED) return { reader, begun, reading };
+    const read = await inThisTurn(reading).catch((): typeof NO_CHUNK_THIS_TURN => NO_CHUNK_THIS_TURN); // the next reader of the body gets the error
+    if (read === NO_CHUNK_THIS_TURN) return { reader, begun, reading };
     try {
       if (read.done && begun.length === 1) return begun[0];
       if (read.done) return new WaitingChunk(joinBytes(begun.map(({ bytes }) => bytes), length));

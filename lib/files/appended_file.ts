@@ -5,11 +5,20 @@ import { sleep } from "../timers/mod.ts";
 import { failing, fileFailure } from "./failure.ts";
 import { FileName, LeftFiles } from "./flush.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
-import { behind, blockFor, linkFlag, LONGEST, MOST_AT_ONCE, OpenFile, type Taker, writeFully } from "./open_file.ts";
+import {
+  behind,
+  blockFor,
+  linkFlag,
+  MAX_WRITE_SIZE,
+  OPEN_TIMEOUT,
+  OpenFile,
+  type Taker,
+  writeFully,
+} from "./open_file.ts";
 import type { FileTarget } from "./output_file.ts";
 
 /** The longest time between two looks whether a full pipe has room, in ms. */
-const LONGEST_PAUSE = 20;
+const MAX_PAUSE = 20;
 /** The maximum number of bytes that are compared with what is in a file. */
 const COMPARED = 65_536;
 
@@ -17,7 +26,7 @@ const COMPARED = 65_536;
  * A write of pieces to the end of a file, which can be brought to its end without a turn of the event loop. Its calls are
  * done by other threads of the process if the file tells when they have ended, and at once otherwise.
  */
-export class UnderWay implements Taker {
+export class PendingWrite implements Taker {
   readonly #file: OpenFile;
   readonly #pieces: readonly Uint8Array[];
   /** The bytes of calls that have ended, and of the one under way. */
@@ -96,10 +105,10 @@ export class UnderWay implements Taker {
 
   /** Writes at once what the file takes; a pipe that is full is tried again until its reader has made room. */
   async #callNow(pieces: readonly Uint8Array[], length: number): Promise<number> {
-    for (let ms = 0; !this.#isFinished; ms = Math.min(ms + 1, LONGEST_PAUSE)) {
+    for (let ms = 0; !this.#isFinished; ms = Math.min(ms + 1, MAX_PAUSE)) {
       const written = this.#file.writevNow(pieces);
       this.#written += written;
-      if (written === MOST_AT_ONCE) await new Promise((resolve) => setImmediate(resolve));
+      if (written === MAX_WRITE_SIZE) await new Promise((resolve) => setImmediate(resolve));
       if (written > 0) return written;
       await sleep(ms);
     }
@@ -109,10 +118,10 @@ export class UnderWay implements Taker {
   /** Waits for the call under way; returns how many bytes it took. The place of writing is behind them then. */
   #awaitCall(): number {
     if (!this.#file.status().isFile()) return this.#length;
-    for (const end = performance.now() + LONGEST;;) {
+    for (const end = performance.now() + OPEN_TIMEOUT;;) {
       const place = this.#file.position()!;
       if (place !== this.#place) return this.#takenUntil(place);
-      if (performance.now() > end) throw new Error(`a write has not ended within ${LONGEST} ms`);
+      if (performance.now() > end) throw new Error(`a write has not ended within ${OPEN_TIMEOUT} ms`);
       if (this.#file.isDiskFull()) {
         throw Object.assign(new Error("no space is left on the device"), { code: "ENOSPC" });
       }
@@ -178,7 +187,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   readonly #options: AppendedFileOptions;
   #file: OpenFile;
   #name: FileName;
-  #underWay: UnderWay | undefined = undefined;
+  #underWay: PendingWrite | undefined = undefined;
   /** The files that others have renamed. */
   readonly #left = new LeftFiles();
 
@@ -197,7 +206,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
 
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
     if (length === 0) return;
-    this.#underWay = new UnderWay(this.#file, pieces);
+    this.#underWay = new PendingWrite(this.#file, pieces);
     try {
       await writeFully(this.#underWay, pieces);
     } catch (error) {

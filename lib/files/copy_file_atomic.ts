@@ -22,7 +22,7 @@ import { renameFile, WRITABLE } from "./rename.ts";
 import { openWrittenOver, removeTemporary, requireOther } from "./temporary.ts";
 
 /** Bytes of one read and write. */
-const PIECE = 1024 * 1024;
+const CHUNK_SIZE = 1024 * 1024;
 
 /**
  * Copies a file to a temporary one, with all but its name. The temporary file is gone if that fails.
@@ -70,10 +70,10 @@ async function copyOpened(
  */
 async function copyBytes(from: OpenFile, before: BigIntStats, to: OpenFile): Promise<void> {
   let size = Number(before.size) || Infinity;
-  const buffer = new Uint8Array(Buffer.allocUnsafeSlow(Math.min(size, PIECE)).buffer);
+  const buffer = new Uint8Array(Buffer.allocUnsafeSlow(Math.min(size, CHUNK_SIZE)).buffer);
   let copied = 0;
   while (copied < size) {
-    const length = await from.read(buffer.subarray(0, Math.min(size - copied, PIECE)));
+    const length = await from.read(buffer.subarray(0, Math.min(size - copied, CHUNK_SIZE)));
     if (length === 0) break;
     await writeFully(to, [buffer.subarray(0, length)]);
     copied += length;
@@ -90,9 +90,9 @@ async function copyBytes(from: OpenFile, before: BigIntStats, to: OpenFile): Pro
 
 /** Whether a file still begins with the bytes of its copy: then it did so when the copy was complete, too. */
 async function holdsSame(from: OpenFile, to: OpenFile, size: number): Promise<boolean> {
-  const [original, copy] = [from, to].map(() => Buffer.allocUnsafeSlow(Math.min(size, PIECE)));
+  const [original, copy] = [from, to].map(() => Buffer.allocUnsafeSlow(Math.min(size, CHUNK_SIZE)));
   for (let at = 0; at < size;) {
-    const wanted = Math.min(size - at, PIECE);
+    const wanted = Math.min(size - at, CHUNK_SIZE);
     const length = await from.read(original.subarray(0, wanted), at);
     if (length === 0 || await to.read(copy.subarray(0, length), at) !== length) return false;
     if (!original.subarray(0, length).equals(copy.subarray(0, length))) return false;

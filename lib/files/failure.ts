@@ -46,13 +46,13 @@ export function wordsOf(code: string): string | undefined {
  * Returns the reason for which the file system refused, in words; the message of an error without a known code.
  *
  * @param own Words that say more where the caller knows what is in the way; they go before those of all.
- * @param wayOut What to do about it.
+ * @param hint What to do about it.
  */
-export function reasonOf(error: unknown, own: Words = {}, wayOut: Words = {}): string {
+export function reasonOf(error: unknown, own: Words = {}, hint: Words = {}): string {
   const code = codeOf(error) ?? "";
-  const words = Object.hasOwn(own, code) ? own[code] : wordsOf(code);
-  if (words === undefined) return messageOf(error);
-  return Object.hasOwn(wayOut, code) ? `${words}: ${wayOut[code]}` : words;
+  const message = Object.hasOwn(own, code) ? own[code] : wordsOf(code);
+  if (message === undefined) return messageOf(error);
+  return Object.hasOwn(hint, code) ? `${message}: ${hint[code]}` : message;
 }
 
 export function messageOf(error: unknown): string {
@@ -71,8 +71,8 @@ const causes = new WeakMap<Error, unknown>();
 export function fileFailure(action: string, path: string, error: unknown): Error {
   const cause = causes.has(error as Error) ? causes.get(error as Error) : error;
   const code = codeOf(cause);
-  const words = wordsOf(`${code} ${action}`) ?? wordsOf(code ?? "");
-  const reason = words === undefined ? messageOf(cause) : `${words} (${code})`;
+  const message = wordsOf(`${code} ${action}`) ?? wordsOf(code ?? "");
+  const reason = message === undefined ? messageOf(cause) : `${message} (${code})`;
   const failure = new Error(`Cannot ${action} ${path}: ${reason}`, { cause });
   causes.set(failure, cause);
   withoutFrames(failure, fileFailure);

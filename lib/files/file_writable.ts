@@ -12,7 +12,7 @@ import { filePath } from "./names.ts";
  * Writes a character that two strings share as one: half of a surrogate pair at the end of a string goes to
  * the next one, as in a TextEncoderStream.
  */
-export class PairJoiner {
+export class SurrogateJoiner {
   /** The first half of a pair; "" if there is none. */
   #half = "";
 
@@ -65,12 +65,12 @@ export class FileWritable extends BatchedWritableStream<Uint8Array | string> {
   readonly path: string;
   readonly #file: FileTarget | AppendedFile;
   readonly #items: ItemWriter;
-  readonly #pairs: PairJoiner;
+  readonly #pairs: SurrogateJoiner;
 
   /** Takes over a file that is open: for {@linkcode openFileWritable}. */
   constructor(file: FileTarget) {
     const items = new ItemWriter(file);
-    const pairs = new PairJoiner();
+    const pairs = new SurrogateJoiner();
     super({
       maxBatch: BATCH_SIZE,
       writev: (chunks) => items.write(pairs.joined(chunks) as string[]),

@@ -35,6 +35,6 @@ export {
   type TemporaryDirectory,
   temporaryDirectory,
 } from "./temporary.ts";
-export { processSpace } from "./process_identity.ts";
+export { pidNamespace } from "./process_identity.ts";
 export { type LockedBy, LockLostError, ProcessLock, type ProcessLockOptions } from "./process_lock.ts";
 export { Turn } from "./lock_holder.ts";

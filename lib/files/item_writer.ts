@@ -1,4 +1,4 @@
-import { checkedSize, writePastLock } from "../streams/internal.ts";
+import { checkedSize, writeAsOwner } from "../streams/internal.ts";
 import { checkedItems, WriteBatch } from "./write_batch.ts";
 
 /** A request of a stream's own method, which waits among the chunks for its turn. */
@@ -12,13 +12,13 @@ export class FileCommand {
   }
 }
 
-/** A caller's size(). When it fails, which errors the stream and tells no sink, `letGo` is called. */
-export function guardedSize<T>(size: (chunk: T) => number, letGo: () => void): (chunk: T) => number {
+/** A caller's size(). When it fails, which errors the stream and tells no sink, `detach` is called. */
+export function guardedSize<T>(size: (chunk: T) => number, detach: () => void): (chunk: T) => number {
   return (chunk) => {
     try {
       return checkedSize(size(chunk));
     } catch (error) {
-      letGo();
+      detach();
       throw error;
     }
   };
@@ -77,7 +77,7 @@ export class ItemWriter {
   async request(stream: WritableStream, kind: FileCommand["kind"]): Promise<void> {
     this.#hasCommands = true;
     const command = new FileCommand(kind);
-    await writePastLock(stream, command);
+    await writeAsOwner(stream, command);
     if (command.failure !== undefined) throw command.failure.reason;
   }
 

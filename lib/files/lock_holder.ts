@@ -5,13 +5,13 @@ import { TimeLimit } from "../timers/mod.ts";
 import { LOCK_IDENTITY } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
 import { withFileNow } from "./place.ts";
-import { isThreadAlive, processSpace, threadIdentity } from "./process_identity.ts";
+import { isThreadAlive, pidNamespace, threadIdentity } from "./process_identity.ts";
 import { removeIfPossible } from "./rename.ts";
 
 const identity = RegExp(`^${LOCK_IDENTITY}`);
 
 /** The end of the names of files that ask a holder to hand over. */
-export const WANTED = "-wanted";
+export const HAND_OVER_REQUEST = "-wanted";
 /** The end of the names of files that tell a holder that another one has its lock. */
 export const LOST = "-lost";
 
@@ -21,7 +21,7 @@ export function lockPrefix(name?: string): string {
 
 /** Returns a name for a lock file of this thread, which no other file has. */
 export function newLockName(prefix: string): string {
-  return `${prefix}${processSpace()}.${process.pid}.${threadIdentity()}-${crypto.randomUUID().slice(0, 8)}`;
+  return `${prefix}${pidNamespace()}.${process.pid}.${threadIdentity()}-${crypto.randomUUID().slice(0, 8)}`;
 }
 
 /** Returns a set of names of lock files that all copies of this module in the thread share: no two files have one name. */
@@ -67,7 +67,7 @@ export class LockHolder {
 
   /** Whether the holder is of this process, be it of another of its threads. */
   get isInThisProcess(): boolean {
-    return this.#space === processSpace() && this.processId === process.pid;
+    return this.#space === pidNamespace() && this.processId === process.pid;
   }
 
   /** Whether the thread runs; "unknown" if only the beats of the file can show that. */
@@ -76,7 +76,7 @@ export class LockHolder {
     if (released.has(this.name) || (lstatSync(this.path, { throwIfNoEntry: false })?.size ?? 0) >= RELEASED) {
       return "dead";
     }
-    if (this.#space !== processSpace()) return existsSync(this.path + LOST) ? "dead" : "unknown";
+    if (this.#space !== pidNamespace()) return existsSync(this.path + LOST) ? "dead" : "unknown";
     // Of this thread it is a lock of another copy of this module: that may have dropped it.
     const isAlive = isThreadAlive(this.processId, this.#thread === threadIdentity() ? undefined : this.#thread);
     return isAlive === undefined ? "unknown" : isAlive ? "alive" : "dead";

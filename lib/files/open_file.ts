@@ -6,11 +6,11 @@ import { copiesVectors, isPermitted, passingRefusals, writeStream } from "../run
 import { whileRefused } from "./rename.ts";
 
 /** The longest wait that blocks the thread, in ms. */
-export const LONGEST = 2000;
+export const OPEN_TIMEOUT = 2000;
 /** The maximum bytes of one call before a turn of the event loop. */
-export const MOST_AT_ONCE: number = 1024 * 1024;
+export const MAX_WRITE_SIZE: number = 1024 * 1024;
 /** The maximum bytes of one call: systems take less than 2 GiB, and runtimes refuse more. */
-const MOST_OF_CALL = 1024 * 1024 * 1024;
+const MAX_CALL_SIZE = 1024 * 1024 * 1024;
 /** The bytes that a pipe takes as a whole on Linux. Deno does not tell how many it has taken of more. */
 const PIPE_BUF = 4096;
 
@@ -112,7 +112,7 @@ export class OpenFile {
 
   /** Reads the next bytes, or those from `position` on, into `buffer`; resolves to how many there were, 0 at the end. */
   read(buffer: Uint8Array, position: number | null = null): Promise<number> {
-    const most = Math.min(buffer.length, MOST_OF_CALL);
+    const most = Math.min(buffer.length, MAX_CALL_SIZE);
     return this.#later((number, done) => fs.read(number, buffer, 0, most, position, done));
   }
 
@@ -145,13 +145,13 @@ export class OpenFile {
    * @throws {Error} also if a reader takes nothing for two seconds.
    */
   writeNow(piece: Uint8Array, onTaken?: (length: number) => void): void {
-    let end = performance.now() + LONGEST;
+    let end = performance.now() + OPEN_TIMEOUT;
     for (let start = 0; start < piece.length;) {
       const length = this.writevNow([piece.subarray(start, start + this.mostAtOnce)]);
       start += length;
       onTaken?.(length);
-      if (length > 0) end = performance.now() + LONGEST;
-      else if (performance.now() > end) throw new Error(`its reader has taken nothing for ${LONGEST} ms`);
+      if (length > 0) end = performance.now() + OPEN_TIMEOUT;
+      else if (performance.now() > end) throw new Error(`its reader has taken nothing for ${OPEN_TIMEOUT} ms`);
       else blockFor(1);
     }
   }
@@ -216,7 +216,7 @@ export class OpenFile {
 
   /** The maximum bytes of a call that is made at once: a pipe that is opened without waits takes all of `PIPE_BUF`, or none. */
   get mostAtOnce(): number {
-    return this.#isPipe ? PIPE_BUF : MOST_AT_ONCE;
+    return this.#isPipe ? PIPE_BUF : MAX_WRITE_SIZE;
   }
 
   /** Opens a file synchronously, so that no call waits for a pipe's reader. @throws {Error} `ENXIO` if it has none. */
@@ -325,10 +325,10 @@ export class OpenFile {
 
 function requireRegular(status: fs.Stats): void {
   if (status.isFile()) return;
-  const [code, words] = status.isDirectory()
+  const [code, message] = status.isDirectory()
     ? ["EISDIR", "it is a directory"]
     : ["EINVAL", "it is no regular file: read it with openFileReadable()"];
-  throw Object.assign(new Error(words), { code });
+  throw Object.assign(new Error(message), { code });
 }
 
 /** Closes files that were dropped. A read or write holds its file until it ends. */
@@ -390,7 +390,7 @@ async function writeVector(file: Taker, pieces: readonly Uint8Array[]): Promise<
   const written = pieces.length > 1 && !(copiesVectors && areLarge(pieces)) ? await file.writev(pieces) : 0;
   for (const piece of behind(pieces, written)) {
     for (let start = 0; start < piece.length;) {
-      start += await file.write(piece, start, Math.min(piece.length - start, MOST_OF_CALL));
+      start += await file.write(piece, start, Math.min(piece.length - start, MAX_CALL_SIZE));
     }
   }
 }

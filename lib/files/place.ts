@@ -80,10 +80,10 @@ export function replacedAt({ path, status }: Place): Stats | undefined {
 /** @throws {Error} `EISDIR` or `EINVAL` of a place that no file can take: it would put an end to a device or a pipe. */
 export function requireReplaceable({ status }: Place): void {
   if (status === undefined || status.isFile() || status.isSymbolicLink()) return;
-  const [code, words] = status.isDirectory()
+  const [code, message] = status.isDirectory()
     ? ["EISDIR", "it is a directory"]
     : ["EINVAL", "it is a device, a pipe or a socket, and no file may take its place"];
-  throw Object.assign(new Error(words), { code });
+  throw Object.assign(new Error(message), { code });
 }
 
 /**
@@ -99,8 +99,8 @@ export function stillReplaceable({ path, status, link }: Place, followLinks: boo
     const isNew = followLinks && !status?.isSymbolicLink() && now.status?.isSymbolicLink();
     const hasMoved = link !== undefined && realPlace(followedPlace(link).path) !== realPlace(path);
     if (!isNew && !hasMoved) return;
-    const words = hasMoved ? `${link} leads elsewhere by now` : "it has become a symbolic link meanwhile";
-    throw Object.assign(new Error(`${words}: write it again`), { code: "EINVAL" });
+    const message = hasMoved ? `${link} leads elsewhere by now` : "it has become a symbolic link meanwhile";
+    throw Object.assign(new Error(`${message}: write it again`), { code: "EINVAL" });
   };
 }
 

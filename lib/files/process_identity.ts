@@ -10,7 +10,7 @@ let space: string | undefined;
  * Eight hexadecimal digits that stand for where process ids and times of start mean the same: the machine since it was
  * started, and on Linux the container. A process that may not ask has a space of its own, without a question to its user.
  */
-export function processSpace(): string {
+export function pidNamespace(): string {
   space ??= createHash("sha256").update(describeSpace()).digest("hex").slice(0, 8);
   return space;
 }
@@ -31,12 +31,12 @@ function describeSpace(): string {
 /** The identity of a thread of which the system tells nothing. */
 const UNKNOWN = "0.0";
 
-let ownThread: string | undefined;
+let threadId: string | undefined;
 let ownMain: string | undefined;
 
 /** The identity of this thread: its number in the system, and when it was started; "0.0" where only Linux could tell. */
 export function threadIdentity(): string {
-  return ownThread ??= identified(() => /\d+$/.exec(readlinkSync("/proc/thread-self"))![0]);
+  return threadId ??= identified(() => /\d+$/.exec(readlinkSync("/proc/thread-self"))![0]);
 }
 
 /** Returns the start time of this process, in the system's own unit; "0" on systems other than Linux. */

@@ -6,6 +6,7 @@ import { userNumber } from "../runtime/mod.ts";
 import { codeOf, fileFailure, FULL } from "./failure.ts";
 import {
   BeatWatch,
+  HAND_OVER_REQUEST,
   held,
   LockHolder,
   lockPrefix,
@@ -16,18 +17,17 @@ import {
   takeOver,
   Turn,
   UNCHECKED,
-  WANTED,
 } from "./lock_holder.ts";
 import { OpenFile } from "./open_file.ts";
 import { withFileNow } from "./place.ts";
 import { removeFileNow, removeIfPossible } from "./rename.ts";
 
 /** The interval at which a holder looks for other callers' requests for the lock, in ms. */
-const LOOK = 250;
+const POLL_INTERVAL = 250;
 /** The interval at which a waiter looks whether the lock is free, in ms. */
 const POLL = 50;
 /** The number of expiries for which a silent holder is watched at most: the watcher may be blocked now and then. */
-const MOST_DOUBT = 4;
+const MAX_DOUBT = 4;
 
 /** The process that has a lock. */
 export type LockedBy = Pick<LockHolder, "processId" | "isInThisProcess">;
@@ -161,7 +161,7 @@ export class ProcessLock {
 
   async #wait(watch: BeatWatch, found?: LockHolder): Promise<void> {
     const start = performance.now();
-    const request = this.#path + WANTED;
+    const request = this.#path + HAND_OVER_REQUEST;
     const seen = new Set<string>();
     let blocking = found;
     try {
@@ -174,7 +174,7 @@ export class ProcessLock {
         // Another thread of this process may be about to end, as after `terminate()`.
         const mayEnd = blocking.isInThisProcess && !held.has(blocking.name);
         const isDoubtful = watch.look(blocking) === "silent" && (mayEnd || blocking.inspect() !== "alive");
-        const limit = this.#waitFor + (isDoubtful ? MOST_DOUBT * this.#expiry : 0);
+        const limit = this.#waitFor + (isDoubtful ? MAX_DOUBT * this.#expiry : 0);
         const waited = performance.now() - start;
         // One that is seen again holds the lock, or it has seen this caller's file, and not been refused for it.
         if (waited > limit && (seen.has(blocking.path) || waited > limit + this.#expiry)) {
@@ -268,7 +268,9 @@ export class ProcessLock {
 
   #begin(): void {
     this.#mark();
-    const ms = this.#options.onHandOverRequested === undefined ? this.#heartbeat : Math.min(this.#heartbeat, LOOK);
+    const ms = this.#options.onHandOverRequested === undefined
+      ? this.#heartbeat
+      : Math.min(this.#heartbeat, POLL_INTERVAL);
     this.#timer = new Interval(ms, () => {
       if (performance.now() - this.#beatAt + ms / 2 > this.#heartbeat) this.#beat();
       this.#lookForRequest();

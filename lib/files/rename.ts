@@ -5,7 +5,7 @@ import { sleep } from "../timers/mod.ts";
 import { codeOf } from "./failure.ts";
 
 /** The ms for which a refusal is retried, and where that blocks the thread: scanners hold files for about a second. */
-const PATIENCE = { later: 5000, now: 500 };
+const RENAME_TIMEOUT = { later: 5000, now: 500 };
 /** The first pause between attempts, and the longest, in ms. */
 const PAUSES = { first: 1, longest: 100 };
 
@@ -41,7 +41,7 @@ class Attempts {
 export async function whileRefused<T>(call: () => T | Promise<T>, patience: Patience = {}): Promise<T> {
   let attempts: Attempts | undefined;
   for (;;) {
-    attempts ??= new Attempts(patience, PATIENCE.later);
+    attempts ??= new Attempts(patience, RENAME_TIMEOUT.later);
     try {
       return await call();
     } catch (error) {
@@ -52,7 +52,7 @@ export async function whileRefused<T>(call: () => T | Promise<T>, patience: Pati
 
 /** Does what {@linkcode whileRefused} does, but blocks the thread meanwhile. */
 export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
-  const attempts = new Attempts(patience, PATIENCE.now);
+  const attempts = new Attempts(patience, RENAME_TIMEOUT.now);
   for (;;) {
     try {
       return call();

@@ -7,12 +7,12 @@ import { processStart, userNumber } from "../runtime/mod.ts";
 import { codeOf, failing, fileFailure } from "./failure.ts";
 import { linkFlag, OpenFile, type OpenFileOptions, showsOpenFiles } from "./open_file.ts";
 import { filePath, isTemporaryName, TEMPORARY } from "./names.ts";
-import { isThreadAlive, mainThreadStart, processSpace } from "./process_identity.ts";
+import { isThreadAlive, mainThreadStart, pidNamespace } from "./process_identity.ts";
 import { renameFile, whileRefused } from "./rename.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 /** The file system's clock may be behind the process's by a tick, in ms. */
-const TICK = 1000;
+const MTIME_RESOLUTION = 1000;
 
 /**
  * A path for a temporary file, in the folder of `path`, which may be a `file:` URL, so that a rename puts it in place at once.
@@ -30,7 +30,7 @@ const TICK = 1000;
 export function temporaryPath(path: string | URL): string {
   return join(
     dirname(pathOf(path)),
-    `.millrace-${processSpace()}.${process.pid}-${mainThreadStart()}-${crypto.randomUUID()}.tmp`,
+    `.millrace-${pidNamespace()}.${process.pid}-${mainThreadStart()}-${crypto.randomUUID()}.tmp`,
   );
 }
 
@@ -60,12 +60,12 @@ export async function isAbandonedTemporary(file: string | URL): Promise<boolean>
   const name = basename(path);
   if (!isTemporaryName(name)) return false;
   const [, space, digits, start] = TEMPORARY.exec(name) ?? [];
-  if (space !== processSpace()) return await lastTouched(path) < Date.now() - DAY;
+  if (space !== pidNamespace()) return await lastTouched(path) < Date.now() - DAY;
   const id = Number(digits);
   const isAlive = isThreadAlive(id, start && `${id}.${start}`);
   if (isAlive !== undefined) return !isAlive;
   // Another process may have the id by now: in a container it is often this one.
-  if (id === process.pid) return await lastTouched(path) < processStart() - TICK;
+  if (id === process.pid) return await lastTouched(path) < processStart() - MTIME_RESOLUTION;
   return start === undefined && await lastTouched(path) < Date.now() - DAY;
 }
 
@@ -201,7 +201,7 @@ export async function openWrittenOver(path: string, flags: number, options: Open
 }
 
 /** The maximum number of folders to remember: beyond, the oldest is looked at again. */
-const MOST = 1000;
+const MAX_ATTEMPTS = 1000;
 
 const swept = new Set<string>();
 
@@ -209,7 +209,7 @@ const swept = new Set<string>();
 export function removeAbandonedOnce(directory: string): void {
   if (swept.has(directory)) return;
   swept.add(directory);
-  if (swept.size > MOST) swept.delete(swept.values().next().value!);
+  if (swept.size > MAX_ATTEMPTS) swept.delete(swept.values().next().value!);
   removeAbandonedTemporaries(directory).catch(() => {});
 }
 

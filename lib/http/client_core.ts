@@ -11,7 +11,7 @@ import { load, type Target } from "./origin/open_connection.ts";
 import { Origin, type OriginHost, originKey } from "./origin/origin.ts";
 
 /** Origins that are remembered although nothing is under way there. */
-const REMEMBERED = 1000;
+const MAX_IDLE_ORIGINS = 1000;
 
 /** Lengths of timeouts that share a timer each. */
 const TIMEOUTS_KEPT = 64;
@@ -84,10 +84,10 @@ export class ClientCore implements OriginHost {
   /** @param context That of the call that the event is about. */
   emit(event: HttpClientEvent, context: CallContext | undefined): void {
     const { onEvent } = this.options;
-    if (onEvent !== undefined) this.tell(() => onEvent(event), context);
+    if (onEvent !== undefined) this.notify(() => onEvent(event), context);
   }
 
-  tell(hook: () => void, context: CallContext | undefined): void {
+  notify(hook: () => void, context: CallContext | undefined): void {
     try {
       if (context === undefined) hook();
       else context.run(hook);
@@ -169,7 +169,7 @@ export class ClientCore implements OriginHost {
   }
 
   #forgetOldest(): void {
-    if (this.#origins.size < REMEMBERED) return;
+    if (this.#origins.size < MAX_IDLE_ORIGINS) return;
     for (const [key, origin] of this.#origins) {
       if (origin.idle) return void this.#origins.delete(key);
     }

@@ -36,7 +36,7 @@ export interface Transport {
   /** Destroys the socket at once. onClose follows, later. */
   destroy(): void;
   /** Whether this connection keeps the process alive. It does at first. */
-  hold(alive: boolean): void;
+  keepProcess(alive: boolean): void;
 }
 
 /** The callbacks of a transport, never called within one of its own methods. */

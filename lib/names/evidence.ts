@@ -4,7 +4,7 @@ import {
   fileNameOf,
   isHashOfEntry,
   isManyTimes,
-  MOST_NATURAL,
+  MAX_TEXT_LIKELIHOOD,
   RANDOM,
   stemOf,
   type Tail,
@@ -13,17 +13,17 @@ import {
 import { bitsOf, KIND } from "./natural_text.ts";
 
 /** The maximum number of distinct patterns that are counted. */
-const MOST_PATTERNS = 64;
+const MAX_PATTERNS = 64;
 
 /** The number of patterns that make the tails of a folder credible, unless one follows the name of an entry. */
-const LEAST: Readonly<Record<Family, number>> = { hex: 1, upper: 2, mixed: 3, lower: 5, other: Infinity };
+const MIN_NAMES: Readonly<Record<Family, number>> = { hex: 1, upper: 2, mixed: 3, lower: 5, other: Infinity };
 /** The lower number if all tails are in Bun's digits, which hardly any word consists of. */
-const LEAST_OF_BUN = 3;
+const MIN_NAMES_OF_BUN = 3;
 /** The number if names consist of hashes alone, as ids do. */
-const LEAST_WHOLE = 3;
+const MIN_WHOLE_NAMES = 3;
 
 /** The maximum number of files whose names differ only in their hashes: a build tool may put many folders into one. */
-const MOST_OF_ONE_NAME = 16;
+const MAX_OF_ONE_NAME = 16;
 
 /** The tails of one family, of one kind of files and one shape. */
 class Tally {
@@ -43,13 +43,13 @@ class Tally {
 
   add(path: string, tail: Tail, isEntry: boolean): void {
     this.all++;
-    if (tail.naturalness > MOST_NATURAL) this.natural++;
+    if (tail.naturalness > MAX_TEXT_LIKELIHOOD) this.natural++;
     if (!tail.isClear) return;
     this.clear++;
     this.hasEntry ||= isEntry;
     this.isOfId = tail.isOfId;
     if (tail.isOfBun) this.ofBun++;
-    if (this.texts.size >= MOST_PATTERNS) return;
+    if (this.texts.size >= MAX_PATTERNS) return;
     this.texts.add(path.slice(tail.start, tail.end));
     this.patterns.add(patternOf(path, tail));
   }
@@ -77,7 +77,7 @@ export class Shape {
 
   /** Whether many tails follow the name, as for avatars or posts with ids. */
   hasIds(stem: string, family: Family): boolean {
-    return (this.#stems.get(stem) ?? 0) > MOST_OF_ONE_NAME && !isManyTimes(stem, family);
+    return (this.#stems.get(stem) ?? 0) > MAX_OF_ONE_NAME && !isManyTimes(stem, family);
   }
 
   clear(family: Family): number {
@@ -100,16 +100,16 @@ export class Shape {
     const tally = this.#tallies[family];
     if (!tally || tally.clear * 5 < this.of(family) * 2 || (tally.isOfId && !tally.hasEntry)) return false;
     const { size } = tally.patterns;
-    if (size * 4 < Math.min(tally.texts.size, MOST_PATTERNS)) return false; // made by counting, or by a scheme
-    if (isWhole) return tally.clear >= LEAST_WHOLE;
+    if (size * 4 < Math.min(tally.texts.size, MAX_PATTERNS)) return false; // made by counting, or by a scheme
+    if (isWhole) return tally.clear >= MIN_WHOLE_NAMES;
     const isBun = family === "lower" && this.isOfBun;
-    return size >= (tally.hasEntry && (family !== "lower" || isBun) ? 1 : isBun ? LEAST_OF_BUN : LEAST[family]);
+    return size >= (tally.hasEntry && (family !== "lower" || isBun) ? 1 : isBun ? MIN_NAMES_OF_BUN : MIN_NAMES[family]);
   }
 
   /** Returns the maximum naturalness of a hash: lower where there are words among the tails. */
   limit(family: Family): number {
     const natural = this.#tallies[family]?.natural ?? 0;
-    return natural > 1 && natural * 10 > this.of(family) ? RANDOM : MOST_NATURAL;
+    return natural > 1 && natural * 10 > this.of(family) ? RANDOM : MAX_TEXT_LIKELIHOOD;
   }
 }
 
@@ -121,7 +121,7 @@ function patternOf(path: string, { start, end, family }: Tail): number {
 }
 
 /** The limit of files of one kind in a folder that are checked: all of a large folder would take many ms. */
-const ENOUGH = 128;
+const MAX_EXAMINED = 128;
 
 /** The tails of files of one kind in a folder, by shape: their separator and length. */
 export class Shapes {
@@ -170,8 +170,8 @@ export function keyOf({ separator, start, end }: Tail): string {
 
 /** Paths from all over a long list. */
 function sampleOf(paths: readonly string[]): readonly string[] {
-  const step = paths.length / ENOUGH;
-  return step <= 1 ? paths : Array.from({ length: ENOUGH }, (_, i) => paths[Math.floor(i * step)]);
+  const step = paths.length / MAX_EXAMINED;
+  return step <= 1 ? paths : Array.from({ length: MAX_EXAMINED }, (_, i) => paths[Math.floor(i * step)]);
 }
 
 /** The families that a tail may belong to: by chance, a hash in base64url may have no capitals. */
@@ -184,7 +184,7 @@ const possible: Readonly<Record<Family, readonly Family[]>> = {
 };
 
 /** The minimum share of files with a clear tail, as its inverse: builds name nearly all of their files by hash. */
-const LEAST_SHARE = 4;
+const MIN_SHARE = 4;
 
 /** The maximum naturalness of a tail that is counted for a family which it does not look like. */
 const RANDOM_ELSEWHERE = -6;
@@ -193,7 +193,7 @@ const RANDOM_ELSEWHERE = -6;
 const WEBPACK_LENGTHS: ReadonlySet<number> = new Set([8, 16, 20, 32]);
 
 /** The maximum number of assets for each script or style of a build, if their tails look like ids. */
-const MOST_ASSETS = 16;
+const MAX_ASSETS = 16;
 
 /** The number of assets up to which they need no evidence of their own beside scripts. */
 const RARE = 4;
@@ -215,7 +215,7 @@ export class FolderEvidence {
    * For an asset, the other assets there must fit, too, unlike those in a folder of ids.
    */
   vouchesFor(tail: Tail, isCode: boolean, own: FolderEvidence | undefined): boolean {
-    if (this.code.clear * LEAST_SHARE < this.code.seen) return false;
+    if (this.code.clear * MIN_SHARE < this.code.seen) return false;
     for (const [key, shape] of this.code) {
       if (!isComparable(key, tail, isCode)) continue;
       for (const family of possible[tail.family]) {
@@ -234,14 +234,14 @@ export class FolderEvidence {
     const shape = this.assets.get(tail);
     if (!shape || tail.naturalness > shape.limit(family)) return false;
     const all = shape.of(family);
-    if (all * LEAST_SHARE < seen) return false; // a picture among many, with a name given by hand
+    if (all * MIN_SHARE < seen) return false; // a picture among many, with a name given by hand
     if (family !== tail.family) {
       const same = shape.of(tail.family);
       return all - same >= 4 * same && shape.clear(family) * 2 >= all;
     }
     const isRare = family !== "hex" && all * (files / seen) * RARE <= code;
     if (shape.clear(family) * 2 < all && !isRare) return false;
-    return family === "mixed" || files <= MOST_ASSETS * (code + 1);
+    return family === "mixed" || files <= MAX_ASSETS * (code + 1);
   }
 }
 

@@ -5,11 +5,11 @@ import {
   DIGIT,
   JOINT,
   KIND,
-  naturalness,
   NONE,
   NOT_BASE32,
   NOT_BUN,
   SMALL,
+  textLikelihood,
 } from "./natural_text.ts";
 
 /** The kinds of files that build tools name by hash: scripts, style sheets, and what these refer to. */
@@ -80,12 +80,12 @@ export interface Tail extends HashedPart {
   readonly isOfId: boolean;
   /** Whether all its characters are among those that Bun's bundler uses. */
   readonly isOfBun: boolean;
-  /** The likelihood of text: see {@linkcode naturalness}. */
+  /** The likelihood of text: see {@linkcode textLikelihood}. */
   readonly naturalness: number;
 }
 
 /** The maximum naturalness of hashes, above which a tail is a word, a date or a version; 0.6% of hashes are above. */
-export const MOST_NATURAL = 3;
+export const MAX_TEXT_LIKELIHOOD = 3;
 /** The naturalness that nearly all random text is below, and little text by people. */
 export const RANDOM = -3;
 
@@ -95,8 +95,8 @@ const LENGTHS = [8, 10, 11, 12, 16, 20, 21, 22];
 const HEX_LENGTHS = [8, 10, 12, 16, 20, 32, 64];
 /** The lengths of hashes that are whole names: other tools make such ids of 24 and 32 digits. */
 const WHOLE_NAMES = [16, 20];
-const SHORTEST = 8;
-const LONGEST_HEX = 64;
+const MIN_LENGTH = 8;
+const MAX_HEX_LENGTH = 64;
 
 /** The tails of the name from `name` to `end`: several if a part before one has, with it, the length of a hash. */
 export function tailsOf(path: string, name: number, end: number): Tail[] {
@@ -124,7 +124,7 @@ function hexadecimalTail(path: string, name: number, end: number): Tail | undefi
     last = kind;
   }
   const length = end - start;
-  if (length < SHORTEST || length > LONGEST_HEX) return undefined;
+  if (length < MIN_LENGTH || length > MAX_HEX_LENGTH) return undefined;
   const isWhole = start === name;
   if (isWhole ? !WHOLE_NAMES.includes(length) : !isSeparated(path, name, start)) return undefined;
   return {
@@ -135,7 +135,7 @@ function hexadecimalTail(path: string, name: number, end: number): Tail | undefi
     isClear: digits < length && runs > 2,
     isOfId: !HEX_LENGTHS.includes(length),
     isOfBun: true,
-    naturalness: digits === 0 ? naturalness(path, start, end) : 0, // a word such as `facade`; dates are seen later
+    naturalness: digits === 0 ? textLikelihood(path, start, end) : 0, // a word such as `facade`; dates are seen later
   };
 }
 
@@ -145,7 +145,7 @@ function otherTail(path: string, start: number, end: number): Tail | undefined {
   if (bits & NONE) return undefined;
   const family = familyOf(bits, end - start);
   const isVaried = family === "mixed" || (bits & DIGIT && (family === "lower" || family === "upper"));
-  const score = naturalness(path, start, end);
+  const score = textLikelihood(path, start, end);
   const isClear = Boolean(isVaried) && score <= RANDOM;
   const isOfBun = !(bits & NOT_BUN);
   return { start, end, separator: path[start - 1], family, isClear, isOfId: false, isOfBun, naturalness: score };
@@ -153,7 +153,7 @@ function otherTail(path: string, start: number, end: number): Tail | undefined {
 
 function familyOf(bits: number, length: number): Family {
   if (bits & SMALL && bits & CAPITAL) return "mixed";
-  if (bits & JOINT || length !== SHORTEST) return "other";
+  if (bits & JOINT || length !== MIN_LENGTH) return "other";
   if (bits & SMALL) return "lower";
   return bits & NOT_BASE32 && bits & ABOVE_F ? "other" : "upper";
 }
@@ -207,7 +207,7 @@ export function isHashByItself(path: string, { start }: FileName, tail: Tail): b
   const stem = stemOf(path, start, tail);
   if (tail.family === "hex") return tail.isClear && (!tail.isOfId || isEntryName(stem, "hex"));
   if (tail.family === "upper") {
-    if (stem === "chunk" && tail.naturalness <= MOST_NATURAL) return true;
+    if (stem === "chunk" && tail.naturalness <= MAX_TEXT_LIKELIHOOD) return true;
     const isHex = /^[\dA-F]+$/.test(path.slice(tail.start, tail.end));
     return tail.isClear && runsIn(path, tail) >= (isHex ? MANY_RUNS_OF_HEX : MANY_RUNS);
   }

@@ -1,5 +1,5 @@
 import type { FileName, HashedPart } from "./hash_part.ts";
-import { naturalness } from "./natural_text.ts";
+import { textLikelihood } from "./natural_text.ts";
 
 /** A folder for files that a framework names by hash, and sends as immutable itself. */
 interface Layout {
@@ -48,7 +48,7 @@ const layouts: readonly Layout[] = [SVELTEKIT, NUXT, ASTRO, NEXT];
 const NEXT_MANIFEST = /^(.*\/|)[\w-]{7,64}\/_buildManifest\.js$/;
 
 /** The maximum naturalness in such a folder: people chose names above it; 0.4% of hashes are above. */
-const MOST_NATURAL = 4;
+const MAX_TEXT_LIKELIHOOD = 4;
 
 /** Returns the folder that corresponds to `_next/static/`, if `path` shows one: `.next/static` served directly. */
 export function nextFolderOf(path: string): string | undefined {
@@ -78,7 +78,8 @@ export function hashIn(path: string, { layout, start }: Place, name: FileName): 
   const isKnown = name.kind !== undefined || path.startsWith("builds/meta/", start);
   if (!found || !isKnown) return undefined;
   const [text] = found;
-  const isWord = text.length === 8 && !/^[\da-f]*\d[\da-f]*$/.test(text) && naturalness(text, 0, 8) > MOST_NATURAL;
+  const isWord = text.length === 8 && !/^[\da-f]*\d[\da-f]*$/.test(text) &&
+    textLikelihood(text, 0, 8) > MAX_TEXT_LIKELIHOOD;
   if (isWord) return undefined;
   return { start: start + found.index, end: start + found.index + text.length };
 }

@@ -78,7 +78,7 @@ const CASE = 0x20;
  * Scores how much base64url text looks like words and numbers rather than random, by a logistic regression over names
  * and hashes. Of hashes of 8 characters 0.5% are above 3; of words of that length 90%.
  */
-export function naturalness(text: string, start: number, end: number): number {
+export function textLikelihood(text: string, start: number, end: number): number {
   let bits = 0;
   for (let i = start; i < end; i++) bits |= bitsOf(text.charCodeAt(i));
   return bits & SMALL && bits & CAPITAL ? naturalnessOfBoth(text, start, end) : naturalnessOfOne(text, start, end);

@@ -113,7 +113,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     if (this.#isOver) return undefined;
     if (this.#isStandardOutput || this.#isWithoutBody()) {
       this.#isOver = true;
-      if (this.#isStandardOutput) this.#letGo();
+      if (this.#isStandardOutput) this.#detach();
       else this.#writable.end(); // has finished already, as http2 sees it
       return undefined;
     }
@@ -132,7 +132,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     this.#isOver = true;
     this.#pending?.reject(reason);
     if (!this.#isStandardOutput) this.#writable.destroy(toError(reason, "The stream was aborted"));
-    else if (this.#pending === undefined) this.#letGo(); // else it may still fail
+    else if (this.#pending === undefined) this.#detach(); // else it may still fail
   }
 
   #isWithoutBody(): boolean {
@@ -174,7 +174,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
 
   readonly #onWritten = (error?: Error | null): void => {
     if (this.#isOver && this.#isStandardOutput) {
-      if (!error) this.#letGo(); // else an event of the error follows, and what listens to it stays until `close`
+      if (!error) this.#detach(); // else an event of the error follows, and what listens to it stays until `close`
     } else if (error) {
       const { code } = error as { code?: unknown };
       this.#fail(DROPPED.includes(code) ? this.#leftError(error) : error);
@@ -233,7 +233,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     pending?.resolve();
   }
 
-  #letGo(): void {
+  #detach(): void {
     leave(this.#events, "finish", this);
   }
 }
@@ -281,7 +281,7 @@ const BYTES = 128 * 1024;
 const OBJECTS = 1024;
 const METHODS = ["write", "end", "cork", "uncork", "destroy", "on", "off"];
 /** The minimum limit of a batch, for a low high-water mark; relevant only if writers ignore backpressure. */
-const SMALLEST_BATCH = BYTES / 8;
+const MIN_BATCH = BYTES / 8;
 
 /**
  * Makes a WritableStream of a writable of `node:stream`: a response of `node:http` or `node:http2`, a socket, a file,
@@ -328,7 +328,7 @@ export function fromNodeWritable<W = any>(
   requireMethods(writable, "the writable", "a writable stream of node:stream", METHODS);
   const isObjectMode = writable.writableObjectMode;
   const { highWaterMark = isObjectMode ? OBJECTS : BYTES } = fromNodeWritableOptions.check(options);
-  const sink = new WritableSink(writable, Math.max(highWaterMark / 2 || 0, isObjectMode ? 1 : SMALLEST_BATCH));
+  const sink = new WritableSink(writable, Math.max(highWaterMark / 2 || 0, isObjectMode ? 1 : MIN_BATCH));
   const strategy = isObjectMode ? { highWaterMark } : { highWaterMark, size: lengthOf };
   const stream = new BatchedWritableStream<W>(sink, strategy);
   sink.stream = stream;

@@ -28,7 +28,7 @@ const OPERATORS: ReadonlySet<string> = new Set(
 const STATEMENTS: ReadonlySet<string> = new Set(["if", "while", "for", "with"]);
 const kinds: Readonly<Record<string, ReferenceKind>> = { json: "other", css: "style" };
 /** The maximum number of words before a module's name, as in `import a, * as b from "…"`. */
-const MOST_WORDS = 5;
+const MAX_WORDS = 5;
 
 /** Reads a script's tokens, as far as needed to distinguish code from text. */
 class ScriptReader extends TextCursor {
@@ -85,7 +85,7 @@ class ScriptReader extends TextCursor {
   /** Reads what an import or an export names, up to the module's name; false if none follows. */
   #passBindings(word: "import" | "export"): boolean {
     let last = "";
-    for (let words = 0; words <= MOST_WORDS; this.#blank()) {
+    for (let words = 0; words <= MAX_WORDS; this.#blank()) {
       const next = this.text[this.at];
       if (next === '"' || next === "'") return word === "import" && last === "" || last === "from";
       if (next === "{") {

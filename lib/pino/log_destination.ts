@@ -37,7 +37,7 @@ export const logDestinationOptions: SchemaOf<
 });
 
 /** The most bytes that wait while a write is retried: further lines are dropped. */
-const MOST_WAITING = 16 * 1024 * 1024;
+const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
 const DROPPED = "a line was dropped, as 16 MiB wait already for space on the disk, or for a free descriptor";
 
 type Done = (error?: Error | null) => void;
@@ -267,7 +267,7 @@ export class LogDestination extends Writable {
   }
 
   get #isFull(): boolean {
-    const most = endsLine(this.#last) ? MOST_WAITING : 2 * MOST_WAITING; // a line that has begun is better whole
+    const most = endsLine(this.#last) ? MAX_QUEUED_BYTES : 2 * MAX_QUEUED_BYTES; // a line that has begun is better whole
     return this.#attempts.failure !== undefined && this.#writer.desiredSize! < -most;
   }
 

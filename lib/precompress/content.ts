@@ -14,7 +14,7 @@ export function isCompressedByName(path: string): boolean {
 }
 
 /** Bits a byte above which coding saves nothing: noise has 8, executables about 6.5. */
-const DENSE = 7.7;
+const HIGH_ENTROPY = 7.7;
 /** The minimum bytes of a sample: shorter ones seem less dense than they are. */
 const MIN_SAMPLE = 4096;
 /** The bytes of the sample from each stretch. */
@@ -48,7 +48,7 @@ export class DensityProbe {
     for (const count of this.#counts) {
       if (count > 0) bits -= count * Math.log2(count / this.#total);
     }
-    return bits / this.#total > DENSE;
+    return bits / this.#total > HIGH_ENTROPY;
   }
 }
 

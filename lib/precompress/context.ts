@@ -34,7 +34,7 @@ export interface Context {
   siteDictionary: SiteDictionary | undefined;
   readonly cache: Cache | undefined;
   readonly isImmutable: Immutability;
-  readonly ledger: Ledger;
+  readonly ledger: RunLog;
   readonly pool: Pool;
   readonly progress: ProgressMeter;
   /** The folder in which a dry run makes variants, none of which is put in its place. */
@@ -42,10 +42,10 @@ export interface Context {
 }
 
 /** The reason why a file gets no variants. `dense`: by its entropy; `beside`: it is a compressed form beside its original. */
-export type LeftAlone = "small" | "unwanted" | "compressedByName" | "dense" | "beside";
+export type SkipReason = "small" | "unwanted" | "compressedByName" | "dense" | "beside";
 
 /** The record of what a run found and did. */
-export class Ledger {
+export class RunLog {
   /** The records for the manifest: at first, those of earlier runs. */
   readonly records: Map<string, FileRecord>;
   /** Files with new variants; in a dry run, files that lack some. */
@@ -61,7 +61,7 @@ export class Ledger {
   /** Files with a problem of their own or of a variant. */
   readonly troubled: Set<string> = new Set();
   /** The reasons why files get no variants, by path. */
-  readonly leftAlone: Map<string, LeftAlone> = new Map();
+  readonly leftAlone: Map<string, SkipReason> = new Map();
   readonly problems: Problem[] = [];
   /** The time that each file's variants took, in ms of one thread. */
   readonly times: Map<string, number> = new Map();

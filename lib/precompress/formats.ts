@@ -88,7 +88,7 @@ export const deltasOf: Readonly<Record<VariantFormat, readonly DeltaFormat[]>> =
 };
 
 /** The number of former versions that a file has deltas against. */
-export const MOST_PREVIOUS = 3;
+export const MAX_PREVIOUS = 3;
 
 export function isDelta(format: VariantFormat | DeltaFormat): format is DeltaFormat {
   return /^(?:site-)?dc[bz]/.test(format);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { extensions, type VariantFormat } from "./formats.ts";
 import { type FoundJournal, type JournalEntry, readJournal } from "./journal.ts";
 import { manifestName, parseManifest, readManifestText } from "./manifest.ts";
-import { isSameButForCase, obstacle, type Occupant, occupantAt, type RealPlace, RealPlaces } from "./occupant.ts";
+import { type ExistingEntry, isSameButForCase, obstacle, occupantAt, type RealPlace, RealPlaces } from "./occupant.ts";
 import type { FileRecord, Manifest } from "./records.ts";
 
 export interface WritingOptions {
@@ -37,7 +37,7 @@ export class FormerRuns {
   /** The folder that links must not leave; undefined: they may. */
   readonly #root: string | undefined;
   /** The occupants by path, cached, as a plan checks paths several times. */
-  readonly #seen = new Map<string, Promise<Occupant>>();
+  readonly #seen = new Map<string, Promise<ExistingEntry>>();
 
   private constructor(
     folder: string,
@@ -106,7 +106,7 @@ export class FormerRuns {
   }
 
   /** Returns the occupant of `path`, from a cache until it is forgotten. */
-  look(path: string): Promise<Occupant> {
+  look(path: string): Promise<ExistingEntry> {
     let occupant = this.#seen.get(path);
     if (!occupant) this.#seen.set(path, occupant = this.lookAnew(path));
     return occupant;
@@ -130,7 +130,7 @@ export class FormerRuns {
   }
 
   /** Reads the occupant of a place. A name in another case does not count, as servers elsewhere would not find it. */
-  async lookAnew(path: string): Promise<Occupant> {
+  async lookAnew(path: string): Promise<ExistingEntry> {
     const place = await this.places.of(path);
     return place && await this.#isOtherCase(place) ? { kind: "nothing" } : await this.occupantOf(place);
   }
@@ -143,7 +143,7 @@ export class FormerRuns {
     return real !== place.path && isSameButForCase(real, place.path) && !(await lstat(place.path)).isSymbolicLink();
   }
 
-  async occupantOf(place: RealPlace | undefined): Promise<Occupant> {
+  async occupantOf(place: RealPlace | undefined): Promise<ExistingEntry> {
     // No run puts links into a copy.
     if (place && this.isCopy && !place.isDirect) return obstacle(LINK_ON_THE_WAY);
     if (place && this.#root !== undefined && !place.isInside) return obstacle(LEADS_OUT);

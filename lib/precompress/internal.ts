@@ -4,7 +4,7 @@
  * @module
  */
 export { detailedRun } from "./detailed_run.ts";
-export type { LeftAlone } from "./context.ts";
+export type { SkipReason } from "./context.ts";
 export { generationOf } from "./formats.ts";
 export { levelOptions, precompressOptions, withFolders } from "./options.ts";
 export { requireSound, toldBy } from "./selection.ts";

@@ -13,7 +13,7 @@ const FIRST_WORDS = ['\n{"copied":', '\n{"space":'];
 /** The time in ms that a run waits for another before it reports that, and in all. */
 const WAITS = [1000, 600_000];
 /** The maximum number of plans of a run, if other processes change its folder meanwhile. */
-const MOST_PLANS = 10;
+const MAX_PLANS = 10;
 
 /** A file that is about to get its name: a copy, or a variant of the file at `path`. */
 export interface JournalEntry {
@@ -208,7 +208,7 @@ export async function afterOthers<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (error) {
-      if (!(error instanceof FolderChangedError) || plans === MOST_PLANS) throw error;
+      if (!(error instanceof FolderChangedError) || plans === MAX_PLANS) throw error;
     }
   }
 }

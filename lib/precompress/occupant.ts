@@ -89,24 +89,24 @@ export interface OccupantFile {
 }
 
 /** The file, folder or other object at a path where a run would write. */
-export type Occupant =
+export type ExistingEntry =
   | { readonly kind: "nothing" }
   | OccupantFile
   /** A folder, a device, or a link that leads elsewhere, which is never replaced. */
   | { readonly kind: "obstacle"; readonly message: string; readonly isFolder: boolean };
 
-const NOTHING: Occupant = { kind: "nothing" };
-export const obstacle = (message: string): Occupant => ({ kind: "obstacle", message, isFolder: false });
+const NOTHING: ExistingEntry = { kind: "nothing" };
+export const obstacle = (message: string): ExistingEntry => ({ kind: "obstacle", message, isFolder: false });
 export const FOLDER_IN_THE_WAY = "a folder is in the way: remove it and run again";
 const LINK_TO_FOLDER = "a symbolic link to a folder is in the way: remove it";
-const FOLDER: Occupant = { kind: "obstacle", message: FOLDER_IN_THE_WAY, isFolder: true };
+const FOLDER: ExistingEntry = { kind: "obstacle", message: FOLDER_IN_THE_WAY, isFolder: true };
 
 /** Reads the occupant of `place`. A link there must not leave `root`, if one is given. */
 export async function occupantAt(
   place: RealPlace | undefined,
   root: string | undefined,
   wrote: (sha256: string) => boolean,
-): Promise<Occupant> {
+): Promise<ExistingEntry> {
   if (place === undefined) return NOTHING;
   try {
     const status = await lstat(place.path);

@@ -17,7 +17,7 @@ import {
   text,
 } from "../streams/internal.ts";
 import { type CacheLimits, isAddress, isBucketAddress, requireCachePlace } from "./cache/cache_store.ts";
-import { deltasOf, MOST_PREVIOUS, type VariantFormat, variantFormats } from "./formats.ts";
+import { deltasOf, MAX_PREVIOUS, type VariantFormat, variantFormats } from "./formats.ts";
 
 /**
  * The progress of a run.
@@ -231,9 +231,9 @@ export const precompressOptions: SchemaOf<
   followLinks: bool(false),
   previous: anyOf([
     folderPath(),
-    listOf(text(undefined, "the path of a folder", (path) => path !== ""), `a list of up to ${MOST_PREVIOUS} folders`),
+    listOf(text(undefined, "the path of a folder", (path) => path !== ""), `a list of up to ${MAX_PREVIOUS} folders`),
   ]),
-  retain: integer(1, MOST_PREVIOUS),
+  retain: integer(1, MAX_PREVIOUS),
   siteDictionary: bool(false),
   cache: text(undefined, "the path of a folder or s3://BUCKET/PREFIX", (place) => place !== ""),
   cacheMaxSize: bytes(),
@@ -270,11 +270,11 @@ export function settingsOf(options: CheckedOptions, defaultJobs: number): Settin
   }
   if (cache !== undefined) requireCachePlace(cache);
   if (cache === undefined || isBucketAddress(cache)) {
-    const wayOut = cache ? "is for folders: set a rule of the bucket" : "is of no use without cache: name its folder";
-    refuseUnused(options, ["cacheMaxSize", "cacheMaxAge"], wayOut);
+    const hint = cache ? "is for folders: set a rule of the bucket" : "is of no use without cache: name its folder";
+    refuseUnused(options, ["cacheMaxSize", "cacheMaxAge"], hint);
   }
-  if (Array.isArray(previous) && previous.length > MOST_PREVIOUS) {
-    throw new RangeError(`previous names ${previous.length} folders: use the latest ${MOST_PREVIOUS}`);
+  if (Array.isArray(previous) && previous.length > MAX_PREVIOUS) {
+    throw new RangeError(`previous names ${previous.length} folders: use the latest ${MAX_PREVIOUS}`);
   }
   if (previous === undefined) {
     refuseUnused(options, ["retain"], "is of no use without previous: name the folder of the deploys");

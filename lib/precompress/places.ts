@@ -54,8 +54,8 @@ function cacheOf(path: string | undefined, others: readonly string[]): string | 
   const cache = realOf(path);
   const other = others.find((other) => isWithin(cache, other) || isWithin(other, cache));
   if (other === undefined) return cache;
-  const wayOut = "choose a folder elsewhere for the cache";
-  throw new TypeError(`the cache ${path} and ${other} must not hold each other: ${wayOut}`);
+  const hint = "choose a folder elsewhere for the cache";
+  throw new TypeError(`the cache ${path} and ${other} must not hold each other: ${hint}`);
 }
 
 async function folder(path: string): Promise<string> {

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { DecompressionStream } from "../codecs/mod.ts";
 import { openFileReadable } from "../files/mod.ts";
 import { type Content, isCompressedByName, LARGE_FILE, readContent } from "./content.ts";
-import type { Context, LeftAlone } from "./context.ts";
+import type { Context, SkipReason } from "./context.ts";
 import { FOLDER_IN_THE_WAY, isAlike, type OccupantFile } from "./occupant.ts";
 import {
   codecOf,
@@ -243,7 +243,7 @@ export async function planCopy(file: FoundFile, sha256: string, plan: Plan, cont
 }
 
 /** Returns the reason why a file gets no variants; undefined if it may get some. */
-function whyLeftAlone(file: FoundFile, content: Content, { settings, selection }: Context): LeftAlone | undefined {
+function whyLeftAlone(file: FoundFile, content: Content, { settings, selection }: Context): SkipReason | undefined {
   if (!selection.isWanted(file.path)) return "unwanted";
   if (isCompressedByName(file.path)) return "compressedByName";
   if (file.size < settings.minSize) return "small";

@@ -61,7 +61,7 @@ export class ProgressMeter {
 }
 
 /** The minimum memory for running jobs together, in bytes, on any machine; a job that needs more runs alone. */
-const LEAST_MEMORY = 224 * 2 ** 20;
+const MIN_MEMORY = 224 * 2 ** 20;
 /** The memory above which a worker is replaced, since WASM memory never shrinks. */
 const REPLACED = 80 * 2 ** 20;
 /** The bytes that are compressed while a worker loads: for fewer, a worker costs more than it saves. */
@@ -96,7 +96,7 @@ export function memoryOf({ format, level, size }: Pick<Job, "format" | "level" |
 
 /** Returns the default memory for running jobs together: half of `available`, in bytes. */
 export function budgetOf(available: number): number {
-  return Math.max(LEAST_MEMORY, available / 2);
+  return Math.max(MIN_MEMORY, available / 2);
 }
 
 /** Returns the index of the job to start next: the longest of those that fit into `room` bytes of memory. */

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { lastingPath, Turn } from "../files/internal.ts";
 import { Cache, openStore } from "./cache/cache.ts";
 import { compress } from "./compress.ts";
-import { type Context, Ledger } from "./context.ts";
+import { type Context, RunLog } from "./context.ts";
 import { FormerRuns } from "./former_runs.ts";
 import { afterOthers } from "./journal.ts";
 import { type PrecompressOptions, precompressOptions, settingsOf, withFolders } from "./options.ts";
@@ -105,7 +105,7 @@ async function contextOf({ told, ...asked }: Asked): Promise<Context> {
     })),
     siteDictionary: undefined,
     isImmutable: immutabilityOf(told, [origin.records, former.records]),
-    ledger: new Ledger(former.records),
+    ledger: new RunLog(former.records),
     pool: new Pool(jobs, memory),
     progress: new ProgressMeter(onProgress),
     trialIn: undefined,

@@ -31,7 +31,7 @@ const inTheWay: Readonly<Record<string, string>> = {
   EISDIR: "a folder is in the way",
 };
 
-const wayOut: Readonly<Record<string, string>> = {
+const hint: Readonly<Record<string, string>> = {
   EACCES: "change its permissions or exclude it",
   EPERM: "change its permissions or exclude it",
   ENOENT: "run again once the folder is at rest",
@@ -47,7 +47,7 @@ const wayOut: Readonly<Record<string, string>> = {
 };
 
 export function explain(error: unknown): string {
-  return reasonOf(error, inTheWay, wayOut);
+  return reasonOf(error, inTheWay, hint);
 }
 
 /** Explanations of system errors about a path that the user gave for output. */
@@ -55,7 +55,7 @@ const ofPlace: Readonly<Record<string, string>> = { ...inTheWay, ENOENT: "it can
 
 /** Files in the way belong to others: they are not removed, nor is the user advised to do so. */
 const otherPlace: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(wayOut).map(([code, way]) => [code, /^(?:free|raise)/.test(way) ? way : "name another place"]),
+  Object.entries(hint).map(([code, way]) => [code, /^(?:free|raise)/.test(way) ? way : "name another place"]),
 );
 
 /** Returns the message for the user about a folder or a file given for output. */

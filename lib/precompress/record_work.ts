@@ -1,4 +1,4 @@
-import type { Context, Ledger } from "./context.ts";
+import type { Context, RunLog } from "./context.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { Copy, Plan, Work } from "./plan.ts";
@@ -10,12 +10,12 @@ export type Made = Map<VariantFormat | DeltaFormat, VariantRecord>;
 const formats = Object.entries(extensions) as [VariantFormat | DeltaFormat, string][];
 
 /** The settings of an obsolete variant that could not be removed. */
-const STUCK = "stuck";
+const UNREMOVABLE = "stuck";
 
 /** The record of a file itself, to which its variants are added. */
 export function recordOf(
   { file: { path, place, size }, sha256, dictionaries = [], siteDictionary, immutable }: Copy & Partial<Work>,
-  ledger: Ledger,
+  ledger: RunLog,
 ): FileRecord {
   const found = ledger.ready.has(path);
   const [dictionary, ...olderDictionaries] = dictionaries.map(({ path, sha256, match }) => ({ path, sha256, match }));
@@ -48,7 +48,7 @@ export function recordWork(work: Work, made: Made, { former, ledger }: Context):
   for (const [name, variant] of Object.entries(former.records.get(path)?.variants ?? {})) {
     const format = name as VariantFormat | DeltaFormat;
     // The variant is still a run's, and the next run tries to remove it.
-    if (ledger.stuck.has(variantPath(path, format))) variants[format] ??= { ...variant, settings: STUCK };
+    if (ledger.stuck.has(variantPath(path, format))) variants[format] ??= { ...variant, settings: UNREMOVABLE };
   }
   ledger.records.set(path, { ...recordOf(work, ledger), variants });
   if (ledger.compressed.has(path) || ledger.troubled.has(path) || work.folder !== undefined) return;

@@ -1,12 +1,12 @@
 import type { CacheReport } from "./cache/cache.ts";
-import type { Context, Ledger } from "./context.ts";
+import type { Context, RunLog } from "./context.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import type { Problem } from "./problem.ts";
 import type { FileRecord } from "./records.ts";
 import type { Written } from "./write.ts";
 
 /** The results of a run, and what it knows of each file: for pages about it. */
-export interface RunDetails extends Pick<Context, "places" | "settings">, Pick<Ledger, "records" | "leftAlone"> {
+export interface RunDetails extends Pick<Context, "places" | "settings">, Pick<RunLog, "records" | "leftAlone"> {
   readonly report: PrecompressReport;
   /** The records of the runs before, by path; empty if there was none. */
   readonly before: ReadonlyMap<string, FileRecord>;
@@ -112,7 +112,7 @@ export function report(written: Written, { former, ledger, places, settings, sta
   };
 }
 
-function summarize(ledger: Ledger, { cache }: Written, elapsedMs: number): PrecompressReport {
+function summarize(ledger: RunLog, { cache }: Written, elapsedMs: number): PrecompressReport {
   const { files, dotfiles, siteDictionary } = ledger;
   const byPath = (a: string, b: string) => a < b ? -1 : 1;
   return {
@@ -134,7 +134,7 @@ function summarize(ledger: Ledger, { cache }: Written, elapsedMs: number): Preco
 
 type Sums = { -readonly [Key in keyof TypeSummary]: TypeSummary[Key] } & { variants: Record<string, number> };
 
-function summarizeTypes({ records, times }: Ledger): TypeSummary[] {
+function summarizeTypes({ records, times }: RunLog): TypeSummary[] {
   const types = new Map<string, Sums>();
   for (const [path, record] of records) {
     const variants = Object.entries(record.variants);

@@ -1,9 +1,9 @@
 import { likelyHash } from "../names/mod.ts";
-import type { LeftAlone } from "../precompress/internal.ts";
+import type { SkipReason } from "../precompress/internal.ts";
 import type { DeltaFormat, FileRecord, VariantFormat } from "../precompress/mod.ts";
 
 /** The outcome for a file: it got variants in this run, had them before it, failed, or has none, and why. */
-export type FileState = "compressed" | "unchanged" | "failed" | "unworthy" | LeftAlone;
+export type FileState = "compressed" | "unchanged" | "failed" | "unworthy" | SkipReason;
 
 /** The difference of a file to what was there before. */
 export type Change = "same" | "changed" | "new";

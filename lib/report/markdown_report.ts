@@ -5,7 +5,7 @@ import type { SiteReport } from "./site_report.ts";
 import type { Cost } from "./visits.ts";
 
 /** The most changed files and problems to list. */
-const MOST = 10;
+const MAX_ROWS = 10;
 
 /** Makes a short Markdown text about a run, for pull requests and summaries of jobs. */
 export function markdownReport(report: SiteReport): string {
@@ -28,8 +28,8 @@ export function markdownReport(report: SiteReport): string {
 function problems({ run: { report } }: SiteReport): string {
   const all = report.problems;
   if (all.length === 0) return "";
-  const listed = all.slice(0, MOST).map(({ path, message }) => `- ${code(path)}: ${plain(message)}`);
-  if (all.length > MOST) listed.push(`- and ${all.length - MOST} more`);
+  const listed = all.slice(0, MAX_ROWS).map(({ path, message }) => `- ${code(path)}: ${plain(message)}`);
+  if (all.length > MAX_ROWS) listed.push(`- and ${all.length - MAX_ROWS} more`);
   return `**${counted(all.length, "problem")}**\n\n${listed.join("\n")}`;
 }
 
@@ -75,7 +75,7 @@ function changes({ changes, updates }: SiteReport): string {
   const { total } = changes;
   const all = differences(changes);
   if (all.length === 0) return `Nothing has changed since the previous ${former(changes)}.`;
-  const rows = all.slice(0, MOST).map(({ path, change, before, now }) => [
+  const rows = all.slice(0, MAX_ROWS).map(({ path, change, before, now }) => [
     code(path),
     change === "removed" ? "gone" : change,
     before === undefined ? "" : formatBytes(before),
@@ -90,7 +90,7 @@ function changes({ changes, updates }: SiteReport): string {
     } gone; ` +
     `all files as sent ${formatBytes(total.before)} → ${formatBytes(total.now)} ` +
     `(${signedBytes(total.now - total.before)}${share})`;
-  const more = all.length > MOST ? `\n\nand ${all.length - MOST} more` : "";
+  const more = all.length > MAX_ROWS ? `\n\nand ${all.length - MAX_ROWS} more` : "";
   const transfers = updates.map(({ name, changed, hits, plain, bytes }) => {
     return [code(name), String(changed), String(hits), formatBytes(plain), formatBytes(bytes), saving(plain, bytes)];
   });

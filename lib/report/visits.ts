@@ -27,7 +27,7 @@ export interface Visit {
 }
 
 /** Larger pages and style sheets are not read, in bytes. */
-const LARGEST = 4 << 20;
+const MAX_FILE_SIZE = 4 << 20;
 /** Style sheets import others up to this depth. */
 const DEEPEST = 5;
 
@@ -108,7 +108,7 @@ class Loading {
   }
 
   async #read({ path, size }: SiteFile): Promise<string> {
-    return size > LARGEST ? "" : await readFile(join(this.#folder, path), "utf8");
+    return size > MAX_FILE_SIZE ? "" : await readFile(join(this.#folder, path), "utf8");
   }
 }
 

@@ -37,7 +37,7 @@ function turn(): void {
 /** The size below which other work allocates enough young objects. */
 const LARGE = 16 * 1024;
 /** The maximum size that counts: a quarter of it is kept until the next call. */
-const MOST = 256 * 1024;
+const MAX_PAUSED_BYTES = 256 * 1024;
 
 /** Here, so that no compiler removes the allocation. */
 const kept: unknown[] = [undefined];
@@ -47,7 +47,7 @@ const kept: unknown[] = [undefined];
  * heap. Unused arrays cause minor collections instead: 0.6 s of CPU a GB instead of 1.1 on Node, 120 MB instead of 160.
  */
 export const makeYoungObjects: (bytes: number) => void = "Bun" in globalThis ? () => {} : (bytes) => {
-  if (bytes >= LARGE) kept[0] = new Array(Math.min(bytes, MOST) >> 5);
+  if (bytes >= LARGE) kept[0] = new Array(Math.min(bytes, MAX_PAUSED_BYTES) >> 5);
 };
 
 /** The internal TCP socket of a TLS socket on Node and Deno. */
@@ -59,7 +59,7 @@ interface Inside {
  * Stops or resumes the reads of a TLS socket from the network, in addition to `pause()` and `resume()`: Deno's socket
  * receives without a limit while it is paused (138 MB in 1.5 s). Does nothing where the internals differ.
  */
-export function holdTlsReads(socket: TLSSocket, held: boolean): void {
+export function pauseTlsReads(socket: TLSSocket, held: boolean): void {
   if (!isDeno) return;
   const below = (socket as unknown as Inside)._handle?._parent;
   if (held) below?.readStop?.();

@@ -23,7 +23,7 @@ export type WorkerJob<Job, Message> = (
 ) => Promise<void>;
 
 /** The time that a worker has to end its jobs once it is stopped, in ms. */
-const LONGEST_END = 1000;
+const END_TIMEOUT = 1000;
 /** The message that stops a worker; a worker posts it once it has loaded, and at the end of each job. */
 const END = null;
 
@@ -104,7 +104,7 @@ export class JobWorker<Job, Message> {
     this.#stopping.abort();
     if (this.#jobs > 0) {
       this.#worker?.postMessage(END);
-      await endsWithin(this.#ended, LONGEST_END);
+      await endsWithin(this.#ended, END_TIMEOUT);
     }
     await this.#worker?.terminate();
     await this.#running;

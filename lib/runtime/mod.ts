@@ -47,5 +47,5 @@ export {
   userNumber,
 } from "./process.ts";
 export { JobWorker, serveJobs, type WorkerJob } from "./job_worker.ts";
-export { afterPoll, collectsChannels, holdTlsReads, keepsFailedImports, makeYoungObjects } from "./event_loop.ts";
+export { afterPoll, collectsChannels, keepsFailedImports, makeYoungObjects, pauseTlsReads } from "./event_loop.ts";
 export { type RunningServer, serve, type ServeOptions } from "./serve.ts";

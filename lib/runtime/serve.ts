@@ -164,7 +164,7 @@ async function serverOf(node: ListenOptions["node"], tls: ListenOptions["tls"]):
   return (await import("node:https")).createServer({ cert: tls.cert, key: tls.key }, node);
 }
 
-const MOST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 export interface RunningServer {
   /** The URL of the server, as in `http://127.0.0.1:8080/`. */
@@ -211,7 +211,7 @@ async function listenOnFree(
   listen: (options: ListenOptions) => Promise<Listening>,
   options: ListenOptions,
 ): Promise<Listening> {
-  const last = Math.min(options.port + (options.portsToTry ?? 1) - 1, MOST_PORT);
+  const last = Math.min(options.port + (options.portsToTry ?? 1) - 1, MAX_PORT);
   for (let port = options.port;; port++) {
     try {
       return await listen({ ...options, port }); // Deno and Bun throw, Node rejects

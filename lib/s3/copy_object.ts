@@ -5,10 +5,10 @@ import { conditionsOf, fieldsOf, type S3Object, type S3PutOptions, type S3Stored
 import { objectStream } from "./object_readable.ts";
 import { GatheredPart } from "./upload/gathered_part.ts";
 import { abortUpload, completeUpload, copyPart, createUpload, putPart, type StoredPart } from "./upload/multipart.ts";
-import { LEAST_SIZE, partSizeFor, type UploadContext } from "./upload/object_upload.ts";
+import { MIN_PART_SIZE, partSizeFor, type UploadContext } from "./upload/object_upload.ts";
 
 /** The most bytes of one request's copy, and of a part. */
-const MOST = 5 * 2 ** 30;
+const MAX_COPY_SIZE = 5 * 2 ** 30;
 /** The most bytes of a part of objects that are joined, and of those of a copy of more. */
 const PART = 2 ** 30;
 /** The number of parts that join objects of different sizes, while none is larger than {@linkcode PART}. */
@@ -60,7 +60,7 @@ async function copyOne(
   const { store } = context;
   const { key, size, etag } = source;
   const { signal } = options;
-  if (size <= MOST && Object.keys(conditionsOf(options)).length === 0) {
+  if (size <= MAX_COPY_SIZE && Object.keys(conditionsOf(options)).length === 0) {
     const headers = {
       ...changed,
       "x-amz-copy-source": copySource(store, key),
@@ -70,13 +70,13 @@ async function copyOne(
     const request = { method: "PUT", action: "copy to", key: to, headers, isSlow: true, signal } as const;
     return { key: to, size, etag: await store.send(request, (answer) => answer.etagIn("CopyObjectResult")) };
   }
-  const parts = partsOf([source], size > MOST ? PART : mixedSize(size));
-  if (size > LEAST_SIZE) return await storeParts(context, parts, to, fields, options);
+  const parts = partsOf([source], size > MAX_COPY_SIZE ? PART : mixedSize(size));
+  if (size > MIN_PART_SIZE) return await storeParts(context, parts, to, fields, options);
   return await gathered(context, 1, parts.flat(), signal, (part) => putObject(store, to, part, options, fields));
 }
 
 /** Joins objects into one, in parts of one size, as R2 requires: bytes around the ends of objects are downloaded. */
-export async function joinObjects(
+export async function composeObject(
   context: UploadContext,
   sources: readonly JoinedObject[],
   to: string,
@@ -95,7 +95,7 @@ function sizeFor(sources: readonly JoinedObject[]): number {
   const [{ size }] = sources;
   const last = sources.at(-1)!;
   const isEven = sources.every((source) => source.size === size || source === last) && last.size <= size;
-  if (isEven && size >= LEAST_SIZE && size <= MOST) return size;
+  if (isEven && size >= MIN_PART_SIZE && size <= MAX_COPY_SIZE) return size;
   return mixedSize(sources.reduce((sum, source) => sum + source.size, 0));
 }
 
@@ -170,7 +170,7 @@ async function storePart(
 ): Promise<StoredPart> {
   const { store } = context;
   const [{ start, end, size }] = ranges;
-  if (ranges.length === 1 && (end - start === size || size > LEAST_SIZE)) {
+  if (ranges.length === 1 && (end - start === size || size > MIN_PART_SIZE)) {
     try {
       return await copyPart(store, upload, number, ranges[0], signal);
     } catch (error) {

@@ -11,7 +11,7 @@ import {
   text,
 } from "../streams/internal.ts";
 import type { ReadableStream } from "../streams/mod.ts";
-import { copyObject, joinObjects } from "./copy_object.ts";
+import { composeObject, copyObject } from "./copy_object.ts";
 import { objectStream, readOptions, type S3ReadOptions } from "./object_readable.ts";
 import {
   copyOptions,
@@ -37,7 +37,7 @@ import { Blocks } from "./upload/gathered_part.ts";
 import { abortUpload, listParts, listUploads } from "./upload/multipart.ts";
 import {
   keepContext,
-  LEAST_SIZE,
+  MIN_PART_SIZE,
   ObjectUpload,
   type Resumed,
   Semaphore,
@@ -52,7 +52,7 @@ const DAY = 24 * 60 * 60 * 1000;
 /** The prefix of the resumable uploads of `./upload`, which may go on for as long as they like, and expire by themselves. */
 const SESSIONS = ".millrace-uploads/";
 /** The longest that a signed URL holds, in seconds: a week. */
-const LONGEST = 7 * 24 * 60 * 60;
+const MAX_EXPIRY = 7 * 24 * 60 * 60;
 
 export const headOptions: SchemaOf<{ signal?: AbortSignal }> = /* @__PURE__ */ schema(
   "head()",
@@ -73,7 +73,7 @@ export const presignOptions: SchemaOf<PresignOptions, "method" | "expiresIn"> = 
   "presign()",
   () => ({
     method: oneOf(["DELETE", "GET", "HEAD", "PUT"], "GET"),
-    expiresIn: integer(1, LONGEST, 3600),
+    expiresIn: integer(1, MAX_EXPIRY, 3600),
     contentType: signedField(),
     cacheControl: signedField(),
     contentDisposition: signedField(),
@@ -82,7 +82,7 @@ export const presignOptions: SchemaOf<PresignOptions, "method" | "expiresIn"> = 
 );
 export const formOptions: SchemaOf<FormOptions, "expiresIn"> = /* @__PURE__ */ schema("presignPost()", () => ({
   maxSize: integer(0, Number.MAX_SAFE_INTEGER),
-  expiresIn: integer(1, LONGEST, 3600),
+  expiresIn: integer(1, MAX_EXPIRY, 3600),
   contentType: signedField(),
   cacheControl: signedField(),
   contentDisposition: signedField(),
@@ -233,7 +233,7 @@ export class S3Bucket {
     to: string,
     options: S3PutOptions = {},
   ): Promise<S3Stored> {
-    return await joinObjects(this.#context, sources, to, settingsOf(joinOptions, options));
+    return await composeObject(this.#context, sources, to, settingsOf(joinOptions, options));
   }
 
   /**
@@ -317,7 +317,7 @@ export class S3Bucket {
       throw new TypeError(`uploadId must be the name of an upload, not ${described(uploadId)}`);
     }
     const parts = await listParts(this.#store, { key, uploadId }, settings.signal);
-    const isLastSmall = (parts.at(-1)?.size ?? Infinity) < Math.max(LEAST_SIZE, parts[0]?.size ?? 0);
+    const isLastSmall = (parts.at(-1)?.size ?? Infinity) < Math.max(MIN_PART_SIZE, parts[0]?.size ?? 0);
     return this.#writable(key, settings, { uploadId, parts: isLastSmall ? parts.slice(0, -1) : parts });
   }
 

@@ -14,8 +14,8 @@ const UNMENTIONED_IDENTITY = 0.5;
 const NO_FIELD: AcceptedCodings = withWeights(1000, () => 0);
 
 /** Browsers send a few texts only; others come and go with the older half. */
-const MOST_TEXTS = 256;
-const LONGEST_TEXT = 256;
+const MAX_CACHED_FIELDS = 256;
+const MAX_CACHED_LENGTH = 256;
 let recent = new Map<string, AcceptedCodings>();
 let older = new Map<string, AcceptedCodings>();
 
@@ -23,7 +23,7 @@ let older = new Map<string, AcceptedCodings>();
 const MEMBER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64})(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$/;
 
 /** The limit of a member's length: longer ones name no stored coding and are skipped, so that time is linear. */
-const LONGEST_MEMBER = 256;
+const MAX_MEMBER_LENGTH = 256;
 
 /**
  * Parses the `Accept-Encoding` field of a request, whose lines are joined with commas; malformed members are skipped.
@@ -34,11 +34,11 @@ export function acceptedCodings(field: string | null | undefined): AcceptedCodin
   return recent.get(field) ?? notRecent(field);
 }
 
-/** Keeps at most twice {@linkcode MOST_TEXTS} results: those in use, and some that were. */
+/** Keeps at most twice {@linkcode MAX_CACHED_FIELDS} results: those in use, and some that were. */
 function notRecent(field: string): AcceptedCodings {
   const accepted = older.get(field) ?? parsed(field);
-  if (field.length > LONGEST_TEXT) return accepted;
-  if (recent.size >= MOST_TEXTS) {
+  if (field.length > MAX_CACHED_LENGTH) return accepted;
+  if (recent.size >= MAX_CACHED_FIELDS) {
     older = recent;
     recent = new Map();
   }
@@ -71,7 +71,7 @@ type Weights = Partial<Record<ContentCoding | "*", number>>;
 
 function readMember(field: string, from: number, to: number, weights: Weights): void {
   const member = trimmed(field, from, to);
-  const match = member.length > LONGEST_MEMBER ? null : MEMBER.exec(member);
+  const match = member.length > MAX_MEMBER_LENGTH ? null : MEMBER.exec(member);
   if (match === null) return;
   const coding = match[1] === "*" ? "*" : codingNamed(match[1]);
   if (coding === undefined) return;

@@ -9,13 +9,13 @@ export interface ByteRange {
 }
 
 /** The limit of ranges: a field with more is no honest client's (RFC 9110, section 17.15) and is ignored. */
-const MOST_RANGES = 100;
+const MAX_RANGES = 100;
 
 const UNIT = /^bytes=/i;
 const SPEC = /^([0-9]*)-([0-9]*)$/;
 
 /** Digits of the longest position; longer ones are zeros, malice, or beyond every file. */
-const LONGEST_SPEC = 256;
+const MAX_SPEC_LENGTH = 256;
 
 /**
  * Returns the parts of a representation of `size` bytes that a `Range` field requests, merged where they touch.
@@ -31,7 +31,7 @@ export function parseRange(field: string, size: number): readonly ByteRange[] | 
     const comma = field.indexOf(",", start);
     const end = comma < 0 ? field.length : comma;
     const range = rangeOf(trimmed(field, start, end), size);
-    if (range === "malformed" || (range !== "empty" && ++count > MOST_RANGES)) return undefined;
+    if (range === "malformed" || (range !== "empty" && ++count > MAX_RANGES)) return undefined;
     if (typeof range === "object") ranges.push(range);
     start = end + 1;
   }
@@ -43,7 +43,7 @@ export function parseRange(field: string, size: number): readonly ByteRange[] | 
 
 function rangeOf(spec: string, size: number): ByteRange | "empty" | "unsatisfiable" | "malformed" {
   if (spec === "") return "empty"; // members of a list may be (RFC 9110, section 5.6.1.2)
-  const match = spec.length > LONGEST_SPEC ? null : SPEC.exec(spec);
+  const match = spec.length > MAX_SPEC_LENGTH ? null : SPEC.exec(spec);
   if (match === null || spec === "-") return "malformed";
   const [, first, last] = match;
   if (first === "") {

@@ -3,14 +3,14 @@ import { parseItem } from "./structured_fields.ts";
 
 const HASH_LENGTH = 32;
 /** Browsers send 46 characters. */
-const LONGEST = 512;
+const MAX_FIELD_LENGTH = 512;
 
 /**
  * Parses `Available-Dictionary`: a SHA-256 in canonical base64, of 44 characters; `undefined` if it is malformed.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-2.2}
  */
 export function availableDictionary(field: string): string | undefined {
-  if (field.length > LONGEST) return undefined;
+  if (field.length > MAX_FIELD_LENGTH) return undefined;
   let hash: Uint8Array | undefined;
   try {
     hash = parseItem(field);

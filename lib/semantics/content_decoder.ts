@@ -2,7 +2,7 @@ import { type Decoder, faultOf, openDecoder } from "../codecs/internal.ts";
 import { type UndoableCoding, undoableFormats } from "./content_coding.ts";
 
 /** The most bytes that are written at once: the decoder has a copy of them. */
-export const MOST_INPUT: number = 64 * 1024;
+export const MAX_INPUT: number = 64 * 1024;
 
 /** A stepper that undoes a content coding. Holds WASM memory until it is closed, done or has failed. */
 export class ContentDecoder {
@@ -30,7 +30,7 @@ export class ContentDecoder {
     return !this.#isInputComplete && this.#decoder?.more === false;
   }
 
-  /** Takes a copy of up to {@linkcode MOST_INPUT} bytes, when it needs input. */
+  /** Takes a copy of up to {@linkcode MAX_INPUT} bytes, when it needs input. */
   write(input: Uint8Array): void {
     this.#decoder?.write(input);
   }

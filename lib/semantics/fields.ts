@@ -100,7 +100,7 @@ const beginnings = Object.keys(table).filter((name) => name.endsWith("*")).sort(
 /** The uses of the fields that were looked up, by their names as they were given. */
 const known = new Map<string, string>();
 /** Users give few names; but a program may make them. */
-const MOST_KNOWN = 1000;
+const MAX_CACHED_NAMES = 1000;
 
 /** Whether users may set a field of a static response, in place of the handler's value. */
 export function goesWith(name: string, kind: AnswerKind): boolean {
@@ -123,6 +123,6 @@ function usesOf(name: string): string {
   const lower = name.toLowerCase();
   const row = Object.hasOwn(table, lower) ? lower : beginnings.find((each) => lower.startsWith(each.slice(0, -1)));
   const found = row === undefined ? EVERYTHING : table[row];
-  if (known.size < MOST_KNOWN) known.set(name, found);
+  if (known.size < MAX_CACHED_NAMES) known.set(name, found);
   return found;
 }

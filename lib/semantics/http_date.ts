@@ -17,7 +17,7 @@ const ASCTIME = new RegExp(
   `^(?:${DAYS.join("|")}) ${MONTH} (?<day>[0-3][0-9]| [0-9]) ${TIME} (?<year>[0-9]{4})$`,
 );
 /** The longest of them: `Wednesday, 06-Nov-94 08:49:37 GMT`. */
-const LONGEST = 33;
+const MAX_DATE_LENGTH = 33;
 
 /**
  * Parses an HTTP date, in any of the three formats, to ms since 1970; `undefined` if it is malformed. A two-digit year
@@ -25,7 +25,7 @@ const LONGEST = 33;
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7}
  */
 export function parseHTTPDate(text: string): number | undefined {
-  if (text.length > LONGEST) return undefined;
+  if (text.length > MAX_DATE_LENGTH) return undefined;
   const parts = (IMF_FIXDATE.exec(text) ?? RFC850.exec(text) ?? ASCTIME.exec(text))?.groups;
   if (parts === undefined) return undefined;
   const day = Number(parts.day);

@@ -8,7 +8,7 @@ const MEMBER = new RegExp(`^[ \\t]*(${TOKEN}/${TOKEN})((?:${PARAMETER})*)[ \\t]*
 const WEIGHT = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/;
 
 /** Longer members are skipped, whatever is in them, so that time is linear. */
-const LONGEST_MEMBER = 256;
+const MAX_MEMBER_LENGTH = 256;
 
 /** The ranges that HTML is in, the most specific first: that one counts. */
 const RANGES = ["text/html", "text/*", "*/*"];
@@ -24,7 +24,7 @@ export function acceptsHTML(field: string | null | undefined): boolean {
   for (let start = 0; start <= field.length;) {
     const comma = field.indexOf(",", start);
     const end = comma < 0 ? field.length : comma;
-    if (end - start <= LONGEST_MEMBER) readMember(field.slice(start, end), weights);
+    if (end - start <= MAX_MEMBER_LENGTH) readMember(field.slice(start, end), weights);
     start = end + 1;
   }
   const range = RANGES.find((each) => weights.has(each));

@@ -11,7 +11,7 @@ export {
   type UndoableCoding,
   undoableFormats,
 } from "./content_coding.ts";
-export { ContentDecoder, MOST_INPUT } from "./content_decoder.ts";
+export { ContentDecoder, MAX_INPUT } from "./content_decoder.ts";
 export {
   availableDictionary,
   type CrossOriginFields,

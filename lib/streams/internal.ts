@@ -51,4 +51,4 @@ export {
 } from "./shortcuts/mod.ts";
 export { enqueueAll, hasBackpressure, transformRest } from "./transform/enqueue_all.ts";
 export { WRITE_PARTS } from "./writable/batches/batched_sink.ts";
-export { drainBatches, giveBatchedState, writePastLock } from "./writable/batches/batched_writes.ts";
+export { drainBatches, giveBatchedState, writeAsOwner } from "./writable/batches/batched_writes.ts";

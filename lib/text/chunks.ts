@@ -19,7 +19,7 @@ export function utf8Length(text: string): number {
  * Records take some ten times the memory of their text: those of 256 KiB, as files give them, outlive a collection or two,
  * at 1.1 to 1.6 times the peak of memory and 1.2 times the CPU time.
  */
-export const PIECE: number = 32 * 1024;
+export const CHUNK_SIZE: number = 32 * 1024;
 
 /** Makes records of text, which it takes a piece at a time. */
 export abstract class RecordReader<T> extends ReleasingTransformer implements Transformer<TextChunk, T> {
@@ -28,7 +28,7 @@ export abstract class RecordReader<T> extends ReleasingTransformer implements Tr
   /** Set where more records of the last piece are to be made than such a piece should have: makes them. */
   goOn: (() => void) | undefined = undefined;
 
-  constructor(piece: number = PIECE) {
+  constructor(piece: number = CHUNK_SIZE) {
     super();
     this.#piece = piece;
   }

@@ -97,7 +97,7 @@ function lastEndWithin(window: Uint8Array, limit: number, rest: number, ends: Li
   return ends.last(endsWithLF ? window.subarray(0, limit + 1) : window);
 }
 
-const SMALLEST = 256;
+const MIN_BUFFER = 256;
 
 /** Bytes that grow at their end, copied to a buffer that doubles: chunks may be reused, and arrays take more memory. */
 export class GrowingBytes {
@@ -122,7 +122,7 @@ export class GrowingBytes {
    */
   room(size: number): Uint8Array<ArrayBuffer> {
     const length = this.length + size;
-    if (length > this.#buffer.length) this.#replace(Math.max(length, 2 * this.#buffer.length, SMALLEST));
+    if (length > this.#buffer.length) this.#replace(Math.max(length, 2 * this.#buffer.length, MIN_BUFFER));
     return this.#buffer;
   }
 
@@ -152,7 +152,7 @@ export const MAX_STRING_LENGTH: number = 2 ** 29 - 24;
 export type TextChunk = string | ArrayBuffer | ArrayBufferView;
 
 /** The most bytes that are decoded at once, unless one line has more: no string can hold a chunk of any size. */
-const PIECE = 16 * 1024 * 1024;
+const CHUNK_SIZE = 16 * 1024 * 1024;
 const CRLF = 2;
 /** The most bytes that a UTF-16 code unit takes in UTF-8. */
 export const UNIT = 3;
@@ -297,9 +297,9 @@ export class CompleteLines {
 
   /** Returns the first of `lines` that are decoded at once. */
   #pieceOf(lines: Uint8Array): Uint8Array {
-    if (lines.length <= PIECE) return lines;
+    if (lines.length <= CHUNK_SIZE) return lines;
     const { ends } = this.#options;
-    const end = ends.last(lines.subarray(0, PIECE)) || ends.first(lines, false);
+    const end = ends.last(lines.subarray(0, CHUNK_SIZE)) || ends.first(lines, false);
     return end === -1 ? lines : lines.subarray(0, end);
   }
 

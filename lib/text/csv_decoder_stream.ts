@@ -1,6 +1,6 @@
 import { bytes, quoted, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
-import { PIECE, RecordReader, utf8Length } from "./chunks.ts";
+import { CHUNK_SIZE, RecordReader, utf8Length } from "./chunks.ts";
 import { CompleteLines, LF_OR_CR_ENDS, MAX_STRING_LENGTH, UNIT } from "./complete_lines.ts";
 import { type ConvertCsvField, csvMembers, CsvRecords, type OnCsvMismatch } from "./csv_records.ts";
 
@@ -141,7 +141,7 @@ class CsvReader<T> extends RecordReader<T> {
         } else {
           fields = records.add(fields, count, values);
           columns = records.plainColumns;
-          if (records.filled > PIECE) length = at;
+          if (records.filled > CHUNK_SIZE) length = at;
         }
       }
       records.line += 1 + this.#innerEnds;

@@ -48,10 +48,10 @@ const SPACE_AT_END = /[ \t\n\r]$/;
 /** The last line of a text that is not complete. */
 const GOES_ON = /[,:[{]\s*$/;
 /** The limit of unsuccessful parsing, as a multiple of a text's bytes: a text may come line by line. */
-const MOST_TRIED = 4;
+const MAX_TRIED = 4;
 /** More parts with less bytes each than these are joined: a string for each byte would take many times its memory. */
-const MANY = 1024;
-const FEWEST_BYTES = 64;
+const MANY_RECORDS = 1024;
+const MIN_BYTES = 64;
 const NOT_BEGUN = "there is no record separator before it";
 const CUT_OFF = "it may have been cut off: no line feed follows it";
 
@@ -110,7 +110,7 @@ class JsonSequenceReader<T> extends RecordReader<T> {
     this.#parts.push(part);
     this.#length += utf8Length(part);
     const count = this.#parts.length;
-    if (count > MANY && count > this.#length / FEWEST_BYTES) this.#parts = [this.#parts.join("")];
+    if (count > MANY_RECORDS && count > this.#length / MIN_BYTES) this.#parts = [this.#parts.join("")];
     if (this.#length <= this.#maxLength) return;
     const place = `the JSON text at index ${this.#texts}`;
     throw new RangeError(`${place} is longer than ${this.#maxLength} bytes: raise maxTextLength if it may be`);
@@ -118,7 +118,7 @@ class JsonSequenceReader<T> extends RecordReader<T> {
 
   /** Adds the value of the current text if it is complete JSON. */
   #tryToEnd(values: T[]): void {
-    if (this.#tried > MOST_TRIED * this.#length) return;
+    if (this.#tried > MAX_TRIED * this.#length) return;
     const text = this.#parts.join("");
     try {
       values.push(JSON.parse(text) as T);

@@ -14,7 +14,7 @@ import {
   type InvalidLine,
   invalidLineError,
   type InvalidLineReason,
-  LONGEST,
+  MAX_NUMBER_LENGTH,
   NumberParser,
   type OnInvalidLine,
 } from "./number_parser.ts";
@@ -23,10 +23,10 @@ const LF = 10;
 const CR = 13;
 const ZERO = 48;
 /** The most digits of a number that certainly fits into 32 bits. */
-const MOST_DIGITS = 9;
+const MAX_DIGITS = 9;
 const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 /** The bytes of a line that suffice to see that it is too long, even after a byte order mark. */
-const MOST_COLLECTED = LONGEST + BYTE_ORDER_MARK.length + 1;
+const MAX_COLLECTED = MAX_NUMBER_LENGTH + BYTE_ORDER_MARK.length + 1;
 
 /**
  * Makes numbers of lines. A line of a few digits, as most are, becomes its number digit by digit, in whatever chunks they
@@ -46,7 +46,7 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
   #value = 0;
   #digits = 0;
   /** The bytes of a collected line so far. */
-  readonly #bytes = new Uint8Array(MOST_COLLECTED);
+  readonly #bytes = new Uint8Array(MAX_COLLECTED);
   #length = 0;
 
   constructor(onInvalid: OnInvalidLine | undefined) {
@@ -61,7 +61,7 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
   transform(chunk: ArrayBuffer | ArrayBufferView): void {
     const bytes = bytesOfChunk(chunk);
     try {
-      const from = this.#unfinished === "plain" ? 0 : this.#goOn(bytes, 0);
+      const from = this.#unfinished === "plain" ? 0 : this.#resume(bytes, 0);
       if (from < bytes.length) this.#readLines(bytes, from);
     } finally {
       this.#enqueue(); // those before an invalid line, too
@@ -105,7 +105,7 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
         value = (Math.imul(value, 10) + digit) | 0;
       }
       const digits = at - start;
-      if (digits > MOST_DIGITS || digits === 0) {
+      if (digits > MAX_DIGITS || digits === 0) {
         at = this.#readOther(bytes, start, at);
       } else if (at === length) {
         this.#value = value;
@@ -142,11 +142,11 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
       this.#bytes[i] = ZERO + rest % 10;
       rest = Math.floor(rest / 10);
     }
-    return this.#goOn(bytes, Math.max(start, 0));
+    return this.#resume(bytes, Math.max(start, 0));
   }
 
   /** Goes on with a line that is not plain; returns where the next one starts. */
-  #goOn(bytes: Uint8Array, from: number): number {
+  #resume(bytes: Uint8Array, from: number): number {
     const end = bytes.indexOf(LF, from);
     if (this.#unfinished === "collected") {
       this.#collect(bytes.subarray(from, end === -1 ? bytes.length : end));
@@ -158,10 +158,10 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
   }
 
   #collect(bytes: Uint8Array): void {
-    const some = bytes.subarray(0, MOST_COLLECTED - this.#length);
+    const some = bytes.subarray(0, MAX_COLLECTED - this.#length);
     this.#bytes.set(some, this.#length);
     this.#length += some.length;
-    if (this.#length < MOST_COLLECTED) return;
+    if (this.#length < MAX_COLLECTED) return;
     this.#unfinished = "skipped";
     this.#readLine(this.#bytes, 0, this.#length);
   }
@@ -171,15 +171,19 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
     const line = this.#line++;
     const hasMark = line === 1 && BYTE_ORDER_MARK.every((byte, index) => bytes[from + index] === byte);
     const start = hasMark ? from + BYTE_ORDER_MARK.length : from;
-    const isTooLong = to - start > LONGEST;
+    const isTooLong = to - start > MAX_NUMBER_LENGTH;
     const parser = this.#parser;
-    const number = parser.parse(bytes, start, isTooLong ? start + LONGEST : to);
+    const number = parser.parse(bytes, start, isTooLong ? start + MAX_NUMBER_LENGTH : to);
     const reason = reasonAgainst(number, parser, isTooLong);
     if (reason === undefined) {
       if (!parser.isBlank) this.#add(number);
       return;
     }
-    const at = reason === "malformed" ? parser.failedAt : reason === "too long" ? start + LONGEST : parser.start;
+    const at = reason === "malformed"
+      ? parser.failedAt
+      : reason === "too long"
+      ? start + MAX_NUMBER_LENGTH
+      : parser.start;
     const text = new TextDecoder().decode(bytes.subarray(parser.start, parser.end));
     const inPlace = this.#inPlaceOf({ line, column: at - start + 1, text, reason });
     if (inPlace !== undefined) this.#add(inPlace);
@@ -203,8 +207,8 @@ function reasonAgainst(number: number, parser: NumberParser, isTooLong: boolean)
 function bytesOfChunk(chunk: unknown): Uint8Array {
   const bytes = bytesOf(chunk);
   if (bytes !== undefined) return bytes;
-  const wayOut = typeof chunk === "string" ? ": pipe text through a TextEncoderStream first" : "";
-  throw new TypeError(`a chunk must be a Uint8Array or another BufferSource, not ${described(chunk)}${wayOut}`);
+  const hint = typeof chunk === "string" ? ": pipe text through a TextEncoderStream first" : "";
+  throw new TypeError(`a chunk must be a Uint8Array or another BufferSource, not ${described(chunk)}${hint}`);
 }
 
 /**

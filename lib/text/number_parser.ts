@@ -57,11 +57,11 @@ export interface InvalidLine {
 export type OnInvalidLine = (invalid: InvalidLine) => number | undefined;
 
 /** The most bytes that a line may have. */
-export const LONGEST = 1024;
+export const MAX_NUMBER_LENGTH = 1024;
 
 const COMPLAINTS: Readonly<Record<InvalidLineReason, string>> = {
   "malformed": "is no number",
-  "too long": `is longer than ${LONGEST} bytes`,
+  "too long": `is longer than ${MAX_NUMBER_LENGTH} bytes`,
   "not finite": "is not finite",
   "too large": "is beyond 2^53 - 1 in magnitude",
 };
@@ -84,7 +84,7 @@ const SMALL_E = 101;
 
 /** Digits are taken in two halves of 32-bit integers, which are faster than doubles. */
 const HALF = 9;
-const LARGEST_EXACT = 2 ** 53;
+const MAX_EXACT = 2 ** 53;
 /** The powers of ten that are doubles, exactly. */
 const POWERS: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
@@ -199,7 +199,7 @@ export class NumberParser {
     if (digits <= 2 * HALF && exponent >= -22 && exponent <= 22) {
       const mantissa = digits <= HALF ? this.#high : this.#high * POWERS[digits - HALF] + this.#low;
       // Where it is below, all of its digits are there: neither the product nor the sum was rounded.
-      if (mantissa < LARGEST_EXACT) return exponent < 0 ? mantissa / POWERS[-exponent] : mantissa * POWERS[exponent];
+      if (mantissa < MAX_EXACT) return exponent < 0 ? mantissa / POWERS[-exponent] : mantissa * POWERS[exponent];
     }
     return Number(this.#decoder.decode(bytes.subarray(from, this.end)));
   }

@@ -69,11 +69,11 @@ const ZERO = 48;
 const POINT = 46;
 const MILLION = 1e6;
 /** The limit below which a number with six decimals has at most 15 digits. */
-const LARGEST_SHORT = 1e9;
+const MAX_SHORT = 1e9;
 
 /** Writes a positive number that is no integer, with the digits that `String()` gives it, and returns where it ends. */
 function writeFraction(number: number, view: DataView, offset: number): number {
-  if (number < LARGEST_SHORT) {
+  if (number < MAX_SHORT) {
     // Two decimals of at most 15 digits are two doubles: if this one has six decimals, they are the shortest digits.
     const scaled = Math.round(number * MILLION);
     if (scaled / MILLION === number) return writeSixDecimals(scaled, view, offset);
@@ -98,7 +98,7 @@ function writeText(text: string, view: DataView, offset: number): number {
 }
 
 /** The most bytes of a number's line, its line feed included. */
-export const LONGEST_LINE = 26; // -0.0000012345678901234567
+export const MAX_LINE_LENGTH = 26; // -0.0000012345678901234567
 
 const EIGHT_DIGITS = 100_000_000;
 
@@ -156,11 +156,11 @@ export class NumberFormatter {
 
   /**
    * Writes `numbers` from the one at `from` on into `bytes` from `offset` on, until all are written or fewer than
-   * {@linkcode LONGEST_LINE} bytes are left; `next` and `end` tell how far it came, also when it throws.
+   * {@linkcode MAX_LINE_LENGTH} bytes are left; `next` and `end` tell how far it came, also when it throws.
    */
   format(numbers: readonly unknown[], from: number, bytes: Uint8Array, offset: number): void {
     const view = this.#viewOf(bytes);
-    const last = bytes.length - LONGEST_LINE;
+    const last = bytes.length - MAX_LINE_LENGTH;
     let index = from;
     let at = offset;
     try {

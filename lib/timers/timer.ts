@@ -9,7 +9,7 @@ let setByRuntime: unknown;
 /** The time in ms by which a runtime may fire a timer early, with a margin. */
 const ROUNDING = 2;
 /** A timer so much too late, in ms, says that the program was held up: it waits for half as long again, once. */
-const LATE = 1000;
+const LATE_TIMER = 1000;
 
 /** Options of {@linkcode Timer}, {@linkcode Interval} and {@linkcode sleep}. */
 export interface TimerOptions {
@@ -126,7 +126,7 @@ export class Timer {
     const at = Math.max(now, this.#due);
     if (this.#afterPoll === undefined) return this.#end(at);
     this.#isLooking = true;
-    if (now - firesAt >= LATE && !hasWaited) return this.#set(now, LATE / 2);
+    if (now - firesAt >= LATE_TIMER && !hasWaited) return this.#set(now, LATE_TIMER / 2);
     const looks = this.#generation;
     this.#afterPoll(() => looks === this.#generation && this.#end(at));
   };

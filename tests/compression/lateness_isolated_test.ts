@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type CompressionOptions, Lateness, loadCodecs, settingsOf } from "../../lib/compression/options.ts";
+import { type CompressionOptions, EventLoopDelay, loadCodecs, settingsOf } from "../../lib/compression/options.ts";
 import { compressReady, compressResponse } from "../../lib/compression/respond.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { asking, CODINGS, textIn, textOf } from "./responses.ts";
@@ -10,7 +10,7 @@ const PERIOD = 100;
 
 test("the event loop is late from 20 ms on, and no longer below 10", () => {
   using clock = new FakeClock();
-  const lateness = new Lateness();
+  const lateness = new EventLoopDelay();
   const seen = [0, 19, 20, 12, 10, 9, 19, 500, 0].map((late) => {
     lateness.isLate();
     clock.block(PERIOD + late);
@@ -21,7 +21,7 @@ test("the event loop is late from 20 ms on, and no longer below 10", () => {
 
 test("lateness is measured while somebody asks, by one timer, and is forgotten when nobody does", () => {
   using clock = new FakeClock();
-  const lateness = new Lateness();
+  const lateness = new EventLoopDelay();
   assert.equal(clock.pending, 0, "a timer runs before it is asked for");
   for (let i = 0; i < 10; i++) lateness.isLate();
   assert.deepEqual([clock.pending, clock.keepingAlive], [1, 0]);

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { isLockName, ProcessLock, processSpace } from "../../lib/files/internal.ts";
+import { isLockName, pidNamespace, ProcessLock } from "../../lib/files/internal.ts";
 import { inFolder } from "../support/folders.ts";
 import { isLong } from "../support/long_run.ts";
 import { LIMIT, until, within } from "../support/waits.ts";
@@ -242,7 +242,7 @@ test(
       const command = [...OTHER_TIME.slice(1), process.execPath, ...words, path];
       const { stdout } = spawnSync(OTHER_TIME[0], command, { encoding: "utf8" });
       assert.match(stdout, /^[0-9a-f]{8}\n$/);
-      assert.notEqual(stdout.trim(), processSpace());
+      assert.notEqual(stdout.trim(), pidNamespace());
     }),
 );
 

@@ -8,9 +8,9 @@ import test from "node:test";
 import {
   isLockName,
   LockLostError,
+  pidNamespace,
   ProcessLock,
   type ProcessLockOptions,
-  processSpace,
 } from "../../lib/files/internal.ts";
 import { needs } from "../support/needs.ts";
 import { inFolder } from "../support/folders.ts";
@@ -54,8 +54,8 @@ async function put(directory: string, identity: string, age = 0): Promise<string
 /** A holder in another container, or on another machine. */
 const FOREIGN = "00000000.1.0.0";
 /** A holder that runs, and whose thread cannot be inspected: of this process, as of a system without /proc. */
-const WITHOUT_THREAD = `${processSpace()}.${process.pid}.0.0`;
-const dead = (): string => `${processSpace()}.${NO_PROCESS}.${NO_PROCESS}.1`;
+const WITHOUT_THREAD = `${pidNamespace()}.${process.pid}.0.0`;
+const dead = (): string => `${pidNamespace()}.${NO_PROCESS}.${NO_PROCESS}.1`;
 
 test("a lock whose folder cannot be listed leaves no file, and can be taken once it can", (context) =>
   inFolder(async (folder) => {
@@ -272,7 +272,7 @@ test("a caller that meets another one at the same moment is not refused, but by 
     const { ppid } = process;
     const status = readFileSync(`/proc/${ppid}/stat`, "latin1");
     const start = status.slice(status.lastIndexOf(")") + 2).split(" ")[19];
-    const path = await put(folder, `${processSpace()}.${ppid}.${ppid}.${start}`);
+    const path = await put(folder, `${pidNamespace()}.${ppid}.${ppid}.${start}`);
     const lock = newLock(folder);
     const taking = lock.take();
     assert.equal((await locksIn(folder)).length, 1, "neither caller has the other one's way blocked");
@@ -280,7 +280,7 @@ test("a caller that meets another one at the same moment is not refused, but by 
     await taking;
     assert.equal((await locksIn(folder)).length, 1);
     lock.release();
-    await put(folder, `${processSpace()}.${ppid}.${ppid}.${start}`);
+    await put(folder, `${pidNamespace()}.${ppid}.${ppid}.${start}`);
     await assert.rejects(taken(folder), { code: "EBUSY", message: `${ppid} has it` });
     await rm(path);
     assert.deepEqual(await readdir(folder), []);
@@ -308,7 +308,7 @@ test(
       const { ppid } = process;
       const status = readFileSync(`/proc/${ppid}/stat`, "latin1");
       const start = status.slice(status.lastIndexOf(")") + 2).split(" ")[19];
-      const path = await put(folder, `${processSpace()}.${ppid}.${ppid}.${start}`);
+      const path = await put(folder, `${pidNamespace()}.${ppid}.${ppid}.${start}`);
       await assert.rejects(taken(folder), { code: "EBUSY" });
       await writeFile(path, "x"); // a beat
       await assert.rejects(taken(folder), { code: "EBUSY" });

@@ -7,7 +7,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { precompress } from "../../lib/precompress/mod.ts";
 import { openStaticHandler } from "../../lib/static/internal.ts";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
-import { FoundFiles } from "../../lib/static/scan/found_files.ts";
+import { FileColumns } from "../../lib/static/scan/found_files.ts";
 import { Tree } from "../../lib/static/scan/tree.ts";
 import { sourceText } from "../support/bytes.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
@@ -105,7 +105,7 @@ test("while large files are read behind, every path has the answer that it has o
   }));
 
 test("however many unread files are requested, few are open at a time, and a warning that throws holds none up", async () => {
-  const found = new FoundFiles();
+  const found = new FileColumns();
   found.folders.push("/site/");
   for (let i = 0; i < 40; i++) {
     found.addFile(`${i}.bin`, undefined);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { LONGEST_LINE, NumberFormatter } from "../../lib/text/internal.ts";
+import { MAX_LINE_LENGTH, NumberFormatter } from "../../lib/text/internal.ts";
 import { tries } from "../support/long_run.ts";
 
 function formatted(numbers: readonly unknown[], formatter = new NumberFormatter()): string {
-  const bytes = new Uint8Array((numbers.length + 1) * LONGEST_LINE);
+  const bytes = new Uint8Array((numbers.length + 1) * MAX_LINE_LENGTH);
   formatter.format(numbers, 0, bytes, 0);
   assert.equal(formatter.next, numbers.length);
   return new TextDecoder().decode(bytes.subarray(0, formatter.end));
@@ -36,11 +36,11 @@ test("NumberFormatter writes every length of integer, at each border", () => {
 test("NumberFormatter writes the longest lines there are within their bound", () => {
   const numbers = [-0.0000012345678901234567, -2.2250738585072014e-308, 5e-324, -(2 ** 53 - 1), -0];
   assert.equal(formatted(numbers), lines(numbers));
-  assert.equal(Math.max(...numbers.map((number) => `${number}\n`.length)), LONGEST_LINE);
+  assert.equal(Math.max(...numbers.map((number) => `${number}\n`.length)), MAX_LINE_LENGTH);
 });
 
 test("NumberFormatter stops when the bytes are full, and goes on where it stopped", () => {
-  fc.assert(fc.property(fc.array(number), fc.integer({ min: LONGEST_LINE, max: 200 }), (numbers, size) => {
+  fc.assert(fc.property(fc.array(number), fc.integer({ min: MAX_LINE_LENGTH, max: 200 }), (numbers, size) => {
     const formatter = new NumberFormatter();
     let text = "";
     for (let next = 0; next < numbers.length; next = formatter.next) {

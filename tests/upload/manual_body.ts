@@ -8,7 +8,7 @@ export interface ManualBody extends BodyReader {
   /** Fails once the batches are read. */
   fail(error: unknown): void;
   /** Whether it says that its sender is held back. */
-  isHeldBack: boolean;
+  isPaused: boolean;
   /** What the body was cancelled with. */
   readonly cancelled: unknown;
 }
@@ -20,7 +20,7 @@ export function bodyOf(...batches: readonly Uint8Array[][]): ManualBody {
 
 class Batches implements ManualBody {
   cancelled: unknown = undefined;
-  isHeldBack = false;
+  isPaused = false;
   readonly #batches: (readonly Uint8Array[])[];
   /** What the body ends with once the batches are read; undefined while more may come. */
   #end: { readonly error?: unknown } | undefined;

@@ -32,11 +32,11 @@ test("a metered body counts no time in which its sender is held back", async () 
   source.give([new Uint8Array(3)]);
   await body.read();
   const { waited } = body;
-  source.isHeldBack = true;
+  source.isPaused = true;
   const reading = body.read();
   await pause(10);
   assert.equal(body.waited, waited);
-  source.isHeldBack = false;
+  source.isPaused = false;
   body.release();
   await pause(5);
   assert.ok(body.waited > waited, "the sender may send again");

@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { SaveBodyOptions } from "../../lib/upload/mod.ts";
 import type { InnerOptions } from "../../lib/upload/body/upload_options.ts";
-import { SenderWatch } from "../../lib/upload/body/pace.ts";
+import { RateMonitor } from "../../lib/upload/body/pace.ts";
 
 /** A watch over a pace that is set by hand. */
 class Watched {
   readonly pace = { bytes: 0, waited: 0 };
-  readonly watch: SenderWatch;
+  readonly watch: RateMonitor;
 
   constructor(options: SaveBodyOptions & InnerOptions) {
-    this.watch = new SenderWatch(this.pace, options);
+    this.watch = new RateMonitor(this.pace, options);
   }
 
   /** Lets time pass, of which the sender keeps us waiting so many ms, with a look each interval. */
@@ -28,7 +28,7 @@ class Watched {
 
 test("there is nothing to look for without a limit", () => {
   for (const options of [{}, { minRate: 0 }, { idleTimeout: Infinity }]) {
-    assert.equal(new SenderWatch({ bytes: 0, waited: 0 }, options).interval, Infinity);
+    assert.equal(new RateMonitor({ bytes: 0, waited: 0 }, options).interval, Infinity);
   }
 });
 

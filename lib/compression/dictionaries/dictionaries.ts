@@ -18,7 +18,7 @@ class Dictionary {
 }
 
 /** The most versions of one resource that are kept. */
-const MOST_VERSIONS = 4;
+const MAX_VERSIONS = 4;
 
 /** The approximate overhead of a stored version, in bytes. */
 const OVERHEAD = 512;
@@ -46,7 +46,7 @@ class FormerVersions {
       const version = new Dictionary(bytes);
       versions.push(version);
       this.#held += sizeOf(resource, version);
-      if (versions.length > MOST_VERSIONS) this.#held -= sizeOf(resource, versions.shift()!);
+      if (versions.length > MAX_VERSIONS) this.#held -= sizeOf(resource, versions.shift()!);
     }
     this.#versions.set(resource, versions);
     for (const [oldest, dropped] of this.#versions) {
@@ -73,7 +73,7 @@ class FormerVersions {
 const OF_A_USER = ["authorization", "cookie"];
 
 /** Whether a response is a page, and not personal by its fields: no other response becomes part of a dictionary. */
-export function isForNobodyAlone({ method, status, request, fields }: Exchange): boolean {
+export function isShareable({ method, status, request, fields }: Exchange): boolean {
   if (method !== "GET" || status !== 200) return false;
   if (fields.get("content-type")?.toLowerCase().startsWith("text/event-stream")) return false; // it is no page, and endless
   if (OF_A_USER.some((name) => request(name))) return false;
@@ -85,7 +85,7 @@ export function isForNobodyAlone({ method, status, request, fields }: Exchange):
 /** Whether a response is public and may be stored, as a dictionary must be. */
 export function isPublic(exchange: Exchange): boolean {
   const control = exchange.fields.get("cache-control") ?? "";
-  return isForNobodyAlone(exchange) && /(?:^|[,\s])public(?:$|[,\s])/i.test(control) &&
+  return isShareable(exchange) && /(?:^|[,\s])public(?:$|[,\s])/i.test(control) &&
     /\b(?:max-age|stale-while-revalidate)=0*[1-9]/i.test(control) && !/\bno-cache\b/i.test(control);
 }
 
@@ -224,7 +224,7 @@ export class Dictionaries {
 
 /** Whether a response may become part of a template: not with a query, which may be secret and is repeated in pages. */
 function mayBeInTemplate(exchange: Exchange): boolean {
-  return isForNobodyAlone(exchange) && !exchange.url.includes("?");
+  return isShareable(exchange) && !exchange.url.includes("?");
 }
 
 /** The hash of the dictionary that the client has, if the page that made the request may read the response. */

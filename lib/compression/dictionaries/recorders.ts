@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 import { atEndOfTurn, joinBytes } from "../../streams/internal.ts";
 
-const LARGEST_BODY = 512 * 1024;
+const MAX_BODY = 512 * 1024;
 /** The maximum bytes of all bodies that are being recorded. */
-const MOST_TOGETHER = 4 * 1024 * 1024;
+const MAX_TOTAL = 4 * 1024 * 1024;
 /** The time in ms after which an unfinished recording is dropped for another body of the same name. */
-const PATIENCE = 10_000;
+const RECORDING_TIMEOUT = 10_000;
 
 /** Collects a body as it passes. */
 export interface BodyRecorder {
@@ -15,7 +15,7 @@ export interface BodyRecorder {
   close(): void;
 }
 
-/** Records bodies: one at a time of each name, and all within {@linkcode MOST_TOGETHER}. */
+/** Records bodies: one at a time of each name, and all within {@linkcode MAX_TOTAL}. */
 export class Recorders {
   /** Unfinished recordings by name, the oldest first. */
   readonly #open = new Map<string, Recorder>();
@@ -50,7 +50,7 @@ export class Recorders {
   #begin(name: string): Recorder {
     const other = this.#open.get(name);
     const recorder: Recorder = { name, began: this.#now(), chunks: [], length: 0 };
-    if (other !== undefined && recorder.began - other.began < PATIENCE) return recorder; // is not open
+    if (other !== undefined && recorder.began - other.began < RECORDING_TIMEOUT) return recorder; // is not open
     if (other !== undefined) this.#drop(other);
     this.#open.set(name, recorder);
     return recorder;
@@ -62,12 +62,12 @@ export class Recorders {
 
   #take(recorder: Recorder, chunk: Uint8Array): void {
     if (!this.#isOpen(recorder)) return;
-    if (recorder.length + chunk.length > LARGEST_BODY) return this.#drop(recorder);
+    if (recorder.length + chunk.length > MAX_BODY) return this.#drop(recorder);
     recorder.chunks.push(new Uint8Array(chunk)); // slice() of a Buffer copies nothing
     recorder.length += chunk.length;
     this.held += chunk.length;
     for (const oldest of this.#open.values()) {
-      if (this.held <= MOST_TOGETHER) break;
+      if (this.held <= MAX_TOTAL) break;
       this.#drop(oldest);
     }
   }
@@ -91,9 +91,9 @@ const SAMPLES = 6;
 /** The number of attempts to make a template, if the samples have little in common. */
 const TRIES = 3;
 /** The largest template in bytes: it is loaded by every client, once. */
-const LARGEST = 64 * 1024;
+const MAX_RECORDED = 64 * 1024;
 /** The smallest template that is worth a request. */
-const SMALLEST = 256;
+const MIN_RECORDED = 256;
 /** The pieces that texts are cut into: before tags and members, and after lines. */
 const PIECES = /[^<\n,{]*\n|[<,{]?[^<\n,{]*/g;
 
@@ -111,7 +111,7 @@ export class TemplateMaker {
     if (this.#samples.size < SAMPLES) return undefined;
     const template = templateOf([...this.#samples]);
     this.#samples.clear();
-    const isWorthIt = template.length >= SMALLEST;
+    const isWorthIt = template.length >= MIN_RECORDED;
     this.isDone = isWorthIt || ++this.#tries === TRIES;
     return isWorthIt ? new Uint8Array(Buffer.from(template, "latin1")) : undefined;
   }
@@ -133,5 +133,5 @@ function templateOf(samples: readonly string[]): string {
     }).join("");
     if (common.length > best.length) best = common;
   }
-  return best.slice(0, LARGEST);
+  return best.slice(0, MAX_RECORDED);
 }

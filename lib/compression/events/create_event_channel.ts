@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import { EncodedFeed } from "./encoded_feed.ts";
+import { EncodedBroadcast } from "./encoded_feed.ts";
 import {
   type ChannelCoding,
   type ChannelEvent,
@@ -11,7 +11,7 @@ import {
   isChannelCodingLoaded,
   loadChannelCodecs,
 } from "./options.ts";
-import { type Feed, History, type Opening, PlainFeed, type Subscriber } from "./feed.ts";
+import { type Feed, History, type Opening, PlainBroadcast, type Subscriber } from "./feed.ts";
 import { Timer } from "../../timers/mod.ts";
 import { NodeSubscriber, type Reports, StreamSubscriber } from "./subscribers.ts";
 import { NodeFields } from "../node_arguments.ts";
@@ -113,7 +113,7 @@ export function createEventChannel(options: EventChannelOptions = {}): EventChan
 }
 
 /** The maximum number of cached openings, for other subscribers that missed the same events. */
-const MOST_OPENINGS = 8;
+const MAX_OPENINGS = 8;
 
 class Channel implements Reports {
   readonly #settings: ChannelSettings;
@@ -122,8 +122,8 @@ class Channel implements Reports {
   readonly #heartbeat: Timer;
   /** All subscribers, with their feeds. */
   readonly #subscribers = new Map<Subscriber, Feed>();
-  readonly #plain = new PlainFeed();
-  readonly #encoded = new Map<ChannelCoding, EncodedFeed>();
+  readonly #plain = new PlainBroadcast();
+  readonly #encoded = new Map<ChannelCoding, EncodedBroadcast>();
   /** Subscribers that get no events until they have read everything sent to them. */
   readonly #skipping = new Set<Subscriber>();
   /** Encoded openings, by coding and start in the history; valid until the next event. */
@@ -244,7 +244,7 @@ class Channel implements Reports {
     if (opening === undefined) {
       const missed = start === undefined ? "" : this.#history.textFrom(start);
       opening = this.#feedOf(coding).open(new TextEncoder().encode(this.#settings.greeting + missed));
-      if (this.#openings.size < MOST_OPENINGS) this.#openings.set(key, opening);
+      if (this.#openings.size < MAX_OPENINGS) this.#openings.set(key, opening);
     }
     return opening;
   }
@@ -252,7 +252,7 @@ class Channel implements Reports {
   #feedOf(coding: ChannelCoding | undefined): Feed {
     if (coding === undefined) return this.#plain;
     let feed = this.#encoded.get(coding);
-    if (feed === undefined) this.#encoded.set(coding, feed = new EncodedFeed(coding, this.#settings.warn));
+    if (feed === undefined) this.#encoded.set(coding, feed = new EncodedBroadcast(coding, this.#settings.warn));
     return feed;
   }
 

@@ -47,7 +47,7 @@ function timesX(polynomial: number): number {
 }
 
 /** Subscribers that read the same bytes. */
-class Lane {
+class EncodingGroup {
   readonly members = new Set<Subscriber>();
   #encoder: Encoder | undefined;
   readonly #open: () => Encoder;
@@ -97,11 +97,11 @@ const LAST_BLOCK = Uint8Array.of(3, 0);
  * Events in a coding that a reader can join only where an encoder restarts, which costs all readers the references to
  * earlier events. So newcomers share a second encoder until its restarts have cost as much as one of the main one.
  */
-export class EncodedFeed implements Feed {
+export class EncodedBroadcast implements Feed {
   readonly #coding: ChannelCoding;
   readonly #traits: Traits;
-  readonly #settled: Lane;
-  readonly #newcomers: Lane;
+  readonly #settled: EncodingGroup;
+  readonly #newcomers: EncodingGroup;
   readonly #joining = new Set<Subscriber>();
   /** The number of texts sent to newcomers without reference to earlier ones. */
   #missed = 0;
@@ -114,8 +114,8 @@ export class EncodedFeed implements Feed {
     this.#coding = coding;
     this.#traits = traitsOf[coding];
     this.#warn = warn;
-    this.#settled = new Lane(() => this.#openEncoder());
-    this.#newcomers = new Lane(() => this.#openEncoder());
+    this.#settled = new EncodingGroup(() => this.#openEncoder());
+    this.#newcomers = new EncodingGroup(() => this.#openEncoder());
   }
 
   #openEncoder(): Encoder {
@@ -184,7 +184,7 @@ export class EncodedFeed implements Feed {
   }
 
   /** @throws {RangeError} if memory runs out. */
-  #sendTo(lane: Lane, text: Uint8Array, slow: Subscriber[]): void {
+  #sendTo(lane: EncodingGroup, text: Uint8Array, slow: Subscriber[]): void {
     const { members } = lane;
     if (members.size === 0) return lane.close();
     const { partEnd } = this.#traits;
@@ -214,7 +214,7 @@ export class EncodedFeed implements Feed {
   }
 }
 
-function moveTo(lane: Lane, subscribers: Set<Subscriber>): void {
+function moveTo(lane: EncodingGroup, subscribers: Set<Subscriber>): void {
   for (const subscriber of subscribers) lane.members.add(subscriber);
   subscribers.clear();
 }

@@ -83,7 +83,7 @@ export interface Feed {
 
 const NOTHING = new Uint8Array(0);
 
-export class PlainFeed implements Feed {
+export class PlainBroadcast implements Feed {
   readonly #subscribers = new Set<Subscriber>();
 
   open(text: Uint8Array): Opening {

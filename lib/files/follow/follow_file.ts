@@ -2,7 +2,7 @@ import { anyOf, bool, func, integer, number, oneOf, schema, type SchemaOf, signa
 import { ReadableStream } from "../../streams/mod.ts";
 import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
 import { filePath } from "../names.ts";
-import { FollowSource, type Trail } from "./follow_source.ts";
+import { type FileSequence, FollowSource } from "./follow_source.ts";
 import { FollowedSeries } from "./followed_series.ts";
 import { type FollowPosition, positionMember } from "./line_place.ts";
 import { NamedFile } from "./named_file.ts";
@@ -97,7 +97,7 @@ export async function followFile(
   options: FollowFileOptions = {},
 ): Promise<FollowedReadable> {
   const { start, series, interval, onWarning, signal } = followFileOptions(options);
-  const trail = trailOf(filePath(path), start, series);
+  const trail = fileSequence(filePath(path), start, series);
   signal?.throwIfAborted();
   const source = new FollowSource(trail, { interval, onWarning, signal });
   await source.open();
@@ -135,7 +135,11 @@ export class FollowedReadable extends ReadableStream<Uint8Array<ArrayBuffer>> {
   }
 }
 
-function trailOf(path: string, start: "beginning" | "end" | number | FollowPosition, series: boolean): Trail {
+function fileSequence(
+  path: string,
+  start: "beginning" | "end" | number | FollowPosition,
+  series: boolean,
+): FileSequence {
   if (typeof start === "object" && start.file !== "" && (start.number !== undefined) !== series) {
     throw new TypeError(`the position is ${series ? "not " : ""}of a series: pass series: ${!series}`);
   }

@@ -19,7 +19,7 @@ export interface FollowedFile {
 }
 
 /** The files that are followed, one after the other. */
-export interface Trail {
+export interface FileSequence {
   /** The path or the series, for messages. */
   readonly path: string;
   /** Whether a line ends with its file. */
@@ -42,7 +42,7 @@ export interface FollowSourceOptions {
 const LINE_FEED = 10;
 
 /** Files that are opened ahead of being read, at most. */
-const MOST_AHEAD = 16;
+const MAX_AHEAD = 16;
 
 /**
  * The source of a stream that follows files. It works while the stream is read, and looks for new files every
@@ -50,7 +50,7 @@ const MOST_AHEAD = 16;
  */
 export class FollowSource {
   readonly type = "bytes";
-  readonly #trail: Trail;
+  readonly #trail: FileSequence;
   readonly #options: FollowSourceOptions;
   /** The file that is read, and those after it. */
   readonly #files: FollowedFile[] = [];
@@ -71,7 +71,7 @@ export class FollowSource {
     time: Date.now(),
   };
 
-  constructor(trail: Trail, options: FollowSourceOptions) {
+  constructor(trail: FileSequence, options: FollowSourceOptions) {
     this.#trail = trail;
     this.#options = options;
   }
@@ -155,7 +155,7 @@ export class FollowSource {
   /** Opens the next file, if there is one; returns whether there is. */
   async #look(): Promise<boolean> {
     this.#lookedAt = performance.now();
-    if (this.#files.length > MOST_AHEAD) return false;
+    if (this.#files.length > MAX_AHEAD) return false;
     try {
       const file = await this.#trail.next(this.#files.at(-1));
       this.#warning = undefined;

@@ -1,12 +1,12 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { FileSeries, packedFormats } from "../series/file_series.ts";
-import type { FollowedFile, Trail } from "./follow_source.ts";
+import type { FileSequence, FollowedFile } from "./follow_source.ts";
 import type { FollowPosition } from "./line_place.ts";
 import { GrowingFile, openAny, openAt, unlessMissing } from "./growing_file.ts";
 
 /** The files of a series, in the order of their numbers, be they compressed or not. */
-export class FollowedSeries implements Trail {
+export class FollowedSeries implements FileSequence {
   readonly path: string;
   readonly endsLines = false; // a line that is longer than a file goes on in the next one
   readonly #series: FileSeries;

@@ -145,7 +145,7 @@ export function idOf({ dev, ino }: BigIntStats): string {
 }
 
 /** The window in bytes up to which the `zstd` command compresses logs, and reads them. */
-const MOST_WINDOW = 2 ** 27;
+const MAX_WINDOW = 2 ** 27;
 
 /** A file that is complete, and was compressed before it was read. */
 export class PackedFile implements FollowedFile {
@@ -164,7 +164,7 @@ export class PackedFile implements FollowedFile {
   /** Opens a file, to be read from `start` on; from its end if it has fewer bytes. */
   static async open(path: string, format: Format, start: number): Promise<PackedFile> {
     const stream = readableOf(await OpenFile.openRegular(path), path).pipeThrough(
-      new DecompressionStream(format, format === "zstd" ? { maxWindow: MOST_WINDOW } : {}),
+      new DecompressionStream(format, format === "zstd" ? { maxWindow: MAX_WINDOW } : {}),
     );
     const file = new PackedFile(path, stream.getReader());
     while (file.place.end < start && await file.read(start - file.place.end) !== undefined) { /* it was read before */ }

@@ -2,11 +2,11 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { packedFormats } from "../series/file_series.ts";
 import type { FollowPosition } from "./line_place.ts";
-import type { FollowedFile, Trail } from "./follow_source.ts";
+import type { FileSequence, FollowedFile } from "./follow_source.ts";
 import { GrowingFile, idOf, openAny, openAt, unlessMissing } from "./growing_file.ts";
 
 /** A file by its name and, after a restart, those that had it before. */
-export class NamedFile implements Trail {
+export class NamedFile implements FileSequence {
   readonly path: string;
   readonly endsLines = true;
   readonly number = undefined;

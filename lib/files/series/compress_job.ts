@@ -26,7 +26,7 @@ export interface CompressOutcome {
   readonly code?: string;
 }
 
-const PIECE = 256 * 1024;
+const CHUNK_SIZE = 256 * 1024;
 
 /** Does a job of a worker, and posts its outcome in the end. */
 export async function runCompressJob(
@@ -51,7 +51,7 @@ async function compressFile(job: CompressJob, signal: AbortSignal): Promise<void
   try {
     const from = open[0] = OpenFile.openSame(job.source.path, constants.O_RDONLY, job.source);
     const to = open[1] = OpenFile.openSame(job.temporary.path, constants.O_RDWR, job.temporary);
-    const buffer = new Uint8Array(PIECE);
+    const buffer = new Uint8Array(CHUNK_SIZE);
     for (let read = 1; read > 0;) {
       read = await from.read(buffer);
       signal.throwIfAborted();

@@ -188,8 +188,8 @@ function lockOf(directory: string, name: string, waitFor: number): ProcessLock {
     waitFor,
     busy({ processId, isInThisProcess }) {
       const who = isInThisProcess ? "another stream of this process" : `the process ${processId}`;
-      const wayOut = "close that one first, wait for it by retry, or pass another name or directory";
-      return refusal(directory, `${who} writes the series ${name}: ${wayOut}`);
+      const hint = "close that one first, wait for it by retry, or pass another name or directory";
+      return refusal(directory, `${who} writes the series ${name}: ${hint}`);
     },
   });
 }
@@ -201,7 +201,7 @@ function refusal(directory: string, reason: string): Error {
 const continuing = ["interval", "maxFiles", "maxTotalSize", "maxAge", "compress", "retry", "onWarning"] as const;
 
 /** The maximum size of a name, in bytes: systems take 255, and the name of a lock has up to 75 more. */
-const LONGEST_NAME = 180;
+const MAX_NAME_LENGTH = 180;
 
 const intervals = { hour: 3_600_000, day: 86_400_000 } as const;
 
@@ -223,9 +223,9 @@ function continued(series: FileSeries, maxFileSize: number, settings: ReturnType
   if (atomic) throw new TypeError("append and atomic exclude each other: the last file goes on to be written");
   if (series.name === undefined) throw new TypeError("append needs a name that is a string, not a function");
   const length = new TextEncoder().encode(series.name).length;
-  if (length > LONGEST_NAME) {
+  if (length > MAX_NAME_LENGTH) {
     const reason = "the names of the hidden files beside it are longer";
-    throw new RangeError(`name has ${length} bytes: with append it may have ${LONGEST_NAME}, as ${reason}`);
+    throw new RangeError(`name has ${length} bytes: with append it may have ${MAX_NAME_LENGTH}, as ${reason}`);
   }
   const interval = typeof settings.interval === "string" ? intervals[settings.interval] : settings.interval;
   return new ContinuedRotation(series, maxFileSize, { ...settings, interval });

@@ -152,7 +152,7 @@ export class CurrentFile {
       const isEmptied = file.size() < this.size; // by another program: what is there is the write's
       file.truncate(isEmptied ? 0 : this.size, this.#series.pathOf(this.number));
     } catch {
-      this.#letGo(); // what follows goes into another file
+      this.#detach(); // what follows goes into another file
     }
   }
 
@@ -162,7 +162,7 @@ export class CurrentFile {
     const status = this.file.exactStatus();
     this.#record.noteIfPossible(this.number, { file: proofOfComplete(status) });
     // After a change of the process's user the file may not be opened again.
-    this.#letGo([undefined, Number(status.uid)].includes(userNumber()));
+    this.#detach([undefined, Number(status.uid)].includes(userNumber()));
     this.number = 0;
   }
 
@@ -172,7 +172,7 @@ export class CurrentFile {
     if (this.file === undefined || entry === undefined) return;
     if (provenFile(this.#series.pathOf(this.number), entry.file) !== undefined) return;
     this.#record.forget(this.number);
-    this.#letGo();
+    this.#detach();
     this.number = 0;
   }
 
@@ -241,7 +241,7 @@ export class CurrentFile {
   }
 
   /** @param isFound Whether a flush can open the file by its path later. */
-  #letGo(isFound = false): void {
+  #detach(isFound = false): void {
     const file = this.file;
     this.file = undefined;
     this.size = 0;
@@ -327,7 +327,7 @@ export class CurrentFile {
     if (this.#record.entry(this.number)?.file.size === undefined && file.status().nlink > 0) {
       this.#adopt(file, this.number, this.opened);
     } else {
-      this.#letGo();
+      this.#detach();
       this.number = 0;
     }
   }

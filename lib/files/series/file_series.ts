@@ -10,7 +10,7 @@ import { whileRefused } from "../rename.ts";
 /** Digits of a file's number; later ones have more. */
 const DIGITS = 5;
 /** The largest number that a name or a record may tell: those that follow it are exact, too. */
-export const LARGEST: number = 2 ** 52;
+export const MAX_NUMBER: number = 2 ** 52;
 
 /**
  * A format that {@linkcode RotatingFileWritable} compresses complete files to.
@@ -58,7 +58,7 @@ export class FileSeries {
     this.#numberOf = (found) => {
       if (!found.startsWith(stem) || !found.endsWith(extension)) return undefined;
       const number = Number(found.slice(stem.length, found.length - extension.length));
-      return number <= LARGEST && this.#nameOf(number) === found ? number : undefined;
+      return number <= MAX_NUMBER && this.#nameOf(number) === found ? number : undefined;
     };
     ownName(this.#nameOf(1), "name");
   }
@@ -102,8 +102,8 @@ export class FileSeries {
     const [first, ...others] = (await this.leftOver()).map(({ name }) => name).sort();
     if (first === undefined) return;
     const exists = others.length === 0 ? `${first} exists` : `${first} and ${others.length} more of its series exist`;
-    const wayOut = "pass overwrite: true to replace what is there, or another name or directory";
-    const message = `Cannot write to ${this.directory}: ${exists} already; ${wayOut}`;
+    const hint = "pass overwrite: true to replace what is there, or another name or directory";
+    const message = `Cannot write to ${this.directory}: ${exists} already; ${hint}`;
     throw Object.assign(new Error(message), { code: "EEXIST" });
   }
 

@@ -125,14 +125,14 @@ class NumberLines {
     let end = 0;
     for (const numbers of parts) {
       this.#formatter.format(numbers, 0, this.#bytes, end);
-      while (this.#formatter.next < numbers.length) this.#goOn(numbers);
+      while (this.#formatter.next < numbers.length) this.#resume(numbers);
       end = this.#formatter.end;
       releaseNumberArray(numbers);
     }
     return end;
   }
 
-  #goOn(numbers: readonly number[]): void {
+  #resume(numbers: readonly number[]): void {
     const { next, end } = this.#formatter;
     const bytes = new Uint8Array(2 * this.#bytes.length);
     bytes.set(this.#bytes.subarray(0, end));

@@ -1,24 +1,24 @@
 import type { RetryOptions } from "../../batch/mod.ts";
 import { Pause } from "../../timers/mod.ts";
-import { UnderWay } from "../appended_file.ts";
+import { PendingWrite } from "../appended_file.ts";
 import { codeOf, FULL, warn } from "../failure.ts";
 import { behind, type OpenFile, writeFully } from "../open_file.ts";
 import type { CurrentFile } from "./current_file.ts";
 
 /** The number of times that a write is begun anew because its file was removed under it. */
-const MOST_REMOVALS = 3;
+const MAX_REMOVALS = 3;
 const REMOVED = "it was removed each time it was written to";
 
 /** Codes of what passes: no descriptor is free, the disk is full, or falters. */
-const PASSING: readonly unknown[] = [...FULL, "EMFILE", "ENFILE", "EIO"];
+const TRANSIENT_CODES: readonly unknown[] = [...FULL, "EMFILE", "ENFILE", "EIO"];
 /** The number and the delay in ms of further attempts after a passing failure, unless `retry` says otherwise. */
-const PATIENCE: RetryOptions = { attempts: 60, delay: 1000 };
+const DEFAULT_RETRY: RetryOptions = { attempts: 60, delay: 1000 };
 
 interface Flight {
   readonly pieces: readonly Uint8Array[];
   readonly length: number;
   /** The system's write; undefined while a failed attempt is about to be repeated. */
-  underWay: UnderWay | undefined;
+  underWay: PendingWrite | undefined;
   /** The file that has taken a part of the bytes before it was full, and its size then. */
   begun: { readonly file: OpenFile; readonly end: number; readonly taken: number } | undefined;
   /** Whether flushSync() has seen to them. */
@@ -84,13 +84,13 @@ export class SeriesAttempts {
         return true;
       } catch (error) {
         if (!this.#mayPass(error, mayRepeat)) throw error;
-        return this.#tell(error as Error);
+        return this.#report(error as Error);
       }
     });
   }
 
   async #repeat(attempt: (mayRepeat: boolean) => Promise<boolean>): Promise<void> {
-    const { attempts, delay = 1000 } = this.#retry ?? PATIENCE;
+    const { attempts, delay = 1000 } = this.#retry ?? DEFAULT_RETRY;
     try {
       for (let left = attempts; !await attempt(left > 0); left--) {
         const isPatient = this.#retry === undefined && this.#isPatient;
@@ -105,7 +105,7 @@ export class SeriesAttempts {
 
   writeNow(pieces: readonly Uint8Array[], length: number, begun?: Flight["begun"]): void {
     const current = this.#current;
-    for (let left = MOST_REMOVALS; left > 0; left--) {
+    for (let left = MAX_REMOVALS; left > 0; left--) {
       const file = current.open();
       try {
         for (const piece of behind(pieces, this.#takenBy(file, begun))) file.writeNow(piece);
@@ -157,7 +157,7 @@ export class SeriesAttempts {
   /** Makes an attempt to write; returns whether all is written, or else is to be tried again. */
   async #isWritten(flight: Flight, mayRepeat: boolean): Promise<boolean> {
     const current = this.#current;
-    for (let left = MOST_REMOVALS; left > 0; left--) {
+    for (let left = MAX_REMOVALS; left > 0; left--) {
       if (flight.isSettled) return true; // in the pause before
       if (this.#isGivenUp) throw new Error("the stream has failed");
       let file: OpenFile | undefined;
@@ -168,7 +168,7 @@ export class SeriesAttempts {
         taken = this.#takenBy(file, flight.begun);
         start = file.size();
         const pieces = behind(flight.pieces, taken);
-        const underWay = flight.underWay = new UnderWay(file, pieces);
+        const underWay = flight.underWay = new PendingWrite(file, pieces);
         if (flight.length > 0) await writeFully(underWay, pieces).catch((error) => current.fail("write", error));
         if (flight.isSettled) return true;
         if (!current.isInPlace(file)) continue;
@@ -184,7 +184,7 @@ export class SeriesAttempts {
           flight.begun = { file, end, taken: Math.min(flight.length, taken + end - start) };
         } else if (file !== undefined) current.cut(file);
         if (!repeats) throw error;
-        return this.#tell(error as Error);
+        return this.#report(error as Error);
       }
     }
     return current.fail("write", new Error(REMOVED));
@@ -192,11 +192,11 @@ export class SeriesAttempts {
 
   #mayPass(error: unknown, mayRepeat: boolean): boolean {
     if (!mayRepeat || this.#isGivenUp) return false;
-    return this.#retry === undefined ? PASSING.includes(codeOf(error)) : codeOf(error) !== "EBUSY";
+    return this.#retry === undefined ? TRANSIENT_CODES.includes(codeOf(error)) : codeOf(error) !== "EBUSY";
   }
 
   /** Warns of the first failure of those that are repeated; returns false. */
-  #tell(error: Error): false {
+  #report(error: Error): false {
     this.onFailure?.(error);
     const isTold = this.failure !== undefined;
     this.failure = error;

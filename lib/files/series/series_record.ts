@@ -6,7 +6,7 @@ import type { ProcessLock } from "../process_lock.ts";
 import { removeIfPossible, renameFileNow } from "../rename.ts";
 import { temporaryPath } from "../temporary.ts";
 import { isTemporaryName } from "../names.ts";
-import { LARGEST } from "./file_series.ts";
+import { MAX_NUMBER } from "./file_series.ts";
 
 /** Proof that a file is one that a series wrote: its place on the disk, and its size and time once it is complete. */
 export interface FileProof {
@@ -242,7 +242,7 @@ function parsedChange(line: string): Change | undefined {
   } catch {
     return undefined;
   }
-  if (!Number.isInteger(change?.number) || change.number < 1 || change.number > LARGEST) return undefined;
+  if (!Number.isInteger(change?.number) || change.number < 1 || change.number > MAX_NUMBER) return undefined;
   const { opened, file, temporary, packed } = change;
   if (opened !== undefined && typeof opened !== "number") return undefined;
   if (file !== undefined && !(file?.size === undefined ? typeof file?.ino === "bigint" : isProofOfComplete(file))) {

@@ -22,7 +22,7 @@ export interface AttemptOwner {
 }
 
 /** Informational (1xx) responses to one request; their fields share the limit of a head. */
-const MOST_INFORMATIONAL = 1000;
+const MAX_INFORMATIONAL = 1000;
 /** The bytes of an unread body which are received, so that the connection can be used again. */
 const DISCARDED_BYTES = 65_536;
 /** The wait for them, in ms. */
@@ -84,7 +84,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
 
   start(): void {
     this.#exchange = this.pooled.connection.start(this.#request, this.#upload, this);
-    this.#hold(true);
+    this.#keepProcess(true);
     this.#startDeadline(this.#request.limits.headersTimeout);
     if (this.#upload === undefined) this.#trace?.onBodySent();
   }
@@ -101,13 +101,13 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   }
 
   /** Discards the rest of the response, without further calls of the owner. What is left of the request is not sent. */
-  letGo(): void {
+  detach(): void {
     if (this.#exchange?.isSending) {
       return this.giveUp(new TypeError("The response came before the request's body had ended"));
     }
     this.#owner = undefined;
     this.#trace?.onEnd();
-    this.#hold(false);
+    this.#keepProcess(false);
     this.discard();
   }
 
@@ -140,13 +140,13 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     let size = 0;
     for (const part of fields) size += part.length;
     this.#informationalBytes += size;
-    if (++this.#informational > MOST_INFORMATIONAL || this.#informationalBytes > this.#core.options.maxHeaderSize) {
+    if (++this.#informational > MAX_INFORMATIONAL || this.#informationalBytes > this.#core.options.maxHeaderSize) {
       const message =
         `${this.#request.url.href} was answered with more informational responses than maxHeaderSize allows`;
       return this.#stop(this.#error("LIMIT_EXCEEDED", message));
     }
     const told = this.#request.limits.onInformational;
-    if (told !== undefined) this.#core.tell(() => told(status, responseHeaders(fields)), this.#owner?.context);
+    if (told !== undefined) this.#core.notify(() => told(status, responseHeaders(fields)), this.#owner?.context);
   }
 
   onHead(head: ResponseHead): void {
@@ -197,7 +197,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#sendsLate = true;
     this.#trailers = trailers;
     this.#discards = this.#isWanted = false;
-    this.#hold(true);
+    this.#keepProcess(true);
     this.#startDeadline(this.#request.limits.bodyTimeout);
   }
 
@@ -245,7 +245,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   wanted(): void {
     if (this.#isOver) return;
     this.#isWanted = true;
-    this.#hold(true);
+    this.#keepProcess(true);
     if (this.expiresAt === 0) this.#startDeadline(this.#request.limits.bodyTimeout);
   }
 
@@ -309,19 +309,19 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#isOver = true;
     this.#exchange = undefined;
     this.#deadlines?.stop(this);
-    this.#hold(false);
+    this.#keepProcess(false);
   }
 
   /** The caller has the response: from now on only a reader who waits, or the request's body, keeps the process alive. */
   #holdIfNeeded(): void {
-    if (this.#isDelivered && !this.#isWanted && !this.#isOver && !this.#exchange!.isSending) this.#hold(false);
+    if (this.#isDelivered && !this.#isWanted && !this.#isOver && !this.#exchange!.isSending) this.#keepProcess(false);
   }
 
   /** Whether the connection keeps the process alive for this request. */
-  #hold(holds: boolean): void {
+  #keepProcess(holds: boolean): void {
     if (holds === this.#holds) return;
     this.#holds = holds;
-    if (holds) this.pooled.hold();
+    if (holds) this.pooled.keepProcess();
     else this.pooled.release();
   }
 

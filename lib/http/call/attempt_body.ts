@@ -5,10 +5,10 @@ import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 
 /** The wait for a server's 100 (Continue), in ms: many send none. */
-const PATIENCE = 1000;
+const CONTINUE_TIMEOUT = 1000;
 
 /** The maximum bytes of a piece whose progress is reported. */
-const MOST = 32 * 1024;
+const MAX_COPIED_BYTES = 32 * 1024;
 
 interface BodyTerms extends Pick<FetchRequest, "origin" | "expectsContinue" | "trailers"> {
   readonly context: CallContext | undefined;
@@ -48,7 +48,7 @@ export class AttemptBody implements RequestBody {
   }
 
   async read(): Promise<Uint8Array | undefined> {
-    if (this.#isPermitted === undefined) await this.#permission?.wait(PATIENCE);
+    if (this.#isPermitted === undefined) await this.#permission?.wait(CONTINUE_TIMEOUT);
     if (!(this.#isPermitted ??= true)) return undefined;
     this.begun = true;
     // A connection asks for more once it has taken the last piece; it says so of the last one.
@@ -56,9 +56,9 @@ export class AttemptBody implements RequestBody {
     let piece = this.#rest ?? await this.#failingHere(() => this.#body.read());
     this.#rest = undefined;
     const { onProgress, trailers } = this.#terms;
-    if (onProgress !== undefined && piece !== undefined && piece.length > MOST) {
-      this.#rest = piece.subarray(MOST);
-      piece = piece.subarray(0, MOST);
+    if (onProgress !== undefined && piece !== undefined && piece.length > MAX_COPIED_BYTES) {
+      this.#rest = piece.subarray(MAX_COPIED_BYTES);
+      piece = piece.subarray(0, MAX_COPIED_BYTES);
     }
     if (piece === undefined && trailers !== undefined) this.trailers = await this.#failingHere(() => trailers.read());
     this.#bytesRead += piece?.length ?? 0;

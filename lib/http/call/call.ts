@@ -17,12 +17,12 @@ import type { ResponseBody } from "../response/response_body.ts";
 import { hasField, joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
-import { FailedAttempts, retryAfter } from "./retries.ts";
+import { retryAfter, RetryPolicy } from "./retries.ts";
 
 let deliveries: Pick<Call, "deliver">[] = [];
 
 /** Calls `deliver` in a microtask, one for all of a turn: a body of one piece has come by then. */
-function deliverSoon(delivery: Pick<Call, "deliver">): void {
+function deliverInMicrotask(delivery: Pick<Call, "deliver">): void {
   deliveries.push(delivery);
   if (deliveries.length === 1) queueMicrotask(deliverAll);
 }
@@ -64,7 +64,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   #isReceived = false;
   #isAnswered = false;
   #isOver = false;
-  readonly #failures = new FailedAttempts();
+  readonly #failures = new RetryPolicy();
   #since = 0;
   #trace: RequestTrace | undefined = undefined;
   readonly context: CallContext | undefined;
@@ -144,7 +144,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     if (head.status >= 300 && head.status < 400 && this.#redirect(head)) return;
     if (this.#request.method === "HEAD" || NULL_BODY.includes(head.status)) attempt.discard();
     else this.#responseBody = attempt.receive();
-    deliverSoon(this);
+    deliverInMicrotask(this);
   }
 
   onReceived(lost?: HttpError): void {
@@ -188,7 +188,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
       const { origin, expectsContinue, trailers, onUploadProgress: told } = this.#request;
       const { context } = this;
       const onProgress = told &&
-        ((progress: Parameters<typeof told>[0]) => this.#core.tell(() => told(progress), context));
+        ((progress: Parameters<typeof told>[0]) => this.#core.notify(() => told(progress), context));
       const terms = { origin, expectsContinue, trailers, context, onProgress };
       this.#upload = this.#upload?.renew() ?? new AttemptBody(body.open(), terms);
       return true;
@@ -217,7 +217,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
 
   /** Goes on with another request, without the rest of this one's response. */
   #leaveFor(next: FetchRequest): void {
-    this.#attempt!.letGo();
+    this.#attempt!.detach();
     this.#attempt = undefined;
     this.#trace = undefined;
     this.#upload = undefined;
@@ -226,7 +226,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#request = next;
     this.pipelinable = next.idempotent && isPipelinable(next, next.body);
     // At the end of the turn that response has usually ended, so that an HTTP/1.1 connection is there for this one.
-    deliverSoon({ deliver: () => this.#schedule() });
+    deliverInMicrotask({ deliver: () => this.#schedule() });
   }
 
   #schedule(): void {
@@ -272,7 +272,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     // Who would only see the timeout has more of the response.
     if (pause === undefined || pause >= Math.min(this.#total?.left ?? Infinity, this.#owner.timeLeft)) return false;
     if (this.#request.body?.replayable) this.#upload?.abandon();
-    this.#attempt!.letGo();
+    this.#attempt!.detach();
     this.#tryAgain(pause, undefined, status);
     return true;
   }

@@ -19,17 +19,17 @@ export function retryAfter(headers: HeaderList): number | undefined {
 
 /** The first pause between attempts, in ms; each further one is twice as long. */
 const FIRST_PAUSE = 20;
-const LONGEST_PAUSE = 2000;
+const MAX_RETRY_DELAY = 2000;
 /** The first pause after a response without Retry-After, in ms: its server has shown that it is busy. */
 const FIRST_PAUSE_OF_STATUS = 500;
 
 /** Failures that may pass, after which an idempotent request is sent again. */
-const PASSING: ReadonlySet<string> = new Set(["CONNECTION_LOST", "CONNECTION_STALE", "REFUSED", "RESET"]);
+const TRANSIENT_CODES: ReadonlySet<string> = new Set(["CONNECTION_LOST", "CONNECTION_STALE", "REFUSED", "RESET"]);
 
 type Repeated = Pick<FetchRequest, "idempotent" | "limits">;
 
 /** The attempts of a call that brought no response for its caller. There are `1 + retries`, and one more, on a new connection, if one was stale. */
-export class FailedAttempts {
+export class RetryPolicy {
   count = 0;
   #free = 0;
 
@@ -40,12 +40,12 @@ export class FailedAttempts {
     { untouched, stale }: Readonly<Record<"untouched" | "stale", boolean>>,
   ): number | undefined {
     this.count++;
-    if (!untouched && !(idempotent && PASSING.has(code))) return undefined;
+    if (!untouched && !(idempotent && TRANSIENT_CODES.has(code))) return undefined;
     if (stale) this.#free = 1;
     if (this.count > retries + this.#free) return undefined;
     // None the first time: a connection that was closed while it was unused is the usual reason.
     if (stale || (this.count === 1 && code !== "REFUSED")) return 0;
-    return byChance(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.count - 1, 10)));
+    return byChance(Math.min(MAX_RETRY_DELAY, FIRST_PAUSE * 2 ** Math.min(this.count - 1, 10)));
   }
 
   /** Adds one that was answered with a status to be retried, and may have asked to wait. @returns as {@link add}. */

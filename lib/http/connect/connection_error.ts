@@ -75,7 +75,7 @@ function messageOf(system: SystemError): string {
 
 function explain(meaning: HttpErrorCode, system: SystemError, { name, place, host, tlsOption }: Peer): string {
   const said = messageOf(system);
-  const words: Partial<Record<HttpErrorCode, string>> = {
+  const message: Partial<Record<HttpErrorCode, string>> = {
     DNS_FAILED: `Cannot look up the name ${host} of ${name}: ${said}`,
     CONNECTION_REFUSED: `Cannot connect to ${place}: ${said}`,
     CONNECT_TIMEOUT: `Cannot connect to ${place}: no answer (${said})`,
@@ -84,7 +84,7 @@ function explain(meaning: HttpErrorCode, system: SystemError, { name, place, hos
     CERTIFICATE_UNTRUSTED: `The certificate of ${name} cannot be trusted: ${said}`,
     TLS_FAILED: `TLS with ${place} failed: ${explainTlsFailure(codeOf(system), said, tlsOption)}`,
   };
-  return words[meaning] ?? `The connection to ${place} was lost: ${said}`;
+  return message[meaning] ?? `The connection to ${place} was lost: ${said}`;
 }
 
 /** @param error As `node:net` or `node:tls` has it; undefined if the server closed the connection without one. */

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { clearImmediate, setImmediate } from "node:timers";
-import { afterPoll, holdTlsReads, makeYoungObjects } from "../../runtime/mod.ts";
+import { afterPoll, makeYoungObjects, pauseTlsReads } from "../../runtime/mod.ts";
 import { Hold, Timer } from "../../timers/mod.ts";
 import { copyOf } from "../response/byte_queue.ts";
 import type { Transport, TransportEvents } from "../connection.ts";
@@ -11,7 +11,7 @@ import type { TlsAttempt } from "./tls_handshake.ts";
 const LARGE = 16 * 1024;
 
 /** Joins chunks that lie behind each other in memory, as Node hands out records of TLS: one of four is handled in a fourth of the time, and can be given away. */
-export class GatheredReads {
+export class ReadCoalescer {
   readonly #give: (chunk: Uint8Array) => void;
   #buffer: ArrayBufferLike | undefined = undefined;
   #start = 0;
@@ -85,7 +85,7 @@ export class SocketTransport implements Transport {
   readonly #isForeign: boolean;
   readonly #copies: boolean;
   #gathers = false;
-  readonly #gathered = new GatheredReads((chunk) => this.#give(chunk));
+  readonly #gathered = new ReadCoalescer((chunk) => this.#give(chunk));
 
   /** @param socket A connected socket without listeners, which holds back what comes until {@link attach}. */
   constructor(socket: Duplex, { bottom, tls, isForeign = false }: SocketLayers) {
@@ -159,11 +159,11 @@ export class SocketTransport implements Transport {
 
   pause(): void {
     this.#socket.pause();
-    if (this.#tls) holdTlsReads(this.#tls.socket, true);
+    if (this.#tls) pauseTlsReads(this.#tls.socket, true);
   }
 
   resume(): void {
-    if (this.#tls) holdTlsReads(this.#tls.socket, false);
+    if (this.#tls) pauseTlsReads(this.#tls.socket, false);
     this.#socket.resume();
   }
 
@@ -189,7 +189,7 @@ export class SocketTransport implements Transport {
     this.#bottom.destroy();
   }
 
-  hold(alive: boolean): void {
+  keepProcess(alive: boolean): void {
     if (alive === this.#held) return;
     this.#held = alive;
     // TLS over a stream does not pass that on everywhere.

@@ -163,7 +163,7 @@ function explain(
 }
 
 /** The maximum wait for a certificate that only a message is made of, in ms. */
-const PATIENCE = 1_000;
+const CERTIFICATE_TIMEOUT = 1_000;
 
 /**
  * Fetches the certificate of a server that was refused, for the error's message: no runtime shows it to who refuses it, and Deno does
@@ -187,7 +187,7 @@ async function inspectCertificate(
     }
   };
   const inspected = inspect().catch(() => undefined); // the first error is the one to report
-  return await endsWithin(inspected, PATIENCE) ? await inspected : undefined;
+  return await endsWithin(inspected, CERTIFICATE_TIMEOUT) ? await inspected : undefined;
 }
 
 /**

@@ -5,12 +5,12 @@ import { FIRST_SLAB, SlabWriter } from "../slab_writer.ts";
 import { fieldLines } from "./request_head.ts";
 
 /** Enough for a piece of the size that most sources give, with its chunk's lines. Larger writes cost no less a byte. */
-const LARGEST_SLAB = 64 * 1024 + 256;
+const MAX_SLAB = 64 * 1024 + 256;
 
 /** Bytes of a body in memory from which on it is written in pieces, so that progress shows. */
 export const LARGE: number = 256 * 1024;
 
-const SOON = Promise.resolve();
+const RESOLVED = Promise.resolve();
 
 export interface BodyWriterEvents {
   /** The body could not be read to its end. The server waits for the rest. */
@@ -41,7 +41,7 @@ export class BodyWriter {
     this.#body = body;
     this.#events = events;
     this.#origin = origin;
-    this.#output = new SlabWriter(transport, LARGEST_SLAB);
+    this.#output = new SlabWriter(transport, MAX_SLAB);
     this.#left = body.length;
   }
 
@@ -49,7 +49,7 @@ export class BodyWriter {
   start(head: Uint8Array): void {
     if (head.length > FIRST_SLAB / 2) this.#transport.write(head);
     else this.#output.put(head, 0);
-    void SOON.then(this.#flushSoon);
+    void RESOLVED.then(this.#flushSoon);
     if (this.#body.bytes === undefined) this.#read();
     else this.#onPiece(this.#body.bytes);
   }

@@ -36,16 +36,16 @@ const KEEP_ALIVE_MARGIN = 1000;
 const FIRST_USE = 1000;
 
 /** The rest after a response, in ms, while others are used first: what a server sends behind it mostly comes at once. */
-const REST = 2;
+const IDLE_CHECK_TIME = 2;
 /** The rest after a body that was sent later than its response came: a server may close the connection once it has read that. */
-const LATE_REST = 100;
+const LATE_IDLE_CHECK_TIME = 100;
 
 /** Bytes of a body from which on it pays to receive several chunks as one. */
 const LARGE = 64 * 1024;
 
 const SPOKE = "sent something that nobody had asked for, or closed the connection, before the request was sent";
 const UNANSWERED = "closed the connection without an answer";
-const UNREAD = "closed the connection before it had the whole request";
+const REQUEST_UNREAD = "closed the connection before it had the whole request";
 const CUT = "closed the connection in the middle of its response";
 
 /** HTTP/1.1 over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9112} */
@@ -84,7 +84,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     this.#idle = new Timer(() => this.#finish(), { keepsAlive: false });
     queueMicrotask(() => this.#isNew = false);
     transport.attach(this);
-    transport.hold(false);
+    transport.keepProcess(false);
     this.#idle.start(Math.max(options.idleTimeout, FIRST_USE));
   }
 
@@ -112,7 +112,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     }
     if (this.#exchanges.push(exchange) === 1) {
       this.#idle.setDue(Infinity);
-      this.#transport.hold(true);
+      this.#transport.keepProcess(true);
       if (this.#isNew) this.#reader.expect(head.method);
       else this.#beginLook();
       this.#isNew = false;
@@ -152,7 +152,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     const isOver = exchange.isAnswered && !exchange.isSending;
     if (isOver) this.#exchanges.shift();
     exchange.tellSent();
-    if (isOver) this.#afterResponse(LATE_REST);
+    if (isOver) this.#afterResponse(LATE_IDLE_CHECK_TIME);
   }
 
   onEnd(): void {
@@ -228,7 +228,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     this.#afterResponse();
   }
 
-  #afterResponse(rest: number = REST): void {
+  #afterResponse(rest: number = IDLE_CHECK_TIME): void {
     if (this.#exchanges.length === 0) this.restsUntil = performance.now() + rest;
     if (this.#ended) return;
     if (this.#reusable) this.#goOn();
@@ -300,14 +300,14 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
 
   #rest(): void {
     this.#look = undefined;
-    this.#transport.hold(false);
+    this.#transport.keepProcess(false);
     this.#idle.start(this.#idleTimeout);
   }
 
   #stateInWords(): string {
     if (this.#look !== undefined) return SPOKE;
     const exchange: Http1Exchange | undefined = this.#exchanges[0];
-    if (exchange !== undefined && (exchange.isAnswered || !exchange.wholeRequestSent)) return UNREAD;
+    if (exchange !== undefined && (exchange.isAnswered || !exchange.wholeRequestSent)) return REQUEST_UNREAD;
     return this.#reader.begun ? CUT : UNANSWERED;
   }
 

@@ -13,8 +13,8 @@ export class ResponseFault extends Error {
 
 /** Returns the error for bytes that are not HTTP/1.1; its message shows the first of them. */
 export function malformed(what: string, found: string): ResponseFault {
-  const shown = found.length > 60 ? `${found.slice(0, 60)}…` : found;
-  return new ResponseFault("PROTOCOL_ERROR", `${what}: ${JSON.stringify(shown)}`);
+  const quoted = found.length > 60 ? `${found.slice(0, 60)}…` : found;
+  return new ResponseFault("PROTOCOL_ERROR", `${what}: ${JSON.stringify(quoted)}`);
 }
 
 const LF = 10;

@@ -63,7 +63,7 @@ export class ReceiveWindows {
 }
 
 /** The largest DATA frame that we send, in bytes: a larger one would keep other streams waiting. */
-const LARGEST_FRAME = 32_768;
+const MAX_FRAME_SIZE = 32_768;
 const NOTHING = new Uint8Array(0);
 
 export interface BodySenderEvents {
@@ -191,7 +191,7 @@ export class BodySender {
     const { piece } = stream;
     if (piece === undefined) return 0;
     const { maxFrameSize } = this.#peer;
-    return Math.min(piece.length - stream.pieceAt, stream.sendWindow, this.window, maxFrameSize, LARGEST_FRAME);
+    return Math.min(piece.length - stream.pieceAt, stream.sendWindow, this.window, maxFrameSize, MAX_FRAME_SIZE);
   }
 
   #send(stream: Http2Stream, size: number): void {

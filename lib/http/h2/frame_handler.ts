@@ -1,13 +1,13 @@
 import type { HeaderList, Transport } from "../connection.ts";
 import type { BodySender, ReceiveWindows } from "./flow_control.ts";
 import * as h2 from "./protocol.ts";
-import { countData, FieldBlock, type NoiseBudget, takeHead } from "./response_rules.ts";
+import { countData, FieldBlock, type FloodGuard, takeHead } from "./response_rules.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import type { FrameEvents, FrameReader } from "./frame_reader.ts";
 import { CompressionError } from "./hpack/huffman.ts";
 import { HpackDecoder } from "./hpack/decoder.ts";
 import type { PeerSettings } from "./settings.ts";
-import type { Liveness } from "./keep_alive.ts";
+import type { KeepAlive } from "./keep_alive.ts";
 import type { StreamEnds } from "./stream_ends.ts";
 import type { StreamTable } from "./http2_stream.ts";
 
@@ -24,8 +24,8 @@ interface SessionParts {
   readonly peer: PeerSettings;
   readonly windows: ReceiveWindows;
   readonly ends: StreamEnds;
-  readonly noise: NoiseBudget;
-  readonly liveness: Liveness;
+  readonly noise: FloodGuard;
+  readonly liveness: KeepAlive;
 }
 
 /** The handler of each frame from the server. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6} */
@@ -135,8 +135,8 @@ export class Incoming implements FrameEvents {
     }
     if (stream === undefined || stream.isAnswered) return this.#onClosedStream(id, h2.HEADERS, false);
     if (decoder.tooLarge) {
-      const words = "its header section is larger than maxHeaderSize allows";
-      return this.#parts.ends.reject(stream, h2.PROTOCOL_ERROR, words, true);
+      const message = "its header section is larger than maxHeaderSize allows";
+      return this.#parts.ends.reject(stream, h2.PROTOCOL_ERROR, message, true);
     }
     const wrong = decoder.malformed !== ""
       ? decoder.malformed

@@ -47,7 +47,7 @@ export class FrameReader {
 
   read(chunk: Uint8Array): void {
     const end = chunk.length;
-    let at = this.#left > 0 || this.#headerLength > 0 ? this.#goOn(chunk) : 0;
+    let at = this.#left > 0 || this.#headerLength > 0 ? this.#resume(chunk) : 0;
     while (end - at >= h2.FRAME_HEADER && !this.isStopped) {
       at = this.#readFrame(chunk, chunk, at, at + h2.FRAME_HEADER);
     }
@@ -56,7 +56,7 @@ export class FrameReader {
   }
 
   /** Goes on with what the last chunk left unfinished. @returns Where the rest of the chunk starts. */
-  #goOn(chunk: Uint8Array): number {
+  #resume(chunk: Uint8Array): number {
     let at = 0;
     if (this.#headerLength > 0) {
       const header = this.#header;
@@ -134,7 +134,7 @@ export class FrameReader {
 
   #refuseSize(type: number, length: number): never {
     const frame = `a ${h2.frameName(type)} frame of ${length} bytes`;
-    const words = `the server sent ${frame}, and the limit is ${this.#maxFrameSize}`;
-    throw new h2.ConnectionFault(h2.FRAME_SIZE_ERROR, words);
+    const message = `the server sent ${frame}, and the limit is ${this.#maxFrameSize}`;
+    throw new h2.ConnectionFault(h2.FRAME_SIZE_ERROR, message);
   }
 }

@@ -3,11 +3,11 @@ import { SlabWriter } from "../slab_writer.ts";
 import * as h2 from "./protocol.ts";
 
 /** Eight DATA frames of the usual size. */
-const LARGEST_SLAB = 8 * (16_384 + h2.FRAME_HEADER);
+const MAX_SLAB = 8 * (16_384 + h2.FRAME_HEADER);
 
 export class FrameWriter extends SlabWriter {
   constructor(transport: Transport) {
-    super(transport, LARGEST_SLAB);
+    super(transport, MAX_SLAB);
   }
 
   get added(): number {

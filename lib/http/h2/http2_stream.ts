@@ -15,7 +15,7 @@ export interface Http2Options extends Pick<ResolvedOptions, OfClients> {
 }
 
 /** Streams that are remembered; frames of those before are ignored, whichever side ended them. */
-const REMEMBERED = 1000;
+const MAX_CLOSED_STREAMS = 1000;
 
 /**
  * Streams that a reset ended: what a server sends on those that we reset may have been under way, and is ignored. On all others
@@ -30,7 +30,7 @@ export class ClosedStreams {
   /** Remembers a stream that the server reset; or, if not, that we did, or that the server never looked at. */
   add(id: number, isTheirs: boolean): void {
     this.#reset.set(id, isTheirs);
-    if (this.#reset.size <= REMEMBERED) return;
+    if (this.#reset.size <= MAX_CLOSED_STREAMS) return;
     const [oldest] = this.#reset.keys();
     this.#reset.delete(oldest!);
     this.#forgotten = Math.max(this.#forgotten, oldest!);
@@ -40,8 +40,8 @@ export class ClosedStreams {
   judge(id: number, type: number): boolean {
     const isTheirs = this.#reset.get(id);
     if (isTheirs === undefined && id > this.#forgotten) {
-      const words = `the server sent a ${frameName(type)} frame for stream ${id}, which it had ended`;
-      throw new ConnectionFault(STREAM_CLOSED, words);
+      const message = `the server sent a ${frameName(type)} frame for stream ${id}, which it had ended`;
+      throw new ConnectionFault(STREAM_CLOSED, message);
     }
     if (isTheirs === true) this.#reset.set(id, false);
     return isTheirs === true;

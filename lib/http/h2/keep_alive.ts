@@ -11,14 +11,14 @@ export interface LivenessEvents {
   onPingDue(value: number): void;
   onStale(): void;
   onIdle(): void;
-  /** It is time to {@link Liveness.prove}, if that is needed still. */
+  /** It is time to {@link KeepAlive.prove}, if that is needed still. */
   onProofDue(): void;
-  /** The server has shown that it read what was sent before {@link Liveness.prove}, or has read nothing for `pingTimeout`. */
+  /** The server has shown that it read what was sent before {@link KeepAlive.prove}, or has read nothing for `pingTimeout`. */
   onProof(hasCome: boolean): void;
 }
 
 /** Keep-alive of a session: PINGs while it is busy and the server is silent, and a timeout while it is idle. One timer is for both, and looks when it is due. */
-export class Liveness {
+export class KeepAlive {
   readonly #limits: Http2Options;
   readonly #events: LivenessEvents;
   #heardAt: number = performance.now();

@@ -94,16 +94,16 @@ export function protocolFault(message: string): ConnectionFault {
   return new ConnectionFault(PROTOCOL_ERROR, message);
 }
 
-function failure(code: HttpErrorCode, number: number, words: string, origin: string): HttpError {
-  return new HttpError(code, words, { origin, cause: new Http2ErrorCause(number, words) });
+function failure(code: HttpErrorCode, number: number, message: string, origin: string): HttpError {
+  return new HttpError(code, message, { origin, cause: new Http2ErrorCause(number, message) });
 }
 
 /** The server gave a request up (RST_STREAM), or refused it without acting on it. */
 export function resetError(origin: string, code: number, isUntouched: boolean): HttpError {
-  const words = isUntouched
+  const message = isUntouched
     ? `the server refused the request without acting on it (${errorName(code)})`
     : `the server gave the request up (${errorName(code)})`;
-  return failure(isUntouched ? "REFUSED" : "RESET", code, words, origin);
+  return failure(isUntouched ? "REFUSED" : "RESET", code, message, origin);
 }
 
 /** The server said in GOAWAY, with some debug data, that it has not looked at a request, and will not. */

@@ -5,7 +5,7 @@ import type { Http2Stream } from "./http2_stream.ts";
 import { ConnectionFault, ENHANCE_YOUR_CALM } from "./protocol.ts";
 
 /** More frames than this, and one for so many bytes of the limit, are no field block, but an attack. */
-const MOST_FRAMES = 64;
+const MAX_FRAMES = 64;
 const BYTES_OF_FRAME = 8192;
 const NOTHING = new Uint8Array(0);
 
@@ -21,7 +21,7 @@ export class FieldBlock {
   /** Makes an empty one, for one block after the other. Its limit is of compressed bytes. */
   constructor(limit: number) {
     this.#limit = limit;
-    this.#frameLimit = MOST_FRAMES + Math.ceil(limit / BYTES_OF_FRAME);
+    this.#frameLimit = MAX_FRAMES + Math.ceil(limit / BYTES_OF_FRAME);
   }
 
   begin(endsStream: boolean): void {
@@ -34,8 +34,8 @@ export class FieldBlock {
   add(chunk: Uint8Array, start: number, end: number): void {
     const length = this.length + end - start;
     if (length > this.#limit || ++this.#frames > this.#frameLimit) {
-      const words = `the server sent a field block of more than ${this.#limit} bytes or ${this.#frameLimit} frames`;
-      throw new ConnectionFault(ENHANCE_YOUR_CALM, words);
+      const message = `the server sent a field block of more than ${this.#limit} bytes or ${this.#frameLimit} frames`;
+      throw new ConnectionFault(ENHANCE_YOUR_CALM, message);
     }
     if (length > this.bytes.length) {
       const larger = new Uint8Array(Math.max(length, Math.min(this.bytes.length * 2, this.#limit)));
@@ -110,14 +110,14 @@ function missing(stream: Http2Stream): string {
 }
 
 /** The number of frames that lead to nothing which may come in a second beyond those that do. */
-const ALLOWED = 1000;
+const MAX_IDLE_FRAMES_PER_SECOND = 1000;
 /** The most credit that is saved up: a server may answer late, and all at once. */
-const SAVED = 20_000;
+const MAX_CREDIT = 20_000;
 /** The maximum number of answers that wait for a transport that takes nothing. */
-const ANSWERS = 1000;
+const MAX_PENDING_ACKS = 1000;
 
 /** Bounds the work that a server can cause without any progress, as by PINGs, empty DATA and resets. What moves requests on earns the session more of it. */
-export class NoiseBudget {
+export class FloodGuard {
   #noise = 0;
   #answers = 0;
   #unreturned = 0;
@@ -125,7 +125,7 @@ export class NoiseBudget {
 
   /** Counts a frame that leads to nothing. @throws {ConnectionFault} if there were too many. */
   count(): void {
-    if (++this.#noise <= ALLOWED) return;
+    if (++this.#noise <= MAX_IDLE_FRAMES_PER_SECOND) return;
     // The clock is read only here.
     const now = performance.now();
     if (now - this.#since < 1000) {
@@ -136,7 +136,7 @@ export class NoiseBudget {
   }
 
   earn(frames: number): void {
-    this.#noise = Math.max(this.#noise - frames, -SAVED);
+    this.#noise = Math.max(this.#noise - frames, -MAX_CREDIT);
   }
 
   /** Counts DATA that was sent, which the server gives back twice: for its stream, and for the connection. */
@@ -157,8 +157,8 @@ export class NoiseBudget {
   countAnswer(isFull: boolean): void {
     this.count();
     this.#answers = isFull ? this.#answers + 1 : 0;
-    if (this.#answers <= ANSWERS) return;
-    const words = `the server does not read the answers that it asks for: ${ANSWERS} wait`;
-    throw new ConnectionFault(ENHANCE_YOUR_CALM, words);
+    if (this.#answers <= MAX_PENDING_ACKS) return;
+    const message = `the server does not read the answers that it asks for: ${MAX_PENDING_ACKS} wait`;
+    throw new ConnectionFault(ENHANCE_YOUR_CALM, message);
   }
 }

@@ -20,17 +20,17 @@ import { FrameReader } from "./frame_reader.ts";
 import { HpackEncoder } from "./hpack/encoder.ts";
 import { type Http2Options, Http2Stream, type StreamOwner, StreamTable } from "./http2_stream.ts";
 import { Incoming, type IncomingEvents } from "./frame_handler.ts";
-import { Liveness, type LivenessEvents } from "./keep_alive.ts";
-import { NoiseBudget } from "./response_rules.ts";
+import { KeepAlive, type LivenessEvents } from "./keep_alive.ts";
+import { FloodGuard } from "./response_rules.ts";
 import { StreamEnds } from "./stream_ends.ts";
 import { afterPoll } from "../../runtime/mod.ts";
 import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
 
 /** The first bytes of every HTTP/2 connection, from the client. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-const SOON = Promise.resolve();
+const RESOLVED = Promise.resolve();
 /** The time that a server has to close its side after the client closed its own, in ms. */
-const LINGER = 1000;
+const CLOSE_TIMEOUT = 1000;
 const UNREAD = ": it may not have read the last of what was sent";
 
 /** HTTP/2 with prior knowledge over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9113} */
@@ -47,8 +47,8 @@ export class Session
   readonly #peer = new PeerSettings();
   readonly #windows: ReceiveWindows;
   readonly #sender: BodySender;
-  readonly #noise = new NoiseBudget();
-  readonly #liveness: Liveness;
+  readonly #noise = new FloodGuard();
+  readonly #liveness: KeepAlive;
   readonly #turn = (): void => this.#endTurn();
   #limit: number;
   readonly #ends: StreamEnds;
@@ -81,7 +81,7 @@ export class Session
     const windows = this.#windows = new ReceiveWindows(output, streamWindow);
     const sender = this.#sender = new BodySender(transport, output, peer, origin, this);
     const ends = this.#ends = new StreamEnds(streams, output, sender, origin);
-    const liveness = this.#liveness = new Liveness(options, this);
+    const liveness = this.#liveness = new KeepAlive(options, this);
     const parts = { transport, streams, output, sender, peer, windows, ends, noise: this.#noise, liveness };
     const incoming = new Incoming(this, parts, maxHeaderSize);
     this.#reader = incoming.reader = new FrameReader(incoming, OUR_FRAME_SIZE);
@@ -169,7 +169,7 @@ export class Session
   onEnd(): void {
     if (!this.#isEndHere && this.#output.waiting === 0 && this.#ends.isAllAnswered) {
       this.#isEndNear = true;
-      this.#lingering.start(LINGER);
+      this.#lingering.start(CLOSE_TIMEOUT);
       return this.#transport.end(); // which tells whether the system takes the rest of what was written
     }
     this.#lose(undefined);
@@ -262,7 +262,7 @@ export class Session
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    SOON.then(this.#turn); // not queueMicrotask(), which makes an AsyncResource on Node
+    RESOLVED.then(this.#turn); // not queueMicrotask(), which makes an AsyncResource on Node
   }
 
   /** Tells the owner what is new, and sends what has come together. */
@@ -294,13 +294,13 @@ export class Session
   #enterIdle(): void {
     this.#isIdle = true;
     this.#output.shrink();
-    this.#transport.hold(false);
+    this.#transport.keepProcess(false);
     this.#liveness.onIdle();
   }
 
   #leaveIdle(): void {
     this.#isIdle = false;
-    this.#transport.hold(true);
+    this.#transport.keepProcess(true);
     this.#liveness.onBusy();
   }
 
@@ -320,8 +320,8 @@ export class Session
     this.#output.flush();
     // The server closes its side first: its socket should not see a reset instead of our last frames.
     this.#transport.end();
-    this.#transport.hold(true);
-    this.#lingering.start(LINGER);
+    this.#transport.keepProcess(true);
+    this.#lingering.start(CLOSE_TIMEOUT);
     if (this.#proof === "overdue") this.#error ??= this.#stale(UNREAD);
   }
 

@@ -31,8 +31,8 @@ export class PeerSettings {
   /** Takes a SETTINGS frame's payload. @throws {ConnectionFault} if a value is out of range. */
   read(chunk: Uint8Array, start: number, end: number): void {
     if ((end - start) % 6 !== 0) {
-      const words = `the server sent SETTINGS of ${end - start} bytes, no multiple of 6`;
-      throw new h2.ConnectionFault(h2.FRAME_SIZE_ERROR, words);
+      const message = `the server sent SETTINGS of ${end - start} bytes, no multiple of 6`;
+      throw new h2.ConnectionFault(h2.FRAME_SIZE_ERROR, message);
     }
     for (let at = start; at < end; at += 6) {
       this.#set((chunk[at] << 8) | chunk[at + 1], h2.readNumber(chunk, at + 2) >>> 0);

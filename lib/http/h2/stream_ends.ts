@@ -30,8 +30,8 @@ export class StreamEnds {
     if (stream.isOver && stream.body !== undefined) {
       // The server does not want the rest of the body, and must not take what it has for all of it (RFC 9113 section 8.1).
       this.#reset(stream, h2.CANCEL);
-      const words = "the response ended before the request's body did";
-      stream.body.cancel(new HttpError("RESET", words, { origin: this.#origin }));
+      const message = "the response ended before the request's body did";
+      stream.body.cancel(new HttpError("RESET", message, { origin: this.#origin }));
     }
     stream.handler.onEnd(trailers, stream.isAnswered);
   }

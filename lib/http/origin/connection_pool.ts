@@ -102,12 +102,12 @@ export class PooledConnection implements ConnectionOwner {
   }
 
   /** A request waits for its response, or for more of it: only then does the connection keep the process alive. */
-  hold(): void {
-    if (this.#awaited++ === 0) this.transport.hold(true);
+  keepProcess(): void {
+    if (this.#awaited++ === 0) this.transport.keepProcess(true);
   }
 
   release(): void {
-    if (--this.#awaited === 0) this.transport.hold(false);
+    if (--this.#awaited === 0) this.transport.keepProcess(false);
   }
 
   onFree(): void {
@@ -125,7 +125,7 @@ export class PooledConnection implements ConnectionOwner {
 }
 
 /** The resting connections from which none is opened for a request that may be repeated: the first is soon free. */
-const MOST_RESTING = 8;
+const MAX_RESTING = 8;
 
 export class ConnectionSet {
   readonly #all = new Set<PooledConnection>();
@@ -184,7 +184,7 @@ export class ConnectionSet {
       if (resting === undefined || restsUntil < resting.connection.restsUntil!) resting = pooled;
       count++;
     }
-    if (!mayOpen || (request.pipelinable && count >= MOST_RESTING)) return resting;
+    if (!mayOpen || (request.pipelinable && count >= MAX_RESTING)) return resting;
     this.restsUntil = resting?.connection.restsUntil ?? 0;
     return undefined;
   }

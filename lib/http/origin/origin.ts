@@ -30,10 +30,10 @@ export function originKey({ origin, proxy, redirect }: Pick<Target, "origin" | "
 }
 
 /** The time limit of opening a connection while others are busy if connections have no timeout, in ms. */
-const PATIENCE = 10_000;
+const MAX_CONNECT_RETRY_TIME = 10_000;
 /** The first pause between these attempts, in ms; all that have passed so far make the next. */
 const FIRST_PAUSE = 50;
-const LONGEST_PAUSE = 2000;
+const MAX_RETRY_DELAY = 2000;
 
 /**
  * The connections to one origin, and the requests that wait for them.
@@ -265,8 +265,8 @@ export class Origin implements ConnectionPool {
     const now = performance.now();
     this.#missedSince ||= now;
     const passed = now - this.#missedSince;
-    if (passed > (this.#host.options.connectTimeout || PATIENCE)) return false;
-    this.#pause.start(Math.min(LONGEST_PAUSE, FIRST_PAUSE + passed));
+    if (passed > (this.#host.options.connectTimeout || MAX_CONNECT_RETRY_TIME)) return false;
+    this.#pause.start(Math.min(MAX_RETRY_DELAY, FIRST_PAUSE + passed));
     return true;
   }
 

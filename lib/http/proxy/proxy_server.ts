@@ -9,7 +9,7 @@ const defaultPorts: Readonly<Record<string, number>> = {
 };
 
 /** RFC 1929 has a byte for their lengths. */
-const LONGEST_OF_SOCKS = 255;
+const MAX_SOCKS_FIELD = 255;
 
 /** A proxy: where it is, what it speaks and, in private fields so that nothing prints them, the credentials it is shown. */
 export class ProxyServer {
@@ -71,7 +71,7 @@ export class ProxyServer {
       throw new TypeError(`${what} has a user name with a colon, which Basic authentication cannot send`);
     }
     const longest = Math.max(this.#user.length, this.#password.length);
-    if (this.protocol === "socks5" && longest > LONGEST_OF_SOCKS) {
+    if (this.protocol === "socks5" && longest > MAX_SOCKS_FIELD) {
       throw new TypeError(`${what} has a user name or password of more than 255 bytes, which SOCKS5 cannot send`);
     }
   }

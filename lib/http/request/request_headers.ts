@@ -10,7 +10,7 @@ const OUTER_SPACE = /^[ \t\n\r]+|(?<![ \t\n\r])[ \t\n\r]+$/g;
 
 /** Names that were checked, in lower case, by what was given. */
 const known = new Map<string, string>();
-const MOST_KNOWN = 1024;
+const MAX_CACHED_NAMES = 1024;
 const OF_CONNECTIONS: ReadonlySet<string> = new Set(["keep-alive", "proxy-connection", "upgrade", "http2-settings"]);
 
 export class HeaderReader {
@@ -139,7 +139,7 @@ function newName(given: string): string {
     const message = `The header name ${JSON.stringify(text)} is no token: use letters, digits and hyphens`;
     throw new HttpError("INVALID_HEADER", message);
   }
-  if (known.size >= MOST_KNOWN) known.clear();
+  if (known.size >= MAX_CACHED_NAMES) known.clear();
   const name = text.toLowerCase();
   known.set(text, name);
   return name;

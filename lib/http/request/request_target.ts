@@ -51,7 +51,7 @@ const badPorts: ReadonlySet<string> = new Set(
 );
 
 const PLACES = 256;
-const LONGEST_KEPT = 512;
+const MAX_CACHED_LENGTH = 512;
 
 export function targetOf(text: string): RequestTarget {
   const { length } = text;
@@ -59,7 +59,7 @@ export function targetOf(text: string): RequestTarget {
   const found = places[place];
   if (found !== undefined && found.text === text) return found.target;
   const target = targetOfUrl(parse(text));
-  if (length <= LONGEST_KEPT) places[place] = { text, target };
+  if (length <= MAX_CACHED_LENGTH) places[place] = { text, target };
   return target;
 }
 

@@ -2,10 +2,10 @@ import { Buffer } from "node:buffer";
 import { makeYoungObjects } from "../../runtime/mod.ts";
 
 /** The number of chunks that are kept as they came: most bodies have no more. */
-const MOST_VIEWS = 4;
+const MAX_VIEWS = 4;
 /** The most bytes of a block, unless one chunk has more. */
-const MOST_BLOCK = 16 * 1024;
-const LEAST_BLOCK = 4 * 1024;
+const MAX_BLOCK = 16 * 1024;
+const MIN_BLOCK = 4 * 1024;
 
 /** The placeholder for a piece that was taken. */
 const EMPTY = new Uint8Array();
@@ -37,7 +37,7 @@ export class ByteQueue {
   /** Appends an immutable view; `isOwn`: {@link takeOwn} may give its memory away. */
   push(chunk: Uint8Array, isOwn: boolean = false): void {
     if (this.#length === 0) this.#areViews = true;
-    if (this.#areViews && this.#pieces.length < MOST_VIEWS) {
+    if (this.#areViews && this.#pieces.length < MAX_VIEWS) {
       this.#pieces.push(chunk);
       if (isOwn) (this.#own ??= new Set()).add(chunk);
     } else {
@@ -162,7 +162,7 @@ export class ByteQueue {
 
   /** Begins a block, the larger the more is there already. */
   #begin(chunk: Uint8Array): void {
-    const size = Math.min(Math.max(2 * this.#length, LEAST_BLOCK), MOST_BLOCK);
+    const size = Math.min(Math.max(2 * this.#length, MIN_BLOCK), MAX_BLOCK);
     if (chunk.length >= size) return void this.#pieces.push(copyOf(chunk));
     this.#tail = freshBytes(size);
     this.#tail.set(chunk);

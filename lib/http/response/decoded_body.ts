@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
 import { counted, inTurn, isTurnOver } from "../../codecs/internal.ts";
-import { contentCodings, ContentDecoder, MOST_INPUT, type UndoableCoding } from "../../semantics/mod.ts";
+import { contentCodings, ContentDecoder, MAX_INPUT, type UndoableCoding } from "../../semantics/mod.ts";
 import type { HeaderList, ResponseHead } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
@@ -53,7 +53,7 @@ function withoutFragment({ href }: URL): string {
 }
 
 /** A relay from one body to another, driven by demand: it takes from `source` when a consumer wants bytes of `body`. */
-abstract class BodyRelay implements BodyConsumer, BodyControl {
+abstract class BodyTransform implements BodyConsumer, BodyControl {
   protected readonly source: ResponseBody;
   readonly body: ResponseBody = new ResponseBody(this);
   #isWanted = false;
@@ -179,7 +179,7 @@ export function strongestDigests(integrity: string): Digests | undefined {
   return best < 0 ? undefined : { algorithm: algorithms[best] as Algorithm, values };
 }
 
-class VerifyingRelay extends BodyRelay {
+class VerifyingRelay extends BodyTransform {
   readonly #digests: Digests;
   readonly #origin: string;
   readonly #hash: Hash;
@@ -210,7 +210,7 @@ class VerifyingRelay extends BodyRelay {
 }
 
 /** The most codings one upon the other; each takes its share of memory. */
-const MOST_CODINGS = 5;
+const MAX_CODINGS = 5;
 
 /** The buffer that all decoders write to; its bytes are copied before another decoder has its turn. */
 const target = new Uint8Array(64 * 1024);
@@ -223,15 +223,15 @@ const target = new Uint8Array(64 * 1024);
 export function decodedBody(body: ResponseBody, contentEncoding: string, origin: string): ResponseBody {
   const found = contentCodings(contentEncoding);
   if (found.length === 0 || !found.every((coding) => typeof coding === "string")) return body;
-  if (found.length > MOST_CODINGS) {
-    const message = `The response has ${found.length} content codings, and at most ${MOST_CODINGS} are undone`;
+  if (found.length > MAX_CODINGS) {
+    const message = `The response has ${found.length} content codings, and at most ${MAX_CODINGS} are undone`;
     body.cancel(new HttpError("DECODING_FAILED", message, { origin }));
     return body;
   }
   return found.reduceRight<ResponseBody>((layer, coding) => new DecodingRelay(layer, coding, origin).body, body);
 }
 
-class DecodingRelay extends BodyRelay {
+class DecodingRelay extends BodyTransform {
   readonly #coding: UndoableCoding;
   readonly #origin: string;
   #first: Uint8Array | undefined = undefined;
@@ -281,7 +281,7 @@ class DecodingRelay extends BodyRelay {
 
   /** Opens the decoder at the first byte, which shows the kind of deflate; an empty body is empty in every coding. */
   #open(): boolean {
-    const first = this.source.take(MOST_INPUT);
+    const first = this.source.take(MAX_INPUT);
     if (first === undefined) return this.askMore();
     this.#first = first;
     this.#isBusy = true;
@@ -301,7 +301,7 @@ class DecodingRelay extends BodyRelay {
   }
 
   #feed(decoder: ContentDecoder): boolean {
-    const chunk = this.#first ?? this.source.take(MOST_INPUT);
+    const chunk = this.#first ?? this.source.take(MAX_INPUT);
     this.#first = undefined;
     if (chunk !== undefined) {
       decoder.write(chunk);

@@ -75,7 +75,7 @@ export class ResponseBody {
     this.#room -= chunk.length;
     if (this.#room < 0) return this.cancel(this.#tooLarge!());
     this.#chunks.push(chunk, isOwn);
-    this.#tell();
+    this.#report();
   }
 
   /** Nothing more comes but the trailers. Does nothing after the end. */
@@ -148,7 +148,7 @@ export class ResponseBody {
     this.#consumer = consumer;
     this.heed();
     if (this.#chunks.length === 0 && this.#end === undefined) this.#control.wanted?.();
-    else this.#tell();
+    else this.#report();
   }
 
   /** Is told of the end, also if it does not wait then. */
@@ -191,7 +191,7 @@ export class ResponseBody {
   #finish(end: BodyEnd): void {
     this.#end = end;
     this.#control = this.#control.ended?.() ?? this.#control;
-    this.#tell();
+    this.#report();
     this.#watcher?.onReady();
     this.#watcher = undefined;
     this.#settleTrailers();
@@ -206,7 +206,7 @@ export class ResponseBody {
     else if (end !== undefined) this.#trailers?.reject(end.reason);
   }
 
-  #tell(): void {
+  #report(): void {
     const consumer = this.#consumer;
     if (consumer === undefined) return;
     this.#consumer = undefined;

@@ -33,7 +33,7 @@ export interface CacheReport {
 type Action = "read" | "write" | "clear";
 
 /** The number of failures of a kind after which the cache is unused: each may take as long as a deadline. */
-const MOST_FAILURES = 8;
+const MAX_FAILURES = 8;
 
 /** The cache of a run. Its failures are reported, but fail no variant. */
 export class Cache {
@@ -77,7 +77,7 @@ export class Cache {
   }
 
   async #attempt<T>(action: Action, attempt: () => Promise<T>): Promise<T | undefined> {
-    if (this.#failures[action] >= MOST_FAILURES) return undefined;
+    if (this.#failures[action] >= MAX_FAILURES) return undefined;
     try {
       return await attempt();
     } catch (error) {

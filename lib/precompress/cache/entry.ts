@@ -5,7 +5,7 @@ import type { Job } from "../job.ts";
 import { codecOf } from "../formats.ts";
 
 /** The version of how variants are made. It changes with their bytes, so that earlier entries are not found. */
-const RECIPE = 1;
+const FORMAT_VERSION = 1;
 
 /** The bytes behind those of the variant in an entry: its key, size and hash. */
 export const TRAILER_SIZE = 88;
@@ -23,7 +23,7 @@ export interface Trailer {
 export function keyOf({ format, level, dictionarySha256, sha256: content, size }: Job): string {
   const codec = codecOf(format);
   const parts = {
-    recipe: RECIPE,
+    recipe: FORMAT_VERSION,
     content,
     size,
     format: codec,

@@ -7,7 +7,7 @@ import { codecOf } from "../formats.ts";
 import { keyOf, largestVariant, type Trailer, TRAILER_SIZE, trailerIn } from "./entry.ts";
 
 /** Bytes read at a time. */
-const PIECE = 256 * 1024;
+const CHUNK_SIZE = 256 * 1024;
 
 /**
  * Writes the variant of `job` from its entry in the cache, in constant memory: it is read twice, to be verified and
@@ -72,7 +72,7 @@ async function verified(
 /** Yields the first `size` bytes of a file in pieces, each in a buffer of its own. */
 async function* piecesOf(file: FileHandle, size: number, signal: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (let position = 0; position < size;) {
-    const buffer = new Uint8Array(Math.min(PIECE, size - position));
+    const buffer = new Uint8Array(Math.min(CHUNK_SIZE, size - position));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
     signal.throwIfAborted();
     if (bytesRead === 0) return;

@@ -27,7 +27,7 @@ export type Pause = () => Promise<void>;
  * everywhere. Greedy, as COVER: a gram counts as often as other pages have it, unless a piece before holds it.
  * See https://doi.org/10.1145/2882903.2915229.
  */
-export async function coverOf(
+export async function selectSegments(
   pages: readonly Uint8Array[],
   most: number,
   ranking: Ranking,

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { compressSync, ready } from "../../codecs/mod.ts";
 import { LARGE_FILE, sha256 } from "../content.ts";
 import type { FoundFile } from "../walk.ts";
-import { coverOf, joinedPieces, type Pause } from "./cover.ts";
+import { joinedPieces, type Pause, selectSegments } from "./cover.ts";
 
 /** The maximum numbers of pages and of bytes that make a dictionary: more take longer, and hardly improve it. */
-const MOST_PAGES = 1024;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_PAGES = 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 /** The maximum bytes of a page that are used. */
-const LONGEST_PAGE = 256 * 1024;
+const MAX_PAGE_SIZE = 256 * 1024;
 /** The number of pages that dictionaries are tried on, apart from those they are made of, if there are enough. */
 const TRIED_PAGES = 192;
 
@@ -40,7 +40,7 @@ export async function samplePages(folder: string, pages: readonly FoundFile[], p
     if (contents.length - made >= TRIED_PAGES) break;
     const content = await readFile(join(folder, path)).then(beginningOf, () => undefined);
     if (content === undefined) continue; // the later compression of the file reports the failure
-    if (made === contents.length && made < MOST_PAGES && bytes + content.length <= MOST_BYTES) {
+    if (made === contents.length && made < MAX_PAGES && bytes + content.length <= MAX_BYTES) {
       made++;
       bytes += content.length;
     }
@@ -57,7 +57,7 @@ export async function samplePages(folder: string, pages: readonly FoundFile[], p
 }
 
 function beginningOf(page: Uint8Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(page.subarray(0, LONGEST_PAGE)); // a copy: the rest is not held
+  return new Uint8Array(page.subarray(0, MAX_PAGE_SIZE)); // a copy: the rest is not held
 }
 
 /** The sizes that are tried, in bytes: a quarter to a third larger each time. */
@@ -112,7 +112,7 @@ export class Trial {
   async best(sample: readonly Uint8Array[], pause: Pause): Promise<Uint8Array<ArrayBuffer> | undefined> {
     let best: { bytes: Uint8Array<ArrayBuffer> | undefined; gain: number } = { bytes: undefined, gain: 0 };
     for (const ranking of ["value", "density"] as const) {
-      const pieces = await coverOf(sample, SIZES.at(-1)!, ranking, pause);
+      const pieces = await selectSegments(sample, SIZES.at(-1)!, ranking, pause);
       let last = 0;
       for (const size of SIZES) {
         const bytes = joinedPieces(pieces, size);

@@ -5,7 +5,7 @@ import { removeTemporary } from "../../files/internal.ts";
 import { temporaryPath } from "../../files/mod.ts";
 import { TurnSlicer } from "../../timers/mod.ts";
 import { sha256 } from "../content.ts";
-import type { Context, Ledger } from "../context.ts";
+import type { Context, RunLog } from "../context.ts";
 import { openTemporary } from "../job.ts";
 import { readManifest } from "../manifest.ts";
 import { planVariant } from "../plan_file.ts";
@@ -138,7 +138,7 @@ async function planDictionary(
   return true;
 }
 
-function inTheWay(path: string, ledger: Ledger): false {
+function inTheWay(path: string, ledger: RunLog): false {
   ledger.fail(path, new Error("it is in the way of the dictionary of the site: remove it and run again"));
   return false;
 }

@@ -50,7 +50,7 @@ function worstRatio(largest: number, smallest: number, sum: number, side: number
 }
 
 /** The most files to draw: more are too small to be seen. */
-const MOST = 400;
+const MAX_RECTANGLES = 400;
 /** The height of a group's name, in pixels. */
 const HEAD = 20;
 
@@ -82,7 +82,9 @@ export class Treemap {
     reveal: (file: ShownFile) => void,
   ) {
     [this.#place, this.#status, this.#words, this.#reveal] = [place, status, words, reveal];
-    const shown = new Set(files.toSorted((a, b) => b.size - a.size).slice(0, MOST).filter(({ size }) => size > 0));
+    const shown = new Set(
+      files.toSorted((a, b) => b.size - a.size).slice(0, MAX_RECTANGLES).filter(({ size }) => size > 0),
+    );
     this.#groups = words.types.map((_, type) => {
       const all = files.filter((file) => file.type === type);
       const drawn = all.filter((file) => shown.has(file)).sort((a, b) => b.size - a.size);

@@ -4,7 +4,7 @@ import { grouped, html, type Markup, percent, saving, signed, signedBytes, visib
 import type { SiteReport, Update } from "../site_report.ts";
 
 /** The most files to list: the manifests have all. */
-const MOST = 40;
+const MAX_ROWS = 40;
 /** Files that differ from before, those that differ most first. */
 export function changesSection({ changes, updates }: SiteReport): Markup | undefined {
   if (!changes) return undefined;
@@ -24,8 +24,8 @@ export function changesSection({ changes, updates }: SiteReport): Markup | undef
       }${share}).`
   }</p>
 ${updates.length > 0 ? updatesTable(updates) : undefined}
-${all.length > 0 ? table(all.slice(0, MOST)) : undefined}
-${all.length > MOST ? html`<p class="fine">and ${grouped(all.length - MOST)} others</p>` : undefined}
+${all.length > 0 ? table(all.slice(0, MAX_ROWS)) : undefined}
+${all.length > MAX_ROWS ? html`<p class="fine">and ${grouped(all.length - MAX_ROWS)} others</p>` : undefined}
 </section>`;
 }
 

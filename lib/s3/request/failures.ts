@@ -1,18 +1,18 @@
 import { parseHTTPDate } from "../../semantics/mod.ts";
 import { S3Error, type S3ErrorCode } from "../s3_error.ts";
-import type { Answered } from "./xml.ts";
+import type { XmlResponse } from "./xml.ts";
 
-const LONGEST_PAUSE = 20_000;
+const MAX_RETRY_DELAY = 20_000;
 /** The longest pause before the first attempt that is made again, in ms. */
 const FIRST_PAUSE = 100;
-const LONGEST_TEXT = 300;
+const MAX_TEXT_LENGTH = 300;
 /** Codes of stores, and names of regions. */
 const NAME = /^[\w.-]{1,100}$/;
 /** Characters that logs and terminals take for something else than text. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** Codes of failures that pass, whatever status they come with. */
-const PASSING: ReadonlySet<string> = new Set([
+const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   "BadDigest",
   "CHECKSUM_MISMATCH",
   "CONNECTION_FAILED",
@@ -29,9 +29,9 @@ const PASSING: ReadonlySet<string> = new Set([
   "XAmzContentSHA256Mismatch",
 ]);
 const EXPIRIES: ReadonlySet<string> = new Set(["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"]);
-const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 /** Codes of an `HttpClient`'s errors that no other attempt changes. */
-const LASTING = /^(?:CERTIFICATE|CLIENT_CLOSED|INVALID|PROXY)/;
+const PERMANENT_CODES = /^(?:CERTIFICATE|CLIENT_CLOSED|INVALID|PROXY)/;
 
 export interface Subject {
   readonly action: string;
@@ -44,8 +44,8 @@ const askedPauses = new WeakMap<S3Error, number>();
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof S3Error)) return false;
   const { code } = (error.cause ?? {}) as { code?: unknown };
-  if (error.code === "CONNECTION_FAILED" && typeof code === "string" && LASTING.test(code)) return false;
-  return PASSING.has(error.code) || (error.status !== undefined && PASSING_STATUSES.has(error.status));
+  if (error.code === "CONNECTION_FAILED" && typeof code === "string" && PERMANENT_CODES.test(code)) return false;
+  return TRANSIENT_CODES.has(error.code) || (error.status !== undefined && TRANSIENT_STATUSES.has(error.status));
 }
 
 export function isExpiry(error: unknown): boolean {
@@ -60,10 +60,10 @@ export function isMissing(error: unknown): boolean {
 /** Returns the pause before another attempt in ms: random, so that clients that failed together don't retry together. */
 export function pauseBefore(attempt: number, error: unknown): number {
   const asked = error instanceof S3Error ? askedPauses.get(error) ?? 0 : 0;
-  return asked + Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** attempt);
+  return asked + Math.random() * Math.min(MAX_RETRY_DELAY, FIRST_PAUSE * 2 ** attempt);
 }
 
-export function answeredFailure(subject: Subject, response: Response, document: Answered | undefined): S3Error {
+export function answeredFailure(subject: Subject, response: Response, document: XmlResponse | undefined): S3Error {
   const { status, headers } = response;
   const isError = document?.name === "Error";
   const told = isError ? document.text("Code") : undefined;
@@ -81,7 +81,7 @@ export function answeredFailure(subject: Subject, response: Response, document: 
 
 /** Returns a text from a store in a form that fits into a message. */
 function plain(text: string | undefined): string | undefined {
-  return text?.slice(0, LONGEST_TEXT).replace(CONTROLS, " ");
+  return text?.slice(0, MAX_TEXT_LENGTH).replace(CONTROLS, " ");
 }
 
 /** Names for answers without a document, as those to HEAD are. */
@@ -103,7 +103,7 @@ const codes: Readonly<Record<number, string>> = {
 function retryAfter(field: string | null): number {
   if (field === null) return 0;
   const ms = /^\d+$/.test(field) ? Number(field) * 1000 : (parseHTTPDate(field) ?? 0) - Date.now();
-  return Math.min(LONGEST_PAUSE, Math.max(0, ms));
+  return Math.min(MAX_RETRY_DELAY, Math.max(0, ms));
 }
 
 /** The failure of a request without an answer, or with half of one. */

@@ -5,7 +5,7 @@ import { conditionsOf, fieldsOf, type S3Object, type S3PutOptions, type S3Stored
 import { brokenFailure, isMissing } from "./failures.ts";
 import { bytesBody, encoded, type SentBody, SHA256_FIELD } from "./signed_request.ts";
 import type { ReadAnswer, Store, StoreAnswer, StoreRequest } from "./store.ts";
-import { type Answered, escaped, naturalNumber } from "./xml.ts";
+import { escaped, naturalNumber, type XmlResponse } from "./xml.ts";
 
 type Query = Readonly<Record<string, string>>;
 
@@ -18,9 +18,9 @@ interface PagedList<T> {
   readonly limit?: number;
   readonly signal: AbortSignal | undefined;
   /** The entries of a page. Throws if one lacks what it must have. */
-  entries(page: Answered): T[];
+  entries(page: XmlResponse): T[];
   /** The query for the page behind one that is not the last. Throws if that does not tell it. */
-  next(page: Answered): Query;
+  next(page: XmlResponse): Query;
 }
 
 /** Reads a list to its end. @throws {S3Error} `MALFORMED_RESPONSE` also if a store names a page twice. */
@@ -59,7 +59,7 @@ export async function* pagesOf<T>(store: Store, list: PagedList<T>): AsyncGenera
 }
 
 /** Decodes keys of a listing: not every store encodes them when asked to. */
-export function decoderOf(page: Answered): (key: string) => string {
+export function decoderOf(page: XmlResponse): (key: string) => string {
   if (page.text("EncodingType") !== "url") return (key) => key;
   return (key) => decodeURIComponent(key.replaceAll("+", " "));
 }
@@ -191,12 +191,12 @@ export async function deleteObject(
   }
 }
 
-const MOST_KEYS = 1000;
+const MAX_KEYS = 1000;
 
 /** Removes objects that are there, many by one request, or, where a store does not know that, each by its own. */
 export async function deleteObjects(store: Store, keys: readonly string[]): Promise<void> {
-  for (let start = 0; start < keys.length; start += MOST_KEYS) {
-    const some = keys.slice(start, start + MOST_KEYS);
+  for (let start = 0; start < keys.length; start += MAX_KEYS) {
+    const some = keys.slice(start, start + MAX_KEYS);
     const list = some.map((key) => `<Object><Key>${escaped(key)}</Key></Object>`).join("");
     const bytes = new TextEncoder().encode(`<Delete><Quiet>true</Quiet>${list}</Delete>`);
     const body = bytesBody(bytes);
@@ -231,7 +231,7 @@ export function listObjects(
       ...(prefix !== "" && { prefix }),
       ...(delimiter && { delimiter }),
       ...(startAfter && { "start-after": startAfter }),
-      ...(limit < MOST_KEYS && { "max-keys": String(limit) }),
+      ...(limit < MAX_KEYS && { "max-keys": String(limit) }),
     },
     document: "ListBucketResult",
     limit,

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 const LEFT = /[!'()*]/g;
 /** A slash beside a part that URLs would leave out: they resolve `.` and `..`, which are names like others in keys. */
 const SLASH_AT_DOTS = /\/(?=\.{1,2}(?:\/|$))|(?<=(?:^|\/)\.{1,2})\//g;
-const LONGEST = 1024;
+const MAX_KEY_BYTES = 1024;
 
 /** The path of an object's URL below its bucket's; a slash beside `.` or `..` is encoded, so that no URL parser resolves them. */
 export function objectPath(key: string): string {
@@ -20,7 +20,7 @@ function faultOf(key: string): string | undefined {
   if (key === "." || key === "..") return "URLs cannot name it";
   if (key.includes("\0")) return "it has a zero byte";
   if (!key.isWellFormed()) return "it is no Unicode text";
-  if (new TextEncoder().encode(key).length > LONGEST) return `it has more than ${LONGEST} bytes`;
+  if (new TextEncoder().encode(key).length > MAX_KEY_BYTES) return `it has more than ${MAX_KEY_BYTES} bytes`;
   return undefined;
 }
 

@@ -15,7 +15,7 @@ import {
 import { S3Error } from "../s3_error.ts";
 import { EMPTY_SHA256, encoded, objectPath, type SentBody } from "./signed_request.ts";
 import { answeredFailure, brokenFailure, isExpiry, isPassing, pauseBefore, type Subject } from "./failures.ts";
-import { type Answered, parseAnswer } from "./xml.ts";
+import { parseAnswer, type XmlResponse } from "./xml.ts";
 
 /** The bytes of a body that extend the time of an attempt by a second. */
 const SLOWEST = 128 * 1024;
@@ -24,8 +24,8 @@ const SLOW = 10;
 /** The factor, over the time for the head, until a response other than an object must be complete. */
 const SLOWEST_ANSWER = 10;
 /** The most bytes of such a response: 1000 keys in XML have 4 MB at most. */
-const LONGEST_ANSWER = 16 * 2 ** 20;
-const LONGEST_FAILURE = 64 * 1024;
+const MAX_RESPONSE_LENGTH = 16 * 2 ** 20;
+const MAX_ERROR_LENGTH = 64 * 1024;
 /** The difference in ms to the store's clock that signatures may have without being refused. */
 const SKEW = 5 * 60 * 1000;
 /** Addresses of this machine, as URLs write them. */
@@ -299,8 +299,8 @@ export class StoreAnswer {
     return this.response.headers.get(name) ?? undefined;
   }
 
-  async document(name: string): Promise<Answered> {
-    const document = parseAnswer(await this.#text(LONGEST_ANSWER));
+  async document(name: string): Promise<XmlResponse> {
+    const document = parseAnswer(await this.#text(MAX_RESPONSE_LENGTH));
     if (document?.name === name) return document;
     if (document?.name === "Error") throw answeredFailure(this.#subject, this.response, document);
     throw this.malformed(`the store's answer is no ${name}, or cut`);
@@ -315,14 +315,14 @@ export class StoreAnswer {
 
   /** Reads the rest of the answer, which has no meaning. */
   async end(): Promise<void> {
-    const text = await this.#text(LONGEST_ANSWER);
+    const text = await this.#text(MAX_RESPONSE_LENGTH);
     const document = text === "" ? undefined : parseAnswer(text);
     if (document?.name === "Error") throw answeredFailure(this.#subject, this.response, document);
   }
 
   /** Returns the failure that the answer describes, by its status alone if its document is unreadable. */
   async failure(): Promise<S3Error> {
-    const text = await this.#text(LONGEST_FAILURE).catch(() => "");
+    const text = await this.#text(MAX_ERROR_LENGTH).catch(() => "");
     return answeredFailure(this.#subject, this.response, parseAnswer(text));
   }
 

@@ -1,7 +1,7 @@
 import { parseXml, XmlElement } from "@rgrove/parse-xml";
 
 /** An element of an answer's document, read by the names of its children. */
-export class Answered {
+export class XmlResponse {
   readonly #element: XmlElement;
 
   constructor(element: XmlElement) {
@@ -31,20 +31,20 @@ export class Answered {
     throw new Error(`${this.name} has no number as ${name}`);
   }
 
-  all(name: string): Answered[] {
-    const found: Answered[] = [];
+  all(name: string): XmlResponse[] {
+    const found: XmlResponse[] = [];
     for (const child of this.#element.children) {
-      if (child instanceof XmlElement && child.name === name) found.push(new Answered(child));
+      if (child instanceof XmlElement && child.name === name) found.push(new XmlResponse(child));
     }
     return found;
   }
 }
 
 /** Parses the document of an answer; undefined if it is cut, or none. */
-export function parseAnswer(text: string): Answered | undefined {
+export function parseAnswer(text: string): XmlResponse | undefined {
   try {
     const { root } = parseXml(text.trimStart());
-    return root === null ? undefined : new Answered(root);
+    return root === null ? undefined : new XmlResponse(root);
   } catch {
     return undefined;
   }

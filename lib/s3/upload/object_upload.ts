@@ -6,10 +6,10 @@ import { GatheredPart, type Storage } from "./gathered_part.ts";
 import { abortUpload, completeUpload, createUpload, putPart, type StoredPart } from "./multipart.ts";
 
 const MIB = 2 ** 20;
-const MOST_PARTS = 10_000;
+const MAX_PARTS = 10_000;
 const FIRST_SIZE = 8 * MIB;
 /** The least bytes of any part but the last. */
-export const LEAST_SIZE: number = 5 * MIB;
+export const MIN_PART_SIZE: number = 5 * MIB;
 /** The number of first parts that have one size, as R2 requires of all. */
 const EVEN_PARTS = 8000;
 /** The number of parts in each later run of one size, and the factor by which the size grows between runs. */
@@ -212,7 +212,7 @@ export class ObjectUpload {
   /** Sends the part that was gathered, in the background, once there is a place for it. */
   async #send(): Promise<void> {
     const part = this.#part;
-    if (part.number >= MOST_PARTS && part.length === partSize(part.number, this.partSize)) {
+    if (part.number >= MAX_PARTS && part.length === partSize(part.number, this.partSize)) {
       const message = `Cannot store ${JSON.stringify(this.key)}: it has too many parts`;
       throw new S3Error("EntityTooLarge", message, { key: this.key });
     }

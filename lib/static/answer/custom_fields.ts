@@ -75,8 +75,8 @@ function carefully(allows: (origin: string) => boolean, warn: Warn): (origin: st
 
 function requireOrigin(origin: string): void {
   if (origin === "null" || isOrigin(origin)) return;
-  const wayOut = "use one such as https://app.example, or true for any";
-  throw new TypeError(`cors "${origin}" is not an origin as browsers send it: ${wayOut}`);
+  const hint = "use one such as https://app.example, or true for any";
+  throw new TypeError(`cors "${origin}" is not an origin as browsers send it: ${hint}`);
 }
 
 /** The URL standard serializes origins of `http` and `https`; other schemes, as of apps, are checked by pattern. */

@@ -260,15 +260,15 @@ export function printable(text: string): string {
 }
 
 /** The maximum number of warnings, since requests provoke them. */
-const MOST = 100;
+const MAX_LISTED = 100;
 
 /** Passes each warning on once, and at most 100 of them. */
 export function warnOnce(warn: Warn): Warn {
-  const told = new Set<string>();
+  const recorded = new Set<string>();
   return (path, message) => {
     const warning = JSON.stringify([path, message]);
-    if (told.size >= MOST || told.has(warning)) return;
-    told.add(warning);
+    if (recorded.size >= MAX_LISTED || recorded.has(warning)) return;
+    recorded.add(warning);
     warn(path, message);
   };
 }

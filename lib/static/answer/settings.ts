@@ -98,13 +98,13 @@ export function settingsFor(
   added: Pick<TreeSettings, "siteDictionary" | "dictionaryLink">,
 ): TreeSettings {
   const byName = hashedNames(tree.paths());
-  const told = settings.isImmutable ?? tree.recordedImmutable;
+  const recorded = settings.isImmutable ?? tree.recordedImmutable;
   // The name of a dictionary has its hash, and browsers use only dictionaries that they may keep.
   const isImmutable = (path: string): boolean => {
-    return path === added.siteDictionary?.path || (told ? told(path) : byName(path) !== undefined);
+    return path === added.siteDictionary?.path || (recorded ? recorded(path) : byName(path) !== undefined);
   };
-  if (!told) return { ...settings, ...added, isImmutable, hashIn: byName };
+  if (!recorded) return { ...settings, ...added, isImmutable, hashIn: byName };
   // A file that never changes has another name in each version, which differs by its hash.
-  const hashIn = (path: string) => byName(path) ?? (told(path) ? likelyHash(path) : undefined);
+  const hashIn = (path: string) => byName(path) ?? (recorded(path) ? likelyHash(path) : undefined);
   return { ...settings, ...added, isImmutable, hashIn };
 }

@@ -3,11 +3,11 @@ import { Timer } from "../../timers/mod.ts";
 import { answerBusy } from "../answer/answer_resource.ts";
 import { type Answer, type FileParts, valueOf } from "../answer/answer.ts";
 import { FileReader, isAsScanned, isShortage } from "./file_reader.ts";
-import type { Asked } from "./respond.ts";
+import type { HandlerRequest } from "./respond.ts";
 import type { Site } from "./site.ts";
 
 /** The time in ms after which the file of an unread body is closed. */
-const UNREAD = 500;
+const UNREAD_BODY_TIMEOUT = 500;
 
 /**
  * Makes a body from parts of a file. An unread one, as where a framework answers HEAD from GET, closes its file after
@@ -31,7 +31,7 @@ export function fileBody(
   };
   open();
   const unread = new Timer(leave);
-  unread.start(UNREAD);
+  unread.start(UNREAD_BODY_TIMEOUT);
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller): Promise<void> {
       unread.stop();
@@ -71,7 +71,7 @@ export function matchFrom(site: Site, request: Request): Response | Promise<Resp
   return answer && send(site, request, answer);
 }
 
-function askedBy({ method, url, headers }: Request): Asked {
+function askedBy({ method, url, headers }: Request): HandlerRequest {
   return { method, target: url, fields: headers, unslashed: undefined };
 }
 

@@ -5,7 +5,7 @@ import type { Variant } from "../answer/variant.ts";
 import { openToRead } from "../scan/file_content.ts";
 
 /** The size of a read in bytes: more gains little, and is held for each slow client. */
-export const PIECE: number = 128 * 1024;
+export const CHUNK_SIZE: number = 128 * 1024;
 
 /** Whether the file of `variant` is still as scanned; opens nothing, for calls before the response begins. */
 export function isAsScanned(variant: Variant): boolean {
@@ -44,7 +44,7 @@ export class FileReader {
     while (this.#index < this.#parts.length) {
       const part = this.#parts[this.#index];
       const left = (part instanceof Uint8Array ? part.length : part.end - part.start) - this.#offset;
-      if (left > 0) return Math.min(left, PIECE);
+      if (left > 0) return Math.min(left, CHUNK_SIZE);
       this.#index++;
       this.#offset = 0;
     }
@@ -84,9 +84,9 @@ export class FileReader {
     if (!matches(found, this.#variant)) return false;
     if (found.ctimeMs === this.#opened.ctimeMs || found.nlink !== this.#opened.nlink || isUnhashed) return true;
     const hash = createHash("sha256");
-    const bytes = new Uint8Array(PIECE);
+    const bytes = new Uint8Array(CHUNK_SIZE);
     for (let at = 0; at < size && !this.#isClosed;) {
-      const length = await this.#readFile(bytes, Math.min(PIECE, size - at), at);
+      const length = await this.#readFile(bytes, Math.min(CHUNK_SIZE, size - at), at);
       hash.update(bytes.subarray(0, length));
       at += length;
     }

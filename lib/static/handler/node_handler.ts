@@ -3,8 +3,8 @@ import { writeHead } from "../../runtime/mod.ts";
 import { joinedNames, linkToDictionaryBelow, useAsDictionaryBelow } from "../../semantics/mod.ts";
 import { answerBusy } from "../answer/answer_resource.ts";
 import type { Answer, Fields, FileParts, RequestFields } from "../answer/answer.ts";
-import { FileReader, isShortage, PIECE } from "./file_reader.ts";
-import type { Asked } from "./respond.ts";
+import { CHUNK_SIZE, FileReader, isShortage } from "./file_reader.ts";
+import type { HandlerRequest } from "./respond.ts";
 import { rawPath } from "./served_paths.ts";
 import type { Site } from "./site.ts";
 
@@ -76,7 +76,7 @@ export async function sendFile(req: IncomingMessage, res: ServerResponse, reader
   res.on("close", leave).on("drain", onDrain);
   try {
     while (!isGone && reader.ahead > 0) {
-      const buffer = free.pop() ?? new Uint8Array(PIECE);
+      const buffer = free.pop() ?? new Uint8Array(CHUNK_SIZE);
       const length = await reader.read(buffer);
       if (!mayWrite && !isGone) await new Promise<void>((resolve) => proceed = resolve);
       if (isGone) return;
@@ -105,15 +105,15 @@ export type Next = (error?: unknown) => void;
 /** Answers a request to `node:http` or the compatible side of `node:http2`. */
 export function answerNode(site: Site, req: MountedRequest, res: ServerResponse, next: Next | undefined): void {
   if (res.headersSent || res.writableEnded) return; // another handler responds, or the client has left
-  const asked = askedBy(req, site.basePath);
-  const answer = next ? site.respondInChain(asked) : site.respond(asked);
+  const request = askedBy(req, site.basePath);
+  const answer = next ? site.respondInChain(request) : site.respond(request);
   if (answer === undefined) return next!();
   const successor = site.successorOf(answer);
   if (!successor) return send(site, req, res, answer, next);
   successor.then(() => answerNode(site, req, res, next)).catch(next ?? (() => res.destroy()));
 }
 
-function askedBy(req: MountedRequest, basePath: string): Asked {
+function askedBy(req: MountedRequest, basePath: string): HandlerRequest {
   const fields = new NodeFields(req.headers);
   const method = req.method!;
   // The base path is part of the whole path, of which Express and Connect leave only a part below a mount.

@@ -3,9 +3,9 @@ import { Pause, Timer } from "../../timers/mod.ts";
 import type { TreeState } from "../scan/scan_tree.ts";
 
 /** The time in ms without a change after which changes are reported. */
-const SETTLING = 100;
+const DEBOUNCE = 100;
 /** The longest time in ms that further changes postpone the report. */
-const LONGEST_WAIT = 1000;
+const MAX_DEBOUNCE = 1000;
 
 /** Reports changes in a folder and the folders below it, many at a time as one. */
 export class FolderWatch {
@@ -49,7 +49,7 @@ export class FolderWatch {
   #tellSoon(): void {
     const now = performance.now();
     this.#first ??= now;
-    this.#timer.setDue(Math.min(now + SETTLING, this.#first + LONGEST_WAIT));
+    this.#timer.setDue(Math.min(now + DEBOUNCE, this.#first + MAX_DEBOUNCE));
   }
 }
 
@@ -58,20 +58,20 @@ function numberOf(directory: string): number | undefined {
 }
 
 /** The time in ms without a change after which a folder is scanned, if no file is missing. */
-const REST = 500;
+const SETTLE_TIME = 500;
 /** The longer time if files are missing: a build may be running, with pauses between its steps. */
-const LONG_REST = 3000;
+const INCOMPLETE_SETTLE_TIME = 3000;
 /** The shortest and the longest time between two looks at a folder, in ms. */
 const SHORT_PAUSE = 100;
 const LONG_PAUSE = 5000;
 /** The ratio of the pause after a check to its duration: checks take at most a tenth of a processor. */
 const PAUSE_SHARE = 10;
 /** The time in ms that a folder is checked after its last change: a deploy may have another step. */
-const LINGER = 20_000;
+const RESCAN_WINDOW = 20_000;
 /** The resolution of some systems' times of change: whole seconds, in ms. */
-const TICK = 1000;
+const MTIME_RESOLUTION = 1000;
 
-/** The folder that a {@linkcode Succession} checks, and the table that is served for it. */
+/** The folder that a {@linkcode RescanScheduler} checks, and the table that is served for it. */
 export interface Served {
   /** Reads the state of the folder; undefined if that is impossible now. */
   look(): Promise<TreeState | undefined>;
@@ -86,7 +86,7 @@ export interface Served {
 }
 
 /** The scans after a served file has changed, until the folder is at rest and whole. The old table serves until then. */
-export class Succession {
+export class RescanScheduler {
   readonly #served: Served;
   #running: Promise<void> | undefined;
   /** Whether the folder is to be checked. */
@@ -130,7 +130,7 @@ export class Succession {
   }
 
   async #run(): Promise<void> {
-    while (this.#isWanted && (this.#loss !== undefined || performance.now() - this.#since < LINGER)) {
+    while (this.#isWanted && (this.#loss !== undefined || performance.now() - this.#since < RESCAN_WINDOW)) {
       await this.#pause.wait(this.#pauseMs);
       if (!this.#isWanted) break;
       const started = performance.now();
@@ -151,21 +151,21 @@ export class Succession {
     const loss = this.#served.lossOf(state);
     if (loss !== undefined || !state) return this.#miss(loss ?? "");
     this.#loss = undefined;
-    const rest = this.#served.isComplete(state) ? REST : LONG_REST;
+    const rest = this.#served.isComplete(state) ? SETTLE_TIME : INCOMPLETE_SETTLE_TIME;
     const isAtRest = this.#quietFor(state) >= rest;
     if (isAtRest && this.#isWanted && await this.#served.adopt(state)) this.#adopted = digest;
     else this.#pauseMs = SHORT_PAUSE;
   }
 
   #miss(loss: string): void {
-    if (loss === this.#loss || performance.now() - this.#since < LONG_REST) return;
+    if (loss === this.#loss || performance.now() - this.#since < INCOMPLETE_SETTLE_TIME) return;
     this.#loss = loss;
     this.#served.keep(loss);
   }
 
   /** The time in ms without a change, by the checks or by the file system's clock. */
   #quietFor({ changedMs }: TreeState): number {
-    const changed = changedMs % TICK === 0 ? changedMs + TICK : changedMs;
+    const changed = changedMs % MTIME_RESOLUTION === 0 ? changedMs + MTIME_RESOLUTION : changedMs;
     return Math.max(performance.now() - this.#since, Date.now() - changed);
   }
 }

@@ -7,7 +7,7 @@ import { decodeTarget, type Redirect } from "./served_paths.ts";
 import type { FolderAnswers, Table } from "./table.ts";
 
 /** A request, as both handlers pass it on. */
-export interface Asked {
+export interface HandlerRequest {
   readonly method: string;
   /** The request target, or the URL. */
   readonly target: string;
@@ -18,57 +18,64 @@ export interface Asked {
 
 const ALLOW = ["Allow", "GET, HEAD, OPTIONS"];
 
-export function respond(table: Table, asked: Asked, onFault: OnFault): Answer {
+export function respond(table: Table, request: HandlerRequest, onFault: OnFault): Answer {
   const { folder, fallback } = table;
-  const path = decodeTarget(asked.target);
-  if (path === undefined) return respondWithoutPath(folder, asked);
+  const path = decodeTarget(request.target);
+  if (path === undefined) return respondWithoutPath(folder, request);
   const entry = table.at(path);
-  const answer = entry && respondWith(entry, table, asked, onFault);
+  const answer = entry && respondWith(entry, table, request, onFault);
   if (answer) return answer;
   // Sent for preflights, so that the page can read the 404 that follows.
-  if (asksForOrigin(folder, asked)) return respondToMethod(folder.general, asked, PREFLIGHT);
+  if (asksForOrigin(folder, request)) return respondToMethod(folder.general, request, PREFLIGHT);
   const page = fallback?.at(path);
-  if (page === undefined) return respondNotFound(path, table, asked.fields, "", onFault);
-  if (!acceptsHTML(asked.fields.get("accept"))) return respondNotFound(path, table, asked.fields, "Accept", onFault);
-  return respondWithPage(page, table, asked, onFault);
+  if (page === undefined) return respondNotFound(path, table, request.fields, "", onFault);
+  if (!acceptsHTML(request.fields.get("accept"))) {
+    return respondNotFound(path, table, request.fields, "Accept", onFault);
+  }
+  return respondWithPage(page, table, request, onFault);
 }
 
 /** Answers as {@linkcode respond} does; undefined if there is no file at the path, or the method is another one. */
-export function respondInChain(table: Table, asked: Asked, onFault: OnFault): Answer | undefined {
+export function respondInChain(table: Table, request: HandlerRequest, onFault: OnFault): Answer | undefined {
   const { folder, fallback } = table;
-  const { method, fields } = asked;
+  const { method, fields } = request;
   const reads = method === "GET" || method === "HEAD";
   if (!reads && !(folder.cors && isPreflightOfRead(method, fields))) return undefined;
-  const path = decodeTarget(asked.target);
-  if (path === undefined) return respondWithoutPath(folder, asked);
+  const path = decodeTarget(request.target);
+  if (path === undefined) return respondWithoutPath(folder, request);
   const entry = table.at(path);
-  const answer = entry && respondWith(entry, table, asked, onFault);
+  const answer = entry && respondWith(entry, table, request, onFault);
   // Preflights and data requests to paths of the fallback may be for routes that follow.
   if (answer || !reads || !fallback || !acceptsHTML(fields.get("accept"))) return answer;
   const page = fallback.at(path);
-  return page && respondWithPage(page, table, asked, onFault);
+  return page && respondWithPage(page, table, request, onFault);
 }
 
-export function respondClosed({ general, closed }: FolderAnswers, { fields }: Asked): Answer {
+export function respondClosed({ general, closed }: FolderAnswers, { fields }: HandlerRequest): Answer {
   return general.permit(closed, fields);
 }
 
 /** Returns undefined for a missing file of the previous deploy. */
-function respondWith(entry: Resource | Redirect, table: Table, asked: Asked, onFault: OnFault): Answer | undefined {
-  const { method, fields } = asked;
+function respondWith(
+  entry: Resource | Redirect,
+  table: Table,
+  request: HandlerRequest,
+  onFault: OnFault,
+): Answer | undefined {
+  const { method, fields } = request;
   const resource = entry instanceof Resource ? entry : table.resourceNamed(entry.file)!;
   const general = resource.general();
   if (method !== "GET" && method !== "HEAD") {
-    return respondToMethod(general, asked, asksForOrigin(table.folder, asked) ? PREFLIGHT : []);
+    return respondToMethod(general, request, asksForOrigin(table.folder, request) ? PREFLIGHT : []);
   }
-  if (entry instanceof Resource && asked.unslashed === undefined) {
+  if (entry instanceof Resource && request.unslashed === undefined) {
     const answer = answerResource(entry, method, fields, onFault);
     return answer && general.permit(answer, fields);
   }
   // Redirects from a mount's path without its slash, as from any other folder's.
-  const toMount = { status: 301, location: `./${printed(asked.unslashed ?? "")}/` };
+  const toMount = { status: 301, location: `./${printed(request.unslashed ?? "")}/` };
   const { status, location } = entry instanceof Resource ? toMount : entry;
-  const query = printed(/\?[^#]*/.exec(asked.target)?.[0] ?? ""); // it goes along
+  const query = printed(/\?[^#]*/.exec(request.target)?.[0] ?? ""); // it goes along
   // Some browsers keep redirects for good if these have no lifetime.
   const lifetime = only(resource.fields(), "Cache-Control");
   const own = ["Location", location + query, "Content-Length", "0", ...lifetime];
@@ -76,17 +83,17 @@ function respondWith(entry: Resource | Redirect, table: Table, asked: Asked, onF
   return general.permit(answer, fields);
 }
 
-function respondWithPage(page: Resource | "failed", table: Table, asked: Asked, onFault: OnFault): Answer {
-  if (page === "failed") return table.folder.general.permit(table.folder.failed, asked.fields);
-  return respondWith(page, table, asked, onFault)!;
+function respondWithPage(page: Resource | "failed", table: Table, request: HandlerRequest, onFault: OnFault): Answer {
+  if (page === "failed") return table.folder.general.permit(table.folder.failed, request.fields);
+  return respondWith(page, table, request, onFault)!;
 }
 
-function respondWithoutPath({ general, badRequest }: FolderAnswers, asked: Asked): Answer {
-  if (asked.method === "OPTIONS" && asked.target === "*") return respondToMethod(general, asked, []);
-  return general.permit(badRequest, asked.fields);
+function respondWithoutPath({ general, badRequest }: FolderAnswers, request: HandlerRequest): Answer {
+  if (request.method === "OPTIONS" && request.target === "*") return respondToMethod(general, request, []);
+  return general.permit(badRequest, request.fields);
 }
 
-function respondToMethod(general: GeneralFields, { method, fields }: Asked, more: readonly string[]): Answer {
+function respondToMethod(general: GeneralFields, { method, fields }: HandlerRequest, more: readonly string[]): Answer {
   const answer = method === "OPTIONS"
     ? new Answer(204, general.beside([...ALLOW, ...more]))
     : general.text(405, "Method Not Allowed", ALLOW);
@@ -94,7 +101,7 @@ function respondToMethod(general: GeneralFields, { method, fields }: Asked, more
 }
 
 /** Whether the request is a preflight that `cors` has a response for. */
-function asksForOrigin({ cors }: FolderAnswers, { method, fields }: Asked): boolean {
+function asksForOrigin({ cors }: FolderAnswers, { method, fields }: HandlerRequest): boolean {
   return cors !== undefined && isPreflight(method, fields);
 }
 

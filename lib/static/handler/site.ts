@@ -6,15 +6,15 @@ import type { Variant } from "../answer/variant.ts";
 import type { Warn } from "../scan/representation.ts";
 import { scanTree, type TreeState, treeState } from "../scan/scan_tree.ts";
 import { decodeTarget } from "./served_paths.ts";
-import { FolderWatch, type Served, Succession } from "./rescan.ts";
-import { type Asked, respond, respondClosed, respondInChain } from "./respond.ts";
+import { FolderWatch, RescanScheduler, type Served } from "./rescan.ts";
+import { type HandlerRequest, respond, respondClosed, respondInChain } from "./respond.ts";
 import { type FolderAnswers, Table } from "./table.ts";
 
 const MESSAGE = "has changed, but was answered as immutable: clients that have it keep it for up to a year. " +
   "Give it another name when its content changes, or set immutable to false, or to a pattern of what never changes";
 
 /** The time in ms that requests for a replaced file wait for the scan that the first such request started. */
-const PATIENCE = 5000;
+const SCAN_TIMEOUT = 5000;
 
 /** Warns of each file that `former` served as immutable and that has other bytes in `table`. */
 export async function warnOfChanged(former: Table, table: Table, warn: Warn): Promise<void> {
@@ -60,7 +60,7 @@ export class Site {
   /** Paths of files that differed from a scan: they are read in later scans, even if the manifest records them. */
   readonly #doubted = new Set<string>();
   #watch: FolderWatch | undefined;
-  readonly #succession = new Succession(this.#served());
+  readonly #succession = new RescanScheduler(this.#served());
   #isClosed = false;
   /** The pending replacement of the table that requests for replaced files wait for, with its time limit. */
   #heir: { readonly until: number; readonly comes: PromiseWithResolvers<void> } | undefined;
@@ -114,19 +114,19 @@ export class Site {
     }
   }
 
-  respond(asked: Asked): Answer {
-    const path = this.#isPartial ? decodeTarget(asked.target) : undefined;
+  respond(request: HandlerRequest): Answer {
+    const path = this.#isPartial ? decodeTarget(request.target) : undefined;
     const reading = path === undefined ? undefined : this.#table?.readFor(path);
     const standIn = reading && new Answer(503, []);
     if (standIn) this.#readings.set(standIn, reading);
     if (standIn) return standIn;
-    return this.#table ? respond(this.#table, asked, this.fault) : respondClosed(this.#closed!, asked);
+    return this.#table ? respond(this.#table, request, this.fault) : respondClosed(this.#closed!, request);
   }
 
   /** Returns the response to a request in a chain; undefined if the next handler is to respond. */
-  respondInChain(asked: Asked): Answer | undefined {
-    if (this.#table) return respondInChain(this.#table, asked, this.fault);
-    return asked.method === "GET" || asked.method === "HEAD" ? respondClosed(this.#closed!, asked) : undefined;
+  respondInChain(request: HandlerRequest): Answer | undefined {
+    if (this.#table) return respondInChain(this.#table, request, this.fault);
+    return request.method === "GET" || request.method === "HEAD" ? respondClosed(this.#closed!, request) : undefined;
   }
 
   get basePath(): string {
@@ -149,7 +149,7 @@ export class Site {
     if (resource.isFormer) return;
     this.#doubted.add(path);
     if (lstatSync(identity.file, { throwIfNoEntry: false })?.isFile()) {
-      this.#heir ??= { until: performance.now() + PATIENCE, comes: Promise.withResolvers() };
+      this.#heir ??= { until: performance.now() + SCAN_TIMEOUT, comes: Promise.withResolvers() };
     }
     this.#settings.warn(path, "is not what was scanned: the folder is scanned anew once it is at rest");
     this.#succession.begin();

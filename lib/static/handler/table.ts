@@ -86,7 +86,7 @@ export class Fallback {
 const DEEPEST = 8;
 
 /** The limit of retired tables; more than one exists only if files changed during a deploy. */
-const MOST_FORMERS = 3;
+const MAX_FORMERS = 3;
 
 /** The responses by path, replaced as a whole: no page mixes two deploys. Made on request: 10,000 would take 40 MB. */
 export class Table {
@@ -125,8 +125,8 @@ export class Table {
     const { index, fallback, notFound } = settings;
     const fallbackFile = typeof fallback === "string" ? fallback : undefined;
     if (fallbackFile !== undefined && !this.#has(fallbackFile)) {
-      const wayOut = "name one that is, below the folder";
-      throw new TypeError(`fallback "${fallbackFile}" is not among the files of the folder: ${wayOut}`);
+      const hint = "name one that is, below the folder";
+      throw new TypeError(`fallback "${fallbackFile}" is not among the files of the folder: ${hint}`);
     }
     const choose = typeof fallback === "string" ? () => fallback : fallback;
     this.fallback = choose && new Fallback(choose, (file) => this.resourceNamed(file), settings);
@@ -206,7 +206,7 @@ export class Table {
 
   /** Returns the tables of that deploy and the one before, to be served behind this one. Few, as each uses memory. */
   formersFor(deploy: number): Table[] {
-    return [this, ...this.#formers].filter((table) => table.deploy >= deploy - 1).slice(0, MOST_FORMERS);
+    return [this, ...this.#formers].filter((table) => table.deploy >= deploy - 1).slice(0, MAX_FORMERS);
   }
 
   /** Returns the variant for a representation of the tree. */

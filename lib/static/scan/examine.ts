@@ -1,7 +1,7 @@
 import { fileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { type FileContent, isAbove, PIECE, readContent, reasonOf } from "./file_content.ts";
-import type { FoundFiles } from "./found_files.ts";
+import { CHUNK_SIZE, type FileContent, isAbove, readContent, reasonOf } from "./file_content.ts";
+import type { FileColumns } from "./found_files.ts";
 import type { ManifestTime } from "./manifest_records.ts";
 import { SMALL_BODY } from "./memory.ts";
 import type { VariantKind, Warn } from "./representation.ts";
@@ -9,7 +9,7 @@ import type { VariantKind, Warn } from "./representation.ts";
 /** The state that the steps of one scan share. */
 export interface Scan {
   /** The contents: at first by the manifest, in the end as scanned. */
-  readonly found: FoundFiles;
+  readonly found: FileColumns;
   /** Undefined if there is no manifest. */
   readonly manifest: ManifestTime | undefined;
   /** Paths of files whose records are not trusted. */
@@ -22,7 +22,7 @@ export interface Scan {
 
 const HASH_LENGTH = 32;
 /** In bytes: the largest zstd window of this content coding (RFC 9659). */
-const LARGEST_WINDOW = 8 * 1024 * 1024;
+const MAX_WINDOW = 8 * 1024 * 1024;
 
 /** Returns the SHA-256 of the dictionary that a delta says it needs, in base64. */
 export function dictionaryIn({ head }: FileContent, { magic }: VariantKind): string {
@@ -34,7 +34,7 @@ export function faultInBytes(content: FileContent, kind: VariantKind, size: numb
   const { coding, dictionary, magic } = kind;
   const shortest = magic.length + (dictionary ? HASH_LENGTH : 0);
   if (content.size <= shortest || !magic.every((byte, i) => content.head[i] === byte)) return `it is not ${coding}`;
-  if (coding === "zstd" && windowInZstd(content) > LARGEST_WINDOW) {
+  if (coding === "zstd" && windowInZstd(content) > MAX_WINDOW) {
     return "its window has more than the 8 MiB that browsers take";
   }
   const declared = coding === "gzip" ? sizeInGzip(content) : coding === "zstd" ? sizeInZstd(content) : undefined;
@@ -116,7 +116,7 @@ function leaveOut(file: number, why: string, { found, warn }: Scan, isMeant: (in
   }
 }
 
-function pathOf({ file, index }: Pick<VariantToExamine, "file" | "index">, found: FoundFiles): string {
+function pathOf({ file, index }: Pick<VariantToExamine, "file" | "index">, found: FileColumns): string {
   return found.paths.at(file) + found.kindOf(index)!.extension;
 }
 
@@ -136,7 +136,7 @@ export function isLong(file: number, scan: Scan): boolean {
     const path = found.realPathOf(file, index);
     try {
       const status = fileStatus(path);
-      if (status.size < PIECE || isVouchedFor(path, index, scan)) continue;
+      if (status.size < CHUNK_SIZE || isVouchedFor(path, index, scan)) continue;
       return index !== found.firstOf(file) || !isAbove(hashLimit, status); // of one above, no variants are read
     } catch {
       return false; // a reading tells why

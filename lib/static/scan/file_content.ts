@@ -11,17 +11,17 @@ const ofFoundFile: Readonly<Record<string, string>> = {
   ENOENT: "it is gone, or its name is not UTF-8",
   ELOOP: "it is a loop of symbolic links, or has become a link",
 };
-const wayOut: Readonly<Record<string, string>> = { EMFILE: "raise the limit (ulimit -n)" };
+const hint: Readonly<Record<string, string>> = { EMFILE: "raise the limit (ulimit -n)" };
 
 /** Returns the reason for which the file system refused, in plain words. */
 export function reasonOf(error: unknown): string {
-  return systemReasonOf(error, ofFoundFile, wayOut);
+  return systemReasonOf(error, ofFoundFile, hint);
 }
 
-export const PIECE: number = 256 * 1024;
+export const CHUNK_SIZE: number = 256 * 1024;
 
 /** Memory to read into; what it holds is valid until something is awaited. */
-export const piece: Uint8Array<ArrayBuffer> = new Uint8Array(PIECE);
+export const piece: Uint8Array<ArrayBuffer> = new Uint8Array(CHUNK_SIZE);
 
 /** Opens a file that may be replaced: no link in the last place is followed, no pipe blocks. Windows has neither flag. */
 export function openToRead(path: string): number {
@@ -51,7 +51,7 @@ export function readVerified({ file, size, sha256: expected }: Representation): 
   try {
     descriptor = openToRead(file);
     // A read of one byte more shows that a file has grown; an `fstat` before it takes Deno as long again.
-    const space = size < PIECE ? piece : new Uint8Array(size + 1);
+    const space = size < CHUNK_SIZE ? piece : new Uint8Array(size + 1);
     if (readFully(descriptor, space, size + 1) !== size) return undefined;
     const bytes = space.subarray(0, size);
     return sha256(bytes) === expected ? bytes : undefined;
@@ -91,7 +91,7 @@ export const FIRST_TIME: number = Date.UTC(1990);
 
 /** Whether a file of more than `limit` bytes, and not small, is known by its status: unless its time proves nothing. */
 export function isAbove(limit: number, { size, mtimeMs }: Pick<FileContent, "size" | "mtimeMs">): boolean {
-  return size > limit && size >= PIECE && mtimeMs >= FIRST_TIME;
+  return size > limit && size >= CHUNK_SIZE && mtimeMs >= FIRST_TIME;
 }
 
 /**
@@ -117,7 +117,7 @@ function readSmall(path: string, limit: number): FileContent | undefined {
       return { size, sha256: sha256(status), isUnread: true, mtimeMs, ino, head: none, tail: none };
     }
     // A read of one byte more shows that a file has grown.
-    if (size >= PIECE || readFully(file, piece, size + 1) !== size) return undefined;
+    if (size >= CHUNK_SIZE || readFully(file, piece, size + 1) !== size) return undefined;
     const bytes = piece.subarray(0, size);
     return {
       size,
@@ -150,13 +150,13 @@ async function tryLarge(path: string, turns: TurnSlicer): Promise<FileContent | 
     let tail = head;
     let size = 0;
     while (true) {
-      const length = readFully(file, piece, PIECE);
+      const length = readFully(file, piece, CHUNK_SIZE);
       const bytes = piece.subarray(0, length);
       if (size === 0) head = bytes.slice(0, HEAD_LENGTH);
       tail = lastOf(tail, bytes);
       hash.update(bytes);
       size += length;
-      if (length < PIECE) break;
+      if (length < CHUNK_SIZE) break;
       if (turns.isOver) await turns.next();
     }
     const after = fstatSync(file);

@@ -168,7 +168,7 @@ function hashOf(bytes: Uint8Array): number {
 const FIRST_VARIANT = 1;
 
 /** The files of a tree and their representations by number: those of one file follow each other, itself first. */
-export class FoundFiles {
+export class FileColumns {
   readonly paths: PathIndex = new PathIndex();
   /** The content of each representation, unknown at first. */
   readonly contents: ContentColumns = new ContentColumns();

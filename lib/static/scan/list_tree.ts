@@ -4,7 +4,7 @@ import { isOwnName } from "../../precompress/internal.ts";
 import { folderEntries } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
 import { reasonOf } from "./file_content.ts";
-import { FoundFiles } from "./found_files.ts";
+import { FileColumns } from "./found_files.ts";
 import { variantKinds, type Warn } from "./representation.ts";
 
 /** The real path of the folder to serve, which may be given by a symbolic link. */
@@ -100,8 +100,8 @@ function withSeparator(path: string): string {
 }
 
 /** Lists the files below `root`, a real path, with the variants beside them. Throws if the root cannot be read. */
-export async function listTree(root: string, dotfiles: boolean, warn: Warn, turns: TurnSlicer): Promise<FoundFiles> {
-  const found = new FoundFiles();
+export async function listTree(root: string, dotfiles: boolean, warn: Warn, turns: TurnSlicer): Promise<FileColumns> {
+  const found = new FileColumns();
   const first: Folder = { path: "", real: withSeparator(root), above: undefined };
   const listing = { root: first.real, dotfiles, warn };
   const waiting = [first];
@@ -119,7 +119,7 @@ export async function listTree(root: string, dotfiles: boolean, warn: Warn, turn
   return found;
 }
 
-function addFiles({ path, real, files, links }: ListedFolder, found: FoundFiles): void {
+function addFiles({ path, real, files, links }: ListedFolder, found: FileColumns): void {
   found.folders.push(real);
   const originals: string[] = [];
   const variantsOf = new Map<string, number>(); // a bit a kind: 40,000 names are put together with extensions in 50 ms

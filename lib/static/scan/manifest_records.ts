@@ -5,7 +5,7 @@ import { manifestName, readManifest } from "../../precompress/mod.ts";
 import type { FileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
 import { openToRead, piece, readFully, reasonOf } from "./file_content.ts";
-import type { FoundFiles } from "./found_files.ts";
+import type { FileColumns } from "./found_files.ts";
 import type { VariantKind, Warn } from "./representation.ts";
 
 /** The size of a read in bytes. The buffer survives the collector: with 256 KB the heap grows by 8 MB. */
@@ -112,7 +112,7 @@ export class ManifestTime {
 /** Sets the contents of `found` to what the manifest in `root` says of them; records that make no sense are skipped. */
 export async function takeRecords(
   root: string,
-  found: FoundFiles,
+  found: FileColumns,
   warn: Warn,
   turns: TurnSlicer,
 ): Promise<ManifestTime | undefined> {
@@ -132,13 +132,13 @@ export async function takeRecords(
 }
 
 /** Takes the records of a manifest in any form. */
-async function takeWhole(root: string, found: FoundFiles): Promise<void> {
+async function takeWhole(root: string, found: FileColumns): Promise<void> {
   clear(found); // of what it seemed to say line by line
   const manifest = await readManifest(root);
   for (const [path, record] of Object.entries(manifest?.files ?? {})) takeRecord(path, record, found);
 }
 
-function takeRecord(path: string, record: unknown, found: FoundFiles): void {
+function takeRecord(path: string, record: unknown, found: FileColumns): void {
   const file = found.paths.find(path);
   if (file === undefined) return;
   const { contents, dictionaries } = found;
@@ -157,13 +157,13 @@ function takeRecord(path: string, record: unknown, found: FoundFiles): void {
   }
 }
 
-function takeImmutable(file: number, immutable: boolean | undefined, found: FoundFiles): void {
+function takeImmutable(file: number, immutable: boolean | undefined, found: FileColumns): void {
   if (immutable !== undefined) found.immutable ??= new Set();
   if (immutable) found.immutable!.add(file);
   else found.immutable?.delete(file);
 }
 
-function clear(found: FoundFiles): void {
+function clear(found: FileColumns): void {
   for (let i = 0; i < found.contents.length; i++) found.contents.clear(i);
   found.dictionaries.clear();
   found.siteDictionary = undefined;

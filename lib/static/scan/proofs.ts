@@ -9,7 +9,7 @@ import {
   type UndoableCoding,
 } from "../../semantics/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
-import { openToRead, PIECE, readFully, readVerified, sha256 } from "./file_content.ts";
+import { CHUNK_SIZE, openToRead, readFully, readVerified, sha256 } from "./file_content.ts";
 import type { Representation, TreeFile, Warn } from "./representation.ts";
 import type { Tree } from "./tree.ts";
 
@@ -41,16 +41,16 @@ async function isProvenInTurns(
   turns: TurnSlicer,
 ): Promise<boolean> {
   const hash = createHash("sha256");
-  const [input, output] = [new Uint8Array(PIECE), new Uint8Array(PIECE)];
+  const [input, output] = [new Uint8Array(CHUNK_SIZE), new Uint8Array(CHUNK_SIZE)];
   const decoder = await ContentDecoder.open(variant.coding, undefined);
   let file: number | undefined;
   let size = 0;
   try {
     file = openToRead(variant.file);
     while (true) {
-      const length = readFully(file, input, PIECE);
+      const length = readFully(file, input, CHUNK_SIZE);
       decoder.write(input.subarray(0, length));
-      if (length < PIECE) decoder.end();
+      if (length < CHUNK_SIZE) decoder.end();
       do {
         const made = decoder.read(output);
         hash.update(output.subarray(0, made));

@@ -3,7 +3,7 @@ import { fileStatus } from "../../runtime/mod.ts";
 import { TurnSlicer } from "../../timers/mod.ts";
 import { examine, isLong, type Scan } from "./examine.ts";
 import { reasonOf } from "./file_content.ts";
-import type { FoundFiles } from "./found_files.ts";
+import type { FileColumns } from "./found_files.ts";
 import { listTree, treeRoot } from "./list_tree.ts";
 import { takeRecords } from "./manifest_records.ts";
 import type { Warn } from "./representation.ts";
@@ -18,9 +18,9 @@ export class TreeState {
   readonly digest: string;
   /** The time of the last change in the folder, in ms since 1970, by the file system's clock. */
   readonly changedMs: number;
-  readonly #found: FoundFiles;
+  readonly #found: FileColumns;
 
-  constructor(found: FoundFiles, digest: string, changedMs: number) {
+  constructor(found: FileColumns, digest: string, changedMs: number) {
     this.#found = found;
     this.digest = digest;
     this.changedMs = changedMs;
@@ -48,7 +48,7 @@ export async function treeState(directory: string, dotfiles: boolean): Promise<T
   }
 }
 
-async function stateOf(root: string, found: FoundFiles, turns: TurnSlicer): Promise<TreeState> {
+async function stateOf(root: string, found: FileColumns, turns: TurnSlicer): Promise<TreeState> {
   const hash = createHash("sha256");
   let changedMs = 0;
   let text = root;
@@ -88,7 +88,7 @@ export async function scanTree(directory: string, warn: Warn, options: ScanOptio
   const begun = performance.now();
   const root = treeRoot(directory);
   const turns = new TurnSlicer();
-  let found: FoundFiles;
+  let found: FileColumns;
   try {
     found = await listTree(root, dotfiles, warn, turns);
   } catch (cause) {

@@ -1,4 +1,4 @@
-import type { FoundFiles } from "./found_files.ts";
+import type { FileColumns } from "./found_files.ts";
 import { type Representation, type SiteDictionary, type TreeFile, variantKinds } from "./representation.ts";
 
 /** The number of unread files that are read at once: each takes a descriptor, and time from the others. */
@@ -6,12 +6,12 @@ const LANES = 4;
 
 /** The files to serve. Objects are made of them at requests: most files of a large tree get none. */
 export class Tree implements Iterable<TreeFile> {
-  readonly #found: FoundFiles;
+  readonly #found: FileColumns;
   readonly #examine: (file: number) => Promise<void>;
   readonly #reading = new Map<number, Promise<void>>();
   readonly #lanes: Promise<void>[] = Array.from({ length: LANES }, () => Promise.resolve());
 
-  constructor(found: FoundFiles, examine: (file: number) => Promise<void>) {
+  constructor(found: FileColumns, examine: (file: number) => Promise<void>) {
     this.#found = found;
     this.#examine = examine;
   }

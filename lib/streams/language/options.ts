@@ -88,8 +88,8 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
     }
     for (const name in given) {
       if (Object.hasOwn(known, name) || isOfAllObjects(given, name)) continue;
-      const wayOut = wayOutOf(name, Object.keys(known));
-      throw new TypeError(`${owner}: unknown option ${quoted(path + name)}: ${wayOut}`);
+      const hint = wayOutOf(name, Object.keys(known));
+      throw new TypeError(`${owner}: unknown option ${quoted(path + name)}: ${hint}`);
     }
     const checked: Record<string, unknown> = {};
     for (const name of Object.keys(known)) {

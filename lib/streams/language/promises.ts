@@ -1,7 +1,7 @@
 // Promises as the standard uses them: of the language's own `Promise`, and only where user code can observe them.
 
 // First, so that minifiers replace the names by the numbers.
-const PENDING = 0;
+const STATUS_PENDING = 0;
 const FULFILLED = 1;
 const REJECTED = 2;
 
@@ -116,18 +116,18 @@ export interface EndedPromise {
 
 /** A `closed` or `ready` promise, made by its getter; its rejections are marked as handled, as the standard wants. */
 export class LazyPromise implements EndedPromise {
-  #status = PENDING;
+  #status = STATUS_PENDING;
   #reason: unknown;
   #deferred: Deferred<void> | undefined;
   #promise: Promise<void> | undefined;
 
   get isPending(): boolean {
-    return this.#status === PENDING;
+    return this.#status === STATUS_PENDING;
   }
 
   get promise(): Promise<void> {
     if (this.#promise !== undefined) return this.#promise;
-    if (this.#status === PENDING) {
+    if (this.#status === STATUS_PENDING) {
       this.#deferred = new Deferred();
       this.#promise = this.#deferred.promise;
     } else if (this.#status === FULFILLED) {
@@ -140,7 +140,7 @@ export class LazyPromise implements EndedPromise {
   }
 
   resolve(): void {
-    if (this.#status !== PENDING) return;
+    if (this.#status !== STATUS_PENDING) return;
     this.#status = FULFILLED;
     this.#deferred?.resolve();
     this.#deferred = undefined;
@@ -148,7 +148,7 @@ export class LazyPromise implements EndedPromise {
 
   /** Rejects the promise if it is pending; otherwise replaces it by a rejected one. */
   reject(reason: unknown): void {
-    const wasPending = this.#status === PENDING;
+    const wasPending = this.#status === STATUS_PENDING;
     this.#status = REJECTED;
     this.#reason = reason;
     if (!wasPending) {
@@ -161,7 +161,7 @@ export class LazyPromise implements EndedPromise {
   }
 
   renew(): void {
-    this.#status = PENDING;
+    this.#status = STATUS_PENDING;
     this.#reason = undefined;
     this.#deferred = undefined;
     this.#promise = undefined;
@@ -181,12 +181,12 @@ export function waitForAll(promises: readonly Promise<unknown>[]): Promise<void>
 }
 
 /** The result of an unfinished internal algorithm, in place of a promise: it reports its end with a call. */
-export const PARKED: unique symbol = Symbol("parked");
+export const PENDING: unique symbol = Symbol("parked");
 
 const nothing = (): void => {};
 
 /** The algorithms of a stream that calls its source, sink or transformer no more, so that these can be collected. */
-export const CLEARED: Readonly<
+export const NO_ALGORITHMS: Readonly<
   Record<"abort" | "cancel" | "close" | "flush" | "pull" | "transform" | "write", () => void>
 > = {
   abort: nothing,

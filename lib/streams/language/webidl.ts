@@ -97,12 +97,12 @@ export function construct<T>(constructor: new (...args: never[]) => T, state: ob
 }
 
 /** The first half of {@linkcode construct}, for fast calls of one known constructor. */
-export function giveState(state: object): void {
+export function passState(state: object): void {
   waiting = state;
 }
 
 /** Returns the state given to {@linkcode construct}, in the constructor it called; otherwise undefined. */
-export function takeState<State extends object>(): State | undefined {
+export function receiveState<State extends object>(): State | undefined {
   const state = waiting as State | undefined;
   waiting = undefined;
   return state;
@@ -110,7 +110,7 @@ export function takeState<State extends object>(): State | undefined {
 
 /** Takes the state that internal code passes to a constructor. */
 export function requireState<State extends object>(): State {
-  const state = takeState<State>();
+  const state = receiveState<State>();
   if (state === undefined) throw illegalConstructor();
   return state;
 }

@@ -14,11 +14,11 @@ import { ByteControllerState } from "../readable/byte_controller_state.ts";
 import {
   checkReadableStreamFree,
   type NativeController,
-  ReadableFeed,
+  NativeReadableSource,
   readableStreamStateOf,
   UnseenReaderState,
 } from "./feeds/readable_feed.ts";
-import { checkWritableStreamFree, WritableFeed, writableStreamStateOf } from "./feeds/writable_feed.ts";
+import { checkWritableStreamFree, NativeWritableSink, writableStreamStateOf } from "./feeds/writable_feed.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { readableStreamReaderGenericInitialize } from "../readable/stream_state.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
@@ -70,7 +70,7 @@ export function toNative(stream: object): object {
     const writer = new WriterState();
     writer.isPublic = true; // the native stream's producer awaits the writes
     setUpWritableStreamDefaultWriter(writer, writable);
-    const feed = new WritableFeed(writable);
+    const feed = new NativeWritableSink(writable);
     return new NativeWritableStream(feed, feed.strategy(BATCH_OF_CHUNKS) ?? { highWaterMark: BATCH_OF_CHUNKS });
   }
   if (isNativeReadableStream(stream) || isNativeWritableStream(stream)) return stream;
@@ -127,7 +127,7 @@ function toPair(stream: object): ReadableWritablePair {
 }
 
 /** The source of a native stream, which locks this package's stream for good and fills its free room at each pull. */
-class ToNativeFeed extends ReadableFeed {
+class ToNativeFeed extends NativeReadableSource {
   readonly #reader = new UnseenReaderState();
 
   start(controller: NativeController): void {

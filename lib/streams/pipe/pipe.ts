@@ -1,5 +1,5 @@
 import { closeEndedSide } from "#streams/lazy_side";
-import { holdForRecycling, recycle, type Recycling, recyclingBetween } from "#streams/recycling";
+import { recycle, type Recycling, recyclingBetween, trackForReuse } from "#streams/recycling";
 import { endedError } from "../language/errors.ts";
 import { Deferred, queueReaction, react, waitForAll } from "../language/promises.ts";
 import { DefaultControllerState } from "../readable/default_controller_state.ts";
@@ -210,7 +210,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
 
   #write(chunk: unknown): void {
     this.#pendingWrites++;
-    holdForRecycling(this.#recycling, chunk);
+    trackForReuse(this.#recycling, chunk);
     writableStreamPipeWrite(this.#destination, chunk, this);
   }
 
@@ -238,7 +238,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
   }
 
   reject(): void {
-    holdForRecycling(this.#recycling, undefined);
+    trackForReuse(this.#recycling, undefined);
     this.resolve(); // the destination's error tells what happened
   }
 

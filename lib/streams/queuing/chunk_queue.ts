@@ -1,9 +1,9 @@
 import { type Callback, toCallback, toDictionary } from "../language/webidl.ts";
 import { outOfRange } from "../language/errors.ts";
 
-const SMALLEST = 8;
+const MIN_CAPACITY = 8;
 /** The largest array that an emptied ring keeps: one burst should not hold memory for the life of a stream. */
-const LARGEST_KEPT = 1024;
+const MAX_KEPT_CAPACITY = 1024;
 const NONE: never[] = [];
 
 /** A queue: its first item in a field, as most never hold a second one, others in a ring of a power-of-two length. */
@@ -60,12 +60,12 @@ export class Ring<T> {
     this.#head = (head + 1) & (items.length - 1);
     if (this.length > 1) return;
     this.#head = 0; // no others are left: shallow queues stay on the same few slots
-    if (items.length > LARGEST_KEPT) this.#items = NONE;
+    if (items.length > MAX_KEPT_CAPACITY) this.#items = NONE;
   }
 
   #grow(): void {
     const { length } = this.#items;
-    const grown = new Array<T | undefined>(length === 0 ? SMALLEST : length * 2);
+    const grown = new Array<T | undefined>(length === 0 ? MIN_CAPACITY : length * 2);
     for (let i = 0; i < length; i++) grown[i] = this.#items[(this.#head + i) & (length - 1)];
     this.#items = grown;
     this.#head = 0;

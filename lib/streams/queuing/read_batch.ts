@@ -7,7 +7,7 @@ export interface BatchLimits {
 }
 
 /** The number of microtasks that a batch waits for a busy source: an async generator takes four for a chunk. */
-const PATIENCE = 6;
+const IDLE_MICROTASKS = 6;
 
 const { isView } = ArrayBuffer;
 
@@ -38,7 +38,7 @@ export class GatheredBatch {
     const { length } = this.chunks;
     this.#idle = length > this.#seen ? 0 : this.#idle + 1;
     this.#seen = length;
-    return this.#idle >= PATIENCE;
+    return this.#idle >= IDLE_MICROTASKS;
   }
 }
 

@@ -1,7 +1,7 @@
 import { NOT_EMPTY, toArrayBufferView } from "../language/array_buffers.ts";
 import { cannot, wrongThis } from "../language/errors.ts";
 import { showInNode } from "#streams/inspection";
-import { defineInterface, giveState, isObject, requireState } from "../language/webidl.ts";
+import { defineInterface, isObject, passState, requireState } from "../language/webidl.ts";
 import { readableByteStreamControllerGetByobRequest, ReadableStreamBYOBRequest } from "./byob_request.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
 import { checkCanCloseOrEnqueue } from "./controller_state.ts";
@@ -37,7 +37,7 @@ export class ReadableByteStreamController {
     const request = readableByteStreamControllerGetByobRequest(ReadableByteStreamController.#of(this));
     if (!request) return null;
     if (request.shell === undefined) {
-      giveState(request);
+      passState(request);
       request.shell = new ReadableStreamBYOBRequest();
     }
     return request.shell as ReadableStreamBYOBRequest;

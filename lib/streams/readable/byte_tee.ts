@@ -1,6 +1,6 @@
 import { cloneAsUint8Array, viewSlots } from "../language/array_buffers.ts";
 import { queueReaction, react } from "../language/promises.ts";
-import { holdTasks, runTasks } from "../shortcuts/task.ts";
+import { deferTasks, runTasks } from "../shortcuts/task.ts";
 import {
   readableByteStreamControllerGetByobRequest,
   readableByteStreamControllerRespond,
@@ -92,7 +92,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
   }
 
   readonly #forward = (): void => {
-    const holds = holdTasks();
+    const holds = deferTasks();
     try {
       this.#forwardChunk();
     } catch {

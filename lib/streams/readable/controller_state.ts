@@ -1,9 +1,9 @@
 import {
   attempt,
-  CLEARED,
   isThenableLike,
   newPromiseResolvedWith,
-  PARKED,
+  NO_ALGORITHMS,
+  PENDING,
   promiseRejectedWith,
   promiseResolvedWith,
   queueReaction,
@@ -62,7 +62,7 @@ export abstract class ReadableControllerState {
   }
 
   /** Ends start or a pull, and pulls again if needed. */
-  goOn(): void {
+  resume(): void {
     this.pulling = false;
     if (!this.started) this.started = true;
     else if (!this.pullAgain) return;
@@ -71,7 +71,7 @@ export abstract class ReadableControllerState {
   }
 
   get onPulled(): () => void {
-    return this.#onPulled ??= () => this.goOn();
+    return this.#onPulled ??= () => this.resume();
   }
 
   get onPullFailed(): (error: unknown) => void {
@@ -109,7 +109,7 @@ export abstract class ReadableControllerState {
   /** ResetQueue and ClearAlgorithms. */
   clear(): void {
     this.queue.reset();
-    this.source = CLEARED;
+    this.source = NO_ALGORITHMS;
   }
 
   /**
@@ -124,7 +124,7 @@ export abstract class ReadableControllerState {
 
   /** Closes the stream, as its queue is empty. */
   finishClose(): void {
-    this.source = CLEARED;
+    this.source = NO_ALGORITHMS;
     readableStreamClose(this.stream);
   }
 
@@ -221,16 +221,16 @@ export function checkCanCloseOrEnqueue(controller: ReadableControllerState, acti
  */
 
 /** A controller whose start or pull has ended. */
-interface GoingOn {
-  goOn(): void;
+interface Continuation {
+  resume(): void;
 }
 
 /** The controllers whose start or pull has ended, in the order of the microtasks that call `goOn()`. */
-const ended = new Ring<GoingOn>();
-const onEnded = (): void => ended.shift().goOn();
+const ended = new Ring<Continuation>();
+const onEnded = (): void => ended.shift().resume();
 
 /** Has `goOn()` called one microtask later, without a function for each stream. */
-export function queueGoingOn(owner: GoingOn): void {
+export function queueGoingOn(owner: Continuation): void {
   ended.push(owner);
   queueReaction(onEnded);
 }
@@ -265,7 +265,7 @@ function endPull(controller: ReadableControllerState, firstResult: unknown): voi
   let result = firstResult;
   for (let pulls = 1;; pulls++) {
     if (result !== undefined) { // asked first, batches of pulled chunks are a tenth faster
-      if (result === PARKED) return;
+      if (result === PENDING) return;
       if (isThenableLike(result)) {
         settle(result, controller.onPulled, controller.onPullFailed);
         return;

@@ -1,5 +1,5 @@
 import { Deferred, queueReaction, react } from "../language/promises.ts";
-import { holdTasks, runTasks } from "../shortcuts/task.ts";
+import { deferTasks, runTasks } from "../shortcuts/task.ts";
 import type { SourceAlgorithms } from "./controller_state.ts";
 import { createReadableStream, type DefaultControllerState } from "./default_controller_state.ts";
 import {
@@ -96,7 +96,7 @@ export class DefaultTee extends Tee implements ReadRequest {
   }
 
   readonly #forward = (): void => {
-    const holds = holdTasks();
+    const holds = deferTasks();
     try {
       this.#forwardChunk();
     } finally {

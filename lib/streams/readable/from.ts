@@ -1,7 +1,7 @@
 import { mustBe } from "../language/errors.ts";
 import {
   isThenableLike,
-  PARKED,
+  PENDING,
   promiseRejectedWith,
   promiseResolvedWith,
   queueReaction,
@@ -167,7 +167,7 @@ export class SyncIteratorSource extends IteratorSource {
     this.#done = done;
     this.#value = value;
     queueReaction(this.#onUnwrapped);
-    return PARKED;
+    return PENDING;
   }
 
   readonly #onUnwrapped = (): void => queueReaction(this.#giveUnwrapped);

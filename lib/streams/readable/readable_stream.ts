@@ -20,17 +20,17 @@ import { promiseRejectedWith } from "../language/promises.ts";
 import {
   construct,
   defineInterface,
-  giveState,
   isObject,
-  takeState,
+  passState,
+  receiveState,
   toDictionary,
   toObject,
 } from "../language/webidl.ts";
 import {
   checkReadableStreamFree,
   isReadableStreamLocked,
+  type NativeReadableSource,
   NO_BUFFER,
-  type ReadableFeed,
   readableStreamStateOf,
   releaseReadableFeed,
   setReadableStreamStateOf,
@@ -119,7 +119,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     underlyingSource: UnderlyingSource<R> | UnderlyingByteSource | undefined = undefined,
     strategy: QueuingStrategy<R> | undefined = undefined,
   ) {
-    const state = takeState<ReadableStreamState>() ?? setUpFromUnderlyingSource(underlyingSource, strategy);
+    const state = receiveState<ReadableStreamState>() ?? setUpFromUnderlyingSource(underlyingSource, strategy);
     if (!state.controller) return state as unknown as this; // it is a native stream
     super(isLazy ? undefined : nativeSource(state, EagerFeed), NO_BUFFER);
     this.#state = state;
@@ -277,7 +277,10 @@ Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
 restoreGlobal();
 isLazy &&= staysLazy(ReadableStream);
 
-function nativeSource(state: ReadableStreamState, Feed: typeof ReadableFeed): globalThis.UnderlyingDefaultSource {
+function nativeSource(
+  state: ReadableStreamState,
+  Feed: typeof NativeReadableSource,
+): globalThis.UnderlyingDefaultSource {
   const type = hasNativeByteStreams && state.controller instanceof ByteControllerState ? "bytes" : undefined;
   return new Feed(state, type) as globalThis.UnderlyingDefaultSource;
 }
@@ -305,7 +308,7 @@ function setUpFromUnderlyingSource(underlyingSource: unknown, strategy: unknown)
     const size = extractSizeAlgorithm(queuing);
     const controller = new DefaultControllerState(state, source, extractHighWaterMark(queuing, 1), size);
     state.controller = controller;
-    giveState(controller);
+    passState(controller);
     controller.start(source.callStart(new ReadableStreamDefaultController()));
   }
   return state;

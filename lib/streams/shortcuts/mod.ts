@@ -26,14 +26,14 @@
  * | a pipe's write past the queue | `writable/pipe_write.ts` `writableStreamPipeWrite` | the sink is idle | where an end that comes meanwhile falls | `tests/streams/aborted_pipe_test.ts` |
  * | batches as chunks of the queue | `writable/batches/batched_writes.ts` `BatchedWrites` | the sink takes batches | `desiredSize`, acknowledgement and order | `tests/batch/model_test.ts` |
  * | whole runs into a batch | `writable/batches/batched_writes.ts` `moveForPipe` | a pipe of chunks of size 1 | order, and the limits of queue and batch | `tests/batch/chunkings_test.ts` |
- * | a transform that waits without a promise | `transform/transform_state.ts` `PARKED` | always | the microtask in which it goes on | `tests/streams/differential_test.ts` |
+ * | a transform that waits without a promise | `transform/transform_state.ts` `PENDING` | always | the microtask in which it goes on | `tests/streams/differential_test.ts` |
  * | a transform between two pipes | `transform/transform_state.ts` `mostPullsAtOnce` | a pipe or an iterator reads, and a pipe writes | where backpressure starts and ends | `tests/streams/high_water_mark_test.ts` |
  * | many chunks enqueued in one call | `transform/enqueue_all.ts` `enqueueAll` | no reader waits, no size function | that each is enqueued in order | `tests/streams/enqueue_all_test.ts` |
  * | the rest of a chunk, parked | `transform/enqueue_all.ts` `transformRest` | the transformer is ours, and there is backpressure | that a write ends when its chunk is transformed, or fails with it | `tests/text/pieces_test.ts` |
  * | arrays kept as they came | `shortcuts/chunk_array_queue.ts` `ChunkArrayQueue` | chunks of size 1 come many at once | order and totals | `tests/streams/chunk_array_queue_test.ts` |
  * | arrays of numbers used again | `shortcuts/chunk_array_queue.ts` `releaseNumberArray` | the array holds only numbers and has no other user | a chunk in user code | `tests/files/number_file_writer_isolated_test.ts` |
  * | buffers used again | `shortcuts/recycling.ts` `Recycling` | source and transformer are internal, and all writes have ended | bytes that are still to be read | `tests/files/used_again_test.ts` |
- * | tasks that share a microtask | `shortcuts/task.ts` `holdTasks` | an internal microtask runs, without user code on the stack | contexts, and that other promises get their turn | `tests/streams/task_test.ts` |
+ * | tasks that share a microtask | `shortcuts/task.ts` `deferTasks` | an internal microtask runs, without user code on the stack | contexts, and that other promises get their turn | `tests/streams/task_test.ts` |
  * | no look at the clock for each task | `shortcuts/task.ts` `isLongTurn` | few tasks have run since the last look | that timers and sockets get their turn | `tests/streams/long_turn_isolated_test.ts` |
  * | entering a context by the cheapest way | `shortcuts/async_context.ts` `runIn` | the runtime has that way | the context that callbacks run in | `tests/streams/contexts/contexts_test.ts` |
  * | a pipe's locks without promises | `pipe/pipe.ts` `PipeReaderState` | always | what others see of a locked stream | `tests/streams/idle_error_test.ts` |

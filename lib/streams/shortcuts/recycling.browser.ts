@@ -21,7 +21,7 @@ export function releasesChunks(): undefined {}
 export function recyclingBetween(): undefined {}
 
 /** Does nothing. */
-export function holdForRecycling(): void {}
+export function trackForReuse(): void {}
 
 /** Does nothing. */
 export function recycle(): void {}

@@ -63,7 +63,7 @@ export function recyclingBetween(
 }
 
 /** Keeps the chunk that is being written. */
-export function holdForRecycling(recycling: Recycling | undefined, chunk: unknown): void {
+export function trackForReuse(recycling: Recycling | undefined, chunk: unknown): void {
   recycling?.hold(chunk);
 }
 

@@ -8,19 +8,19 @@ import { atEndOfTurn } from "./end_of_turn.ts";
  */
 
 /** The ms after which tasks yield. With 10, a server of 100 responses took 1.3 to 1.5 times the CPU time on Bun. */
-const LONGEST = 40;
+const MAX_TURN_TIME = 40;
 /** The number of turns of a pause: Deno polls its sockets only every 61 turns, and a turn takes microseconds. */
 const TURNS = 8;
 /** The number of tasks between two checks of the clock: a check for each task would take a tenth of the time. */
-const MOST_UNTIMED = 256;
+const MAX_UNTIMED = 256;
 /** The minimum of slow tasks between two checks, and the time in ms between checks that the number is adapted to. */
-const LEAST_UNTIMED = 8;
+const MIN_UNTIMED = 8;
 const PACE = 2;
 /** The weight, in tasks, of a task that has moved its full budget of chunks. */
-const MANY = 64;
+const MANY_TASKS = 64;
 
-let untimed = MOST_UNTIMED;
-let interval = MOST_UNTIMED;
+let untimed = MAX_UNTIMED;
+let interval = MAX_UNTIMED;
 let askedAt = 0;
 /** The time at which the current or last turn with tasks began. */
 let start = 0;
@@ -35,10 +35,10 @@ export function isLongTurn(): boolean {
 }
 
 function askClock(now: number): boolean {
-  if (awaitsEnd) interval = Math.max(LEAST_UNTIMED, Math.min(MOST_UNTIMED, interval * PACE / (now - askedAt)));
+  if (awaitsEnd) interval = Math.max(MIN_UNTIMED, Math.min(MAX_UNTIMED, interval * PACE / (now - askedAt)));
   untimed = interval;
   askedAt = now;
-  if (now - start <= LONGEST) return false;
+  if (now - start <= MAX_TURN_TIME) return false;
   if (awaitsEnd) return true;
   awaitsEnd = true;
   start = now;
@@ -48,7 +48,7 @@ function askClock(now: number): boolean {
 
 /** Counts the running task as many, since it has done as much work. */
 export function countAsMany(): void {
-  untimed -= MANY;
+  untimed -= MANY_TASKS;
 }
 
 /** Runs `steps` when others have had their turn, by a reaction to a promise, in the asynchronous context of this call. */
@@ -98,7 +98,7 @@ export abstract class Task {
     if (first === undefined) first = this;
     else last!.#next = this;
     last = this;
-    if (holdTasks()) queueReaction(runTasks);
+    if (deferTasks()) queueReaction(runTasks);
   }
 
   abstract run(): void;
@@ -116,13 +116,13 @@ export abstract class Task {
  * Keeps tasks that become ready until {@linkcode runTasks}, which runs them without another microtask. Must be called
  * in an internal microtask without user code on the stack. Returns whether the caller has to run them.
  */
-export function holdTasks(): boolean {
+export function deferTasks(): boolean {
   if (isAwake) return false;
   isAwake = true;
   return true;
 }
 
-/** Runs the waiting tasks, such as those that {@linkcode holdTasks} kept. */
+/** Runs the waiting tasks, such as those that {@linkcode deferTasks} kept. */
 export function runTasks(): void {
   let isLong = false;
   try {

@@ -1,10 +1,10 @@
 import {
   attempt,
-  CLEARED,
   Deferred,
   inAMicrotask,
   isThenableLike,
-  PARKED,
+  NO_ALGORITHMS,
+  PENDING,
   promiseRejectedWith,
   promiseResolvedWith,
   queueReaction,
@@ -46,7 +46,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   backpressure = true;
   readable!: ReadableStreamState; // set by the set-up, as all of these
   writable!: WritableStreamState;
-  transformer: TransformerAlgorithms = CLEARED;
+  transformer: TransformerAlgorithms = NO_ALGORITHMS;
   /** The stream as the runtime transfers it, made when the runtime looks. */
   nativeSide: object | undefined;
   #finishPromise: Promise<void> | undefined;
@@ -74,7 +74,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     this.#hasParkedWrite = true;
     this.#parkedChunk = chunk;
     if (this.#pipeIn === undefined) this.#parkedContext = currentContext();
-    return PARKED;
+    return PENDING;
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-sink-abort-algorithm} */
@@ -107,7 +107,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     this.#finishPromise = finished.promise;
     // Departure "algorithms of a transform that are gone": after terminate() this is CLEARED, which has them all.
     const result = attempt(() => this.transformer[method](reason));
-    this.transformer = CLEARED;
+    this.transformer = NO_ALGORITHMS;
     settle(result, () => {
       if (other.state === "errored") {
         finished.reject(other.storedError);
@@ -127,7 +127,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   pull(): unknown {
     this.#hasParkedPull = true;
     this.#endBackpressure();
-    return PARKED;
+    return PENDING;
   }
 
   /**
@@ -179,7 +179,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-error-writable-and-unblock-write} */
   errorWritableAndUnblockWrite(error: unknown): void {
-    this.transformer = CLEARED;
+    this.transformer = NO_ALGORITHMS;
     writableStreamDefaultControllerErrorIfNeeded(this.writable.controller, error);
     this.#unblockWrite();
   }

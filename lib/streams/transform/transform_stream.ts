@@ -11,7 +11,7 @@ import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react 
 import { DefaultControllerState } from "../readable/default_controller_state.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { ReadableStreamState } from "../readable/stream_state.ts";
-import { construct, defineInterface, giveState, isObject, toObject } from "../language/webidl.ts";
+import { construct, defineInterface, isObject, passState, toObject } from "../language/webidl.ts";
 import {
   type ConvertedStrategy,
   extractHighWaterMark,
@@ -109,7 +109,7 @@ function setUpFromTransformer(
   const writableHighWaterMark = extractHighWaterMark(writableStrategy, 1);
   state.writable = createWritableStream(state, writableHighWaterMark, extractSizeAlgorithm(writableStrategy));
   state.readable = createReadableEnd(state, readableHighWaterMark, readableSize);
-  giveState(state);
+  passState(state);
   startTransformStream(state, algorithms.callStart(new TransformStreamDefaultController()));
 }
 
@@ -135,8 +135,8 @@ export function createTransformStream(
 function startTransformStream(state: TransformStreamState, startResult: unknown): void {
   const { controller } = state.writable;
   const onStarted = (): void => {
-    controller.goOn();
-    state.readableController.goOn();
+    controller.resume();
+    state.readableController.resume();
   };
   if (!isThenableLike(startResult)) {
     let microtasks = 3;

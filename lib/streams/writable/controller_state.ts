@@ -1,16 +1,16 @@
 import {
   attempt,
-  CLEARED,
   isThenableLike,
   newPromiseResolvedWith,
-  PARKED,
+  NO_ALGORITHMS,
+  PENDING,
   promiseRejectedWith,
   react,
   settle,
 } from "../language/promises.ts";
 import { checkedSize, ChunkQueue, type SizeAlgorithm } from "../queuing/chunk_queue.ts";
 import { queueGoingOn } from "../readable/controller_state.ts";
-import { holdTasks, runTasks, type Task } from "../shortcuts/task.ts";
+import { deferTasks, runTasks, type Task } from "../shortcuts/task.ts";
 import type { Batching } from "./batches/batch.ts";
 import {
   writableStreamCloseQueuedOrInFlight,
@@ -63,11 +63,11 @@ export class WritableControllerState {
   }
 
   /** Ends start or a write, and continues with the next write. */
-  goOn(): void {
+  resume(): void {
     const { started } = this;
     this.started = true;
     if (!started && !this.#canGoOn) return;
-    const holds = holdTasks();
+    const holds = deferTasks();
     try {
       if (started) finishWrite(this);
       writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
@@ -77,7 +77,7 @@ export class WritableControllerState {
   }
 
   get onWritten(): () => void {
-    return this.#onWritten ??= () => this.goOn();
+    return this.#onWritten ??= () => this.resume();
   }
 
   /** The reaction to a write whose promise has settled by itself: it leaves that promise alone. */
@@ -107,7 +107,7 @@ export class WritableControllerState {
 
   /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-clear-algorithms} */
   clearAlgorithms(): void {
-    this.sink = CLEARED;
+    this.sink = NO_ALGORITHMS;
     this.sizeAlgorithm = undefined;
     this.batching?.end();
     this.batching = undefined;
@@ -264,7 +264,7 @@ function processWrite(controller: WritableControllerState, chunk: unknown): bool
   const request = stream.writeRequests!.shift();
   stream.inFlightWriteRequest = request;
   const result = callWrite(controller, chunk);
-  if (result === PARKED) return false;
+  if (result === PENDING) return false;
   if (request.settlesAtOnce && !isThenableLike(result) && stream.state === "writable") {
     finishWrite(controller);
     return true;

@@ -1,4 +1,4 @@
-import { isThenableLike, PARKED, settle } from "../language/promises.ts";
+import { isThenableLike, PENDING, settle } from "../language/promises.ts";
 import {
   callWrite,
   finishWrite,
@@ -39,7 +39,7 @@ function writeToIdleSink(stream: WritableStreamState, chunk: unknown, size: numb
 
 function endWrite(stream: WritableStreamState, result: unknown, size: number): void {
   const { controller } = stream;
-  if (result !== PARKED && !isThenableLike(result) && stream.state === "writable") {
+  if (result !== PENDING && !isThenableLike(result) && stream.state === "writable") {
     const request = stream.inFlightWriteRequest!;
     stream.inFlightWriteRequest = undefined;
     request.resolve();
@@ -47,7 +47,7 @@ function endWrite(stream: WritableStreamState, result: unknown, size: number): v
   }
   controller.queue.pass(size);
   updateBackpressure(controller);
-  if (result !== PARKED) settle(result, controller.onWritten, controller.onWriteFailed);
+  if (result !== PENDING) settle(result, controller.onWritten, controller.onWriteFailed);
 }
 
 function writeWithSize(stream: WritableStreamState, chunk: unknown, request: WriteRequest): void {

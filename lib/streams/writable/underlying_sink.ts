@@ -3,7 +3,7 @@ import { showInNode } from "#streams/inspection";
 import { defineInterface, isObject, requireState } from "../language/webidl.ts";
 import { writableStreamDefaultControllerErrorIfNeeded } from "./controller_state.ts";
 import { callbackResult } from "../language/promises.ts";
-import { type Callback, giveState, toCallback, toDictionary } from "../language/webidl.ts";
+import { type Callback, passState, toCallback, toDictionary } from "../language/webidl.ts";
 import type { SinkAlgorithms, WritableControllerState } from "./controller_state.ts";
 
 /**
@@ -80,7 +80,7 @@ export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
   }
 
   #makeController(): WritableStreamDefaultController {
-    giveState(this.#state!);
+    passState(this.#state!);
     return this.#controller = new WritableStreamDefaultController();
   }
 }

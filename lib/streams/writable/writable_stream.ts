@@ -17,7 +17,7 @@ import {
 } from "../native/feeds/writable_feed.ts";
 import { lockSide } from "../native/native_locks.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
-import { defineInterface, isObject, takeState, toObject } from "../language/webidl.ts";
+import { defineInterface, isObject, receiveState, toObject } from "../language/webidl.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/chunk_queue.ts";
 import { createWritableStream, startWritableStreamDefaultController } from "./controller_state.ts";
 import { WritableStreamDefaultWriter } from "./default_writer.ts";
@@ -76,7 +76,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     underlyingSink: UnderlyingSink<W> | undefined = undefined,
     strategy: QueuingStrategy<W> | undefined = undefined,
   ) {
-    const state = takeState<WritableStreamState>() ?? setUpFromUnderlyingSink(underlyingSink, strategy);
+    const state = receiveState<WritableStreamState>() ?? setUpFromUnderlyingSink(underlyingSink, strategy);
     const feed = isLazy ? undefined : new EagerSink(state);
     super(feed, feed?.strategy(2));
     this.#state = state;

@@ -5,7 +5,7 @@ import {
   inAMicrotask,
   isThenableLike,
   LazyPromise,
-  PARKED,
+  PENDING,
   promiseRejectedWith,
   promiseResolvedWith,
   queueReaction,
@@ -129,14 +129,14 @@ function writeAtOnce(stream: WritableStreamState, chunk: unknown): Promise<void>
   updateBackpressure(controller);
   stream.inFlightWriteRequest = SETTLES_BY_ITSELF;
   const result = callWrite(controller, chunk);
-  if (result !== PARKED && !isThenableLike(result)) {
+  if (result !== PENDING && !isThenableLike(result)) {
     const written = inAMicrotask();
     queueReaction(controller.onWrittenAtOnce);
     return written;
   }
   const request = new PromiseWriteRequest();
   stream.inFlightWriteRequest = request;
-  if (result !== PARKED) settle(result, controller.onWritten, controller.onWriteFailed);
+  if (result !== PENDING) settle(result, controller.onWritten, controller.onWriteFailed);
   return request.promise;
 }
 

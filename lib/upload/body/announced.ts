@@ -133,8 +133,8 @@ function trailerDigestsOf(source: BodySource, header: Digests): Announced["trail
       const found = digestsIn((name) => fieldOf({ headers: (source as IncomingMessage).trailers } as BodySource, name));
       const missing = required.find((name) => !found.has(name));
       if (missing === undefined) return found;
-      const words = "did not come: a proxy may have dropped it";
-      throw new UploadError("BAD_DIGEST", `The ${missing} that the sender announced for the trailers ${words}`);
+      const message = "did not come: a proxy may have dropped it";
+      throw new UploadError("BAD_DIGEST", `The ${missing} that the sender announced for the trailers ${message}`);
     };
   }
   if (required.length === 0) return undefined;

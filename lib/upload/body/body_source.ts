@@ -41,7 +41,7 @@ export function isDecoded(source: BodySource): boolean {
 /** A body, read as fast as it can be written. */
 export interface BodyReader {
   /** Whether the pending read pulls nothing from its source until {@linkcode release}, as too much memory is in use. */
-  readonly isHeldBack: boolean;
+  readonly isPaused: boolean;
   /**
    * Reads the bytes that have arrived since: at least one, in pieces; undefined at the end. One call at a time.
    *
@@ -88,7 +88,7 @@ export function streamFailure(error: unknown, { isReceived }: StreamTraits): unk
 }
 
 /** Releases a stream that is no longer read. A cancellation may take the source a while, and is not awaited. */
-export function letGo(
+export function cancelQuietly(
   reader: ReadableStreamDefaultReader<Uint8Array> | ReadableStreamBYOBReader,
   reason: unknown,
   { leavesBody }: StreamTraits,
@@ -108,19 +108,19 @@ export function isOurs(readable: Readable): boolean {
 }
 
 /** The maximum number of bytes that one upload buffers: writes larger than half of that save no time. */
-const MOST = 512 * 1024;
+const MAX_BODY_BUFFER = 512 * 1024;
 /** The minimum number of bytes that one upload buffers: as much as one read from a socket returns. */
-const LEAST = 64 * 1024;
+const MIN_BODY_BUFFER = 64 * 1024;
 /** The number of bytes that all bodies of one kind buffer together: larger writes save no time. */
 const BUDGET = 16 * 1024 * 1024;
 
 let bodies = 0;
 
-export function holdBytes(): void {
+export function acquireBudget(): void {
   bodies++;
 }
 
-export function releaseBytes(): void {
+export function releaseBudget(): void {
   bodies--;
 }
 
@@ -130,5 +130,5 @@ export function activeBodies(): number {
 
 /** Returns the bytes that one body may buffer: its share, so that memory hardly grows with the number of uploads. */
 export function windowBytes(): number {
-  return Math.min(MOST, Math.max(LEAST, Math.floor(BUDGET / bodies)));
+  return Math.min(MAX_BODY_BUFFER, Math.max(MIN_BODY_BUFFER, Math.floor(BUDGET / bodies)));
 }

@@ -2,7 +2,7 @@ import { faultOf, inTurn } from "../../codecs/internal.ts";
 import {
   contentCodings,
   ContentDecoder,
-  MOST_INPUT,
+  MAX_INPUT,
   type UndoableCoding,
   undoableFormats,
 } from "../../semantics/mod.ts";
@@ -10,9 +10,9 @@ import type { BodyReader } from "./body_source.ts";
 import { UploadError } from "./upload_error.ts";
 
 /** The maximum number of codings of one body, each of which costs memory and time. */
-const MOST_CODINGS = 3;
+const MAX_CODINGS = 3;
 /** The maximum number of bytes of a decoded piece; each layer has two. */
-const MOST_OUTPUT = 64 * 1024;
+const MAX_OUTPUT = 64 * 1024;
 
 /** The codings that can be undone, as the value of `Accept-Encoding` in answers with the status 415. */
 export const ACCEPTED_CODINGS: string = Object.keys(undoableFormats).join(", ");
@@ -47,8 +47,8 @@ export function requireCodings(field: string): UndoableCoding[] {
     const message = `The content coding ${JSON.stringify(coding.unknown)} is not accepted: use ${ACCEPTED_CODINGS}`;
     throw new UploadError("UNSUPPORTED", message);
   });
-  if (found.length <= MOST_CODINGS) return found;
-  const message = `The body has ${found.length} content codings, and at most ${MOST_CODINGS} are accepted`;
+  if (found.length <= MAX_CODINGS) return found;
+  const message = `The body has ${found.length} content codings, and at most ${MAX_CODINGS} are accepted`;
   throw new UploadError("UNSUPPORTED", message);
 }
 
@@ -61,8 +61,8 @@ function decodedLayer(body: BodyReader, coding: UndoableCoding, maxBytes: number
     if (failure) throw failure.reason;
   };
   return {
-    get isHeldBack() {
-      return body.isHeldBack;
+    get isPaused() {
+      return body.isPaused;
     },
     async read() {
       throwIfEnded();
@@ -87,7 +87,7 @@ async function* decodedPieces(
   maxBytes: number,
 ): AsyncGenerator<Uint8Array, undefined> {
   let decoder: ContentDecoder | undefined;
-  let target = new Uint8Array(MOST_OUTPUT);
+  let target = new Uint8Array(MAX_OUTPUT);
   let other: typeof target | undefined;
   let [length, bytes] = [0, 0];
   try {
@@ -96,7 +96,7 @@ async function* decodedPieces(
       // The decoder opens with the first piece: a body that fails before its first byte costs nothing.
       const opened = decoder ??= await ContentDecoder.open(coding, received?.[0]?.[0]);
       if (received === undefined) opened.end();
-      const parts = partsOf(received ?? [], MOST_INPUT);
+      const parts = partsOf(received ?? [], MAX_INPUT);
       for (let hasWork = true; hasWork;) {
         const part = opened.needsInput ? parts.next().value : undefined;
         if (part) opened.write(part);
@@ -110,7 +110,7 @@ async function* decodedPieces(
         }
         if (length === 0 || hasWork && length < target.length) continue;
         yield target.subarray(0, length);
-        [target, other, length] = [other ?? new Uint8Array(MOST_OUTPUT), target, 0];
+        [target, other, length] = [other ?? new Uint8Array(MAX_OUTPUT), target, 0];
       }
       if (received !== undefined) body.release(); // the decoder has its own copy
     }

@@ -1,6 +1,6 @@
 import { clearImmediate, setImmediate } from "node:timers";
 import { isUint8Array, joinBytes } from "../../streams/internal.ts";
-import { type BodyReader, releaseBytes } from "./body_source.ts";
+import { type BodyReader, releaseBudget } from "./body_source.ts";
 
 /** A body whose source pushes chunks, which are gathered until they are read. */
 export abstract class GatheredBody implements BodyReader {
@@ -17,7 +17,7 @@ export abstract class GatheredBody implements BodyReader {
   /** Set while {@linkcode deliver} is scheduled: small chunks of one turn of the event loop are delivered together. */
   #soon: ReturnType<typeof setImmediate> | undefined = undefined;
 
-  abstract readonly isHeldBack: boolean;
+  abstract readonly isPaused: boolean;
   /** Whether the chunks have no other owner, so that their memory can be given back at once. */
   protected abstract readonly ownsChunks: boolean;
   /** Resumes the source, unless too many bytes are buffered. */
@@ -76,7 +76,7 @@ export abstract class GatheredBody implements BodyReader {
 
   protected end(): void {
     this.hasEnded = true;
-    releaseBytes();
+    releaseBudget();
     this.deliver();
     this.#waiting?.resolve(undefined);
   }
@@ -85,7 +85,7 @@ export abstract class GatheredBody implements BodyReader {
   protected fail(reason: unknown): void {
     if (this.hasEnded || this.failure) return;
     this.failure = { reason };
-    releaseBytes();
+    releaseBudget();
     this.deliver();
     this.#waiting?.reject(reason);
   }
@@ -102,12 +102,12 @@ export abstract class GatheredBody implements BodyReader {
 }
 
 /** The minimum bytes of a chunk that is freed: for smaller ones that takes longer than garbage collection. */
-const WORTHWHILE = 4 * 1024;
+const MIN_FREED_BYTES = 4 * 1024;
 
 /** Frees the memory of chunks at once: with 200 uploads at a time that saves 100 MB, and time. */
 export function freeChunks(chunks: readonly Uint8Array[]): void {
   for (const { buffer, byteOffset, byteLength } of chunks) {
-    if (byteLength < WORTHWHILE || byteOffset !== 0 || byteLength !== buffer.byteLength) continue;
+    if (byteLength < MIN_FREED_BYTES || byteOffset !== 0 || byteLength !== buffer.byteLength) continue;
     (buffer as ArrayBuffer).transfer(0);
   }
 }

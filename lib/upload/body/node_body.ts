@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { setImmediate } from "node:timers";
 import { writesAtOnce } from "../../runtime/mod.ts";
-import { holdBytes, isOurs, windowBytes } from "./body_source.ts";
+import { acquireBudget, isOurs, windowBytes } from "./body_source.ts";
 import { GatheredBody } from "./gathered_body.ts";
 import { hasLeft, leftError } from "./upload_error.ts";
 
@@ -22,7 +22,7 @@ export class NodeBody extends GatheredBody {
       throw new TypeError("The body of the request has been read already");
     }
     if (readable.readableEncoding) throw new TypeError("The body gives text, not bytes: setEncoding() was called");
-    holdBytes();
+    acquireBudget();
     readable.on("error", this.#onError);
     if (readable.destroyed) {
       this.#onClose();
@@ -32,7 +32,7 @@ export class NodeBody extends GatheredBody {
     }
   }
 
-  get isHeldBack(): boolean {
+  get isPaused(): boolean {
     return this.#isPaused;
   }
 

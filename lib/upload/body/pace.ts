@@ -4,23 +4,23 @@ import type { InnerOptions, SaveBodyOptions } from "./upload_options.ts";
 import { UploadError } from "./upload_error.ts";
 
 /** Ends an upload when its signal says so, its time is over, or its sender is too slow. */
-export class Deadlines {
+export class BodyDeadlines {
   readonly #signal: AbortSignal | undefined;
-  readonly #watch: SenderWatch;
+  readonly #watch: RateMonitor;
   readonly #expire: (reason: unknown) => void;
   readonly #timer: Timer | undefined;
   /** The interval of a whole upload: a timer for each chunk would cost more. */
   readonly #looks: Interval | undefined;
 
-  constructor(options: SaveBodyOptions & InnerOptions, pace: Pace, expire: (reason: unknown) => void) {
+  constructor(options: SaveBodyOptions & InnerOptions, pace: TransferProgress, expire: (reason: unknown) => void) {
     const { signal, timeout = Infinity } = options;
     this.#signal = signal;
-    this.#watch = new SenderWatch(pace, options);
+    this.#watch = new RateMonitor(pace, options);
     this.#expire = expire;
     signal?.addEventListener("abort", this.#onAbort);
     if (timeout !== Infinity) {
-      const words = `The body was not received within ${timeout} ms`;
-      this.#timer = new Timer(() => this.#end(new UploadError("TIMEOUT", words)), { afterPoll });
+      const message = `The body was not received within ${timeout} ms`;
+      this.#timer = new Timer(() => this.#end(new UploadError("TIMEOUT", message)), { afterPoll });
       this.#timer.start(timeout);
     }
     if (this.#watch.interval !== Infinity) this.#looks = new Interval(this.#watch.interval, () => this.#look());
@@ -53,23 +53,23 @@ export class Deadlines {
 /** The shortest time that a rate is averaged over, in ms. */
 const WINDOW = 30_000;
 /** The number of checks of a sender within the shortest window. */
-const LOOKS = 10;
+const SAMPLES_PER_WINDOW = 10;
 
 /** Finds out whether a sender is too slow, by measuring its rate at intervals. */
-export class SenderWatch {
+export class RateMonitor {
   /** The milliseconds between two checks; Infinity if there is no limit to check. */
   readonly interval: number;
-  readonly #pace: Pace;
+  readonly #pace: TransferProgress;
   readonly #idleTimeout: number;
   readonly #minRate: number;
   readonly #window: number;
-  #last: Pace;
+  #last: TransferProgress;
   #silence = 0;
   /** Bytes received in the current window, and the duration of it so far in ms. */
   #bytes = 0;
   #waited = 0;
 
-  constructor(pace: Pace, options: SaveBodyOptions & InnerOptions) {
+  constructor(pace: TransferProgress, options: SaveBodyOptions & InnerOptions) {
     const { idleTimeout = Infinity, minRate = 0 } = options;
     // The window is no shorter than `idleTimeout`, within which a sender may be silent.
     const { rateWindow = Math.max(WINDOW, idleTimeout === Infinity ? 0 : idleTimeout) } = options;
@@ -77,7 +77,7 @@ export class SenderWatch {
     this.#idleTimeout = idleTimeout;
     this.#minRate = minRate;
     this.#window = minRate > 0 ? rateWindow : Infinity;
-    this.interval = Math.max(1, Math.min(idleTimeout, this.#window) / LOOKS);
+    this.interval = Math.max(1, Math.min(idleTimeout, this.#window) / SAMPLES_PER_WINDOW);
     this.#last = { bytes: 0, waited: pace.waited };
   }
 
@@ -108,7 +108,7 @@ export class SenderWatch {
   }
 }
 
-export interface Pace {
+export interface TransferProgress {
   readonly bytes: number;
   /** Milliseconds spent waiting for the sender so far, without those in which backpressure held it back. */
   readonly waited: number;

@@ -5,20 +5,20 @@ import { type Announced, announcedOf, Digester, requireExpected, tellProgress, v
 import { type BodyReader, type BodySource, codingOf, type StreamTraits } from "./body_source.ts";
 import { decodedBody } from "./decoded_body.ts";
 import { NodeBody } from "./node_body.ts";
-import { Deadlines, type Pace } from "./pace.ts";
+import { BodyDeadlines, type TransferProgress } from "./pace.ts";
 import { ByteStreamBody, StreamBody } from "./stream_body.ts";
 import { UploadError } from "./upload_error.ts";
 import type { InnerOptions, SaveBodyOptions } from "./upload_options.ts";
 
 /** A body that is checked against the announced length and digests and the limits while it is received. */
-export class MeteredBody implements BodyReader, Pace {
+export class MeteredBody implements BodyReader, TransferProgress {
   /** The digests that the sender announced; they are verified once {@linkcode read} has returned the end. */
   readonly digests: ReadonlyMap<DigestAlgorithm, string>;
   readonly #body: BodyReader;
   readonly #announced: Announced;
   readonly #options: SaveBodyOptions;
   readonly #digester: Digester | undefined;
-  readonly #deadlines: Deadlines;
+  readonly #deadlines: BodyDeadlines;
   bytes = 0;
   /** The time that reads have waited for the sender, and the time at which the pending one began. */
   #waited = 0;
@@ -33,15 +33,15 @@ export class MeteredBody implements BodyReader, Pace {
     // The algorithms of digests in trailers are known only at the end, so all are computed.
     const algorithms = announced.trailerDigests ? ALGORITHMS : [...this.digests.keys()];
     this.#digester = algorithms.length > 0 ? new Digester(algorithms) : undefined;
-    this.#deadlines = new Deadlines(options, this, (reason) => void body.cancel(reason));
+    this.#deadlines = new BodyDeadlines(options, this, (reason) => void body.cancel(reason));
   }
 
   get waited(): number {
     return this.#waited + (this.#since === undefined ? 0 : performance.now() - this.#since);
   }
 
-  get isHeldBack(): boolean {
-    return this.#body.isHeldBack;
+  get isPaused(): boolean {
+    return this.#body.isPaused;
   }
 
   async read(): Promise<readonly Uint8Array[] | undefined> {
@@ -69,7 +69,7 @@ export class MeteredBody implements BodyReader, Pace {
 
   /** Adds the time of a read, unless backpressure held the sender back meanwhile. */
   #time(): void {
-    if (this.#isReading && !this.#body.isHeldBack) this.#since ??= performance.now();
+    if (this.#isReading && !this.#body.isPaused) this.#since ??= performance.now();
   }
 
   /** Deno reports a sender that half-closes its connection after the whole body as one that has left. */
@@ -114,7 +114,7 @@ export function openBody(
 }
 
 const emptyBody: BodyReader = {
-  isHeldBack: false,
+  isPaused: false,
   read: () => Promise.resolve(undefined),
   release: () => {},
   cancel: () => Promise.resolve(),

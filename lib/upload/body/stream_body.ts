@@ -1,10 +1,10 @@
 import { Pause } from "../../timers/mod.ts";
 import {
+  acquireBudget,
   activeBodies,
   type BodyReader,
-  holdBytes,
-  letGo,
-  releaseBytes,
+  cancelQuietly,
+  releaseBudget,
   streamFailure,
   type StreamTraits,
   windowBytes,
@@ -12,14 +12,14 @@ import {
 import { GatheredBody, SMALL } from "./gathered_body.ts";
 
 /** The number of bodies above which a read begins only after the write before it; below, the two overlap. */
-const CROWD = 64;
+const MANY_BODIES = 64;
 /**
  * Bytes of a read, by the number of bodies. Deno's server buffers three times that for each connection as long as the
  * body lasts; reads of 64 KiB take half as much time again as those of 256.
  */
 const SIZES: readonly { readonly most: number; readonly size: number }[] = [
   { most: 16, size: 256 * 1024 },
-  { most: CROWD, size: 128 * 1024 },
+  { most: MANY_BODIES, size: 128 * 1024 },
   { most: 128, size: 64 * 1024 },
   { most: Infinity, size: 32 * 1024 },
 ];
@@ -46,19 +46,19 @@ export class ByteStreamBody implements BodyReader {
   constructor(reader: ReadableStreamBYOBReader, traits: StreamTraits) {
     this.#reader = reader;
     this.#traits = traits;
-    holdBytes();
+    acquireBudget();
     const bodies = activeBodies();
     this.#size = SIZES.find(({ most }) => bodies <= most)!.size;
     this.#asked = traits.readsAhead ? new ChunkSizedReads(this.#size) : undefined;
   }
 
-  get isHeldBack(): boolean {
+  get isPaused(): boolean {
     return this.#onFree !== undefined;
   }
 
   async read(): Promise<readonly Uint8Array[] | undefined> {
     this.#throwIfFailed();
-    if (this.#given.length > 0 && activeBodies() > CROWD) {
+    if (this.#given.length > 0 && activeBodies() > MANY_BODIES) {
       await new Promise<void>((resolve) => this.#onFree = resolve);
       this.#throwIfFailed();
     }
@@ -126,19 +126,19 @@ export class ByteStreamBody implements BodyReader {
   release(): void {
     const buffer = this.#given.shift();
     if (buffer) this.#free.push(buffer);
-    this.#goOn();
+    this.#resume();
   }
 
   cancel(reason: unknown): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     this.#failure = { reason };
     this.#end();
-    this.#goOn();
-    letGo(this.#reader, reason, this.#traits);
+    this.#resume();
+    cancelQuietly(this.#reader, reason, this.#traits);
     return Promise.resolve();
   }
 
-  #goOn(): void {
+  #resume(): void {
     this.#onFree?.();
     this.#onFree = undefined;
   }
@@ -150,7 +150,7 @@ export class ByteStreamBody implements BodyReader {
   #end(): undefined {
     if (this.#isOver) return;
     this.#isOver = true;
-    releaseBytes();
+    releaseBudget();
   }
 }
 
@@ -161,7 +161,7 @@ const FRAME = 20;
 /** Bytes of a read beyond the size of a chunk: a read one byte too short would double the number of reads. */
 const SPARE = 64;
 /** The number of chunks of one size after which reads take that size, since a read cannot be shortened again. */
-const CERTAIN = 4;
+const CONSISTENT_CHUNKS = 4;
 
 /**
  * The sizes of reads of a body in the chunked coding, for a server that takes as many bytes off the connection at each
@@ -185,9 +185,9 @@ export class ChunkSizedReads {
     this.#bytes += bytes;
     // The first read of a chunk takes its frame too.
     if (bytes >= this.size - (isFirst ? FRAME : 0)) return;
-    this.#recent = [...this.#recent, this.#bytes].slice(-CERTAIN);
+    this.#recent = [...this.#recent, this.#bytes].slice(-CONSISTENT_CHUNKS);
     this.#bytes = 0;
-    if (this.#recent.length < CERTAIN) return;
+    if (this.#recent.length < CONSISTENT_CHUNKS) return;
     this.size = Math.max(this.size, Math.min(this.#most, Math.min(...this.#recent) + SPARE));
   }
 }
@@ -203,11 +203,11 @@ export class StreamBody extends GatheredBody {
     this.#reader = reader;
     this.#traits = traits;
     this.ownsChunks = traits.ownsChunks;
-    holdBytes();
+    acquireBudget();
     this.goOn();
   }
 
-  get isHeldBack(): boolean {
+  get isPaused(): boolean {
     return !this.#isReading;
   }
 
@@ -216,7 +216,7 @@ export class StreamBody extends GatheredBody {
   }
 
   protected leave(reason: unknown): void {
-    letGo(this.#reader, reason, this.#traits);
+    cancelQuietly(this.#reader, reason, this.#traits);
   }
 
   async #gather(): Promise<void> {

@@ -156,11 +156,11 @@ export function again(reason: string, cause?: unknown): Refusal {
 }
 
 /** The maximum number of characters of a name in a message. */
-const MOST_SHOWN = 120;
+const MAX_QUOTED_LENGTH = 120;
 
 /** Quotes and shortens a name from a sender, for messages. */
-export function shown(name: string): string {
-  return JSON.stringify(name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name);
+export function quoted(name: string): string {
+  return JSON.stringify(name.length > MAX_QUOTED_LENGTH ? `${name.slice(0, MAX_QUOTED_LENGTH)}…` : name);
 }
 
 /** The failure of an upload whose name is taken by another file. */

@@ -2,15 +2,15 @@ import { Buffer } from "node:buffer";
 import { type Undoable, undoAll } from "../../files/internal.ts";
 import { formatDigest } from "../../semantics/mod.ts";
 import { Digester } from "../body/announced.ts";
-import { shown, UploadError } from "../body/upload_error.ts";
+import { quoted, UploadError } from "../body/upload_error.ts";
 import type { BodySink } from "../sink/file_sink.ts";
 import { openSink } from "../sink/open_sink.ts";
 import type { SavedBody } from "../sink/save_body.ts";
 import {
-  type Destine,
   type FormLimits,
   type FormPart,
   type PartTarget,
+  type ResolveDestination,
   type SaveFormOptions,
   tooLarge,
 } from "./form_options.ts";
@@ -44,7 +44,7 @@ export class FormFields implements PartTarget {
     for (const piece of pieces) {
       this.#length += piece.length;
       if (this.#length > maxFieldBytes) {
-        throw tooLarge(`The field ${shown(this.#name)} has`, maxFieldBytes, "bytes", "maxFieldBytes");
+        throw tooLarge(`The field ${quoted(this.#name)} has`, maxFieldBytes, "bytes", "maxFieldBytes");
       }
       this.#count(piece.length);
       this.#text += this.#decoder.decode(piece, { stream: true });
@@ -59,7 +59,7 @@ export class FormFields implements PartTarget {
     this.#total += bytes;
     const { maxFieldsBytes } = this.#limits;
     if (this.#total <= maxFieldsBytes) return;
-    const what = `The fields of the form up to ${shown(this.#name)} have`;
+    const what = `The fields of the form up to ${quoted(this.#name)} have`;
     throw tooLarge(what, maxFieldsBytes, "bytes", "maxFieldsBytes");
   }
 }
@@ -80,7 +80,7 @@ export interface SavedFormFile extends FormPart, SavedBody {}
 
 /** The files of a form: all of them appear, or none. */
 export class FormFiles {
-  readonly #destine: Destine;
+  readonly #destine: ResolveDestination;
   readonly #options: SaveFormOptions & FormLimits;
   readonly #parts: FilePart[] = [];
   /** The paths and streams of all files of the form: no two files may have one destination. */
@@ -92,7 +92,7 @@ export class FormFiles {
   /** The reason of the discard, after which nothing is kept any more. */
   #discarded: { readonly reason: unknown } | undefined = undefined;
 
-  constructor(destine: Destine, options: SaveFormOptions & FormLimits) {
+  constructor(destine: ResolveDestination, options: SaveFormOptions & FormLimits) {
     this.#destine = destine;
     this.#options = options;
   }
@@ -140,8 +140,8 @@ export class FormFiles {
 
   #take(place: unknown, { name, filename }: FormPart): void {
     if (this.#taken.has(place)) {
-      const words = `The file ${shown(filename)} of the field ${shown(name)}`;
-      throw new UploadError("EXISTS", `${words} would have the same destination as another file of the form`);
+      const message = `The file ${quoted(filename)} of the field ${quoted(name)}`;
+      throw new UploadError("EXISTS", `${message} would have the same destination as another file of the form`);
     }
     this.#taken.add(place);
   }
@@ -175,7 +175,7 @@ class FilePart implements PartTarget {
     for (const piece of pieces) this.#bytes += piece.length;
     const { maxFileBytes } = this.#options;
     if (this.#bytes > maxFileBytes) {
-      const what = `The file ${shown(this.#part.filename)} of the field ${shown(this.#part.name)} has`;
+      const what = `The file ${quoted(this.#part.filename)} of the field ${quoted(this.#part.name)} has`;
       throw tooLarge(what, maxFileBytes, "bytes", "maxFileBytes");
     }
     const writing = sink.write(pieces);

@@ -36,8 +36,8 @@ export interface PartTarget {
 }
 
 /** The failure of a form that is not what RFC 7578 says. */
-export function malformed(words: string): UploadError {
-  return new UploadError("MALFORMED", `The form is malformed: ${words}`);
+export function malformed(message: string): UploadError {
+  return new UploadError("MALFORMED", `The form is malformed: ${message}`);
 }
 
 /** The failure of a form that exceeds the option `limit`. */
@@ -67,13 +67,13 @@ export type FormDestination =
   | URL
   | ((part: FormPart) => BodyDestination | undefined | Promise<BodyDestination | undefined>);
 
-export type Destine = (part: FormPart) => BodyDestination | undefined | Promise<BodyDestination | undefined>;
+export type ResolveDestination = (part: FormPart) => BodyDestination | undefined | Promise<BodyDestination | undefined>;
 
-export function destineBy(destination: FormDestination, root: SaveFormOptions["root"]): Destine {
+export function destinationResolver(destination: FormDestination, root: SaveFormOptions["root"]): ResolveDestination {
   if (typeof destination === "function") return destination;
   if (typeof destination !== "string" && !(destination instanceof URL)) {
-    const words = "a folder's path or file: URL, or a function that gives a destination for each file";
-    throw new TypeError(`The destination of a form must be ${words}, not ${String(destination)}`);
+    const message = "a folder's path or file: URL, or a function that gives a destination for each file";
+    throw new TypeError(`The destination of a form must be ${message}, not ${String(destination)}`);
   }
   const given = typeof destination === "string" ? destination : fileURLToPath(destination);
   const folder = root === undefined ? lastingPath(given || ".") : given; // below the root, which is lasting
@@ -148,7 +148,7 @@ export interface SaveFormOptions extends SaveBodyOptions {
 }
 
 /** The maximum size of a header that the parser of header fields takes, in bytes. */
-const MOST_HEADER_BYTES = 16 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
 
 export const saveFormOptions: SchemaOf<
   SaveFormOptions,
@@ -163,7 +163,7 @@ export const saveFormOptions: SchemaOf<
   maxFieldBytes: limit(1024 * 1024),
   maxFieldsBytes: limit(16 * 1024 * 1024),
   maxNameBytes: limit(1024),
-  maxHeaderBytes: integer(1, MOST_HEADER_BYTES, MOST_HEADER_BYTES),
+  maxHeaderBytes: integer(1, MAX_HEADER_BYTES, MAX_HEADER_BYTES),
   contentType: text(),
 }));
 

@@ -1,11 +1,11 @@
 import { make } from "multipasta/Search";
 import { type BodySource, fieldOf } from "../body/body_source.ts";
-import { shown, UploadError } from "../body/upload_error.ts";
+import { quoted, UploadError } from "../body/upload_error.ts";
 import { type FormLimits, malformed, tooLarge } from "./form_options.ts";
 import { parseParameters, parsePartHeader, type PartHeader } from "./part_header.ts";
 
 /** The maximum number of repetitions at the end of a boundary: known senders have none that repeat more. */
-const MOST_REPETITIONS = 32;
+const MAX_REPETITIONS = 32;
 /** A valid boundary: characters by RFC 2046, section 5.1.1, and others that senders use. */
 const boundaryPattern = /^[!-~](?:[ -~]{0,68}[!-~])?$/;
 
@@ -27,19 +27,19 @@ export function boundaryOf(source: BodySource, contentType: string | undefined, 
   }
   const coding = decode ? undefined : fieldOf(source, "content-encoding");
   if (coding && coding.trim().toLowerCase() !== "identity") {
-    throw new UploadError("UNSUPPORTED", `A form with the Content-Encoding ${shown(coding)} is not accepted`);
+    throw new UploadError("UNSUPPORTED", `A form with the Content-Encoding ${quoted(coding)} is not accepted`);
   }
   if (!/^\s*multipart\/form-data\s*(?:;|$)/i.test(type ?? "")) {
-    const words = type ? `not ${shown(type)}` : "and it has no Content-Type";
-    throw new UploadError("UNSUPPORTED", `The body must be a form, multipart/form-data, ${words}`);
+    const message = type ? `not ${quoted(type)}` : "and it has no Content-Type";
+    throw new UploadError("UNSUPPORTED", `The body must be a form, multipart/form-data, ${message}`);
   }
   const boundary = parseParameters(type!, "backslash")?.parameters.get("boundary");
   if (boundary === undefined) throw malformed("its Content-Type does not say what the boundary of its parts is");
   if (!boundaryPattern.test(boundary)) {
-    throw malformed(`its boundary ${shown(boundary)} is not 1 to 70 printable characters of ASCII`);
+    throw malformed(`its boundary ${quoted(boundary)} is not 1 to 70 printable characters of ASCII`);
   }
-  if (repetitions(`--${boundary}`) > MOST_REPETITIONS) {
-    throw malformed(`its boundary ${shown(boundary)} repeats itself more than ${MOST_REPETITIONS} times`);
+  if (repetitions(`--${boundary}`) > MAX_REPETITIONS) {
+    throw malformed(`its boundary ${quoted(boundary)} repeats itself more than ${MAX_REPETITIONS} times`);
   }
   return boundary;
 }

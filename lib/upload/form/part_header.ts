@@ -1,6 +1,6 @@
 import { make, type ReturnValue } from "multipasta/HeadersParser";
 import { Buffer } from "node:buffer";
-import { shown, UploadError } from "../body/upload_error.ts";
+import { quoted, UploadError } from "../body/upload_error.ts";
 import { type FormLimits, malformed, tooLarge } from "./form_options.ts";
 
 /** A header field's value with parameters: `form-data; name="a"`. */
@@ -90,7 +90,7 @@ export function parsePartHeader(block: Uint8Array, number: number, limits: FormL
   const coding = fieldOf(fields, "content-transfer-encoding", part)?.toLowerCase();
   if (coding !== undefined && !identities.includes(coding)) {
     // RFC 7578, section 4.7, deprecates the field. Stored undecoded, the file would differ from what the sender meant.
-    throw new UploadError("UNSUPPORTED", `The Content-Transfer-Encoding ${shown(coding)} of ${part} is not accepted`);
+    throw new UploadError("UNSUPPORTED", `The Content-Transfer-Encoding ${quoted(coding)} of ${part} is not accepted`);
   }
   const disposition = fieldOf(fields, "content-disposition", part);
   if (disposition === undefined) throw malformed(`${part} has no Content-Disposition`);
@@ -122,20 +122,20 @@ function fieldOf(fields: Fields, name: string, part: string): string | undefined
   if (Array.isArray(value)) throw malformed(`${part} has ${value.length} fields ${name}`);
   // deno-lint-ignore no-control-regex -- a bare CR could pass for a line end elsewhere
   if (value !== undefined && /[\0-\x08\x0a-\x1f\x7f]/.test(value)) {
-    throw malformed(`the field ${name} of ${part} has control characters: ${shown(value)}`);
+    throw malformed(`the field ${name} of ${part} has control characters: ${quoted(value)}`);
   }
   return value?.trim();
 }
 
 /** The names that a `Content-Disposition` gives (RFC 7578, section 4.2). */
 function namesOf(disposition: string, part: string): { name: string; filename: string | undefined } {
-  const words = `the Content-Disposition of ${part}, ${shown(disposition)},`;
+  const message = `the Content-Disposition of ${part}, ${quoted(disposition)},`;
   // A quote that `curl --form-escape` writes as \\" may stand before a semicolon, where a browser's value would end.
   const parsed = parseParameters(disposition, "browser") ?? parseParameters(disposition, "backslash");
-  if (parsed === undefined) throw malformed(`${words} cannot be read`);
-  if (parsed.value !== "form-data") throw malformed(`${words} is not form-data`);
+  if (parsed === undefined) throw malformed(`${message} cannot be read`);
+  if (parsed.value !== "form-data") throw malformed(`${message} is not form-data`);
   const name = parsed.parameters.get("name");
-  if (name === undefined) throw malformed(`${words} has no name`);
+  if (name === undefined) throw malformed(`${message} has no name`);
   const extended = parsed.parameters.get("filename*");
   const plain = parsed.parameters.get("filename");
   const filename = (extended === undefined ? undefined : decodeExtended(extended)) ?? (plain && unescaped(plain)) ??

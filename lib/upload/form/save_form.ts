@@ -1,7 +1,7 @@
 import { type BodyReader, type BodySource, takeAll } from "../body/body_source.ts";
 import { boundaryOf, type FormEvent, FormParser } from "./form_parser.ts";
 import {
-  destineBy,
+  destinationResolver,
   type FormDestination,
   type FormLimits,
   type PartTarget,
@@ -83,7 +83,7 @@ export async function storeForm(
   destination: FormDestination,
   options: SaveFormOptions & FormLimits & InnerOptions,
 ): Promise<SavedForm> {
-  const destine = destineBy(destination, options.root);
+  const destine = destinationResolver(destination, options.root);
   const parser = new FormParser(boundaryOf(source, options.contentType, options.decode ?? false), options);
   const { signal } = options;
   signal?.throwIfAborted();

@@ -3,17 +3,17 @@ import { fieldOf } from "../body/body_source.ts";
 import { requireCodings } from "../body/decoded_body.ts";
 import { boundaryOf } from "../form/form_parser.ts";
 import { randomName } from "../form/form_options.ts";
-import { nameTaken, Refusal, shown } from "../body/upload_error.ts";
+import { nameTaken, quoted, Refusal } from "../body/upload_error.ts";
 import { requireOwnSite } from "./cross_site.ts";
 import type { UploadInfo } from "./handler_options.ts";
 import { type Settings, typeOf } from "./settings.ts";
-import { headersOf, type Incoming } from "./incoming.ts";
+import { headersOf, type UploadRequest } from "./incoming.ts";
 import { essenceOf } from "../../semantics/mod.ts";
 import { decodePath, pathBelow, requireName } from "./naming.ts";
 import { type Place, requireConditions } from "./storage.ts";
 
 /** The methods that are answered, as a value of `Allow`. */
-export const ALLOWED = "OPTIONS, POST, PUT";
+export const METHODS = "OPTIONS, POST, PUT";
 
 export interface Admitted {
   readonly info: UploadInfo;
@@ -22,12 +22,12 @@ export interface Admitted {
 }
 
 /** Decides whether a request is admitted, by its header and the names of files alone; throws if it is not. */
-export async function admit(settings: Settings, request: Incoming): Promise<Admitted> {
+export async function admit(settings: Settings, request: UploadRequest): Promise<Admitted> {
   const { method, source } = request;
   const below = pathBelow(request.target, settings.basePath);
   if (below === undefined) throw new Refusal("NOT_FOUND", `Files are stored below ${settings.basePath} only`);
   if (method !== "PUT" && method !== "POST") {
-    throw new Refusal("METHOD_NOT_ALLOWED", `Files are stored with PUT or POST, not ${method}`, { Allow: ALLOWED });
+    throw new Refusal("METHOD_NOT_ALLOWED", `Files are stored with PUT or POST, not ${method}`, { Allow: METHODS });
   }
   requireOwnSite(settings.allowedOrigins, request);
   const path = decodePath(below);
@@ -61,7 +61,7 @@ export function requireExtension({ extensions }: Settings, name: string): void {
   const last = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
   if (extensions === undefined) return;
   if (extensions.some((ending) => last.endsWith(ending) && last.length > ending.length)) return;
-  const message = `A file of the name ${shown(name)} is not accepted: names must end in ${extensions.join(", ")}`;
+  const message = `A file of the name ${quoted(name)} is not accepted: names must end in ${extensions.join(", ")}`;
   throw new Refusal("UNSUPPORTED", message);
 }
 
@@ -73,7 +73,7 @@ export function requireType({ accept }: Settings, contentType: string): void {
 }
 
 /** Makes the checks of a body that need none of its bytes, so that no refused body is requested. */
-function requireBody({ save }: Settings, { source }: Incoming, isForm: boolean): void {
+function requireBody({ save }: Settings, { source }: UploadRequest, isForm: boolean): void {
   if (fieldOf(source, "content-range") !== undefined) {
     // RFC 9110, section 14.5; some scripts send the pieces of a file by POST.
     throw new Refusal("PARTIAL_PUT", "Files are stored whole: send no Content-Range");
@@ -93,7 +93,7 @@ function requireBody({ save }: Settings, { source }: Incoming, isForm: boolean):
 export async function requirePlace(
   { storage, save }: Settings,
   name: string,
-  request?: Pick<Incoming, "method" | "source">,
+  request?: Pick<UploadRequest, "method" | "source">,
 ): Promise<Place | undefined> {
   const status = await storage.look(name);
   if (request?.method === "PUT") requireConditions(request.source, status);

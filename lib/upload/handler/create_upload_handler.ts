@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { isFromBunServer } from "../../runtime/mod.ts";
 import { alreadyRead, handleUpload } from "./handle_upload.ts";
 import type { UploadHandlerOptions } from "./handler_options.ts";
-import type { Incoming } from "./incoming.ts";
+import type { UploadRequest } from "./incoming.ts";
 import { lingeringResponse } from "./lingering_response.ts";
 import { answerNode, answerWaiting } from "./node_handler.ts";
 import { type Settings, settingsOf } from "./settings.ts";
@@ -110,7 +110,7 @@ export function createUploadHandler(options: UploadHandlerOptions): UploadHandle
 async function fetchTo(all: Settings, request: Request, server: unknown): Promise<Response> {
   const ownsChunks = isFromBunServer(request, server);
   const settings = ownsChunks ? { ...all, save: { ...all.save, ownsChunks } } : all;
-  const incoming: Incoming = { method: request.method, target: request.url, mount: "", source: request };
+  const incoming: UploadRequest = { method: request.method, target: request.url, mount: "", source: request };
   const handled = (await handleUpload(settings, incoming, () => {
     if (request.bodyUsed || request.body?.locked) throw alreadyRead();
     return request;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { fieldOf } from "../body/body_source.ts";
-import type { Incoming } from "./incoming.ts";
+import type { UploadRequest } from "./incoming.ts";
 import { Refusal } from "../body/upload_error.ts";
 
 /** The other sites whose pages may upload: all, none, or these origins. */
@@ -33,17 +33,17 @@ function plainOrigin(origin: string): string {
  * @throws {Refusal} if the request came from another site.
  * @see {@link https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header}
  */
-export function requireOwnSite(allowed: AllowedOrigins, request: Incoming): void {
+export function requireOwnSite(allowed: AllowedOrigins, request: UploadRequest): void {
   if (allowed === true) return;
   const origin = fieldOf(request.source, "origin")?.trim().toLowerCase();
   if (!isCrossSite(request, origin)) return;
   if (origin !== undefined && typeof allowed === "object" && allowed.has(origin)) return;
   const page = origin === undefined || origin === "null" ? "a page" : `a page of ${JSON.stringify(origin)}`;
-  const wayOut = "the option allowCrossSite says which may upload";
-  throw new Refusal("CROSS_SITE", `The upload comes from ${page}, which is another site: ${wayOut}`);
+  const hint = "the option allowCrossSite says which may upload";
+  throw new Refusal("CROSS_SITE", `The upload comes from ${page}, which is another site: ${hint}`);
 }
 
-function isCrossSite(request: Incoming, origin: string | undefined): boolean {
+function isCrossSite(request: UploadRequest, origin: string | undefined): boolean {
   const site = fieldOf(request.source, "sec-fetch-site")?.trim().toLowerCase();
   if (site === "cross-site") return true;
   if (site === "same-origin" || site === "same-site" || site === "none") return false;
@@ -55,7 +55,7 @@ function hostNameOf(url: string): string | undefined {
   return ORIGIN.test(url) && URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined;
 }
 
-function authorityOf({ source }: Incoming): string | undefined {
+function authorityOf({ source }: UploadRequest): string | undefined {
   if (typeof source.headers.get === "function") {
     const { headers, url } = source as Request;
     return headers.get("host") ?? new URL(url).host; // HTTP/2 has no such field

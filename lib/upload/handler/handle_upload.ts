@@ -1,12 +1,20 @@
 import { fieldOf } from "../body/body_source.ts";
-import { admit, ALLOWED } from "./admission.ts";
-import { type Answer, type Incoming, type OpenBody, pathOf, problemAnswer, refusalOf, tell } from "./incoming.ts";
+import { admit, METHODS } from "./admission.ts";
+import {
+  type Answer,
+  type OpenBody,
+  pathOf,
+  problemAnswer,
+  refusalOf,
+  type UploadRequest,
+  writeLog,
+} from "./incoming.ts";
 import type { Settings } from "./settings.ts";
 import { pathBelow } from "./naming.ts";
 import { again } from "../body/upload_error.ts";
 import { answerResumable, capabilities, corsFields } from "./resumable/answer_resumable.ts";
 import type { Inform } from "./resumable/exchange.ts";
-import { receive } from "./reception.ts";
+import { storeUpload } from "./reception.ts";
 
 export interface Handled {
   readonly answer: Answer;
@@ -24,7 +32,7 @@ export interface Handled {
  */
 export async function handleUpload(
   settings: Settings,
-  request: Incoming,
+  request: UploadRequest,
   openBody: OpenBody,
   { inform, onOther }: { readonly inform?: Inform | undefined; readonly onOther?: (() => void) | undefined } = {},
 ): Promise<Handled | undefined> {
@@ -35,7 +43,7 @@ export async function handleUpload(
     const { bytes } = counter;
     const { status } = answer;
     const entry = { method, path: pathOf(request), status, bytes, ms: performance.now() - start };
-    tell(settings.log, error === undefined ? entry : { ...entry, error });
+    writeLog(settings.log, error === undefined ? entry : { ...entry, error });
     const cors = settings.sessions === undefined ? {} : corsFields(settings, request);
     return { answer: { ...answer, fields: { ...answer.fields, ...cors } }, bytes, isLast: activity.isOver };
   };
@@ -56,7 +64,7 @@ export async function handleUpload(
       }
       if (outcome !== undefined) return finish(outcome.answer, outcome.error);
       const admitted = await admit(settings, request);
-      return finish(await receive(settings, request, admitted, openBody(), counter));
+      return finish(await storeUpload(settings, request, admitted, openBody(), counter));
     } catch (error) {
       return finish(problemAnswer(refusalOf(error, settings.save)), error ?? new Error("it failed without an error"));
     }
@@ -64,7 +72,7 @@ export async function handleUpload(
 }
 
 /** Whether a request of no upload protocol has no session here, or is refused before that is checked. */
-function isOfOther({ source }: Incoming, { status }: Answer): boolean {
+function isOfOther({ source }: UploadRequest, { status }: Answer): boolean {
   const isSpoken = ["tus-resumable", "upload-draft-interop-version", "upload-offset", "upload-complete"]
     .some((name) => fieldOf(source, name) !== undefined);
   return !isSpoken && [403, 404, 415].includes(status);
@@ -73,7 +81,7 @@ function isOfOther({ source }: Incoming, { status }: Answer): boolean {
 function optionsAnswer(settings: Settings): Answer {
   const { accept, sessions } = settings;
   const types = accept === undefined ? "*/*" : `multipart/form-data, ${accept}`;
-  const fields = { Allow: sessions ? `DELETE, GET, HEAD, ${ALLOWED}, PATCH` : ALLOWED, "Accept-Post": types };
+  const fields = { Allow: sessions ? `DELETE, GET, HEAD, ${METHODS}, PATCH` : METHODS, "Accept-Post": types };
   return { status: 204, fields: { ...fields, ...(sessions && capabilities(settings)) }, body: undefined };
 }
 

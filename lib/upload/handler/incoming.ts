@@ -4,7 +4,7 @@ import { ACCEPTED_CODINGS } from "../body/decoded_body.ts";
 import { again, Refusal, UploadError } from "../body/upload_error.ts";
 
 /** A request, from whichever kind of server. */
-export interface Incoming {
+export interface UploadRequest {
   readonly method: string;
   /** The target as it came, or what a router left of it. */
   readonly target: string;
@@ -17,11 +17,11 @@ export interface Incoming {
 export type OpenBody = () => BodySource;
 
 /** The path of a request without its query, as it came. */
-export function pathOf({ target }: Pick<Incoming, "target">): string {
+export function pathOf({ target }: Pick<UploadRequest, "target">): string {
   return target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
 }
 
-export function headersOf({ source }: Incoming): Headers {
+export function headersOf({ source }: UploadRequest): Headers {
   if (typeof source.headers.get === "function") return new Headers(source.headers as Headers);
   const headers = new Headers();
   for (const [name, value] of Object.entries(source.headers as IncomingHttpHeaders)) {
@@ -146,7 +146,7 @@ export function warnOfFailures({ method, path, status, bytes, ms, error }: Uploa
 }
 
 /** Calls `log`; an error of it does not fail the request. */
-export function tell(log: (entry: UploadLogEntry) => unknown, entry: UploadLogEntry): void {
+export function writeLog(log: (entry: UploadLogEntry) => unknown, entry: UploadLogEntry): void {
   const onFailure = (error: unknown): void => console.warn("log() of the upload handler failed:", error);
   try {
     const telling = log(entry);

@@ -4,12 +4,12 @@ import type { Answer } from "./incoming.ts";
 import type { Handled } from "./handle_upload.ts";
 
 /**
- * The wait for {@linkcode LITTLE} bytes, and for the end of a delayed answer, in ms. On Bun the length of a stream is
+ * The wait for {@linkcode MAX_DRAINED_BYTES} bytes, and for the end of a delayed answer, in ms. On Bun the length of a stream is
  * not sent: its clients may wait for the end.
  */
-const SHORT_MS = 500;
+const SHORT_LINGER_TIMEOUT = 500;
 /** The delay of an answer where only that keeps the runtime from receiving all of a body, in ms. */
-const SHORTEST_MS = 250;
+const MIN_LINGER_TIMEOUT = 250;
 /** The time within which a sender that goes on has to send more, in ms. */
 const MOMENT_MS = 20;
 
@@ -17,7 +17,7 @@ const MOMENT_MS = 20;
  * The maximum bytes of a body that are left to a server that goes on to receive them. It drops what comes after an
  * answer, but holds all before: up to 700 MB a second of each connection on the loopback.
  */
-const MOST_DROPPED = 64 * 1024 * 1024;
+const MAX_DROPPED_BYTES = 64 * 1024 * 1024;
 
 /** The error that cuts a connection, if only a failure does. Deno prints it. */
 const CUT = "An upload was refused, and its connection closed since more of it might have come";
@@ -47,15 +47,18 @@ export async function lingeringResponse(handled: Handled, request: Request): Pro
   if (body.locked && writeStream === undefined) return responseOf(answer);
   // HTTP/2 has no Host field: there each stream ends by itself, and Connection is no field.
   const isAlone = !headers.has("host");
-  if (readsOnAfterAnswer && !isAlone && lengthOf(request) - bytes <= MOST_DROPPED) return responseOf(answer);
+  if (readsOnAfterAnswer && !isAlone && lengthOf(request) - bytes <= MAX_DROPPED_BYTES) return responseOf(answer);
   const rest = new RestOfBody(body);
   if (readsOnAfterAnswer && !isAlone) {
     // Reads just enough to see whether an abandoned read is still pending: the connection can be cut only if none is.
     if (request.bodyUsed && await dropped(rest, 1, MOMENT_MS) === "ended") return responseOf(answer);
     return heldBack(answer.body, answer, rest, { mostBytes: 0, isAlone });
   }
-  if (await dropped(rest, LITTLE, lengthOf(request) <= LITTLE ? SHORT_MS : 0) === "ended") return responseOf(answer);
-  return heldBack(answer.body, answer, rest, { mostBytes: MOST_BYTES, isAlone });
+  if (
+    await dropped(rest, MAX_DRAINED_BYTES, lengthOf(request) <= MAX_DRAINED_BYTES ? SHORT_LINGER_TIMEOUT : 0) ===
+      "ended"
+  ) return responseOf(answer);
+  return heldBack(answer.body, answer, rest, { mostBytes: MAX_LINGER_BYTES, isAlone });
 }
 
 function heldBack(
@@ -95,7 +98,7 @@ async function dropped(rest: RestOfBody, mostBytes: number, ms: number): Promise
 /** Waits until the sender ends, leaves or has had its time, and drops some of what it sends. */
 async function linger(rest: RestOfBody, mostBytes: number, left: Promise<void>): Promise<"ended" | "more"> {
   const pause = new Pause();
-  const over = Promise.race([pause.wait(rest.isHeld ? SHORTEST_MS : SHORT_MS), left]);
+  const over = Promise.race([pause.wait(rest.isHeld ? MIN_LINGER_TIMEOUT : SHORT_LINGER_TIMEOUT), left]);
   const state = await rest.drop(mostBytes, over);
   if (state === "more") await over;
   pause.end();
@@ -108,14 +111,14 @@ function lengthOf({ headers }: Request): number {
 }
 
 /** The maximum bytes that are read from a sender after its answer. */
-export const MOST_BYTES: number = 1024 * 1024;
+export const MAX_LINGER_BYTES: number = 1024 * 1024;
 /**
  * The time that a sender has to notice its answer, in ms. A connection that is closed while it sends is reset, and what
  * it has not read then may be lost.
  */
-export const MOST_MS = 2000;
+export const LINGER_TIMEOUT = 2000;
 /** The minimum bytes that end a connection: a shorter rest is awaited, so that the connection can be reused. */
-export const LITTLE: number = 64 * 1024;
+export const MAX_DRAINED_BYTES: number = 64 * 1024;
 
 /** The rest of a refused request body, to be drained or abandoned. */
 class RestOfBody {

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
-import { shown, UploadError } from "../body/upload_error.ts";
+import { quoted, UploadError } from "../body/upload_error.ts";
 import { pathOf } from "./incoming.ts";
 
 /** The maximum size of a part of a path, in bytes: what file systems take. */
-const MOST_BYTES = 255;
+const MAX_NAME_BYTES = 255;
 const OURS = ".millrace-";
 
 /**
@@ -44,7 +44,7 @@ export function locationOf(
 export function requireName(name: string, { dotfiles }: { readonly dotfiles: boolean }): void {
   if (name === "") throw new UploadError("BAD_NAME", "The file has no name: give it one in the path of the URL");
   for (const part of name.split("/")) {
-    if (part === "..") throw new UploadError("OUTSIDE_ROOT", `${shown(name)} leads out of the folder for uploads`);
+    if (part === "..") throw new UploadError("OUTSIDE_ROOT", `${quoted(name)} leads out of the folder for uploads`);
     const fault = faultOf(part);
     if (fault) throw badName(name, fault);
     if (part.startsWith(".") && !dotfiles) throw badName(name, "names that begin with a dot are not accepted");
@@ -57,12 +57,12 @@ function faultOf(part: string): string | undefined {
   if (part.includes("\\")) return "it has a backslash";
   if (/\p{Cc}/u.test(part)) return "it has a control character";
   if (!part.isWellFormed()) return "it is no Unicode text";
-  if (Buffer.byteLength(part) > MOST_BYTES) return `a part of it has more than ${MOST_BYTES} bytes`;
+  if (Buffer.byteLength(part) > MAX_NAME_BYTES) return `a part of it has more than ${MAX_NAME_BYTES} bytes`;
   if (part.toLowerCase().startsWith(OURS)) return `names that begin with ${OURS} are kept for temporary files`;
   return undefined;
 }
 
 function badName(name: string, fault: string, cause?: unknown): UploadError {
   const options = cause === undefined ? undefined : { cause };
-  return new UploadError("BAD_NAME", `${shown(name)} is no name for a file: ${fault}`, options);
+  return new UploadError("BAD_NAME", `${quoted(name)} is no name for a file: ${fault}`, options);
 }

@@ -3,10 +3,10 @@ import type { ServerHttp2Stream } from "node:http2";
 import { writeInformation } from "../../runtime/mod.ts";
 import { Timer } from "../../timers/mod.ts";
 import { hasLeft, leftError } from "../body/upload_error.ts";
-import { ALLOWED } from "./admission.ts";
-import type { Incoming } from "./incoming.ts";
+import { METHODS } from "./admission.ts";
+import type { UploadRequest } from "./incoming.ts";
 import { alreadyRead, type Handled, handleUpload } from "./handle_upload.ts";
-import { LITTLE, MOST_BYTES, MOST_MS } from "./lingering_response.ts";
+import { LINGER_TIMEOUT, MAX_DRAINED_BYTES, MAX_LINGER_BYTES } from "./lingering_response.ts";
 import { pathBelow } from "./naming.ts";
 import { isForSession } from "./resumable/answer_resumable.ts";
 import type { Settings } from "./settings.ts";
@@ -24,7 +24,7 @@ export function answerNode(
 ): void {
   if (res.headersSent || res.writableEnded) return; // other code answers, or the sender has left
   const incoming = incomingOf(settings, req);
-  const isOurs = pathBelow(incoming.target, settings.basePath) !== undefined && ALLOWED.includes(incoming.method);
+  const isOurs = pathBelow(incoming.target, settings.basePath) !== undefined && METHODS.includes(incoming.method);
   if (next && !isOurs && !isForSession(settings, incoming)) return next();
   void respond(settings, incoming, req, res, () => {}, isOurs ? undefined : next);
 }
@@ -36,7 +36,7 @@ export function answerWaiting(settings: Settings, req: IncomingMessage, res: Ser
 
 async function respond(
   settings: Settings,
-  incoming: Incoming,
+  incoming: UploadRequest,
   req: IncomingMessage,
   res: ServerResponse,
   welcome: () => void,
@@ -82,10 +82,10 @@ function isShort(req: IncomingMessage): boolean {
   if (headers.expect !== undefined) return false; // it may never come
   const { stream } = req as unknown as { stream?: Partial<ServerHttp2Stream> };
   const isUnknown = httpVersionMajor >= 2 ? !stream?.endAfterHeaders : headers["transfer-encoding"] !== undefined;
-  return Number(headers["content-length"] ?? (isUnknown ? Infinity : 0)) <= LITTLE;
+  return Number(headers["content-length"] ?? (isUnknown ? Infinity : 0)) <= MAX_DRAINED_BYTES;
 }
 
-function incomingOf({ basePath }: Settings, req: Routed): Incoming {
+function incomingOf({ basePath }: Settings, req: Routed): UploadRequest {
   const url = req.url ?? "/";
   const whole = req.originalUrl ?? url;
   const method = req.method ?? "GET";
@@ -118,7 +118,7 @@ function linger(req: IncomingMessage, res: ServerResponse, end: () => void): voi
   const timer = new Timer(stop);
   const take = (chunk: Uint8Array): void => {
     bytes += chunk.length;
-    if (bytes >= MOST_BYTES) req.pause();
+    if (bytes >= MAX_LINGER_BYTES) req.pause();
   };
   function stop(): void {
     timer.stop();
@@ -128,6 +128,6 @@ function linger(req: IncomingMessage, res: ServerResponse, end: () => void): voi
   }
   req.on("data", take).on("end", stop).on("close", stop);
   res.on("close", stop);
-  timer.start(MOST_MS);
+  timer.start(LINGER_TIMEOUT);
   req.resume();
 }

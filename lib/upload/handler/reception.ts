@@ -4,7 +4,7 @@ import { storeBody } from "../sink/save_body.ts";
 import { storeForm } from "../form/save_form.ts";
 import { UploadError } from "../body/upload_error.ts";
 import { type Admitted, nameOf, requireExtension, requirePlace, requireType } from "./admission.ts";
-import { type Answer, type Incoming, jsonAnswer } from "./incoming.ts";
+import { type Answer, jsonAnswer, type UploadRequest } from "./incoming.ts";
 import type { CompletedUpload, UploadInfo } from "./handler_options.ts";
 import type { Settings } from "./settings.ts";
 import { essenceOf } from "../../semantics/mod.ts";
@@ -25,9 +25,9 @@ export interface Counter {
   bytes: number;
 }
 
-export async function receive(
+export async function storeUpload(
   settings: Settings,
-  request: Incoming,
+  request: UploadRequest,
   admitted: Admitted,
   body: BodySource,
   counter: Counter,
@@ -49,7 +49,7 @@ export async function receive(
 /** Stores a file under the conditions of its request, and maps a failure to the error for the sender. */
 export async function underConditions<T>(
   { storage, save }: Settings,
-  { method, source }: Pick<Incoming, "method" | "source">,
+  { method, source }: Pick<UploadRequest, "method" | "source">,
   name: string,
   found: Place | undefined,
   store: (options: StoreOptions) => Promise<T>,
@@ -68,7 +68,7 @@ export async function underConditions<T>(
 
 async function receiveForm(
   settings: Settings,
-  request: Incoming,
+  request: UploadRequest,
   { info }: Admitted,
   body: BodySource,
   options: Settings["save"],
@@ -132,7 +132,7 @@ function counting(options: Settings["save"], counter: Counter): Settings["save"]
 
 export function stored(
   settings: Settings,
-  request: Pick<Incoming, "mount">,
+  request: Pick<UploadRequest, "mount">,
   files: readonly StoredFile[],
   fields: Readonly<Record<string, string | string[]>>,
   status: 200 | 201,

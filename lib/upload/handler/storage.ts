@@ -12,7 +12,7 @@ import { SESSIONS, type SessionStorage, storableType } from "../session/session_
 import type { Claim } from "../sink/contained_path.ts";
 import { CreatedObject, MARK, objectAt } from "../sink/created_object.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
-import type { Incoming } from "./incoming.ts";
+import type { UploadRequest } from "./incoming.ts";
 
 export interface Place {
   readonly mtimeMs: number;
@@ -34,7 +34,7 @@ export interface Storage {
   look(name: string): Place | undefined | Promise<Place | undefined>;
   destination(name: string, options: PlaceOptions): BodyDestination;
   /** Returns the conditions of a PUT, which held for `found` and are checked again when its file takes the name. */
-  claim(source: Incoming["source"], found?: Place): Claim;
+  claim(source: UploadRequest["source"], found?: Place): Claim;
   /** Returns the error that explains a failure to the sender; other failures than those of the storage unchanged. */
   explained(error: unknown, name: string): unknown;
   sessions(): SessionStorage;
@@ -81,7 +81,7 @@ function requireFolder(directory: string, name: string): void {
  * @throws {Refusal} with the status 412.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2}
  */
-export function requireConditions(source: Incoming["source"], status: Place | undefined): void {
+export function requireConditions(source: UploadRequest["source"], status: Place | undefined): void {
   const ifMatch = fieldOf(source, "if-match");
   if (ifMatch !== undefined && (status === undefined || !ifMatchHolds(ifMatch, status.etag))) {
     throw conditionFailed("If-Match");
@@ -93,13 +93,13 @@ export function requireConditions(source: Incoming["source"], status: Place | un
 }
 
 /** Returns the field by which a request has conditions for the file it replaces; undefined if it has none. */
-export function conditionIn(source: Incoming["source"]): string | undefined {
+export function conditionIn(source: UploadRequest["source"]): string | undefined {
   return ["If-Match", "If-Unmodified-Since", "If-None-Match"]
     .find((name) => fieldOf(source, name.toLowerCase()) !== undefined);
 }
 
 /** Whether a request requires that the file is missing, or has another entity tag. */
-export function wantsNone(source: Incoming["source"], etag?: string): boolean {
+export function wantsNone(source: UploadRequest["source"], etag?: string): boolean {
   const field = fieldOf(source, "if-none-match");
   return field !== undefined && ifNoneMatchLists(field, etag);
 }
@@ -111,7 +111,7 @@ export function conditionFailed(field: string, cause?: unknown): Refusal {
 /** The name, in the folder of sessions, of the lock for names that are taken under conditions. */
 const LOCKS = ".names";
 /** The maximum wait for the lock of names in ms; other processes hold it for a few calls of the file system. */
-const MOST_WAIT = 10_000;
+const MAX_WAIT = 10_000;
 
 export class DiskStorage implements Storage {
   readonly #directory: string;
@@ -136,7 +136,7 @@ export class DiskStorage implements Storage {
     return name;
   }
 
-  claim(source: Incoming["source"], found?: Place): Claim {
+  claim(source: UploadRequest["source"], found?: Place): Claim {
     const directory = join(this.#directory, SESSIONS, LOCKS);
     return {
       lock() {
@@ -145,7 +145,7 @@ export class DiskStorage implements Storage {
         return new ProcessLock({
           directory,
           subject: "the names of files",
-          waitFor: MOST_WAIT,
+          waitFor: MAX_WAIT,
           mayLackFile: true,
           busy,
         });
@@ -185,7 +185,7 @@ export class BucketStorage implements Storage {
     }
   }
 
-  claim(source: Incoming["source"]): Claim {
+  claim(source: UploadRequest["source"]): Claim {
     return { check: (found) => requireConditions(source, found) };
   }
 

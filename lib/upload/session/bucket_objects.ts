@@ -3,7 +3,7 @@ import type { S3Bucket, S3Object } from "../../s3/mod.ts";
 import { type SessionRecord, SESSIONS } from "./session_storage.ts";
 
 /** The bytes of small objects that a handler caches, so that each piece from a sender is read once at most. */
-const REMEMBERED = 8 * 2 ** 20;
+const MAX_CACHED_BYTES = 8 * 2 ** 20;
 /** The order of the states of a record: a later state counts, whatever an earlier record says. */
 const RANKS: Readonly<Record<SessionRecord["state"], number>> = { open: 1, storing: 2, stored: 3 };
 const STORED = /^record-3-/;
@@ -175,7 +175,7 @@ export class SmallObjects {
     this.#remembered.delete(key); // so that it is the last one
     this.#remembered.set(key, bytes);
     for (const [first, { length }] of this.#remembered) {
-      if (this.#size <= REMEMBERED) return;
+      if (this.#size <= MAX_CACHED_BYTES) return;
       this.#remembered.delete(first);
       this.#size -= length;
     }

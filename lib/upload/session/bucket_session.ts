@@ -31,10 +31,10 @@ import {
   type State,
   stateOf,
 } from "./bucket_objects.ts";
-import { type SessionHold, type SessionRecord, storableType, type StoreOptions } from "./session_storage.ts";
+import { type OpenSession, type SessionRecord, storableType, type StoreOptions } from "./session_storage.ts";
 
 /** The number of pieces at which they are joined into one, before another is added. */
-const MOST_PIECES = 900;
+const MAX_PARTS = 900;
 /** The number of small pieces that are read at a time. */
 const READ_AT_ONCE = 16;
 const SMALL = 128 * 1024;
@@ -42,7 +42,7 @@ const SMALL = 128 * 1024;
 const UNNOTED_PARTS = 8;
 
 /** A session whose data is a multipart upload with parts of one size, and pieces behind them that make no part yet. */
-export class BucketHold implements SessionHold {
+export class BucketSession implements OpenSession {
   readonly id: string;
   readonly #bucket: S3Bucket;
   readonly #context: UploadContext;
@@ -219,7 +219,7 @@ export class BucketHold implements SessionHold {
   async #openFor(length: number): Promise<ObjectUpload | undefined> {
     const size = this.#parts?.size ?? partSizeFor(this.record.length ?? 0);
     const isFilled = this.#end - (this.#parts?.end ?? 0) + length >= size;
-    return isFilled || this.#pieces.length >= MOST_PIECES ? await this.#open() : undefined;
+    return isFilled || this.#pieces.length >= MAX_PARTS ? await this.#open() : undefined;
   }
 
   /** Continues the multipart upload, or begins one, with the bytes behind its parts. */

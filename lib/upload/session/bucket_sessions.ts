@@ -1,8 +1,8 @@
 import { abortUpload, contextOf, deleteObjects, listUploads } from "../../s3/internal.ts";
 import type { S3Bucket, S3Object } from "../../s3/mod.ts";
-import { BucketHold } from "./bucket_session.ts";
+import { BucketSession } from "./bucket_session.ts";
 import { folderOf, isStoredRecord, listed, sessionOf, SmallObjects, stateOf } from "./bucket_objects.ts";
-import { parseRecord, type SessionHold, type SessionRecord, SESSIONS, type SessionStorage } from "./session_storage.ts";
+import { type OpenSession, parseRecord, type SessionRecord, SESSIONS, type SessionStorage } from "./session_storage.ts";
 
 /** The maximum number of reads of a session whose record another server keeps replacing. */
 const TRIES = 5;
@@ -21,13 +21,13 @@ export class BucketSessions implements SessionStorage {
     this.#small = new SmallObjects(bucket);
   }
 
-  async create(id: string, record: SessionRecord): Promise<SessionHold> {
-    const hold = new BucketHold(this.#bucket, this.#small, id, record, stateOf([]));
-    await hold.save(record);
-    return hold;
+  async create(id: string, record: SessionRecord): Promise<OpenSession> {
+    const session = new BucketSession(this.#bucket, this.#small, id, record, stateOf([]));
+    await session.save(record);
+    return session;
   }
 
-  async hold(id: string): Promise<SessionHold | undefined> {
+  async session(id: string): Promise<OpenSession | undefined> {
     for (let tries = 0; tries < TRIES; tries++) {
       const state = stateOf(await listed(this.#bucket, folderOf(id)));
       if (state.record === undefined) return undefined;
@@ -36,7 +36,7 @@ export class BucketSessions implements SessionStorage {
         throw error;
       });
       const record = parseRecord(text);
-      if (record !== undefined) return new BucketHold(this.#bucket, this.#small, id, record, state);
+      if (record !== undefined) return new BucketSession(this.#bucket, this.#small, id, record, state);
     }
     return undefined;
   }

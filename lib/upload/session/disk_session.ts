@@ -17,7 +17,7 @@ import {
 import { takePlace } from "../sink/contained_path.ts";
 import { type ContainedPlace, containedPlace } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
-import { parseRecord, type SessionHold, type SessionRecord, SESSIONS, type StoreOptions } from "./session_storage.ts";
+import { type OpenSession, parseRecord, type SessionRecord, SESSIONS, type StoreOptions } from "./session_storage.ts";
 
 export const DATA = "data";
 const RECORD = "record.json";
@@ -26,7 +26,7 @@ const NEXT_RECORD = "record.json.next";
 const OLD = /^(?:lock\.\d+(?:\.free)?|wanted|part\.\d+)$/;
 /** The prefix of the name of a removed session, whose files could not be removed yet. */
 export const REMOVED = ".removed-";
-const PIECE = 256 * 1024;
+const CHUNK_SIZE = 256 * 1024;
 
 /** The permission bits that this process needs of its files until they get their names. */
 export const WRITABLE = 0o600;
@@ -37,7 +37,7 @@ export interface DiskOptions {
 }
 
 /** A session in a folder of its own, under its lock. */
-export class DiskHold implements SessionHold {
+export class DiskSession implements OpenSession {
   readonly id: string;
   readonly #directory: string;
   readonly #folder: string;
@@ -122,7 +122,7 @@ export class DiskHold implements SessionHold {
     await this.settle();
     const file = await OpenFile.open(this.#data, "r");
     try {
-      const piece = new Uint8Array(PIECE);
+      const piece = new Uint8Array(CHUNK_SIZE);
       for (let length = await file.read(piece); length > 0; length = await file.read(piece)) {
         yield piece.subarray(0, length);
       }

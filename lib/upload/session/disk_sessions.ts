@@ -6,8 +6,8 @@ import { storageFailure } from "../sink/file_sink.ts";
 import {
   contentTouchedAt,
   DATA,
-  DiskHold,
   type DiskOptions,
+  DiskSession,
   empty,
   folderOf,
   namesIn,
@@ -20,7 +20,7 @@ import {
 } from "./disk_session.ts";
 import {
   type HoldOptions,
-  type SessionHold,
+  type OpenSession,
   type SessionRecord,
   sessionRefusal,
   SESSIONS,
@@ -45,18 +45,18 @@ export class DiskSessions implements SessionStorage {
     this.#options = options;
   }
 
-  async create(id: string, record: SessionRecord, onWanted: () => void): Promise<SessionHold> {
+  async create(id: string, record: SessionRecord, onHandOverRequested: () => void): Promise<OpenSession> {
     const folder = folderOf(this.#directory, id);
-    const lock = this.#lockOf(id, { waitFor: HAND_OVER, onHandOverRequested: onWanted });
+    const lock = this.#lockOf(id, { waitFor: HAND_OVER, onHandOverRequested: onHandOverRequested });
     try {
       makeDirectorySync(dirname(folder));
       mkdirSync(folder);
       await lock.take();
-      const hold = new DiskHold(id, this.#directory, this.#options, lock, record);
-      await hold.save(record);
+      const session = new DiskSession(id, this.#directory, this.#options, lock, record);
+      await session.save(record);
       const { mode } = this.#options;
       writeFileSync(join(folder, DATA), "", { flag: "a", mode: mode === undefined ? mode : mode | WRITABLE });
-      return hold;
+      return session;
     } catch (error) {
       lock.release();
       try {
@@ -69,17 +69,21 @@ export class DiskSessions implements SessionStorage {
     }
   }
 
-  async hold(
+  async session(
     id: string,
-    onWanted: () => void,
+    onHandOverRequested: () => void,
     { toRemove = false }: HoldOptions = {},
-  ): Promise<SessionHold | undefined> {
+  ): Promise<OpenSession | undefined> {
     const folder = folderOf(this.#directory, id);
-    const lock = this.#lockOf(id, { waitFor: HAND_OVER, onHandOverRequested: onWanted, mayLackFile: toRemove });
+    const lock = this.#lockOf(id, {
+      waitFor: HAND_OVER,
+      onHandOverRequested: onHandOverRequested,
+      mayLackFile: toRemove,
+    });
     try {
       await lock.take();
       const record = recordIn(folder);
-      if (record) return new DiskHold(id, this.#directory, this.#options, lock, record);
+      if (record) return new DiskSession(id, this.#directory, this.#options, lock, record);
     } catch (error) {
       lock.release();
       if (error instanceof Refusal) throw error;

@@ -60,16 +60,16 @@ export function parseRecord(text: string): SessionRecord | undefined {
 
 /** Keeps unfinished uploads where their files will be stored, so that they outlive the process. */
 export interface SessionStorage {
-  create(id: string, record: SessionRecord, onWanted: () => void): Promise<SessionHold>;
+  create(id: string, record: SessionRecord, onHandOverRequested: () => void): Promise<OpenSession>;
   /**
    * Acquires a session, which one caller of all processes holds at a time. A process that holds it is requested to
    * release it.
    *
-   * @param onWanted Called when another process asks for the session, once at most.
+   * @param onHandOverRequested Called when another process asks for the session, once at most.
    * @returns undefined if there is no such session.
    * @throws {Refusal} `LOCKED` if its holder lives and does not release it in time.
    */
-  hold(id: string, onWanted: () => void, options?: HoldOptions): Promise<SessionHold | undefined>;
+  session(id: string, onHandOverRequested: () => void, options?: HoldOptions): Promise<OpenSession | undefined>;
   countOpen(): Promise<number>;
   /** Removes up to `count` unused sessions without data, the oldest first; resolves to the number removed. */
   removeEmpty?(count: number): Promise<number>;
@@ -82,14 +82,14 @@ export interface HoldOptions {
   readonly toRemove?: boolean;
 }
 
-/** The options of {@linkcode SessionHold.store}. */
+/** The options of {@linkcode OpenSession.store}. */
 export interface StoreOptions {
   readonly overwrite: boolean;
   readonly claim?: Claim | undefined;
 }
 
 /** A session whose only writer this holder is, until the session is released. */
-export interface SessionHold {
+export interface OpenSession {
   readonly id: string;
   readonly record: SessionRecord;
   /** The number of bytes of the representation that are kept. */

@@ -6,7 +6,7 @@ import { receiveBody } from "../body/receive_body.ts";
 import type { InnerOptions, SaveBodyOptions } from "../body/upload_options.ts";
 import {
   type HoldOptions,
-  type SessionHold,
+  type OpenSession,
   type SessionRecord,
   sessionRefusal,
   type SessionStorage,
@@ -20,7 +20,7 @@ import {
  * @throws {UploadError} if the body is refused or fails, as of `saveBody()`.
  */
 export async function appendBody(
-  hold: SessionHold,
+  session: OpenSession,
   source: BodySource,
   announced: Announced,
   options: SaveBodyOptions & InnerOptions,
@@ -29,18 +29,18 @@ export async function appendBody(
   const { body } = receiveBody(source, { ...options, decode: false }, announced);
   let appending: Promise<void> = Promise.resolve();
   try {
-    await takeAll(body, (pieces) => appending = hold.append(pieces).then(() => take(pieces)));
+    await takeAll(body, (pieces) => appending = session.append(pieces).then(() => take(pieces)));
   } catch (error) {
     await appending.catch(() => {}); // what came before a failure of the body is kept
     await body.cancel(error);
     throw error;
   } finally {
-    await hold.settle();
+    await session.settle();
   }
 }
 
 /** The time within which an interrupted request has to end, in ms. */
-const PATIENCE = 10_000;
+const HAND_OVER_TIMEOUT = 10_000;
 /** The interval of sweeps for expired sessions, in ms; at most half of their time to live. */
 const SWEEP = 10 * 60_000;
 /** The share of the sessions without data that is removed to make room for others. */
@@ -55,7 +55,7 @@ export interface SessionLimits {
 }
 
 export interface Lease {
-  readonly hold: SessionHold;
+  readonly session: OpenSession;
   /** Aborted when another request wants the session: a sender never has two requests alive. */
   readonly signal: AbortSignal;
   release(): Promise<void>;
@@ -95,7 +95,7 @@ export class Sessions {
   async create(record: SessionRecord): Promise<Lease> {
     await this.#count();
     const id = randomUUID().replaceAll("-", "");
-    return (await this.#lease(id, (onWanted) => this.#storage.create(id, record, onWanted)))!;
+    return (await this.#lease(id, (onHandOverRequested) => this.#storage.create(id, record, onHandOverRequested)))!;
   }
 
   /**
@@ -105,14 +105,17 @@ export class Sessions {
    * @throws {Refusal} `LOCKED` if the other request does not end in time.
    */
   async take(id: string, options: HoldOptions = {}): Promise<Lease | undefined> {
-    const end = performance.now() + PATIENCE;
+    const end = performance.now() + HAND_OVER_TIMEOUT;
     for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
       live.controller.abort(sessionRefusal("SUPERSEDED"));
       if (!await endsWithin(live.released, end - performance.now())) throw sessionRefusal("LOCKED");
     }
-    const lease = await this.#lease(id, (onWanted) => this.#storage.hold(id, onWanted, options));
+    const lease = await this.#lease(
+      id,
+      (onHandOverRequested) => this.#storage.session(id, onHandOverRequested, options),
+    );
     if (lease === undefined) return undefined;
-    const { hold } = lease;
+    const { session: hold } = lease;
     try {
       if (hold.record.state === "storing" || Date.now() - hold.touched < this.maxAge) {
         if (!options.toRemove) await dropUnverified(hold);
@@ -154,7 +157,7 @@ export class Sessions {
 
   async #lease(
     id: string,
-    open: (onWanted: () => void) => Promise<SessionHold | undefined>,
+    open: (onHandOverRequested: () => void) => Promise<OpenSession | undefined>,
   ): Promise<Lease | undefined> {
     const controller = new AbortController();
     const { promise: released, resolve } = Promise.withResolvers<void>();
@@ -163,20 +166,20 @@ export class Sessions {
       this.#live.delete(id);
       resolve();
     };
-    let hold: SessionHold | undefined;
+    let session: OpenSession | undefined;
     try {
-      hold = await open(() => controller.abort(sessionRefusal("SUPERSEDED")));
+      session = await open(() => controller.abort(sessionRefusal("SUPERSEDED")));
     } finally {
-      if (hold === undefined) leave();
+      if (session === undefined) leave();
     }
-    return hold && { hold, signal: controller.signal, release: () => hold.release().finally(leave) };
+    return session && { session: session, signal: controller.signal, release: () => session.release().finally(leave) };
   }
 }
 
 /** Drops the bytes that no checksum has verified. */
-async function dropUnverified(hold: SessionHold): Promise<void> {
-  const { verified } = hold.record;
+async function dropUnverified(session: OpenSession): Promise<void> {
+  const { verified } = session.record;
   if (verified === undefined) return;
-  if (hold.offset > verified) await hold.truncate(verified);
-  await hold.vouch();
+  if (session.offset > verified) await session.truncate(verified);
+  await session.vouch();
 }

@@ -11,7 +11,7 @@ import {
   refusedOnWindows,
 } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
-import { shown, UploadError } from "../body/upload_error.ts";
+import { quoted, UploadError } from "../body/upload_error.ts";
 
 function isWindows(): boolean {
   return process.platform === "win32";
@@ -183,7 +183,7 @@ function refused(code: "BAD_NAME" | "OUTSIDE_ROOT", name: string, reason: string
 
 /** The name of a file for messages: as the sender gave it, relative to the root; without a root the last part alone. */
 export function shownName(given: string, root: string | undefined): string {
-  return shown(root === undefined ? basename(given) : isAbsolute(given) ? belowRoot(given, root) : given);
+  return quoted(root === undefined ? basename(given) : isAbsolute(given) ? belowRoot(given, root) : given);
 }
 
 function belowRoot(given: string, root: string): string {

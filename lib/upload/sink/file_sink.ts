@@ -123,8 +123,8 @@ function unfollowed(path: string): Place {
   return target?.isDirectory() ? { path, status: target } : place;
 }
 
-function systemError(code: string, words: string): Error {
-  return Object.assign(new Error(`${code}: ${words}`), { code });
+function systemError(code: string, message: string): Error {
+  return Object.assign(new Error(`${code}: ${message}`), { code });
 }
 
 /** Writes to a file, and names it in errors as its sender does. */

@@ -4,15 +4,15 @@ import { writeStream } from "../../runtime/mod.ts";
 import type { DigestAlgorithm } from "../../semantics/mod.ts";
 import { type Announced, Digester, requireExpected, tellProgress, verifyDigests } from "../body/announced.ts";
 import { type BodySource, fieldOf } from "../body/body_source.ts";
-import { Deadlines, type Pace } from "../body/pace.ts";
+import { BodyDeadlines, type TransferProgress } from "../body/pace.ts";
 import type { InnerOptions, SaveBodyOptions } from "../body/upload_options.ts";
 import type { StreamTaker } from "./file_sink.ts";
 
 /** The interval at which the size of the file is checked, in ms. */
 const INTERVAL = 50;
-const PIECE = 256 * 1024;
+const CHUNK_SIZE = 256 * 1024;
 /** The bytes to read back in one turn of the event loop: about 2 ms of work. */
-const TURN = 16 * PIECE;
+const TURN = 16 * CHUNK_SIZE;
 
 /** The buffer that all transfers share: bytes read into it are hashed at once. */
 let piece: Uint8Array | undefined;
@@ -40,7 +40,7 @@ export async function transfer(
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
   const start = performance.now();
   // All time counts as waiting: while the disk stops the runtime from reading, the timer cannot fire either.
-  const pace: Pace = {
+  const pace: TransferProgress = {
     get bytes() {
       return sink.size();
     },
@@ -57,8 +57,8 @@ export async function transfer(
     const written = sink.size();
     if (written !== size) tellProgress(size = written, announced, options);
     for (const end = Math.min(size, digested + TURN); digester && digested < end;) {
-      piece ??= new Uint8Array(PIECE);
-      const length = sink.readBack(piece.subarray(0, Math.min(PIECE, end - digested)), digested);
+      piece ??= new Uint8Array(CHUNK_SIZE);
+      const length = sink.readBack(piece.subarray(0, Math.min(CHUNK_SIZE, end - digested)), digested);
       if (length === 0) throw new Error(`The file became shorter than the ${size} bytes it had`);
       digester.update([piece.subarray(0, length)]);
       digested += length;
@@ -73,7 +73,7 @@ export async function transfer(
     }
   });
   if (digester || options.onProgress) timer.start(INTERVAL);
-  const deadlines = new Deadlines(options, pace, stop);
+  const deadlines = new BodyDeadlines(options, pace, stop);
   const bytes = await Promise.race([sink.writeStream(stream), stopped]).finally(() => {
     timer.stop();
     deadlines.stop();

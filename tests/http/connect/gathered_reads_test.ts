@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Duplex } from "node:stream";
 import test from "node:test";
-import { GatheredReads, SocketTransport } from "../../../lib/http/connect/socket_transport.ts";
+import { ReadCoalescer, SocketTransport } from "../../../lib/http/connect/socket_transport.ts";
 import { turn } from "../../support/waits.ts";
 
 const KIB = 1024;
@@ -12,7 +12,7 @@ type Place = readonly [start: number, length: number];
 async function gathered(places: readonly Place[], end?: "flush" | "drop"): Promise<Place[]> {
   const memory = new ArrayBuffer(64 * KIB);
   const given: Place[] = [];
-  const reads = new GatheredReads((chunk) => {
+  const reads = new ReadCoalescer((chunk) => {
     assert.equal(chunk.buffer, memory);
     given.push([chunk.byteOffset, chunk.length]);
   });
@@ -52,7 +52,7 @@ test("what was kept can be given on at once, or dropped", async () => {
 function gathering(onFirst: (transport: SocketTransport) => void): { socket: Duplex; told: string[] } {
   const socket = new Duplex({ read() {}, write: (_, __, done) => done() });
   const transport = new SocketTransport(socket, { bottom: socket });
-  transport.hold(false); // nothing closes it
+  transport.keepProcess(false); // nothing closes it
   const told: string[] = [];
   transport.attach({
     onData: (chunk, isOwn) => {
@@ -95,7 +95,7 @@ test("what was gathered comes before the end of the connection, and not after de
 test("a transport whose socket is gone never has sent what is written then", () => {
   const socket = new Duplex({ read() {}, write: (_bytes, _encoding, done) => done(), destroy() {} });
   const transport = new SocketTransport(socket, { bottom: socket });
-  transport.hold(false); // nothing closes it
+  transport.keepProcess(false); // nothing closes it
   transport.write(new Uint8Array(1));
   assert.equal(transport.waiting, 0);
   socket.destroy();

@@ -18,4 +18,4 @@ transport.attach({
 });
 console.log("attached");
 transport.write(new TextEncoder().encode("hello"));
-for (const hold of holds!.split(",")) transport.hold(hold === "true");
+for (const hold of holds!.split(",")) transport.keepProcess(hold === "true");

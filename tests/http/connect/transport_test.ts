@@ -5,7 +5,7 @@ import process from "node:process";
 import test from "node:test";
 import type { TLSSocket } from "node:tls";
 import { fileURLToPath } from "node:url";
-import { holdTlsReads } from "../../../lib/runtime/mod.ts";
+import { pauseTlsReads } from "../../../lib/runtime/mod.ts";
 import { connectTcp, connectTls, failure, trusting } from "./connecting.ts";
 import { Record } from "./record.ts";
 import { type Listening, serveTcp, serveTls } from "./servers.ts";
@@ -76,7 +76,7 @@ for (const { name, serve, connect } of kinds) {
     let peer: Socket | undefined;
     const hold = (socket: Socket): void => {
       socket.pause();
-      if (name !== "TCP") holdTlsReads(socket as TLSSocket, true); // Deno's servers read on, too
+      if (name !== "TCP") pauseTlsReads(socket as TLSSocket, true); // Deno's servers read on, too
       peer = socket;
     };
     return during(serve(hold), async ({ port }) => {
@@ -92,7 +92,7 @@ for (const { name, serve, connect } of kinds) {
       }
       let read = 0;
       record.order.length = 0;
-      if (name !== "TCP") holdTlsReads(peer as TLSSocket, false);
+      if (name !== "TCP") pauseTlsReads(peer as TLSSocket, false);
       peer!.on("data", (chunk) => read += chunk.length).resume();
       await record.until(() => record.order.includes("drain"));
       assert.equal(transport.full, false);
@@ -202,7 +202,7 @@ for (const { name, serve, connect } of kinds) {
       record.calling(() => transport.end());
       record.calling(() => transport.pause());
       record.calling(() => transport.resume());
-      record.calling(() => transport.hold(true));
+      record.calling(() => transport.keepProcess(true));
       await new Promise((resolve) => setTimeout(resolve, 20));
       assert.deepEqual(record.order, ["data", "close"]);
       assert.equal(record.error, undefined);

@@ -103,7 +103,7 @@ export class MemoryTransport implements Transport {
     queueMicrotask(() => this.close());
   }
 
-  hold(alive: boolean): void {
+  keepProcess(alive: boolean): void {
     this.held = alive;
   }
 }

@@ -71,7 +71,7 @@ export class MemoryPeer implements Transport {
     queueMicrotask(() => this.#events!.onClose(undefined));
   }
 
-  hold(alive: boolean): void {
+  keepProcess(alive: boolean): void {
     this.isHeld = alive;
   }
 

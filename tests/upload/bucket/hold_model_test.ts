@@ -65,7 +65,7 @@ async function runProgram(store: FakeStore, options: Partial<S3BucketOptions>, s
     release: async () => {
       await steps.vouch();
       await hold.release();
-      hold = (await sessions.hold(id))!;
+      hold = (await sessions.session(id))!;
     },
   };
   for (let i = 0; i < 12; i++) {

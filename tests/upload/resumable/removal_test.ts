@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { mkdirSync, readdirSync, readFileSync, statfsSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { processSpace } from "../../../lib/files/internal.ts";
+import { pidNamespace } from "../../../lib/files/internal.ts";
 import { createUploadHandler } from "../../../lib/upload/mod.ts";
 import { inFolder } from "../../support/folders.ts";
 import { until, within } from "../../support/waits.ts";
@@ -180,7 +180,7 @@ test("an upload is removed with what dead holders of any version left in it", ()
   inFolder(async (folder) => {
     const handler = handlerOf(folder);
     const upload = await begun(handler, "tus");
-    const dead = `${processSpace()}.${2 ** 30}.${2 ** 30}.1-01234567`;
+    const dead = `${pidNamespace()}.${2 ** 30}.${2 ** 30}.1-01234567`;
     for (const name of [`.millrace-lock-${dead}`, `.millrace-lock-${dead}-wanted`, "lock.7", "lock.6.free", "wanted"]) {
       writeFileSync(join(folder, SESSIONS, upload, name), "");
     }

@@ -23,10 +23,10 @@ interface StringLiteral {
 // of the last time takes 25 ns, to make it anew 150. The slots belong to all connections: a string is the same for each.
 // `wire` has what the strings came as, in one array: a small one for each string costs Deno 0.5 µs.
 const SLOTS = 512;
-const LONGEST_REMEMBERED = 48;
+const MAX_CACHED_LENGTH = 48;
 const EMPTY: StringLiteral = { text: "", trimmed: "", clean: true, huffman: false, wireLength: 0, nameKind: UNKNOWN };
 const slots: StringLiteral[] = new Array<StringLiteral>(SLOTS).fill(EMPTY);
-const wire = new Uint8Array(SLOTS * LONGEST_REMEMBERED);
+const wire = new Uint8Array(SLOTS * MAX_CACHED_LENGTH);
 
 /** The size of the buffer in which strings are put together; a larger string gets its own, for a while. */
 const SCRATCH = 8192;
@@ -34,7 +34,7 @@ let scratch: Buffer | undefined;
 
 /** Reads a string literal, without its length. @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-5.2} */
 function readStringLiteral(block: Uint8Array, start: number, end: number, huffman: boolean): StringLiteral {
-  if (end - start > LONGEST_REMEMBERED) return make(block, start, end, huffman);
+  if (end - start > MAX_CACHED_LENGTH) return make(block, start, end, huffman);
   let hash = huffman ? 1 : 0;
   for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + block[at]) | 0;
   const slot = (hash ^ (hash >>> 9)) & (SLOTS - 1);
@@ -42,12 +42,12 @@ function readStringLiteral(block: Uint8Array, start: number, end: number, huffma
   if (known.huffman === huffman && known.wireLength === end - start && isWire(slot, block, start, end)) return known;
   const literal = make(block, start, end, huffman);
   slots[slot] = literal;
-  for (let at = start, to = slot * LONGEST_REMEMBERED; at < end;) wire[to++] = block[at++];
+  for (let at = start, to = slot * MAX_CACHED_LENGTH; at < end;) wire[to++] = block[at++];
   return literal;
 }
 
 function isWire(slot: number, block: Uint8Array, start: number, end: number): boolean {
-  for (let at = start, of = slot * LONGEST_REMEMBERED; at < end;) if (wire[of++] !== block[at++]) return false;
+  for (let at = start, of = slot * MAX_CACHED_LENGTH; at < end;) if (wire[of++] !== block[at++]) return false;
   return true;
 }
 

@@ -32,12 +32,12 @@ export function kindOfField(kind: number, value: string, clean: boolean): number
 
 /** The fault of a {@link FORBIDDEN} field, as the end of a sentence about the response. */
 export function whyForbidden(name: string, value: string): string {
-  const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
+  const quoted = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
   if (name === ":status") return `the status ${JSON.stringify(value.slice(0, 20))}, which HTTP/2 does not have`;
-  if (name.startsWith(":")) return `the pseudo-header ${shown}, which no response has`;
-  if (SPECIAL.has(name)) return `the header ${shown}, which belongs to HTTP/1.1 connections`;
-  if (!TOKEN.test(name)) return `a header with the name ${shown}, which is not a token in lower case`;
-  return `CR, LF or NUL in the value of the header ${shown}`;
+  if (name.startsWith(":")) return `the pseudo-header ${quoted}, which no response has`;
+  if (SPECIAL.has(name)) return `the header ${quoted}, which belongs to HTTP/1.1 connections`;
+  if (!TOKEN.test(name)) return `a header with the name ${quoted}, which is not a token in lower case`;
+  return `CR, LF or NUL in the value of the header ${quoted}`;
 }
 
 /** Name and value of each static field, from index 1 on. @see {@link https://www.rfc-editor.org/rfc/rfc7541#appendix-A} */
@@ -143,7 +143,7 @@ export class DecoderTable {
 }
 
 /** The maximum number of names that are remembered, for users who make names up. */
-const MOST_NAMES = 512;
+const MAX_NAMES = 512;
 
 export class KnownName {
   readonly name: string;
@@ -239,7 +239,7 @@ export class EncoderTable {
   }
 
   #newName(name: string, staticIndex: number): KnownName {
-    if (this.#names.size >= MOST_NAMES) {
+    if (this.#names.size >= MAX_NAMES) {
       for (const known of this.#names.values()) {
         if (known.staticIndex === 0 && known.newest === 0) this.#names.delete(known.name);
       }

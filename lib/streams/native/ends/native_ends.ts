@@ -15,7 +15,7 @@ import {
   nativeWriterDesiredSize,
   nativeWriterReady,
 } from "../../language/native_classes.ts";
-import { PARKED, react } from "../../language/promises.ts";
+import { PENDING, react } from "../../language/promises.ts";
 import { readableByteStreamControllerRespond } from "../../readable/byob_request.ts";
 import { type ByteControllerState, createReadableByteStream } from "../../readable/byte_controller_state.ts";
 import type { SourceAlgorithms } from "../../readable/controller_state.ts";
@@ -71,7 +71,7 @@ export class NativeReadableEnd implements SourceAlgorithms {
   pull(): unknown {
     this.#isReading = true;
     react(nativeReader.read.call(this.#reader), this.#onRead, this.#controller.onPullFailed);
-    return PARKED;
+    return PENDING;
   }
 
   cancel(reason: unknown): Promise<void> {
@@ -83,7 +83,7 @@ export class NativeReadableEnd implements SourceAlgorithms {
     if (done) this.#controller.close();
     else this.#controller.enqueue(value);
     this.#end?.();
-    this.#controller.goOn();
+    this.#controller.resume();
   };
 
   /** A stream closes as its last chunk is read, or errors by the next pull: the chunk may arrive after the end. */

@@ -22,7 +22,7 @@ export type NativeController =
   | globalThis.ReadableByteStreamController;
 
 /** The source of a readable stream's native side: reads with the reader that locks both sides, or with its own. */
-export class ReadableFeed implements ReadRequest {
+export class NativeReadableSource implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly stream: ReadableStreamState;
   nativeController!: NativeController; // set before our stream has it as its feed
@@ -133,7 +133,7 @@ export class ReadableFeed implements ReadRequest {
     throw lockedError("read");
   }
 }
-inheritNothing(ReadableFeed);
+inheritNothing(NativeReadableSource);
 
 /** A reader that no user sees. */
 export class UnseenReaderState extends DefaultReaderState {

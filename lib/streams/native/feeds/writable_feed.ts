@@ -20,7 +20,7 @@ import { releaseIdleLock } from "../native_locks.ts";
 const { addEventListener } = EventTarget.prototype;
 
 /** The sink of a writable stream's native side: writes with the writer that locks both sides, or with its own. */
-export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer, WriteRequest {
+export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProducer, WriteRequest {
   readonly settlesAtOnce = true;
   readonly stream: WritableStreamState;
   #controller: globalThis.WritableStreamDefaultController | undefined;
@@ -138,7 +138,7 @@ export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer, Wr
     throw lockedError("write");
   }
 }
-inheritNothing(WritableFeed);
+inheritNothing(NativeWritableSink);
 
 /** The writer by which the native side locks our stream, for as long as a native producer locks the native side. */
 export class FeedWriterState extends WriterState {

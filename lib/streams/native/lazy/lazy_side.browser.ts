@@ -1,8 +1,8 @@
 // The counterpart of `lazy_side.ts` for browsers, where only a constructor can make the internal slots of a stream.
 // Minifiers drop functions without steps, and all that they would be called with.
 
-export { ReadableFeed as EagerFeed } from "../feeds/readable_feed.ts";
-export { WritableFeed as EagerSink } from "../feeds/writable_feed.ts";
+export { NativeReadableSource as EagerFeed } from "../feeds/readable_feed.ts";
+export { NativeWritableSink as EagerSink } from "../feeds/writable_feed.ts";
 
 // Does nothing: in browsers each native side and lock is made with its stream.
 export function makeNativeSideLazily(): void {}

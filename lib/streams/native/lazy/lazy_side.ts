@@ -1,13 +1,13 @@
 import { isObject } from "../../language/webidl.ts";
 import type { LockState, NativeLock } from "../native_locks.ts";
 import {
+  type BareSubclass,
   gettersOf,
+  makeBareSubclass,
   type NativeSideOf,
   type OwnState,
   putInPlace,
   sampleOf,
-  type StandIn,
-  standInFor,
   transferMarkOf,
 } from "./native_prototype.ts";
 
@@ -23,7 +23,7 @@ export {
 } from "./runtime_feeds.ts";
 
 /** A class of streams of the runtime's. */
-type StreamClass = StandIn & (new () => object);
+type StreamClass = BareSubclass & (new () => object);
 
 /**
  * Postpones the native side of streams until the runtime reads it, where possible. Most streams never reach the
@@ -45,11 +45,11 @@ export function makeNativeSideLazily(
   own?: OwnState,
 ): boolean {
   const sample = sampleOf(native, () => new native());
-  const makeStandIn = (sideOf: NativeSideOf): StandIn | undefined => {
+  const makeStandIn = (sideOf: NativeSideOf): BareSubclass | undefined => {
     const prototype = Object.create(native.prototype);
     const mark = transferMarkOf(sample, prototype);
     if (mark === undefined) return undefined;
-    return standInFor(native, sample, prototype, sideOf, mark, own);
+    return makeBareSubclass(native, sample, prototype, sideOf, mark, own);
   };
   return putInPlace(native, sample, sideOf, makeStandIn, gettersOf(native.prototype));
 }
@@ -71,7 +71,7 @@ export function withEndsOf(pair: ReadableWritablePair, side: ReadableWritablePai
 
 /** The runtime's class, and the differences of this package's class from it. */
 interface Native {
-  readonly native: StandIn & { readonly prototype: NativeLock } & (new (stream: never) => NativeLock);
+  readonly native: BareSubclass & { readonly prototype: NativeLock } & (new (stream: never) => NativeLock);
   /** Makes a stream that a reader or writer of the class can lock. */
   makeStream(): object;
   /** Makes the runtime look for the native side of a stream. */
@@ -106,8 +106,8 @@ export function makeLockLazily(natives: Native, State: object): boolean {
     }
     return released;
   };
-  const makeStandIn = (sideOf: NativeSideOf): StandIn =>
-    standInFor(native, sample, Object.create(native.prototype), sideOf, () => {});
+  const makeStandIn = (sideOf: NativeSideOf): BareSubclass =>
+    makeBareSubclass(native, sample, Object.create(native.prototype), sideOf, () => {});
   return putInPlace(native, sample, sideOf, makeStandIn, [function (this: object) {
     releaseLock.call(this);
     return true;

@@ -53,8 +53,8 @@ function nodeTransferMark(prototype: object): TransferMark | undefined {
  * Deno records the innermost ten calls of each error, and V8 parses a module again to find its own place among them (5
  * of 12 ms of an import).
  */
-function farFromTop<T>(run: () => T, calls = 10): T {
-  return calls === 0 ? run() : farFromTop(run, calls - 1);
+function withShallowStack<T>(run: () => T, calls = 10): T {
+  return calls === 0 ? run() : withShallowStack(run, calls - 1);
 }
 
 /** The symbols under which Node's objects keep the name of their class, and their whole changing state. */
@@ -75,7 +75,7 @@ let keys: Keys | undefined;
  * before.
  */
 export function sampleOf({ name }: { readonly name: string }, make: () => object): object {
-  keys ??= farFromTop(askedKeys);
+  keys ??= withShallowStack(askedKeys);
   if (knowsKeys()) return { [keys.kType!]: name, [keys.kState!]: { readable: {}, writable: {} } };
   try {
     return make();
@@ -104,7 +104,7 @@ function askedKeys(): Keys {
 }
 
 /** A class between this package's and the runtime's, or either of these. */
-export interface StandIn {
+export interface BareSubclass {
   readonly name: string;
   readonly prototype: object;
 }
@@ -112,10 +112,10 @@ export interface StandIn {
 /** Makes the native side of a stream, reader or writer at the first call; `undefined` for another class. */
 export type NativeSideOf = (object: object) => object | undefined;
 
-type Class = StandIn & (new (...args: never[]) => object);
+type Class = BareSubclass & (new (...args: never[]) => object);
 
 /** Makes the class to check, with native sides from the given function; `undefined` if that is impossible. */
-type MakeStandIn = (sideOf: NativeSideOf) => StandIn | undefined;
+type MakeStandIn = (sideOf: NativeSideOf) => BareSubclass | undefined;
 
 /** A member of the runtime's class that throws for objects of other classes. */
 export type Member = (this: object) => unknown;
@@ -181,13 +181,14 @@ let isMarkingTried = false;
 
 /** Replaces the runtime's class by a stand-in until this package's class exists, if its instances pass as native. */
 export function putInPlace(
-  native: StandIn,
+  native: BareSubclass,
   sample: object,
   sideOf: NativeSideOf,
   makeStandIn: MakeStandIn,
   members: readonly Member[],
 ): boolean {
-  const isLike = !isPlain && hasOnlySymbols(sample) && farFromTop(() => isLikeNative(sample, makeStandIn, members));
+  const isLike = !isPlain && hasOnlySymbols(sample) &&
+    withShallowStack(() => isLikeNative(sample, makeStandIn, members));
   return isLike && replaceGlobal(native.name, makeStandIn(sideOf)!);
 }
 
@@ -205,7 +206,7 @@ export function staysLazy(ours: Class): boolean {
 function isMarked(StandIn: Class, ours: Class): boolean {
   try {
     const stream = Reflect.construct(StandIn, [], ours) as object;
-    return isMarkingTried || !knowsKeys() || (isMarkingTried = farFromTop(() => howCloningFails(stream)) !== "");
+    return isMarkingTried || !knowsKeys() || (isMarkingTried = withShallowStack(() => howCloningFails(stream)) !== "");
   } catch {
     return false; // it marks nothing but its own
   }
@@ -220,14 +221,14 @@ function hasOnlySymbols(sample: object): boolean {
 }
 
 /** A class that extends the runtime's, without its constructor. */
-export function standInFor(
-  native: StandIn,
+export function makeBareSubclass(
+  native: BareSubclass,
   sample: object,
   prototype: object,
   sideOf: NativeSideOf,
   mark: TransferMark,
   own: OwnState = {},
-): StandIn {
+): BareSubclass {
   const keys = Reflect.ownKeys(sample);
   const names = keys.filter((key) => Reflect.get(sample, key) === native.name);
   for (const key of names) Object.defineProperty(prototype, key, { value: native.name });
@@ -241,7 +242,7 @@ export function standInFor(
   }
   Object.setPrototypeOf(StandIn, native);
   StandIn.prototype = prototype;
-  return StandIn as unknown as StandIn;
+  return StandIn as unknown as BareSubclass;
 }
 
 /** The state of this package's stream, where the runtime keeps each of its slots in a property. */

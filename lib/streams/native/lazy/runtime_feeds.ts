@@ -23,11 +23,11 @@ import { writableStreamCloseQueuedOrInFlight, type WritableStreamState } from ".
 import {
   FeedReaderState,
   type NativeController,
+  NativeReadableSource,
   NO_BUFFER,
-  ReadableFeed,
   releaseReadableFeed,
 } from "../feeds/readable_feed.ts";
-import { WritableFeed } from "../feeds/writable_feed.ts";
+import { NativeWritableSink } from "../feeds/writable_feed.ts";
 import { ended } from "./node_interop.ts";
 
 const { prototype } = nativeClass("ReadableStreamDefaultController", "enqueue");
@@ -56,7 +56,7 @@ function stepsNamed(name: string): symbol {
  * The pull steps for requests of native readers. Deno's requests have the same methods as this package's, so they wait
  * in the state's own queue, without a call of `pull()` and a microtask for each.
  */
-function readDirectly(feed: ReadableFeed, controller: NativeController, request: ReadRequest): void {
+function readDirectly(feed: NativeReadableSource, controller: NativeController, request: ReadRequest): void {
   let reader;
   try {
     reader = feed.lockStream();
@@ -84,7 +84,7 @@ interface Template {
 }
 
 /** A controller of a light side; requests wait in the state, so `pull()` of its feed is never called. */
-type LightController = AskedController & { [FEED]: ReadableFeed };
+type LightController = AskedController & { [FEED]: NativeReadableSource };
 
 let template: Template | undefined;
 let isKnown = false;
@@ -172,7 +172,7 @@ function isLikeNative(template: Template): boolean {
 }
 
 /** The source of a native side whose state always follows the stream's. */
-export class WatchedReadableFeed extends ReadableFeed {
+export class WatchedReadableFeed extends NativeReadableSource {
   /** Passes the stream's end and errors on to the native controller from now on. */
   start(controller: NativeController): void {
     this.nativeController = controller;
@@ -184,7 +184,7 @@ export class WatchedReadableFeed extends ReadableFeed {
 type Writer = globalThis.WritableStreamDefaultWriter;
 
 /** The sink of a native side made at first use: closes with the stream, so that native pipes refuse it at once. */
-export class WatchedWritableFeed extends WritableFeed {
+export class WatchedWritableFeed extends NativeWritableSink {
   #isClosing = false;
 
   override close(): Promise<void> | undefined {
@@ -217,7 +217,7 @@ export function closeEndedSide(state: WritableStreamState): void {
  * The underlying source of a native side that gets chunks ahead of its demand, which count to the stream's queue until
  * they are read there. Bun takes all queued chunks at once, while a chunk for each pull costs a promise.
  */
-class LendingFeed extends ReadableFeed {
+class LendingFeed extends NativeReadableSource {
   #controller!: NativeController; // set before anything is lent
   /** The number of chunks in the native side's queue at the last count. */
   #lent = 0;
@@ -238,7 +238,7 @@ class LendingFeed extends ReadableFeed {
   }
 
   /** Takes unread lent chunks back; the native side must not be locked. */
-  takeBack(): void {
+  undo(): void {
     this.countSteps();
     if (this.#lent === 0) return;
     const reader = nativeGetReader.call(this.stream.nativeSide as ReadableStream) as ReadableStreamDefaultReader;
@@ -276,13 +276,13 @@ class LendingReaderState extends FeedReaderState {
   }
 
   override released(): void {
-    this.#feed.takeBack();
+    this.#feed.undo();
     super.released();
   }
 }
 
 /** The feed of a native side made with its stream: where the runtime takes one chunk at once, lending gains nothing. */
-export const EagerFeed: typeof ReadableFeed = isTunedToBun ? LendingFeed : WatchedReadableFeed;
+export const EagerFeed: typeof NativeReadableSource = isTunedToBun ? LendingFeed : WatchedReadableFeed;
 
 /** The feed of a native side that every writable stream is made with. */
-export const EagerSink: typeof WritableFeed = isTunedToBun ? WritableFeed : WatchedWritableFeed;
+export const EagerSink: typeof NativeWritableSink = isTunedToBun ? NativeWritableSink : WatchedWritableFeed;

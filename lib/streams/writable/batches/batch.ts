@@ -193,7 +193,7 @@ export class BatchDelay {
 const SHARE = 1 / 8;
 
 /** A producer faster than the sink: the next batch starts once the queue is full, or a turn has added nothing. */
-export class OutrunningProducer {
+export class ProducerThrottle {
   /** Whether the queue was full when the last batch ended, and each turn since then has added to it. */
   #isFilling = false;
   /** The queue's size at the last call. */

@@ -1,6 +1,6 @@
 import { endedError } from "../../language/errors.ts";
 import { promiseRejectedWith } from "../../language/promises.ts";
-import { giveState, isObject } from "../../language/webidl.ts";
+import { isObject, passState } from "../../language/webidl.ts";
 import { writableStreamStateOf } from "../../native/feeds/writable_feed.ts";
 import { checkedSize, extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../../queuing/chunk_queue.ts";
 import type { DefaultControllerState } from "../../readable/default_controller_state.ts";
@@ -22,7 +22,7 @@ import {
   type WriteRequest,
 } from "../stream_state.ts";
 import { WritableStreamDefaultController } from "../underlying_sink.ts";
-import { Batch, BatchDelay, type Batching, type BatchOwner, OutrunningProducer } from "./batch.ts";
+import { Batch, BatchDelay, type Batching, type BatchOwner, ProducerThrottle } from "./batch.ts";
 import { BatchedSinkAlgorithms } from "./batched_sink.ts";
 
 /**
@@ -46,7 +46,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   #awaitsEndOfTurn = false;
   /** Whether queued chunks are to be written without a wait for more. */
   #isUrgent = false;
-  readonly #producer = new OutrunningProducer();
+  readonly #producer = new ProducerThrottle();
   /** Whether a pipe will close the stream once all queued chunks are written. */
   #closes = false;
 
@@ -247,13 +247,13 @@ export function giveBatchedState(underlyingSink: unknown, strategy: unknown, hig
   const size = extractSizeAlgorithm(queuing);
   const state = createWritableStream(writes, extractHighWaterMark(queuing, highWaterMark), size);
   writes.attach(state.controller);
-  giveState(state.controller);
+  passState(state.controller);
   startWritableStreamDefaultController(state.controller, sink.callStart(new WritableStreamDefaultController()));
-  giveState(state);
+  passState(state);
 }
 
 /** Queues an internal chunk of size 0 in spite of a lock, and writes all queued chunks now; settles with its batch. */
-export function writePastLock(stream: object, chunk: unknown): Promise<void> {
+export function writeAsOwner(stream: object, chunk: unknown): Promise<void> {
   const state = writableStreamStateOf(stream)!;
   if (state.state === "erroring" || state.state === "errored") return promiseRejectedWith(state.storedError);
   const { batching } = state.controller;

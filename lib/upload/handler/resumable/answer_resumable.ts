@@ -1,6 +1,6 @@
 import { fieldOf } from "../../body/body_source.ts";
 import { requireOwnSite } from "../cross_site.ts";
-import type { Incoming } from "../incoming.ts";
+import type { UploadRequest } from "../incoming.ts";
 import type { Settings } from "../settings.ts";
 import { answerDraft, createsByDraft } from "./draft.ts";
 import { type Exchange, failed, type Fields, maxSizeOf, type Outcome, sessionIn, uploadLimit } from "./exchange.ts";
@@ -14,7 +14,7 @@ const TOLD = "Content-Location, Location, Repr-Digest, Retry-After, Tus-Checksum
   "Upload-Incomplete, Upload-Length, Upload-Limit, Upload-Metadata, Upload-Offset";
 
 /** The time for which browsers may remember what they were allowed, in s: a day, of which Chromium takes 2 hours. */
-const REMEMBERED = "86400";
+const PREFLIGHT_MAX_AGE = "86400";
 
 /**
  * Returns the CORS fields for pages of origins in `allowCrossSite`; no fields for other origins and other programs. An
@@ -22,7 +22,7 @@ const REMEMBERED = "86400";
  *
  * @see {@link https://fetch.spec.whatwg.org/#http-cors-protocol}
  */
-export function corsFields({ allowedOrigins }: Settings, { method, source }: Incoming): Fields {
+export function corsFields({ allowedOrigins }: Settings, { method, source }: UploadRequest): Fields {
   const origin = fieldOf(source, "origin")?.trim();
   if (origin === undefined || allowedOrigins === false) return {};
   if (allowedOrigins !== true && !allowedOrigins.has(origin.toLowerCase())) return { Vary: "Origin" };
@@ -36,7 +36,7 @@ export function corsFields({ allowedOrigins }: Settings, { method, source }: Inc
     ...(isPreflight && {
       "Access-Control-Allow-Methods": "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT",
       ...(FIELD_NAMES.test(names) && { "Access-Control-Allow-Headers": names }),
-      "Access-Control-Max-Age": REMEMBERED,
+      "Access-Control-Max-Age": PREFLIGHT_MAX_AGE,
     }),
   };
 }
@@ -44,12 +44,12 @@ export function corsFields({ allowedOrigins }: Settings, { method, source }: Inc
 const METHODS: readonly string[] = ["DELETE", "GET", "HEAD", "PATCH"];
 
 /** Returns the effective method: clients without PATCH or DELETE send POST with `X-HTTP-Method-Override`. */
-function methodOf({ method, source }: Incoming): string {
+function methodOf({ method, source }: UploadRequest): string {
   if (method !== "POST" || fieldOf(source, "tus-resumable") === undefined) return method;
   return fieldOf(source, "x-http-method-override")?.trim().toUpperCase() ?? method;
 }
 
-export function isForSession({ basePath, sessions }: Settings, request: Incoming): boolean {
+export function isForSession({ basePath, sessions }: Settings, request: UploadRequest): boolean {
   return sessions !== undefined && sessionIn(request, basePath) !== undefined && METHODS.includes(methodOf(request));
 }
 

@@ -2,7 +2,7 @@ import { parseBoolean, parseNaturalNumber } from "../../../semantics/mod.ts";
 import { type Announced, announcedOf } from "../../body/announced.ts";
 import { Refusal, UploadError } from "../../body/upload_error.ts";
 import { decodeExtended, parseParameters } from "../../form/part_header.ts";
-import type { SessionHold, SessionRecord } from "../../session/session_storage.ts";
+import type { OpenSession, SessionRecord } from "../../session/session_storage.ts";
 import type { Lease } from "../../session/sessions.ts";
 import { admit } from "../admission.ts";
 import { locationOf } from "../naming.ts";
@@ -10,7 +10,6 @@ import type { Settings } from "../settings.ts";
 import { complete } from "./completion.ts";
 import {
   appendRequest,
-  asked,
   contentTypeOf,
   emptyAnswer,
   type Exchange,
@@ -21,6 +20,7 @@ import {
   maxSizeOf,
   type Outcome,
   removeSession,
+  requestField,
   requireSize,
   uploadLimit,
   withSession,
@@ -40,15 +40,15 @@ interface Draft {
 
 /** The iteration that a request speaks: the newest, unless it names another that is known. */
 function draftOf(exchange: Pick<Exchange, "request">): Draft {
-  const version = parseNaturalNumber(asked(exchange, "upload-draft-interop-version"));
+  const version = parseNaturalNumber(requestField(exchange, "upload-draft-interop-version"));
   const isNamed = version !== undefined && [...SPOKEN, NEWEST].includes(version);
   return { version: isNamed ? version : NEWEST, isNamed };
 }
 
 /** Returns whether the request says that it completes the upload; undefined if it does not say. */
 function askedComplete(exchange: Pick<Exchange, "request">, { version }: Draft): boolean | undefined {
-  if (version > 3) return parseBoolean(asked(exchange, "upload-complete"));
-  const isIncomplete = parseBoolean(asked(exchange, "upload-incomplete"));
+  if (version > 3) return parseBoolean(requestField(exchange, "upload-complete"));
+  const isIncomplete = parseBoolean(requestField(exchange, "upload-incomplete"));
   return isIncomplete === undefined ? undefined : !isIncomplete;
 }
 
@@ -62,7 +62,7 @@ function completeness(isComplete: boolean, { version }: Draft): Fields {
 function requireNoUploadFields(exchange: Exchange, { version }: Draft): void {
   if (version > 6) return;
   const name = ["upload-offset", "upload-complete", "upload-incomplete", "upload-length"]
-    .find((name) => asked(exchange, name) !== undefined);
+    .find((name) => requestField(exchange, name) !== undefined);
   if (name === undefined) return;
   throw new Refusal("BAD_FIELD", `A ${exchange.request.method} request must not have the field ${name}`);
 }
@@ -120,8 +120,8 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
   state.fields = draft.version > 3 ? completeness(true, draft) : {}; // the target itself refuses what it does not want
   const { info, file } = await admit(settings, request);
   if (file === undefined || !isResumable(settings, request)) {
-    const words = "A form, and a body whose coding is undone, is sent in one request: Upload-Complete must be ?1";
-    throw new Refusal("UNSUPPORTED", words, { "Accept-Encoding": "identity" });
+    const message = "A form, and a body whose coding is undone, is sent in one request: Upload-Complete must be ?1";
+    throw new Refusal("UNSUPPORTED", message, { "Accept-Encoding": "identity" });
   }
   state.fields = completeness(false, draft);
   const length = lengthAfter(exchange, undefined, 0, isLast);
@@ -131,7 +131,7 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
     state.fields = { ...state.fields, "Upload-Limit": uploadLimit(settings, undefined) };
     throw error;
   }
-  const filename = filenameOf(asked(exchange, "content-disposition"));
+  const filename = filenameOf(requestField(exchange, "content-disposition"));
   const lease = await sessions.create({
     version: 1,
     protocol: "rufh",
@@ -145,19 +145,19 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
     state: "open",
   });
   try {
-    const location = locationOf(settings, request, lease.hold.id);
-    const announcement = { Location: location, "Upload-Limit": limitOf(exchange, lease.hold, draft) };
+    const location = locationOf(settings, request, lease.session.id);
+    const announcement = { Location: location, "Upload-Limit": limitOf(exchange, lease.session, draft) };
     state.fields = { ...state.fields, ...announcement };
     const isTold = inform(exchange, draft, announcement);
     try {
       await receive(exchange, lease, state);
     } catch (error) {
       // The sender left without the session's URL, so no request can resume it.
-      if (!isTold && (error as UploadError).code === "ABORTED") await lease.hold.remove();
+      if (!isTold && (error as UploadError).code === "ABORTED") await lease.session.remove();
       throw error;
     }
-    if (isLast) return await finish(exchange, lease.hold, draft, state);
-    const offset = { "Upload-Offset": String(lease.hold.offset) };
+    if (isLast) return await finish(exchange, lease.session, draft, state);
+    const offset = { "Upload-Offset": String(lease.session.offset) };
     return { answer: emptyAnswer(201, { ...state.fields, ...offset }) };
   } finally {
     await lease.release();
@@ -169,61 +169,61 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
     const message = `Data is appended with the type ${PARTIAL}`;
     throw new Refusal("UNSUPPORTED", message, { "Accept-Patch": PARTIAL });
   }
-  const provided = parseNaturalNumber(asked(exchange, "upload-offset"));
+  const provided = parseNaturalNumber(requestField(exchange, "upload-offset"));
   if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
   // Early drafts allow the field to be missing: the first one means the end then, the next one that more follows.
   const isLast = askedComplete(exchange, draft) ?? (draft.version < 6 ? draft.version === 3 : undefined);
   if (isLast === undefined) throw new Refusal("BAD_FIELD", "Upload-Complete must say whether the data is the last");
   return await withSession(exchange, id, "rufh", async (lease) => {
-    const { hold } = lease;
-    const { offset } = hold;
+    const { session: session } = lease;
+    const { offset } = session;
     state.fields = { ...completeness(false, draft), "Upload-Offset": String(offset) };
     if (provided !== offset) {
       const message = `The upload is continued at ${provided}, but ${offset} bytes of it are here`;
       const members = { "expected-offset": offset, "provided-offset": provided };
       throw problem("OFFSET_MISMATCH", message, "mismatching-upload-offset", members);
     }
-    if (hold.record.state !== "open") {
+    if (session.record.state !== "open") {
       // The response to the last data may have been lost.
-      if (isLast && Number(asked(exchange, "content-length") ?? 0) === 0) {
-        return await finish(exchange, hold, draft, state);
+      if (isLast && Number(requestField(exchange, "content-length") ?? 0) === 0) {
+        return await finish(exchange, session, draft, state);
       }
       throw problem("COMPLETED", "The upload is complete: nothing can be appended", "completed-upload");
     }
-    const length = lengthAfter(exchange, hold.record, offset, isLast);
+    const length = lengthAfter(exchange, session.record, offset, isLast);
     requireSize(exchange.settings, length);
-    if (length !== hold.record.length) await hold.save({ ...hold.record, length: length! });
+    if (length !== session.record.length) await session.save({ ...session.record, length: length! });
     await receive(exchange, lease, state);
-    if (isLast) return await finish(exchange, hold, draft, state);
+    if (isLast) return await finish(exchange, session, draft, state);
     return { answer: emptyAnswer(draft.version >= 6 ? 204 : 201, state.fields) };
   });
 }
 
 async function receive(exchange: Exchange, lease: Lease, state: State): Promise<void> {
   const { settings } = exchange;
-  const { hold } = lease;
-  const start = hold.offset;
-  const { length } = hold.record;
+  const { session: session } = lease;
+  const start = session.offset;
+  const { length } = session.record;
   const announced = contentOf(exchange);
   const most = (length ?? maxSizeOf(settings)) - start;
   const isDoubted = announced.digests.size > 0 || announced.trailerDigests !== undefined;
   try {
     if ((announced.expectedBytes ?? 0) > most) throw tooMuch(length, most);
-    if (isDoubted) await hold.doubt();
+    if (isDoubted) await session.doubt();
     await appendRequest(exchange, lease, announced, most);
-    if (isDoubted) await hold.vouch();
+    if (isDoubted) await session.vouch();
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === "TOO_LARGE" || code === "INCONSISTENT_LENGTH") {
-      await hold.remove();
+      await session.remove();
       if (length === undefined) state.fields = { ...state.fields, "Upload-Limit": uploadLimit(settings, undefined) };
       throw length === undefined ? error : tooMuch(length, most);
     }
-    if (code === "DIGEST_MISMATCH" || code === "BAD_DIGEST") await hold.truncate(start);
-    if (isDoubted) await hold.vouch();
+    if (code === "DIGEST_MISMATCH" || code === "BAD_DIGEST") await session.truncate(start);
+    if (isDoubted) await session.vouch();
     throw error;
   } finally {
-    state.fields = { ...state.fields, "Upload-Offset": String(hold.offset) };
+    state.fields = { ...state.fields, "Upload-Offset": String(session.offset) };
   }
 }
 
@@ -239,16 +239,16 @@ function contentOf({ request, settings }: Exchange): Announced {
 }
 
 /** Stores the representation, and answers as its target would answer a single request. */
-async function finish(exchange: Exchange, hold: SessionHold, draft: Draft, state: State): Promise<Outcome> {
-  const { length } = hold.record;
-  const { offset } = hold;
+async function finish(exchange: Exchange, session: OpenSession, draft: Draft, state: State): Promise<Outcome> {
+  const { length } = session.record;
+  const { offset } = session;
   if (length !== undefined && length !== offset) {
     throw inconsistentLength(`The upload is said to be complete after ${offset} of its ${length} bytes`);
   }
   const fields = { "Upload-Offset": String(offset), ...completeness(true, draft) };
-  const location = locationOf(exchange.settings, exchange.request, hold.id);
+  const location = locationOf(exchange.settings, exchange.request, session.id);
   try {
-    const answer = await complete(exchange, hold);
+    const answer = await complete(exchange, session);
     const { Location: file } = answer.fields;
     // Early drafts allow the field to name the upload in these responses, too.
     const places: Fields = draft.version > 6 || file === undefined
@@ -258,21 +258,21 @@ async function finish(exchange: Exchange, hold: SessionHold, draft: Draft, state
   } catch (error) {
     if (!isFinal(error)) throw error;
     state.fields = fields;
-    await hold.remove();
+    await session.remove();
     throw error;
   }
 }
 
 async function tellOffset(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Outcome> {
-  return await withSession(exchange, id, "rufh", async ({ hold }) => {
-    if (hold.record.state === "storing") await finish(exchange, hold, draft, state); // the server was killed meanwhile
-    const { record, offset } = hold;
+  return await withSession(exchange, id, "rufh", async ({ session: session }) => {
+    if (session.record.state === "storing") await finish(exchange, session, draft, state); // the server was killed meanwhile
+    const { record, offset } = session;
     return {
       answer: emptyAnswer(204, {
         ...completeness(record.state === "stored", draft),
         "Upload-Offset": String(offset),
         ...(record.length !== undefined && { "Upload-Length": String(record.length) }),
-        "Upload-Limit": limitOf(exchange, hold, draft),
+        "Upload-Limit": limitOf(exchange, session, draft),
         "Cache-Control": "no-store",
       }),
     };
@@ -286,11 +286,11 @@ function lengthAfter(
   offset: number,
   isLast: boolean,
 ): number | undefined {
-  const told = parseNaturalNumber(asked(exchange, "upload-length"));
-  const content = asked(exchange, "content-length");
+  const reported = parseNaturalNumber(requestField(exchange, "upload-length"));
+  const content = requestField(exchange, "content-length");
   const isCounted = isLast && content !== undefined && /^\d+$/.test(content);
   const counted = isCounted ? offset + Number(content) : undefined;
-  const [length, ...others] = [record?.length, told, counted].filter((each) => each !== undefined);
+  const [length, ...others] = [record?.length, reported, counted].filter((each) => each !== undefined);
   const other = others.find((each) => each !== length);
   if (other !== undefined) throw inconsistentLength(`The length of the upload is said to be ${length}, and ${other}`);
   if (length !== undefined && length < offset) {
@@ -304,8 +304,8 @@ function filenameOf(disposition: string | undefined): string | undefined {
   return decodeExtended(parameters?.get("filename*") ?? "") ?? parameters?.get("filename");
 }
 
-function limitOf({ settings }: Exchange, hold: SessionHold, { version }: Draft): string {
-  return uploadLimit(settings, hold, version === 6 ? "expires" : "max-age");
+function limitOf({ settings }: Exchange, session: OpenSession, { version }: Draft): string {
+  return uploadLimit(settings, session, version === 6 ? "expires" : "max-age");
 }
 
 /** Sends an interim response if the sender has named a supported version: other clients might misread it. */
@@ -316,7 +316,7 @@ function inform({ inform }: Exchange, { version, isNamed }: Draft, fields: Field
 /** Whether a body can be kept as it comes and stored later: forms, and bodies to decode, cannot. */
 function isResumable({ save }: Settings, request: Exchange["request"]): boolean {
   const isForm = request.method === "POST" && contentTypeOf({ request }) === "multipart/form-data";
-  return !isForm && !(save.decode && asked({ request }, "content-encoding") !== undefined);
+  return !isForm && !(save.decode && requestField({ request }, "content-encoding") !== undefined);
 }
 
 /** Whether a request creates an upload. A complete body that is not resumable is stored as by an ordinary request. */

@@ -3,10 +3,10 @@ import { essenceOf, formatHTTPDate } from "../../../semantics/mod.ts";
 import type { Announced } from "../../body/announced.ts";
 import { fieldOf } from "../../body/body_source.ts";
 import { Refusal, UploadError } from "../../body/upload_error.ts";
-import type { HoldOptions, SessionHold, SessionRecord } from "../../session/session_storage.ts";
+import type { HoldOptions, OpenSession, SessionRecord } from "../../session/session_storage.ts";
 import { appendBody, type Lease, type Sessions } from "../../session/sessions.ts";
 import type { UploadInfo } from "../handler_options.ts";
-import { type Answer, headersOf, type Incoming, type OpenBody, problemAnswer, refusalOf } from "../incoming.ts";
+import { type Answer, headersOf, type OpenBody, problemAnswer, refusalOf, type UploadRequest } from "../incoming.ts";
 import { pathBelow } from "../naming.ts";
 import type { Counter } from "../reception.ts";
 import type { Settings } from "../settings.ts";
@@ -19,7 +19,7 @@ export type Inform = (status: number, fields: Fields) => boolean;
 export interface Exchange {
   readonly settings: Settings;
   readonly sessions: Sessions;
-  readonly request: Incoming;
+  readonly request: UploadRequest;
   readonly openBody: OpenBody;
   readonly counter: Counter;
   readonly inform: Inform | undefined;
@@ -33,7 +33,7 @@ export interface Outcome {
 const ID = /^[0-9a-f]{32}$/;
 
 /** Returns the session that a request's path names; undefined if it names none. */
-export function sessionIn({ target }: Incoming, basePath: string): string | undefined {
+export function sessionIn({ target }: UploadRequest, basePath: string): string | undefined {
   const below = pathBelow(target, basePath);
   return below !== undefined && ID.test(below) ? below : undefined;
 }
@@ -44,7 +44,7 @@ export function sessionOfUrl(url: string): string | undefined {
   return ID.test(last) ? last : undefined;
 }
 
-export function asked({ request }: Pick<Exchange, "request">, name: string): string | undefined {
+export function requestField({ request }: Pick<Exchange, "request">, name: string): string | undefined {
   return fieldOf(request.source, name)?.trim();
 }
 
@@ -63,7 +63,7 @@ export async function withSession<T>(
 ): Promise<T> {
   const lease = id === undefined ? undefined : await exchange.sessions.take(id, options);
   try {
-    if (lease?.hold.record.protocol === protocol) return await use(lease);
+    if (lease?.session.record.protocol === protocol) return await use(lease);
   } finally {
     await lease?.release();
   }
@@ -71,8 +71,8 @@ export async function withSession<T>(
 }
 
 export function removeSession(exchange: Exchange, id: string | undefined, protocol: "tus" | "rufh"): Promise<Outcome> {
-  return withSession(exchange, id, protocol, async ({ hold }) => {
-    await hold.remove();
+  return withSession(exchange, id, protocol, async ({ session: session }) => {
+    await session.remove();
     return { answer: emptyAnswer(204, {}) };
   }, { toRemove: true });
 }
@@ -80,18 +80,18 @@ export function removeSession(exchange: Exchange, id: string | undefined, protoc
 /** Appends the body of the request to a session, up to `maxBytes`, and calls `take` with each batch. */
 export async function appendRequest(
   { settings, openBody, counter }: Exchange,
-  { hold, signal }: Lease,
+  { session: session, signal }: Lease,
   announced: Announced,
   maxBytes: number,
   take?: (pieces: readonly Uint8Array[]) => void,
 ): Promise<void> {
-  const start = hold.offset;
-  const { length: expectedBytes } = hold.record;
+  const start = session.offset;
+  const { length: expectedBytes } = session.record;
   const onProgress = ({ bytes }: { readonly bytes: number }): void => {
     counter.bytes = bytes;
     settings.save.onProgress?.({ bytes: start + bytes, expectedBytes });
   };
-  await appendBody(hold, openBody(), announced, { ...settings.save, maxBytes, signal, onProgress }, take);
+  await appendBody(session, openBody(), announced, { ...settings.save, maxBytes, signal, onProgress }, take);
 }
 
 /** Returns the outcome of a failure, with `fields` added to its response. */
@@ -120,15 +120,15 @@ export function maxSizeOf({ save }: Settings): number {
 }
 
 /** The value of `Upload-Limit`, for one upload or for any; early drafts give the age limit another name. */
-export function uploadLimit(settings: Settings, hold: SessionHold | undefined, age = "max-age"): string {
+export function uploadLimit(settings: Settings, session: OpenSession | undefined, age = "max-age"): string {
   const maxSize = maxSizeOf(settings);
   const { maxAge } = settings.sessions!;
-  const left = hold === undefined ? maxAge : Math.max(0, hold.touched + maxAge - Date.now());
+  const left = session === undefined ? maxAge : Math.max(0, session.touched + maxAge - Date.now());
   return [...(maxSize === Infinity ? [] : [`max-size=${maxSize}`]), `${age}=${Math.floor(left / 1000)}`].join(", ");
 }
 
-export function expiryOf({ sessions }: Settings, hold: SessionHold): string {
-  return formatHTTPDate(hold.touched + sessions!.maxAge);
+export function expiryOf({ sessions }: Settings, session: OpenSession): string {
+  return formatHTTPDate(session.touched + sessions!.maxAge);
 }
 
 export function requireSize(settings: Settings, length: number | undefined): void {

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type Announced, announcedOf } from "../../body/announced.ts";
 import { Refusal } from "../../body/upload_error.ts";
-import type { SessionHold, SessionRecord } from "../../session/session_storage.ts";
+import type { OpenSession, SessionRecord } from "../../session/session_storage.ts";
 import type { Lease } from "../../session/sessions.ts";
 import { nameOf, requireExtension, requirePlace, requireType } from "../admission.ts";
 import { decodePath, locationOf, pathBelow } from "../naming.ts";
@@ -11,7 +11,6 @@ import { typeOf } from "../settings.ts";
 import { complete } from "./completion.ts";
 import {
   appendRequest,
-  asked,
   contentTypeOf,
   emptyAnswer,
   type Exchange,
@@ -23,6 +22,7 @@ import {
   maxSizeOf,
   type Outcome,
   removeSession,
+  requestField,
   requireSize,
   sessionOfUrl,
   withSession,
@@ -41,7 +41,7 @@ const ALGORITHMS: readonly string[] = ["sha1", "sha256", "sha512", "md5"];
 export const CHECKSUMS: string = ALGORITHMS.join(",");
 
 function numberIn(exchange: Exchange, name: string): number | undefined {
-  const value = asked(exchange, name);
+  const value = requestField(exchange, name);
   if (value === undefined) return undefined;
   if (/^\d{1,15}$/.test(value)) return Number(value);
   throw new Refusal("BAD_FIELD", `${name} must be a number of bytes, not ${JSON.stringify(value)}`);
@@ -71,7 +71,7 @@ function mediaTypeIn({ filetype, contentType, type }: Readonly<Record<string, st
 
 /** The checksum that a request announces, if any. @throws {Refusal} if it is malformed, or its algorithm is not known. */
 function checksumIn(exchange: Exchange): { update(pieces: readonly Uint8Array[]): void; verify(): void } | undefined {
-  const field = asked(exchange, "upload-checksum");
+  const field = requestField(exchange, "upload-checksum");
   if (field === undefined) return undefined;
   const [, name = "", expected] = /^(\S+) ([A-Za-z0-9+/]+={0,2})$/.exec(field) ?? [];
   if (!ALGORITHMS.includes(name)) {
@@ -114,7 +114,7 @@ export async function answerTus(exchange: Exchange, method: string, id: string |
 }
 
 async function respond(exchange: Exchange, method: string, id: string | undefined): Promise<Outcome> {
-  const version = asked(exchange, "tus-resumable");
+  const version = requestField(exchange, "tus-resumable");
   if (version !== VERSION) {
     const message = `The version ${JSON.stringify(version)} of tus is not known: use ${VERSION}`;
     throw new Refusal("UNKNOWN_VERSION", message, { "Tus-Version": VERSION });
@@ -127,29 +127,29 @@ async function respond(exchange: Exchange, method: string, id: string | undefine
 }
 
 async function create(exchange: Exchange): Promise<Outcome> {
-  const concat = asked(exchange, "upload-concat");
+  const concat = requestField(exchange, "upload-concat");
   const parts = partsOf(concat);
   const length = parts === undefined ? newLength(exchange) : undefined;
   requireSize(exchange.settings, length);
   requireContent(exchange);
   const record = { ...await recordOf(exchange, concat), ...(length !== undefined && { length }) };
   const lease = await exchange.sessions.create(record);
-  const { hold } = lease;
+  const { session: session } = lease;
   try {
-    if (parts !== undefined) await concatenate(exchange, hold, parts);
+    if (parts !== undefined) await concatenate(exchange, session, parts);
     else if (hasContent(exchange)) await receive(exchange, lease);
-    if (isWhole(hold)) await finish(exchange, hold);
+    if (isWhole(session)) await finish(exchange, session);
     const isPlain = parts === undefined && !hasContent(exchange);
     return {
       answer: emptyAnswer(201, {
-        Location: locationOf(exchange.settings, exchange.request, hold.id),
-        ...(!isPlain && { "Upload-Offset": String(hold.offset) }),
-        ...expiration(exchange, hold),
+        Location: locationOf(exchange.settings, exchange.request, session.id),
+        ...(!isPlain && { "Upload-Offset": String(session.offset) }),
+        ...expiration(exchange, session),
       }),
     };
   } catch (error) {
     // The sender has no `Location` of the session, so it cannot resume it.
-    await hold.remove();
+    await session.remove();
     throw error;
   } finally {
     await lease.release();
@@ -158,7 +158,7 @@ async function create(exchange: Exchange): Promise<Outcome> {
 
 function newLength(exchange: Exchange): number | undefined {
   const length = numberIn(exchange, "upload-length");
-  const deferred = asked(exchange, "upload-defer-length");
+  const deferred = requestField(exchange, "upload-defer-length");
   if (deferred !== undefined && (deferred !== "1" || length !== undefined)) {
     throw new Refusal("BAD_FIELD", "Upload-Defer-Length must be 1, without Upload-Length");
   }
@@ -170,7 +170,7 @@ function newLength(exchange: Exchange): number | undefined {
 
 async function recordOf(exchange: Exchange, concat: string | undefined): Promise<SessionRecord> {
   const { settings, request } = exchange;
-  const metadataField = asked(exchange, "upload-metadata");
+  const metadataField = requestField(exchange, "upload-metadata");
   const metadata = parseMetadata(metadataField);
   const filename = metadata.filename ?? metadata.name;
   const given = mediaTypeIn(metadata);
@@ -205,9 +205,9 @@ async function append(exchange: Exchange, id: string | undefined): Promise<Outco
   const provided = numberIn(exchange, "upload-offset");
   if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
   return await withSession(exchange, id, "tus", async (lease) => {
-    const { hold } = lease;
-    const { offset } = hold;
-    const { concat } = hold.record;
+    const { session: session } = lease;
+    const { offset } = session;
+    const { concat } = session.record;
     if (concat !== undefined && concat !== "partial") {
       throw new Refusal("FINAL", "Nothing can be appended to an upload that was concatenated");
     }
@@ -215,82 +215,82 @@ async function append(exchange: Exchange, id: string | undefined): Promise<Outco
       const message = `The upload is continued at ${provided}, but ${offset} bytes of it are here`;
       throw new Refusal("OFFSET_MISMATCH", message, { "Upload-Offset": String(offset) });
     }
-    await learnLength(exchange, hold);
-    if (hold.record.state === "open") await receive(exchange, lease);
-    if (isWhole(hold)) await finish(exchange, hold);
-    return { answer: emptyAnswer(204, { "Upload-Offset": String(hold.offset), ...expiration(exchange, hold) }) };
+    await learnLength(exchange, session);
+    if (session.record.state === "open") await receive(exchange, lease);
+    if (isWhole(session)) await finish(exchange, session);
+    return { answer: emptyAnswer(204, { "Upload-Offset": String(session.offset), ...expiration(exchange, session) }) };
   });
 }
 
-async function learnLength(exchange: Exchange, hold: SessionHold): Promise<void> {
+async function learnLength(exchange: Exchange, session: OpenSession): Promise<void> {
   const length = numberIn(exchange, "upload-length");
-  if (length === undefined || length === hold.record.length) return;
-  if (hold.record.length !== undefined || length < hold.offset) {
+  if (length === undefined || length === session.record.length) return;
+  if (session.record.length !== undefined || length < session.offset) {
     throw new Refusal("INCONSISTENT_LENGTH", "The length of an upload cannot be changed, nor be less than is here");
   }
   requireSize(exchange.settings, length);
-  await hold.save({ ...hold.record, length });
+  await session.save({ ...session.record, length });
 }
 
 /** Appends the body of the request; if it has a checksum, all of it or nothing. */
 async function receive(exchange: Exchange, lease: Lease): Promise<void> {
   const { settings, request } = exchange;
-  const { hold } = lease;
-  const start = hold.offset;
-  const most = (hold.record.length ?? maxSizeOf(settings)) - start;
+  const { session: session } = lease;
+  const start = session.offset;
+  const most = (session.record.length ?? maxSizeOf(settings)) - start;
   const checksum = checksumIn(exchange);
   const { expectedBytes } = announcedOf(request.source, { ...settings.save, verify: false, maxBytes: most });
   const announced: Announced = { expectedBytes, digests: new Map(), trailerDigests: undefined };
-  if (checksum !== undefined) await hold.doubt();
+  if (checksum !== undefined) await session.doubt();
   try {
     await appendRequest(exchange, lease, announced, most, (pieces) => checksum?.update(pieces));
     checksum?.verify();
   } catch (error) {
-    if (checksum !== undefined) await hold.truncate(start);
+    if (checksum !== undefined) await session.truncate(start);
     throw error;
   } finally {
-    if (checksum !== undefined) await hold.vouch();
+    if (checksum !== undefined) await session.vouch();
   }
 }
 
 /** Appends the data of partial uploads to that of a final one; the partial ones stay as they are. */
-async function concatenate(exchange: Exchange, hold: SessionHold, parts: readonly string[]): Promise<void> {
+async function concatenate(exchange: Exchange, session: OpenSession, parts: readonly string[]): Promise<void> {
   let length = 0;
   for (const id of parts) {
-    await withSession(exchange, id, "tus", async ({ hold: part }) => {
+    await withSession(exchange, id, "tus", async ({ session: part }) => {
       if (part.record.concat !== "partial" || part.record.length !== part.offset) {
         throw new Refusal("BAD_FIELD", "Upload-Concat names an upload that is not partial, or not complete");
       }
       length += part.offset;
       requireSize(exchange.settings, length);
-      for await (const piece of part.read()) await hold.append([piece]);
+      for await (const piece of part.read()) await session.append([piece]);
     });
   }
-  await hold.settle();
-  await hold.save({ ...hold.record, length });
+  await session.settle();
+  await session.save({ ...session.record, length });
 }
 
-async function finish(exchange: Exchange, hold: SessionHold): Promise<void> {
-  if (hold.record.concat === "partial") return;
+async function finish(exchange: Exchange, session: OpenSession): Promise<void> {
+  if (session.record.concat === "partial") return;
   try {
-    await complete(exchange, hold);
+    await complete(exchange, session);
   } catch (error) {
-    if (isFinal(error)) await hold.remove();
+    if (isFinal(error)) await session.remove();
     throw error;
   }
 }
 
 async function tellOffset(exchange: Exchange, id: string | undefined): Promise<Outcome> {
-  return await withSession(exchange, id, "tus", async ({ hold }) => {
-    if (isWhole(hold)) await finish(exchange, hold); // its sender may take the offset for success
-    const { length, metadataField, concat } = hold.record;
+  return await withSession(exchange, id, "tus", async ({ session: session }) => {
+    if (isWhole(session)) await finish(exchange, session); // its sender may take the offset for success
+    const { length, metadataField, concat } = session.record;
     return {
       answer: emptyAnswer(200, {
-        "Upload-Offset": String(hold.offset),
+        "Upload-Offset": String(session.offset),
         ...(length === undefined ? { "Upload-Defer-Length": "1" } : { "Upload-Length": String(length) }),
         ...(metadataField !== undefined && { "Upload-Metadata": metadataField }),
         ...(concat !== undefined && { "Upload-Concat": concat }),
-        ...expiration(exchange, hold),
+        ...expiration(exchange, session),
         "Cache-Control": "no-store",
       }),
     };
@@ -304,15 +304,17 @@ function requireContent(exchange: Exchange, isRequired = false): void {
 }
 
 function hasContent(exchange: Exchange): boolean {
-  const length = asked(exchange, "content-length");
+  const length = requestField(exchange, "content-length");
   if (length !== undefined) return Number(length) > 0;
-  return asked(exchange, "transfer-encoding") !== undefined || contentTypeOf(exchange) === DATA_TYPE;
+  return requestField(exchange, "transfer-encoding") !== undefined || contentTypeOf(exchange) === DATA_TYPE;
 }
 
-function isWhole({ record, offset }: SessionHold): boolean {
+function isWhole({ record, offset }: OpenSession): boolean {
   return record.state !== "open" || record.length === offset;
 }
 
-function expiration({ settings }: Exchange, hold: SessionHold): Fields {
-  return isWhole(hold) && hold.record.concat !== "partial" ? {} : { "Upload-Expires": expiryOf(settings, hold) };
+function expiration({ settings }: Exchange, session: OpenSession): Fields {
+  return isWhole(session) && session.record.concat !== "partial"
+    ? {}
+    : { "Upload-Expires": expiryOf(settings, session) };
 }
