@@ -192,7 +192,10 @@ class Server {
 
   async stop(): Promise<unknown> {
     process.kill(this.process.pid!, "SIGTERM");
-    const [code, signal] = await within(this.#ended, "the server's end", PATIENCE);
+    const late = new Promise<unknown[]>((resolve) =>
+      setTimeout(resolve, PATIENCE, ["nothing within a minute"]).unref()
+    );
+    const [code, signal] = await Promise.race([this.#ended, late]);
     return code ?? signal;
   }
 }
