@@ -81,7 +81,7 @@ async function readAndLeave(port: number): Promise<void> {
     if (sinceStop < MEBIBYTE) return;
     sinceStop = 0;
     socket.pause();
-    setTimeout(() => socket.resume(), 200 * Math.random());
+    setTimeout(() => socket.resume(), 800 * Math.random());
   });
   while (Date.now() < leaves) {
     await pause(50);
@@ -92,7 +92,7 @@ async function readAndLeave(port: number): Promise<void> {
 
 /** Fast, so that the runtime has all it needs from now on. */
 async function warmUp(port: number): Promise<void> {
-  const socket = await ask(port, `bytes=0-${200 * MEBIBYTE}`);
+  const socket = await ask(port, `bytes=0-${64 * MEBIBYTE}`);
   socket.resume();
   await once(socket, "close");
 }
