@@ -9,6 +9,7 @@ import { manifestName, precompress } from "../../lib/precompress/mod.ts";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 import { sourceText } from "../support/bytes.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
+import { madeOnce } from "../support/made_once.ts";
 import { until } from "../support/waits.ts";
 import { tries } from "../support/long_run.ts";
 import { needs } from "../support/needs.ts";
@@ -50,11 +51,15 @@ function named(warnings: readonly string[]): string[] {
   return [...new Set(warnings.map((warning) => warning.slice(0, warning.indexOf(": "))))].sort();
 }
 
+const writeSite = madeOnce(async (folder) => {
+  await writeTree(folder, { "app.js": app });
+  await precompress(folder, { jobs: 1, levels: LEVELS });
+});
+
 /** A folder with a precompressed script. */
 function inSite(use: (folder: string) => Promise<void>): Promise<void> {
   return inFolder(async (folder) => {
-    await writeTree(folder, { "app.js": app });
-    await precompress(folder, { jobs: 1, levels: LEVELS });
+    await writeSite(folder);
     await use(folder);
   });
 }
@@ -128,6 +133,12 @@ const spoiledVariants: Readonly<Record<string, (path: string) => Promise<unknown
   "became a folder": async (path) => (await rm(path), await mkdir(path)),
   "is gone": (path) => rm(path),
 };
+const text = Array.from({ length: 90_000 }, (_, i) => (Math.imul(i, 0x9e3779b1) >>> 13).toString(36)).join("\n");
+const writeLargeSite = madeOnce(async (folder) => {
+  await writeTree(folder, { "large.txt": text });
+  await precompress(folder, { jobs: 1, levels: LEVELS, formats: ["brotli", "gzip"] });
+});
+
 for (const [fault, spoil] of Object.entries(spoiledVariants)) {
   test(`a variant that ${fault} is not sent, whatever its time, but another one or the file`, () =>
     inSite(async (folder) => {
@@ -147,9 +158,7 @@ for (const [fault, spoil] of Object.entries(spoiledVariants)) {
 
   test(`so is a large variant that ${fault}`, () =>
     inFolder(async (folder) => {
-      const text = Array.from({ length: 90_000 }, (_, i) => (Math.imul(i, 0x9e3779b1) >>> 13).toString(36)).join("\n");
-      await writeTree(folder, { "large.txt": text });
-      await precompress(folder, { jobs: 1, levels: LEVELS, formats: ["brotli", "gzip"] });
+      await writeLargeSite(folder);
       const path = join(folder, "large.txt.br");
       const { mtimeMs, size } = await stat(path);
       assert.ok(size > 64 * 1024);

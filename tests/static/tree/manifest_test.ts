@@ -11,6 +11,7 @@ import { readManifestLines } from "../../../lib/static/scan/manifest_records.ts"
 import { readVerified } from "../../../lib/static/scan/file_content.ts";
 import { TurnSlicer } from "../../../lib/timers/mod.ts";
 import { inFolder, writeTree } from "../../support/folders.ts";
+import { madeOnce } from "../../support/made_once.ts";
 import { noise, sourceText } from "../../support/bytes.ts";
 import { all, codingsOf, scanned, variantsOf } from "./scanned.ts";
 import { tries } from "../../support/long_run.ts";
@@ -20,11 +21,15 @@ const LEVELS = { brotli: 2, zstd: 1, gzip: 1 };
 const sha256 = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("base64");
 const app = new TextDecoder().decode(sourceText(9000, 1));
 
+const writeSite = madeOnce(async (folder) => {
+  await writeTree(folder, { "app.js": app, "index.html": "<p>The mill turns.</p>\n".repeat(200), "small.txt": "s" });
+  await precompress(folder, { jobs: 1, levels: LEVELS });
+});
+
 /** A folder with a script and a page, precompressed. */
 function inSite(use: (folder: string) => Promise<void>): Promise<void> {
   return inFolder(async (folder) => {
-    await writeTree(folder, { "app.js": app, "index.html": "<p>The mill turns.</p>\n".repeat(200), "small.txt": "s" });
-    await precompress(folder, { jobs: 1, levels: LEVELS });
+    await writeSite(folder);
     await use(folder);
   });
 }
