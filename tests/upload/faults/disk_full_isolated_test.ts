@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
 import { inFolder } from "../../support/folders.ts";
+import { isLong } from "../../support/long_run.ts";
 import { forEachOf } from "../../support/raw_exchange.ts";
 import { atLast } from "../../support/waits.ts";
 import { content } from "./good_uploads.ts";
@@ -26,7 +27,7 @@ function uploadsOf(size: number): { head: (number: number) => string; body: Uint
 const ALLOWED_LATER = 40;
 /** In how many rounds they may add more than that, of uploads each: a leak adds as much in every round. */
 const ROUNDS = 5;
-const UPLOADS_IN_ROUND = 100;
+const UPLOADS_IN_ROUND = isLong ? 100 : 50;
 
 /** Asserts that memory is not lost with each upload, once its connection is closed and garbage is collected. */
 async function assertNoLeak(server: UploadProcess, happen: Fault["happen"]): Promise<void> {
