@@ -12,7 +12,7 @@ import { ServerProcess } from "./server_process.ts";
 import { type Counts, type Visit, Visitor } from "./visitors.ts";
 
 /** At least, for each of the two ways to deploy, and each of the two entry points: in a long run a thousand in all. */
-const RELOADS = isLong ? 250 : 15;
+const RELOADS = isLong ? 250 : 8;
 const VISITORS = 4;
 
 let folder = "";
