@@ -13,7 +13,7 @@ import { type KnownSite, makeKnownSite } from "./known_site.ts";
 import { serveFetch } from "./fetch_server.ts";
 import { type OddRequest, oddRequest } from "./odd_fields.ts";
 import { exchange, requestBytes } from "../support/raw_exchange.ts";
-import { tries } from "../support/long_run.ts";
+import { isLong, tries } from "../support/long_run.ts";
 
 const MEGABYTE = 1_000_000;
 /** A parser that goes over a field once looks at each character a few times. */
@@ -101,11 +101,11 @@ async function withServer(visit: (port: number) => Promise<void>): Promise<void>
 }
 
 test("fetch() answers whatever the fields say with what its own fields say", async () => {
-  assertVaried(await askAll(1_500, fetched));
+  assertVaried(await askAll(isLong ? 1_500 : 600, fetched));
 });
 
 test("node() answers whatever the fields say with what its own fields say", async () => {
-  await withServer(async (port) => assertVaried(await askAll(800, (request) => sent(port, request))));
+  await withServer(async (port) => assertVaried(await askAll(isLong ? 800 : 600, (request) => sent(port, request))));
 });
 
 test("a server for fetch() answers whatever the fields say with what its own fields say", async () => {
