@@ -10,6 +10,7 @@ import { cleanPrecompressed, manifestName, precompress, readManifest } from "../
 import { sourceText } from "../support/bytes.ts";
 import { changedAt, contents, inFolder, listed, writeTree } from "../support/folders.ts";
 import { writeSite } from "./site.ts";
+import { madeOnce } from "../support/made_once.ts";
 import { needs } from "../support/needs.ts";
 import { turn } from "../support/waits.ts";
 import { cannotListOpenFiles, openFilesIn } from "../files/written.ts";
@@ -19,6 +20,12 @@ const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 }, jobs: 1 } as const;
 
 const worthwhile = ["assets/app.4f3a9c1e.js", "assets/deep/er/data.json", "assets/style.css", "index.html"];
 const originals = [...worthwhile, "empty.txt", "picture.png", "small.txt", "unknown.bin"].sort();
+
+/** Writes the site as a quick run leaves it. */
+const writeMade = madeOnce(async (folder) => {
+  await writeSite(folder);
+  await precompress(folder, quick);
+});
 
 test("precompress() writes variants that decode to their file, with its time of change", () =>
   inFolder(async (folder) => {
@@ -41,8 +48,7 @@ test("precompress() writes variants that decode to their file, with its time of 
 
 test("precompress() does nothing where nothing changed, whatever the times of change say", () =>
   inFolder(async (folder) => {
-    await writeSite(folder);
-    await precompress(folder, quick);
+    await writeMade(folder);
     const before = await contents(folder);
     for (const ms of [1.8e12, needs("past") ? 1500 : -1500]) {
       await utimes(join(folder, "index.html"), new Date(ms), new Date(ms));
@@ -65,8 +71,7 @@ test("precompress() counts files with too little to save as left alone", () =>
 
 test("precompress() redoes only what changed in content, also if its time of change is old", () =>
   inFolder(async (folder) => {
-    await writeSite(folder);
-    await precompress(folder, quick);
+    await writeMade(folder);
     const style = join(folder, "assets/style.css");
     await writeFile(style, "body { margin: 1; color: #123456 }\n".repeat(200));
     await utimes(style, 1.7e9, 1.7e9);
@@ -80,8 +85,7 @@ test("precompress() redoes only what changed in content, also if its time of cha
 
 test("precompress() makes again what is missing, forced or made at other levels", () =>
   inFolder(async (folder) => {
-    await writeSite(folder);
-    await precompress(folder, quick);
+    await writeMade(folder);
     const before = await contents(folder);
     await rm(join(folder, "index.html.br"));
     await rm(join(folder, "assets/style.css.gz"));
@@ -96,8 +100,7 @@ test("precompress() makes again what is missing, forced or made at other levels"
 
 test("precompress() removes variants of files that are gone, shrunk away or no longer wanted", () =>
   inFolder(async (folder) => {
-    await writeSite(folder);
-    await precompress(folder, quick);
+    await writeMade(folder);
     await rm(join(folder, "index.html"));
     await writeFile(join(folder, "assets/style.css"), "body {}\n");
     const report = await precompress(folder, { ...quick, exclude: ["**/*.json"], formats: ["brotli", "gzip"] });
@@ -376,8 +379,7 @@ test("precompress() streams files that are too large to hold, with the same outc
 
 test("the manifest records hash, sizes and variants of every file, and why there are none", () =>
   inFolder(async (folder) => {
-    await writeSite(folder);
-    await precompress(folder, quick);
+    await writeMade(folder);
     const manifest = await readManifest(folder);
     assert.deepEqual(Object.keys(manifest!.files), originals);
     for (const path of originals) {
