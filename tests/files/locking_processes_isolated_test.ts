@@ -18,7 +18,7 @@ import { needs } from "../support/needs.ts";
 const program = new URL("lock_process.ts", import.meta.url);
 const words = process.versions.deno ? ["run", "-A", "--no-check"] : [];
 /** The number of times that each process has the lock. */
-const ROUNDS = isLong ? 200 : 20;
+const ROUNDS = isLong ? 200 : 8;
 const cannotInspect = needs("proc");
 /** A command before which another makes the process that it starts one of another container. */
 const CONTAINER = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
@@ -96,7 +96,7 @@ test("of processes and threads that contend for a lock, one has it at a time", (
   inFolder(async (directory) => {
     await writeFile(join(directory, "number"), "0");
     // To read the folder takes so long that others do something meanwhile.
-    await Promise.all(Array.from({ length: 1500 }, (_, i) => writeFile(join(directory, `another file ${i}`), "")));
+    await Promise.all(Array.from({ length: 600 }, (_, i) => writeFile(join(directory, `another file ${i}`), "")));
     const task = (id: string): Task => ({ directory, id, work: "contend", rounds: ROUNDS });
     const processes = [1, 2, 3].map((i) => new LockProcess(task(`p${i}`)));
     const threads = [1, 2].map((i) => new Worker(program, { workerData: task(`t${i}`) }));
