@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import process from "node:process";
 import { bytesOf, wrongType } from "../streams/internal.ts";
 import { copiesVectors, isPermitted, passingRefusals, writeStream } from "../runtime/mod.ts";
-import { whileRefused } from "./rename.ts";
+import { LEASED, whileRefused, whileRefusedNow } from "./rename.ts";
 
 /** The longest wait that blocks the thread, in ms. */
 export const OPEN_TIMEOUT = 2000;
@@ -20,9 +20,6 @@ export interface OpenFileOptions {
   /** Whether calls are made synchronously, but for those that wait for the disk. */
   readonly atOnce?: boolean | undefined;
 }
-
-/** The refusal of a file on which a file server has a lease, which it gives up: 45 s is the system's limit for that. */
-const leased = { codes: new Set(["EAGAIN"]), deadline: 60_000 };
 
 /** The parts of a status that tell a file from others for as long as it is there. */
 export type Identity = Pick<fs.BigIntStats, "dev" | "ino">;
@@ -68,7 +65,8 @@ export class OpenFile {
 
   /** Opens a file as {@linkcode open} does, synchronously. */
   static openNow(path: string, flags: string | number, { mode, atOnce = false }: OpenFileOptions = {}): OpenFile {
-    return new OpenFile(fs.openSync(path, flags, mode), atOnce);
+    const open = (): number => fs.openSync(path, flags, mode);
+    return new OpenFile(whileRefusedNow(open, { codes: LEASED, deadline: OPEN_TIMEOUT }), atOnce);
   }
 
   /**
@@ -92,7 +90,7 @@ export class OpenFile {
   static async openRegular(path: string): Promise<OpenFile> {
     requireRegular(await stat(path)); // to open a pipe or a device has effects
     const flags = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
-    const file = await whileRefused(() => OpenFile.open(path, flags), leased);
+    const file = await whileRefused(() => OpenFile.open(path, flags), { codes: LEASED, deadline: 60_000 });
     try {
       requireRegular(file.status());
       return file;
@@ -222,9 +220,12 @@ export class OpenFile {
   /** Opens a file synchronously, so that no call waits for a pipe's reader. @throws {Error} `ENXIO` if it has none. */
   static openWithoutWaits(path: string, flags: number, options?: OpenFileOptions): OpenFile {
     const file = OpenFile.openNow(path, flags | (fs.constants.O_NONBLOCK ?? 0), options);
-    file.#isPipe = file.status().isFIFO();
+    const status = file.status();
+    file.#isPipe = status.isFIFO();
     if (file.#isPipe) file.#tellsEnds = false;
-    return file;
+    if (!status.isCharacterDevice()) return file;
+    void file.close(); // a terminal takes parts of calls without waits, which Deno does not tell
+    return OpenFile.openNow(path, flags, options);
   }
 
   /** Opens a pipe once more on Linux, so that no call waits for its reader; gives another file as it is. */

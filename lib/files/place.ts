@@ -17,7 +17,7 @@ import { basename, dirname, join } from "node:path";
 import { codeOf } from "./failure.ts";
 import { lastingPath } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
-import { removeIfPossible, renameFile, renameFileNow, whileRefused } from "./rename.ts";
+import { LEASED, removeIfPossible, renameFile, renameFileNow, whileRefused, whileRefusedNow } from "./rename.ts";
 import { temporaryPath } from "./temporary.ts";
 
 /** The place where a file is to get its name, and its present holder. */
@@ -59,7 +59,7 @@ export function withFileNow<T>(
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   let descriptor: number;
   try {
-    descriptor = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK);
+    descriptor = whileRefusedNow(() => openSync(path, flags | O_NOFOLLOW | O_NONBLOCK), { codes: LEASED });
   } catch (error) {
     if (["ELOOP", "ENOENT", "ENXIO"].includes(codeOf(error)!)) return undefined;
     throw error;

@@ -6,6 +6,8 @@ import { codeOf } from "./failure.ts";
 
 /** The ms for which a refusal is retried, and where that blocks the thread: scanners hold files for about a second. */
 const RENAME_TIMEOUT = { later: 5000, now: 500 };
+/** The refusal of a file on which a file server has a lease, which it gives up: 45 s is the system's limit for that. */
+export const LEASED: ReadonlySet<string> = new Set(["EAGAIN"]);
 /** The first pause between attempts, and the longest, in ms. */
 const PAUSES = { first: 1, longest: 100 };
 
@@ -57,8 +59,7 @@ export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
     try {
       return call();
     } catch (error) {
-      const length = attempts.next(error);
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, length);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, attempts.next(error));
     }
   }
 }

@@ -38,9 +38,7 @@ export class Pause {
 
   end(): void {
     this.#timer.stop();
-    const resolve = this.#resolve;
-    this.#resolve = undefined;
-    resolve?.();
+    this.#resolve?.();
   }
 }
 

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { pbkdf2 } from "node:crypto";
+import fs, * as files from "node:fs";
 import {
   appendFileSync,
   closeSync,
   constants,
   openSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   readSync,
   rmSync,
   statfsSync,
@@ -16,6 +19,7 @@ import {
   writeSync,
 } from "node:fs";
 import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -137,6 +141,60 @@ test(
       assert.deepEqual(openFilesIn(folder), []);
     }),
 );
+
+test("a device that is opened again waits for its reader, as Deno does not tell how much it has taken otherwise", {
+  skip: process.platform !== "linux" && "only Linux shows what a process has open",
+}, async () => {
+  const log = await openFileWritable("/dev/null", { append: true });
+  const flags = (): number[] =>
+    readdirSync("/proc/self/fd").flatMap((number) => {
+      try {
+        if (readlinkSync(`/proc/self/fd/${number}`) !== "/dev/null") return [];
+        return parseInt(/^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${number}`, "utf8"))![1], 8);
+      } catch {
+        return []; // the descriptor of the listing
+      }
+    }).filter((each) => each & constants.O_APPEND);
+  assert.equal(flags().length, 1);
+  await log.reopen();
+  await log.flush(); // closes the former one
+  assert.ok(flags().length > 0);
+  assert.deepEqual(flags().filter((each) => each & constants.O_NONBLOCK), []);
+  await log.close();
+});
+
+test("reopen(), and a series that goes on, wait for a file server that has a lease on the file", (context) =>
+  inFolder(async (folder) => {
+    const options = { directory: folder, name: "log", maxFileSize: 1000, append: true };
+    const path = join(folder, "log-00001");
+    const series = new RotatingFileWritable(options).getWriter();
+    await series.write("first\n");
+    await series.close();
+    const log = await openFileWritable(path, { append: true });
+    const { openSync } = fs;
+    let refusals = 0;
+    fs.openSync = ((...args: Parameters<typeof openSync>) => {
+      if (args[0] !== path || refusals-- <= 0) return openSync(...args);
+      throw Object.assign(new Error("EAGAIN: leased"), { code: "EAGAIN" });
+    }) as never;
+    syncBuiltinESMExports();
+    try {
+      if (files.openSync === openSync) return context.skip("imports of this runtime do not follow the module");
+      refusals = 3;
+      await log.reopen();
+      assert.equal(refusals, -1);
+      refusals = 3;
+      const writer = new RotatingFileWritable(options).getWriter();
+      await writer.write("second\n");
+      await writer.close();
+      assert.ok(refusals < 0);
+    } finally {
+      fs.openSync = openSync;
+      syncBuiltinESMExports();
+    }
+    await log.close();
+    assert.equal(readFileSync(path, "utf8"), "first\nsecond\n");
+  }));
 
 test("a pipe whose reader goes while it is opened is named, and no descriptor of it stays", {
   skip: process.platform !== "linux" && "only Linux shows what a process has open",
