@@ -7,18 +7,18 @@ import { csvMembers, renamed } from "./csv_records.ts";
 const HIGH_WATER_MARK = 512;
 const FULL = 64 * 1024;
 /** The length in UTF-16 code units from which a text is encoded by itself, as its bytes are not known beforehand. */
-const LONG = FULL / 4;
+const LONG_FIELD = FULL / 4;
 /** The longest text that is added unit by unit: separators and line ends. */
-const SHORT = 2;
+const SHORT_FIELDS = 2;
 
 const encoder = new TextEncoder();
 
 function add(output: GrowingBytes, text: string): void {
-  if (text.length >= LONG) return output.append(encoder.encode(text));
+  if (text.length >= LONG_FIELD) return output.append(encoder.encode(text));
   const bytes = output.room(text.length * UNIT);
   const { length } = text;
   let i = 0;
-  if (length <= SHORT) {
+  if (length <= SHORT_FIELDS) {
     for (; i < length && text.charCodeAt(i) <= LAST_ASCII; i++) bytes[output.length + i] = text.charCodeAt(i);
   }
   output.length += i === length ? i : encoder.encodeInto(text, bytes.subarray(output.length)).written;
@@ -38,7 +38,7 @@ const MARK = "\ufeff";
 /** The last code unit that is one byte in UTF-8. */
 const LAST_ASCII = 0x7f;
 /** Longer strings are left to the runtime's encoder. */
-const LONGEST_LOOP = 1024;
+const MAX_LOOP = 1024;
 
 class CsvWriter {
   readonly #options: ReturnType<typeof csvEncoderStreamOptions>;
@@ -145,7 +145,7 @@ class CsvWriter {
    * that is then encoded it takes twice the time.
    */
   #addString(text: string): boolean {
-    if (text.length > LONGEST_LOOP) return false;
+    if (text.length > MAX_LOOP) return false;
     const separator = this.#separator;
     const lastSpecial = this.#lastSpecial;
     const bytes = this.#output.room(2 * text.length + 2);

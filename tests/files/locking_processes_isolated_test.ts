@@ -238,7 +238,7 @@ test(
     inFolder(async (directory) => {
       const module = new URL("../../lib/files/process_identity.ts", import.meta.url);
       const path = join(directory, "space.mjs");
-      await writeFile(path, `import { processSpace } from "${module}";\nconsole.log(processSpace());\n`);
+      await writeFile(path, `import { pidNamespace } from "${module}";\nconsole.log(pidNamespace());\n`);
       const command = [...OTHER_TIME.slice(1), process.execPath, ...words, path];
       const { stdout } = spawnSync(OTHER_TIME[0], command, { encoding: "utf8" });
       assert.match(stdout, /^[0-9a-f]{8}\n$/);
