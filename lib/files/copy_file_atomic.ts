@@ -167,7 +167,7 @@ export async function copyFileAtomic(
 async function copyTo(place: Place, source: OpenFile, { followLinks, ...options }: CopySettings): Promise<void> {
   requireReplaceable(place);
   const temporary = options.temporary ?? temporaryBeside(place.path);
-  await copyOpened(source, temporary, options, place);
+  await copyOpened(source, temporary, options, place).finally(() => source.close()); // Windows replaces no open file
   try {
     const before = stillReplaceable(place, followLinks);
     await flushFolder(dirname(place.path), () => renameFile(temporary, place.path, { before }));
