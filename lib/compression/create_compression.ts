@@ -61,7 +61,8 @@ function answerFor(settings: Settings, method: string, url: string, accepted: st
 export interface Compression {
   /**
    * Returns the compressed response, or `response` itself if it is sent as it is. Its body is a stream, whose length is
-   * not known: {@linkcode Compression.fetch} does better with small bodies.
+   * not known: {@linkcode Compression.fetch} does better with small bodies. `response` keeps its own fields: in Hono set
+   * `c.res = undefined` before `c.res` is set to the result, or Hono adds them to it.
    */
   readonly respond: (request: Request, response: Response) => Response;
   /**

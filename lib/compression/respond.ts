@@ -200,12 +200,10 @@ class HeaderFields implements ResponseFields {
 
   /** Makes a response with the changes and another body. */
   make({ status, statusText }: Response, body: BodyInit | null): Response {
-    const made = new Response(body, { status, statusText, headers: this.#headers });
-    for (const [name, value] of this.#changes) {
-      if (value === undefined) made.headers.delete(name);
-      else made.headers.set(name, value);
-    }
+    const headers = new Headers(this.#headers); // the Response of @hono/node-server keeps those that it is given
+    for (const [name, value] of this.#changes) headers[value === undefined ? "delete" : "set"](name, value!);
     this.#changes.clear();
+    const made = new Response(body, { status, statusText, headers });
     this.#headers = made.headers; // what is added to them later counts
     return made;
   }

@@ -255,6 +255,33 @@ for (const [name, respond] of Object.entries(ways)) {
     assert.equal(redirect.headers.get("location"), "http://localhost/other");
   });
 
+  test(`${name}: fields stay those of the handler where Response keeps the ones given, as Hono's does on Node`, async () => {
+    const native = globalThis.Response;
+    globalThis.Response = class extends native {
+      readonly #given: unknown;
+
+      constructor(body?: BodyInit | null, init?: ResponseInit) {
+        super(body, init);
+        this.#given = init?.headers;
+      }
+
+      override get headers(): Headers {
+        return this.#given instanceof Headers ? this.#given : super.headers;
+      }
+    };
+    try {
+      const kept = new Headers({ ...HTML, etag: '"a"' });
+      kept.set = kept.delete = () => assert.fail("they are immutable, as of what fetch() returns");
+      const response = await respond(asking("gzip"), new Response(PAGE, { headers: kept }));
+      assert.equal(response.headers.get("content-encoding"), "gzip");
+      assert.equal(response.headers.get("etag"), 'W/"a"');
+      assert.equal(await textIn(response), PAGE);
+      assert.deepEqual([kept.get("content-encoding"), kept.get("etag")], [null, '"a"']);
+    } finally {
+      globalThis.Response = native;
+    }
+  });
+
   test(`${name}: a redirect without a body, and HEAD of a stream, are not marked as what they are not`, async () => {
     const redirect = await respond(asking("gzip"), new Response(null, { status: 302, headers: HTML }));
     assert.equal(redirect.headers.get("content-encoding"), null);
