@@ -115,6 +115,10 @@ export class GrowingBytes {
     return this.#buffer.subarray(0, this.length);
   }
 
+  get last(): number | undefined {
+    return this.#buffer[this.length - 1]; // the view of all bytes costs as much as a short chunk of lines
+  }
+
   /**
    * Returns the buffer, with room for so many bytes from `length` on.
    *
@@ -206,7 +210,7 @@ export class CompleteLines {
     const { ends, maxLength } = this.#options;
     this.#keepAsBytes();
     const bytes = this.#unfinished.bytes;
-    const endsAtCR = ends === LF_OR_CR_ENDS && this.#endsWithCR;
+    const endsAtCR = ends === LF_OR_CR_ENDS && this.#unfinished.last === CR;
     if (bytes.length - Number(endsAtCR) > maxLength) throw this.tooLong();
     const line = this.#decode(bytes);
     this.#unfinished.clear();
@@ -225,15 +229,11 @@ export class CompleteLines {
     return new RangeError(`${what}: lower ${option} to refuse it earlier`, { cause });
   }
 
-  get #endsWithCR(): boolean {
-    return this.#unfinished.bytes.at(-1) === CR;
-  }
-
   #addBytes(bytes: Uint8Array): void {
     const { ends } = this.#options;
     let rest = bytes;
     if (this.#unfinished.length > 0) {
-      const first = ends.first(rest, this.#endsWithCR);
+      const first = ends.first(rest, this.#unfinished.last === CR);
       if (first === -1) return this.#keep(rest);
       this.#append(rest.subarray(0, first));
       this.#takeLines(this.#unfinished.bytes);
@@ -314,7 +314,7 @@ export class CompleteLines {
   #keep(bytes: Uint8Array): void {
     this.#append(bytes);
     // A CR may belong to the ending.
-    if (this.#unfinished.length - Number(this.#endsWithCR) > this.#options.maxLength) throw this.tooLong();
+    if (this.#unfinished.length - Number(this.#unfinished.last === CR) > this.#options.maxLength) throw this.tooLong();
   }
 
   #append(bytes: Uint8Array): void {
