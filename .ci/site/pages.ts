@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { root } from "../root.ts";
 
@@ -86,21 +86,21 @@ function exampleOutputOf(source: string): string {
   return `guide/${source.slice("tests/".length, -"/README.md".length).replaceAll("/", "-")}.html`;
 }
 
-/** The languages of an example's files, by the end of their names; others are left out. */
+/** The languages of an example's files, by the end of their names; others are plain text. */
 const LANGUAGES: readonly (readonly [RegExp, string])[] = [
   [/\.(?:ts|js)$/, "ts"],
   [/\.jsonc?$/, "json"],
   [/\.html$/, "html"],
-  [/Dockerfile$/, "text"],
 ];
 
 /** Adds the files of an example to its page. */
 function withFiles(page: Page): Page {
   const folder = join(root, dirname(page.source));
   if (dirname(page.source) === "tests/examples") return page;
-  const blocks = globSync("**/*", { cwd: folder }).sort().flatMap((path) => {
-    const [, language] = LANGUAGES.find(([pattern]) => pattern.test(path)) ?? [];
-    if (language === undefined || path.includes("node_modules")) return [];
+  const blocks = globSync(["**/*", "**/.*"], { cwd: folder }).sort().flatMap((path) => {
+    const isFile = statSync(join(folder, path)).isFile();
+    if (!isFile || path === "README.md" || path.includes("node_modules")) return [];
+    const [, language = "text"] = LANGUAGES.find(([pattern]) => pattern.test(path)) ?? [];
     const code = readFileSync(join(folder, path), "utf8").trimEnd();
     return [`### ${path.replaceAll("\\", "/")}\n\n\`\`\`${language}\n${code}\n\`\`\``];
   });

@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync, rmSync, statSync } from "node:fs";
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join, posix } from "node:path";
+import { dirname, join, posix } from "node:path";
 import process from "node:process";
 import test, { after, before } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -54,6 +54,20 @@ test("the site has every page of the repository, and no link of it leads nowhere
   for (const { output } of readGroups().flatMap(({ pages }) => pages)) assert.ok(pages.includes(output), output);
   for (const plot of globSync("bench/plots/*.svg", { cwd: root })) {
     assert.ok(htmlOf("benchmarks.html").includes(`pictures/${plot.split("/").at(-1)}"`), plot);
+  }
+});
+
+test("the page of an example has all files that a copy needs", { skip }, () => {
+  for (const readme of globSync("tests/examples/*/README.md", { cwd: root })) {
+    const example = dirname(readme);
+    const files = globSync(["**/*.*", "**/Dockerfile", "**/.*"], {
+      cwd: join(root, example),
+      exclude: ["**/node_modules"],
+    });
+    const html = htmlOf(`guide/examples-${posix.basename(example)}.html`);
+    for (const file of files.filter((path) => path !== "README.md")) {
+      assert.ok(html.includes(`>${file} <a class="anchor"`), join(example, file));
+    }
   }
 });
 
