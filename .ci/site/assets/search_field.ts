@@ -47,11 +47,12 @@ function indexOf(entries: readonly Entry[]): MiniSearch {
   return found;
 }
 
-/** Returns the text around the first of the terms, with each of them marked. */
+/** Returns the words around the first of the terms, with each of them marked. */
 function excerpt(words: string, terms: readonly string[]): (string | Node)[] {
   const pattern = new RegExp(terms.map((term) => term.replace(/\W/g, "\\$&")).join("|") || "^", "gi");
-  const first = Math.max(0, words.search(pattern) - 40);
-  const shown = `${first > 0 ? "…" : ""}${words.slice(first, first + 150)}`;
+  const first = words.lastIndexOf(" ", Math.max(0, words.search(pattern) - 40)) + 1;
+  const piece = words.slice(first, first + 150);
+  const shown = `${first > 0 ? "…" : ""}${first + 150 < words.length ? piece.replace(/\S+$/, "…") : piece}`;
   const parts: (string | Node)[] = [];
   let end = 0;
   for (const { index, 0: term } of shown.matchAll(pattern)) {
@@ -80,7 +81,9 @@ function rowOf({ title, href, part, words }: Found, terms: readonly string[]): H
 async function show(): Promise<void> {
   const words = field.value.trim();
   if (words === "") return hide();
-  const found = (await loadIndex()).search(words).slice(0, MOST);
+  const index = await loadIndex();
+  const all = index.search(words);
+  const found = (all.length > 0 ? all : index.search(words, { combineWith: "OR" })).slice(0, MOST);
   if (field.value.trim() !== words) return;
   const rows = found.map((one) => rowOf(one as unknown as Found, one.terms));
   if (rows.length === 0) {
