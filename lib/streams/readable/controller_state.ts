@@ -19,7 +19,7 @@ import { readableStreamClose, readableStreamError, type ReadableStreamState } fr
 
 /** The algorithms of a readable stream: a user's underlying source, or an internal one. */
 export interface SourceAlgorithms {
-  /** Returns a promise; or another value when it is done; or PARKED if it calls `onPulled` later. It may throw. */
+  /** Returns a promise; or another value when it is done; or PENDING if it calls `onPulled` later. It may throw. */
   pull(): unknown;
   /** Returns a promise or a value; it may throw. */
   cancel(reason: unknown): unknown;
@@ -204,7 +204,7 @@ export function checkCanCloseOrEnqueue(controller: ReadableControllerState, acti
  *            |
  *        callPull() ---> source.pull() returned ...
  *            |
- *            |-- PARKED ...................... nothing: the source calls onPulled() itself
+ *            |-- PENDING ..................... nothing: the source calls onPulled() itself
  *            |
  *            |-- a promise, or it threw ...... settle(): onPulled() or onPullFailed() when the promise has settled
  *            |

@@ -105,7 +105,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (this.#finishPromise !== undefined) return this.#finishPromise;
     const finished = new Deferred<void>();
     this.#finishPromise = finished.promise;
-    // Departure "algorithms of a transform that are gone": after terminate() this is CLEARED, which has them all.
+    // Departure "algorithms of a transform that are gone": after terminate() this is NO_ALGORITHMS, which has them all.
     const result = attempt(() => this.transformer[method](reason));
     this.transformer = NO_ALGORITHMS;
     settle(result, () => {

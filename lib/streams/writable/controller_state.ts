@@ -25,7 +25,7 @@ import {
 
 /** The algorithms of a writable stream: a user's underlying sink, or an internal one. Each may throw. */
 export interface SinkAlgorithms {
-  /** Returns a promise; or another value when it is done; or PARKED, see `pipe_write.ts`. The request is in flight. */
+  /** Returns a promise; or another value when it is done; or PENDING, see `pipe_write.ts`. The request is in flight. */
   write(chunk: unknown): unknown;
   close(): unknown;
   abort(reason: unknown): unknown;

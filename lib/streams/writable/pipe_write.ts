@@ -65,7 +65,7 @@ function writeWithSize(stream: WritableStreamState, chunk: unknown, request: Wri
   }
 }
 
-/** Settles a write of a pipe for which the sink returned PARKED; `result` is the delayed result. */
+/** Settles a write of a pipe for which the sink returned PENDING; `result` is the delayed result. */
 export function writableStreamFinishParkedWrite(controller: WritableControllerState, result: unknown): void {
   const { stream } = controller;
   if (isThenableLike(result) || stream.state !== "writable") {
