@@ -56,6 +56,10 @@ test("a server that gets SIGTERM sends every response whole, stores uploads unde
       }
     });
     await until(() => answered.length > 20, "traffic");
+    const leaving = Array.from({ length: 10 }, async (_, sender) => {
+      for (let i = 0; i < 10; i++) await leaveRefused(port, sender * 5);
+    });
+    await within(Promise.all(leaving), "senders that leave");
     process.kill(server.pid!, "SIGTERM"); // after its own kill() Deno tells this signal as the end
     await within(Promise.all(traffic), "the end of the traffic");
     await until(() => ask("GET", "/ready").then(() => false, () => true), "the end of listening");
@@ -91,6 +95,17 @@ async function subscribe(origin: string): Promise<{ readonly ended: Promise<void
   response.on("end", resolve).on("error", reject).resume();
   promise.catch(() => {});
   return { ended: promise };
+}
+
+/** Sends a form that is refused, and resets the connection some ms after the answer, in the middle of the body. */
+async function leaveRefused(port: number, later: number): Promise<void> {
+  const socket = connect(port, "127.0.0.1").on("error", () => {});
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.once("data", () => setTimeout(() => socket.resetAndDestroy(), later));
+  const type = "content-type: multipart/form-data; boundary=b";
+  socket.write(`POST /films/ HTTP/1.1\r\nhost: a\r\n${type}\r\ncontent-length: 100000\r\n\r\n--b\r\na: `);
+  socket.write(new Uint8Array(30_000)); // more than a header of a part may have
+  await closed;
 }
 
 /** An upload whose sender takes its time. */
