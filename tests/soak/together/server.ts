@@ -1,6 +1,6 @@
 /**
  * A server with all parts, ours in the places of the global streams, on the runtime that starts it: server.ts FOLDER
- * UPSTREAM. Prints its port, and ends by itself after SIGTERM, as `lib/running.md` has it.
+ * UPSTREAM. Prints its port, and ends after SIGTERM, as `lib/running.md` has it.
  */
 import { uninstall } from "../../../lib/streams/install.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -205,4 +205,5 @@ process.once("SIGTERM", async () => {
   await client.close();
   await lines.close();
   uninstall();
+  if (runtime === "deno") process.exit(); // reads of bodies whose senders left may never end
 });
