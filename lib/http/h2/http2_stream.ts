@@ -83,6 +83,8 @@ export class Http2Stream implements Exchange {
   isAccepted = false;
   /** Whether the response has ended, and the body is being sent on. */
   isAnswered = false;
+  /** Whether the end of the body was sent behind the response. */
+  isLate = false;
   /** Whether the response can have no body: to HEAD, 204, 304. */
   isBodiless: boolean;
   /** The rest of the response's body by its Content-Length; -1 if that is unknown. */

@@ -1,3 +1,4 @@
+import { afterPoll } from "../../runtime/mod.ts";
 import type { HeaderList } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { BodySender } from "./flow_control.ts";
@@ -27,6 +28,8 @@ export class StreamEnds {
   complete(stream: Http2Stream, trailers: HeaderList | undefined): void {
     stream.isAnswered = stream.isAccepted && stream.isSending;
     if (!stream.isAnswered) this.#remove(stream);
+    else if (stream.bodyEnd === 0 || stream.bodyEnd > this.#output.written) stream.isLate = true;
+    else afterPoll(() => stream.isLate = true); // Node calls back for a TLS write up to one turn after it
     if (stream.isOver && stream.body !== undefined) {
       // The server does not want the rest of the body, and must not take what it has for all of it (RFC 9113 section 8.1).
       this.#reset(stream, h2.CANCEL);
@@ -56,7 +59,7 @@ export class StreamEnds {
       stream.progressAt = performance.now();
       stream.bodyEnd = 0;
       if (stream.isAnswered) {
-        this.late.push(stream);
+        if (stream.isLate) this.late.push(stream);
         this.#remove(stream);
       }
       stream.handler.onSent(true);
