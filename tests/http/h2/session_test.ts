@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
+import { afterPoll } from "../../../lib/runtime/mod.ts";
 import { HttpError } from "../../../lib/http/http_error.ts";
 import { ErrorCode, frame, FrameType, numberFrame, Setting, settingsFrame } from "../faults/http2_frames.ts";
 import { dataFrame, headFrame, MemoryPeer, response } from "./memory_peer.ts";
@@ -560,6 +561,26 @@ test("a body that was sent behind its response counts as unread once its server 
   peer.finish();
   await owner.closed;
   assert.equal(owner.error?.code, "CONNECTION_STALE");
+});
+
+test("a body that was written before its answer came is not late, though the socket says up to a turn later that it has gone", async () => {
+  for (const isLate of [false, true]) {
+    const { session, peer, owner } = await openSession();
+    const body = new ScriptedBody().give(Buffer.from("some"));
+    const answer = ask(session, "/", { method: "POST", body });
+    await turn();
+    peer.waiting = 4;
+    body.give(undefined);
+    await turn();
+    peer.send(response(1, "read"));
+    if (isLate) await new Promise<void>((resolve) => afterPoll(resolve));
+    peer.waiting = 0;
+    peer.drain();
+    peer.finish();
+    await owner.closed;
+    assert.equal(owner.error?.code, isLate ? "CONNECTION_LOST" : undefined);
+    assert.equal(answer.unread?.code, isLate ? "CONNECTION_LOST" : undefined);
+  }
 });
 
 test("the end of a connection is CONNECTION_LOST until the server has read what was sent behind its answer", async () => {
