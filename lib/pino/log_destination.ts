@@ -115,6 +115,8 @@ export class LogDestination extends Writable {
   /** The flushes and rotations that wait. */
   readonly #requests: Set<(error: unknown) => void> = new Set();
   #dropped = 0;
+  /** Whether all lines were in the file when it was destroyed. */
+  #isFlushed = false;
   /** Whether the line that goes on is dropped. */
   #isCut = false;
   /** The rejection for the last piece of which something was dropped. */
@@ -204,13 +206,18 @@ export class LogDestination extends Writable {
   ): boolean {
     const callback = typeof encoding === "function" ? encoding : done;
     const drop = this.#lastDrop;
+    let isTaken = !this.destroyed && !this.writableEnded;
     let written: Promise<void> | undefined = undefined;
+    const failed = (error: Error): void => callback!(isTaken && this.#isFlushed ? null : error);
     const told: Done = (error) => { // in a later tick
-      if (error || written === undefined) callback!(error);
-      else written.then(() => callback!(null), callback);
+      if (error) failed(error);
+      else if (written === undefined) callback!(null);
+      else written.then(() => callback!(null), failed);
     };
     super.write(chunk, typeof encoding === "string" ? encoding : undefined as never, callback && told);
-    written = this.#lastDrop === drop ? this.#batch : this.#lastDrop;
+    const isWhole = this.#lastDrop === drop;
+    isTaken &&= isWhole;
+    written = isWhole ? this.#batch : this.#lastDrop;
     if (isExiting) flushNow(this);
     if (this.#writer.desiredSize! > 0) return true;
     if (!this.#needsDrain) this.#awaitRoom();
@@ -244,6 +251,7 @@ export class LogDestination extends Writable {
     try {
       this.#endLine();
       this.flushSync();
+      this.#isFlushed = true;
     } catch (failure) {
       // Else it has failed already, or there is nothing to be written.
       if (this.#attempts.failure !== undefined) reason ??= failure as Error;

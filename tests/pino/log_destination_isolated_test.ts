@@ -305,6 +305,31 @@ test("the callback of a write tells success once the chunk's whole lines are in 
     }
   }));
 
+test("the callback of a write tells success of what is in the files, and of nothing else, however the destination ends", () =>
+  inFolder(async (folder) => {
+    for (let seed = 0; seed < tries(12); seed++) {
+      const below = randomNumbers(seed);
+      const directory = join(folder, String(seed));
+      const destination = await opened(directory, { maxFileSize: 700 });
+      destination.on("error", () => {});
+      const close = once(destination, "close");
+      const end = below(20);
+      const ways = [() => destination.end(), () => destination.destroy(), () => destination.destroy(new Error("over"))];
+      const told = upTo(25).map((i) => {
+        if (i === end) ways[below(3)]();
+        return new Promise<readonly [string, boolean]>((resolve) => {
+          const line = `${i} ${"x".repeat(below(99))}\n`;
+          destination.write(line, (error) => resolve([line, !error]));
+        });
+      });
+      const results = await within(Promise.all(told), "the callbacks");
+      await within(close.catch(() => {}), "the end");
+      const lines = textsIn(directory).join("");
+      assert.equal(lines, results.slice(0, end).map(([line]) => line).join(""), `seed ${seed}`);
+      assert.deepEqual(results.map(([, isIn]) => isIn), upTo(25).map((i) => i < end), `seed ${seed}`);
+    }
+  }));
+
 test("a log destination that was destroyed flushes and rotates no more, and says why", () =>
   inFolder(async (folder) => {
     const destination = await opened(folder);
