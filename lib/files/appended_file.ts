@@ -5,17 +5,9 @@ import { sleep } from "../timers/mod.ts";
 import { failing, fileFailure } from "./failure.ts";
 import { FileName, LeftFiles } from "./flush.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
-import {
-  behind,
-  blockFor,
-  linkFlag,
-  MAX_WRITE_SIZE,
-  OPEN_TIMEOUT,
-  OpenFile,
-  type Taker,
-  writeFully,
-} from "./open_file.ts";
+import { blockFor, linkFlag, MAX_BLOCKING_TIME, OpenFile } from "./open_file.ts";
 import type { FileTarget } from "./output_file.ts";
+import { behind, MAX_WRITE_SIZE, type Taker, writeFully } from "./write_fully.ts";
 
 /** The longest time between two looks whether a full pipe has room, in ms. */
 const MAX_PAUSE = 20;
@@ -118,10 +110,10 @@ export class PendingWrite implements Taker {
   /** Waits for the call under way; returns how many bytes it took. The place of writing is behind them then. */
   #awaitCall(): number {
     if (!this.#file.status().isFile()) return this.#length;
-    for (const end = performance.now() + OPEN_TIMEOUT;;) {
+    for (const end = performance.now() + MAX_BLOCKING_TIME;;) {
       const place = this.#file.position()!;
       if (place !== this.#place) return this.#takenUntil(place);
-      if (performance.now() > end) throw new Error(`a write has not ended within ${OPEN_TIMEOUT} ms`);
+      if (performance.now() > end) throw new Error(`a write has not ended within ${MAX_BLOCKING_TIME} ms`);
       if (this.#file.isDiskFull()) {
         throw Object.assign(new Error("no space is left on the device"), { code: "ENOSPC" });
       }

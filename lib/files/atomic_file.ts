@@ -18,7 +18,8 @@ import {
   temporaryBeside,
   withoutGroup,
 } from "./place.ts";
-import { OpenFile, writeFully } from "./open_file.ts";
+import { OpenFile } from "./open_file.ts";
+import { writeFully } from "./write_fully.ts";
 import { openWrittenOver, removeTemporary, requireOther, temporaryPath } from "./temporary.ts";
 
 /**

@@ -6,7 +6,8 @@ import { atomicFileMembers, type AtomicFileOptions } from "./atomic_file.ts";
 import { failing, fileFailure } from "./failure.ts";
 import { flushFolder } from "./flush.ts";
 import { filePath } from "./names.ts";
-import { OpenFile, writeFully } from "./open_file.ts";
+import { OpenFile } from "./open_file.ts";
+import { writeFully } from "./write_fully.ts";
 import {
   followedPlace,
   keepAttributes,

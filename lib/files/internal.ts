@@ -7,7 +7,7 @@
 export { commitFile, openAtomicFileAt, writeAtomically } from "./atomic_file.ts";
 export { isLockName, lasting, lastingPath, pathOption, refusedOnWindows } from "./names.ts";
 export { flushFolder } from "./flush.ts";
-export { OpenFile, writeFully } from "./open_file.ts";
+export { OpenFile } from "./open_file.ts";
 export { fileFailure, reasonOf } from "./failure.ts";
 export { HeldFolder, makeDirectory, makeDirectorySync } from "./folders.ts";
 export { openOutputFile, type OutputFile, type OutputFileOptions } from "./output_file.ts";
@@ -38,3 +38,4 @@ export {
 export { pidNamespace } from "./process_identity.ts";
 export { type LockedBy, LockLostError, ProcessLock, type ProcessLockOptions } from "./process_lock.ts";
 export { Turn } from "./lock_holder.ts";
+export { writeFully } from "./write_fully.ts";

@@ -1,16 +1,12 @@
 import * as fs from "node:fs";
 import { stat } from "node:fs/promises";
 import process from "node:process";
-import { bytesOf, wrongType } from "../streams/internal.ts";
-import { copiesVectors, isPermitted, passingRefusals, writeStream } from "../runtime/mod.ts";
+import { isPermitted, passingRefusals, writeStream } from "../runtime/mod.ts";
 import { LEASED, whileRefused, whileRefusedNow } from "./rename.ts";
+import { MAX_CALL_SIZE, MAX_WRITE_SIZE } from "./write_fully.ts";
 
 /** The longest wait that blocks the thread, in ms. */
-export const OPEN_TIMEOUT = 2000;
-/** The maximum bytes of one call before a turn of the event loop. */
-export const MAX_WRITE_SIZE: number = 1024 * 1024;
-/** The maximum bytes of one call: systems take less than 2 GiB, and runtimes refuse more. */
-const MAX_CALL_SIZE = 1024 * 1024 * 1024;
+export const MAX_BLOCKING_TIME = 2000;
 /** The bytes that a pipe takes as a whole on Linux. Deno does not tell how many it has taken of more. */
 const PIPE_BUF = 4096;
 
@@ -66,7 +62,7 @@ export class OpenFile {
   /** Opens a file as {@linkcode open} does, synchronously. */
   static openNow(path: string, flags: string | number, { mode, atOnce = false }: OpenFileOptions = {}): OpenFile {
     const open = (): number => fs.openSync(path, flags, mode);
-    return new OpenFile(whileRefusedNow(open, { codes: LEASED, deadline: OPEN_TIMEOUT }), atOnce);
+    return new OpenFile(whileRefusedNow(open, { codes: LEASED, deadline: MAX_BLOCKING_TIME }), atOnce);
   }
 
   /**
@@ -143,13 +139,13 @@ export class OpenFile {
    * @throws {Error} also if a reader takes nothing for two seconds.
    */
   writeNow(piece: Uint8Array, onTaken?: (length: number) => void): void {
-    let end = performance.now() + OPEN_TIMEOUT;
+    let end = performance.now() + MAX_BLOCKING_TIME;
     for (let start = 0; start < piece.length;) {
       const length = this.writevNow([piece.subarray(start, start + this.mostAtOnce)]);
       start += length;
       onTaken?.(length);
-      if (length > 0) end = performance.now() + OPEN_TIMEOUT;
-      else if (performance.now() > end) throw new Error(`its reader has taken nothing for ${OPEN_TIMEOUT} ms`);
+      if (length > 0) end = performance.now() + MAX_BLOCKING_TIME;
+      else if (performance.now() > end) throw new Error(`its reader has taken nothing for ${MAX_BLOCKING_TIME} ms`);
       else blockFor(1);
     }
   }
@@ -340,37 +336,9 @@ export function blockFor(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** A target of writes, each of which returns how many bytes it took. */
-export interface Taker {
-  write(piece: Uint8Array, start: number, length: number): Promise<number>;
-  writev(pieces: readonly Uint8Array[]): Promise<number>;
-}
-
-/** The maximum number of pieces of one call: what systems allow. */
-export const MAX_PIECES = 1024;
-/** Bytes of a piece from which on, where vectors are copied, a call of its own costs less: a third, and no garbage. */
-const LARGE_PIECE = 8192;
-
-/** Appends all bytes of `pieces`, with one call of the system where it takes them all; a failure may leave some. */
-export async function writeFully(file: Taker, given: readonly Uint8Array[]): Promise<void> {
-  const pieces = requirePieces(given);
-  if (pieces.length <= MAX_PIECES) return await writeVector(file, pieces);
-  for (let i = 0; i < pieces.length; i += MAX_PIECES) await writeVector(file, pieces.slice(i, i + MAX_PIECES));
-}
-
 /** Whether the system shows a process its open files by paths, as Linux does where there is /proc. */
 export function showsOpenFiles(): boolean {
   return process.platform === "linux" && isPermitted("systemFiles") && fs.existsSync("/proc/self/fd");
-}
-
-/** @throws {TypeError} if a piece has no bytes, or is detached: the system would write none of it without a word. */
-function requirePieces(pieces: readonly unknown[]): readonly Uint8Array[] {
-  if (pieces.every((piece) => piece instanceof Uint8Array && piece.length > 0)) return pieces as readonly Uint8Array[];
-  return pieces.map((piece) => {
-    const bytes = bytesOf(piece);
-    if (bytes === undefined) throw wrongType("what is written", "a Uint8Array, another view or an ArrayBuffer", piece);
-    return bytes;
-  });
 }
 
 /**
@@ -384,31 +352,4 @@ export function systemTime(ms: number): number | Date {
 /** Returns the flag with which the system refuses to open a symbolic link, 0 on Windows, which has none; or 0 where links may be followed. */
 export function linkFlag(followLinks: boolean | undefined): number {
   return followLinks === false ? fs.constants.O_NOFOLLOW ?? 0 : 0;
-}
-
-async function writeVector(file: Taker, pieces: readonly Uint8Array[]): Promise<void> {
-  // A disk that fills up takes a part first, and refuses the rest.
-  const written = pieces.length > 1 && !(copiesVectors && areLarge(pieces)) ? await file.writev(pieces) : 0;
-  for (const piece of behind(pieces, written)) {
-    for (let start = 0; start < piece.length;) {
-      start += await file.write(piece, start, Math.min(piece.length - start, MAX_CALL_SIZE));
-    }
-  }
-}
-
-export function behind(pieces: readonly Uint8Array[], count: number): readonly Uint8Array[] {
-  if (count === 0) return pieces;
-  const left: Uint8Array[] = [];
-  let skipped = count;
-  for (const piece of pieces) {
-    if (skipped < piece.length) left.push(piece.subarray(skipped));
-    skipped = Math.max(0, skipped - piece.length);
-  }
-  return left;
-}
-
-function areLarge(pieces: readonly Uint8Array[]): boolean {
-  let length = 0;
-  for (const piece of pieces) length += piece.length;
-  return length >= pieces.length * LARGE_PIECE;
 }

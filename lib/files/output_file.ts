@@ -3,7 +3,8 @@ import { AtomicFile, type AtomicFileOptions } from "./atomic_file.ts";
 import { failing } from "./failure.ts";
 import { FileName } from "./flush.ts";
 import type { ItemTarget } from "./item_writer.ts";
-import { linkFlag, OpenFile, writeFully } from "./open_file.ts";
+import { linkFlag, OpenFile } from "./open_file.ts";
+import { writeFully } from "./write_fully.ts";
 
 export interface FileTarget extends ItemTarget {
   readonly path: string;

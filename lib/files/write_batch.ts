@@ -1,6 +1,6 @@
 import { bytesOfView, kindOf } from "../streams/internal.ts";
 import { withoutFrames } from "./failure.ts";
-import { MAX_PIECES } from "./open_file.ts";
+import { MAX_PIECES } from "./write_fully.ts";
 
 /** The maximum size in UTF-8 of a unit of a string, in bytes. */
 export const UTF8_WIDTH = 3;
@@ -70,7 +70,7 @@ export const QUEUE_SIZE: number = 2 * BATCH_SIZE;
  */
 const DIRECT_SIZE = 16 * 1024;
 /** Up to this length a string of ASCII is faster copied unit by unit than encoded: half the time on all runtimes. */
-const SHORT_CHUNKS = 32;
+const MAX_COPIED_LENGTH = 32;
 
 /** The maximum bytes of strings that are joined and encoded: of a quarter Bun's encoder takes a tenth more time. */
 const RUN_SIZE = 64 * 1024;
@@ -121,7 +121,7 @@ export class WriteBatch {
     let next = from;
     for (; next < items.length; next++) {
       const item = items[next];
-      if (typeof item !== "string" || item.length <= SHORT_CHUNKS || text.length + item.length > most) break;
+      if (typeof item !== "string" || item.length <= MAX_COPIED_LENGTH || text.length + item.length > most) break;
       text += item;
     }
     if (next - from < 2) return 0;
@@ -186,7 +186,7 @@ function hasJoinedPair(text: string, items: readonly string[], from: number, to:
 
 /** Writes a string as UTF-8 and returns where it ends; there must be room for three bytes a unit. */
 function writeText(text: string, bytes: Uint8Array, start: number): number {
-  if (text.length <= SHORT_CHUNKS) {
+  if (text.length <= MAX_COPIED_LENGTH) {
     const end = writeAscii(text, bytes, start);
     if (end !== undefined) return end;
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { writeFully } from "../../lib/files/open_file.ts";
+import { writeFully } from "../../lib/files/write_fully.ts";
 
 /** A file that takes only so many bytes at each call, over and over, and counts the calls. */
 class HesitantFile {

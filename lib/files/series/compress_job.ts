@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
 import { openEncoder } from "../../codecs/internal.ts";
 import { ready } from "../../codecs/mod.ts";
-import { type Identity, OpenFile, writeFully } from "../open_file.ts";
+import { type Identity, OpenFile } from "../open_file.ts";
+import { writeFully } from "../write_fully.ts";
 import type { SeriesFormat } from "./file_series.ts";
 
 /** A path, and the file that must have it. */

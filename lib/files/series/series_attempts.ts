@@ -2,7 +2,8 @@ import type { RetryOptions } from "../../batch/mod.ts";
 import { Pause } from "../../timers/mod.ts";
 import { PendingWrite } from "../appended_file.ts";
 import { codeOf, FULL, warn } from "../failure.ts";
-import { behind, type OpenFile, writeFully } from "../open_file.ts";
+import type { OpenFile } from "../open_file.ts";
+import { behind, writeFully } from "../write_fully.ts";
 import type { CurrentFile } from "./current_file.ts";
 
 /** The number of times that a write is begun anew because its file was removed under it. */
