@@ -110,13 +110,13 @@ function tellProblems(problems: readonly Problem[]): void {
 }
 
 /** The least time of source maps that is reported, in ms of one thread. */
-const LONG_RUN = 5000;
+const MIN_REPORTED_TIME = 5000;
 
 /** Reports that source maps took the most time, if that was long: visitors do not load them. */
 function tellAboutSourceMaps({ types }: PrecompressReport): void {
   const { elapsedMs = 0 } = types.find(({ type }) => type === "source maps") ?? {};
   const all = sum(types.map((each) => each.elapsedMs));
-  if (elapsedMs < LONG_RUN || elapsedMs < all / 2) return;
+  if (elapsedMs < MIN_REPORTED_TIME || elapsedMs < all / 2) return;
   const told = `source maps took ${formatDuration(elapsedMs)} of ${formatDuration(all)}, and visitors do not load them`;
   process.stderr.write(`millrace: ${told}: --exclude "**/*.map" leaves them out\n`);
 }

@@ -82,14 +82,14 @@ const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²�
 const RESERVED = /[<>:"|?*\u0000-\u001f]/;
 
 /** The maximum UTF-16 code units of a part of a path on Windows, which reports a missing folder for longer ones. */
-const MAX_NAME_BYTES = 255;
+const MAX_NAME_LENGTH = 255;
 
 /** Returns the reason why a part of a path cannot be a file's name on Windows, in words; undefined if it can. */
 export function refusedOnWindows(part: string): string | undefined {
   if (RESERVED.test(part)) return "the name has a character that Windows reserves";
   if (/[. ]$/.test(part)) return "Windows drops the full stops and spaces that the name ends with";
   if (DEVICE.test(part)) return "Windows has a device of that name";
-  if (part.length > MAX_NAME_BYTES) return "the name is too long";
+  if (part.length > MAX_NAME_LENGTH) return "the name is too long";
   return undefined;
 }
 

@@ -201,7 +201,7 @@ export async function openWrittenOver(path: string, flags: number, options: Open
 }
 
 /** The maximum number of folders to remember: beyond, the oldest is looked at again. */
-const MAX_ATTEMPTS = 1000;
+const MAX_REMEMBERED_FOLDERS = 1000;
 
 const swept = new Set<string>();
 
@@ -209,7 +209,7 @@ const swept = new Set<string>();
 export function removeAbandonedOnce(directory: string): void {
   if (swept.has(directory)) return;
   swept.add(directory);
-  if (swept.size > MAX_ATTEMPTS) swept.delete(swept.values().next().value!);
+  if (swept.size > MAX_REMEMBERED_FOLDERS) swept.delete(swept.values().next().value!);
   removeAbandonedTemporaries(directory).catch(() => {});
 }
 

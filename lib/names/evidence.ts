@@ -16,11 +16,11 @@ import { bitsOf, KIND } from "./natural_text.ts";
 const MAX_PATTERNS = 64;
 
 /** The number of patterns that make the tails of a folder credible, unless one follows the name of an entry. */
-const MIN_NAMES: Readonly<Record<Family, number>> = { hex: 1, upper: 2, mixed: 3, lower: 5, other: Infinity };
+const MIN_PATTERNS: Readonly<Record<Family, number>> = { hex: 1, upper: 2, mixed: 3, lower: 5, other: Infinity };
 /** The lower number if all tails are in Bun's digits, which hardly any word consists of. */
-const MIN_NAMES_OF_BUN = 3;
+const MIN_PATTERNS_OF_BUN = 3;
 /** The number if names consist of hashes alone, as ids do. */
-const MIN_WHOLE_NAMES = 3;
+const MIN_WHOLE_PATTERNS = 3;
 
 /** The maximum number of files whose names differ only in their hashes: a build tool may put many folders into one. */
 const MAX_OF_ONE_NAME = 16;
@@ -43,7 +43,7 @@ class Tally {
 
   add(path: string, tail: Tail, isEntry: boolean): void {
     this.all++;
-    if (tail.naturalness > MAX_TEXT_LIKELIHOOD) this.natural++;
+    if (tail.textLikelihood > MAX_TEXT_LIKELIHOOD) this.natural++;
     if (!tail.isClear) return;
     this.clear++;
     this.hasEntry ||= isEntry;
@@ -101,12 +101,13 @@ export class Shape {
     if (!tally || tally.clear * 5 < this.of(family) * 2 || (tally.isOfId && !tally.hasEntry)) return false;
     const { size } = tally.patterns;
     if (size * 4 < Math.min(tally.texts.size, MAX_PATTERNS)) return false; // made by counting, or by a scheme
-    if (isWhole) return tally.clear >= MIN_WHOLE_NAMES;
+    if (isWhole) return tally.clear >= MIN_WHOLE_PATTERNS;
     const isBun = family === "lower" && this.isOfBun;
-    return size >= (tally.hasEntry && (family !== "lower" || isBun) ? 1 : isBun ? MIN_NAMES_OF_BUN : MIN_NAMES[family]);
+    return size >=
+      (tally.hasEntry && (family !== "lower" || isBun) ? 1 : isBun ? MIN_PATTERNS_OF_BUN : MIN_PATTERNS[family]);
   }
 
-  /** Returns the maximum naturalness of a hash: lower where there are words among the tails. */
+  /** Returns the maximum likelihood of text of a hash: lower where there are words among the tails. */
   limit(family: Family): number {
     const natural = this.#tallies[family]?.natural ?? 0;
     return natural > 1 && natural * 10 > this.of(family) ? RANDOM : MAX_TEXT_LIKELIHOOD;
@@ -186,7 +187,7 @@ const possible: Readonly<Record<Family, readonly Family[]>> = {
 /** The minimum share of files with a clear tail, as its inverse: builds name nearly all of their files by hash. */
 const MIN_SHARE = 4;
 
-/** The maximum naturalness of a tail that is counted for a family which it does not look like. */
+/** The maximum likelihood of text of a tail that is counted for a family which it does not look like. */
 const RANDOM_ELSEWHERE = -6;
 
 /** Numbers of hexadecimal digits that webpack and tools based on it use for assets. */
@@ -221,7 +222,7 @@ export class FolderEvidence {
       for (const family of possible[tail.family]) {
         if (!shape.isBelieved(family, key[0] === "/")) continue;
         const limit = family === tail.family ? shape.limit(family) : RANDOM_ELSEWHERE;
-        if (tail.naturalness > limit || (family === "lower" && shape.isOfBun && !tail.isOfBun)) continue;
+        if (tail.textLikelihood > limit || (family === "lower" && shape.isOfBun && !tail.isOfBun)) continue;
         if (isCode || (own && own.#fits(tail, family, this.code.files))) return true;
       }
     }
@@ -232,7 +233,7 @@ export class FolderEvidence {
   #fits(tail: Tail, family: Family, code: number): boolean {
     const { files, seen } = this.assets;
     const shape = this.assets.get(tail);
-    if (!shape || tail.naturalness > shape.limit(family)) return false;
+    if (!shape || tail.textLikelihood > shape.limit(family)) return false;
     const all = shape.of(family);
     if (all * MIN_SHARE < seen) return false; // a picture among many, with a name given by hand
     if (family !== tail.family) {

@@ -81,12 +81,12 @@ export interface Tail extends HashedPart {
   /** Whether all its characters are among those that Bun's bundler uses. */
   readonly isOfBun: boolean;
   /** The likelihood of text: see {@linkcode textLikelihood}. */
-  readonly naturalness: number;
+  readonly textLikelihood: number;
 }
 
-/** The maximum naturalness of hashes, above which a tail is a word, a date or a version; 0.6% of hashes are above. */
+/** The maximum likelihood of text of hashes, above which a tail is a word, a date or a version; 0.6% of hashes are above. */
 export const MAX_TEXT_LIKELIHOOD = 3;
-/** The naturalness that nearly all random text is below, and little text by people. */
+/** The likelihood of text that nearly all random text is below, and little text by people. */
 export const RANDOM = -3;
 
 /** The lengths of build tools' hashes in base64url: Rollup any number up to 21, webpack 11 of xxHash or 22 of MD4. */
@@ -135,7 +135,7 @@ function hexadecimalTail(path: string, name: number, end: number): Tail | undefi
     isClear: digits < length && runs > 2,
     isOfId: !HEX_LENGTHS.includes(length),
     isOfBun: true,
-    naturalness: digits === 0 ? textLikelihood(path, start, end) : 0, // a word such as `facade`; dates are seen later
+    textLikelihood: digits === 0 ? textLikelihood(path, start, end) : 0, // a word such as `facade`; dates are seen later
   };
 }
 
@@ -148,7 +148,7 @@ function otherTail(path: string, start: number, end: number): Tail | undefined {
   const score = textLikelihood(path, start, end);
   const isClear = Boolean(isVaried) && score <= RANDOM;
   const isOfBun = !(bits & NOT_BUN);
-  return { start, end, separator: path[start - 1], family, isClear, isOfId: false, isOfBun, naturalness: score };
+  return { start, end, separator: path[start - 1], family, isClear, isOfId: false, isOfBun, textLikelihood: score };
 }
 
 function familyOf(bits: number, length: number): Family {
@@ -178,7 +178,7 @@ const ENTRIES_OF_BUN: ReadonlySet<string> = new Set(["chunk", "index"]);
 const MANY_RUNS = 5;
 const MANY_RUNS_OF_HEX = 4;
 
-/** The maximum naturalness of a hash in base64url without other evidence: 87% of hashes are below. */
+/** The maximum likelihood of text of a hash in base64url without other evidence: 87% of hashes are below. */
 const RANDOM_BY_ITSELF = -10;
 
 export function stemOf(path: string, name: number, { start }: Tail): string {
@@ -198,7 +198,7 @@ export function isManyTimes(stem: string, family: Family): boolean {
 /** Whether a tail after the name of an entry is a hash: few words and versions look as random. */
 export function isHashOfEntry(stem: string, tail: Tail): boolean {
   if (!tail.isClear || !isEntryName(stem, tail.family)) return false;
-  return tail.family !== "mixed" || tail.naturalness <= RANDOM_BY_ITSELF;
+  return tail.family !== "mixed" || tail.textLikelihood <= RANDOM_BY_ITSELF;
 }
 
 /** Whether the tail of a script's or style's name is a hash, without evidence from other names. */
@@ -207,7 +207,7 @@ export function isHashByItself(path: string, { start }: FileName, tail: Tail): b
   const stem = stemOf(path, start, tail);
   if (tail.family === "hex") return tail.isClear && (!tail.isOfId || isEntryName(stem, "hex"));
   if (tail.family === "upper") {
-    if (stem === "chunk" && tail.naturalness <= MAX_TEXT_LIKELIHOOD) return true;
+    if (stem === "chunk" && tail.textLikelihood <= MAX_TEXT_LIKELIHOOD) return true;
     const isHex = /^[\dA-F]+$/.test(path.slice(tail.start, tail.end));
     return tail.isClear && runsIn(path, tail) >= (isHex ? MANY_RUNS_OF_HEX : MANY_RUNS);
   }

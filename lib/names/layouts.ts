@@ -47,7 +47,7 @@ const layouts: readonly Layout[] = [SVELTEKIT, NUXT, ASTRO, NEXT];
 /** The manifest that Next.js writes into a folder that has the build's id as its name, in `_next/static/`. */
 const NEXT_MANIFEST = /^(.*\/|)[\w-]{7,64}\/_buildManifest\.js$/;
 
-/** The maximum naturalness in such a folder: people chose names above it; 0.4% of hashes are above. */
+/** The maximum likelihood of text in such a folder: people chose names above it; 0.4% of hashes are above. */
 const MAX_TEXT_LIKELIHOOD = 4;
 
 /** Returns the folder that corresponds to `_next/static/`, if `path` shows one: `.next/static` served directly. */

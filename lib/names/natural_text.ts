@@ -81,10 +81,12 @@ const CASE = 0x20;
 export function textLikelihood(text: string, start: number, end: number): number {
   let bits = 0;
   for (let i = start; i < end; i++) bits |= bitsOf(text.charCodeAt(i));
-  return bits & SMALL && bits & CAPITAL ? naturalnessOfBoth(text, start, end) : naturalnessOfOne(text, start, end);
+  return bits & SMALL && bits & CAPITAL
+    ? textLikelihoodOfBoth(text, start, end)
+    : textLikelihoodOfOne(text, start, end);
 }
 
-function naturalnessOfOne(text: string, start: number, end: number): number {
+function textLikelihoodOfOne(text: string, start: number, end: number): number {
   let sum = 0;
   for (let i = start + 1; i < end; i++) {
     const [first, second] = [kindAt(text, i - 1), kindAt(text, i)];
@@ -95,7 +97,7 @@ function naturalnessOfOne(text: string, start: number, end: number): number {
   return sum;
 }
 
-function naturalnessOfBoth(text: string, start: number, end: number): number {
+function textLikelihoodOfBoth(text: string, start: number, end: number): number {
   let sum = BOTH_CASES;
   let first = NONE;
   for (let i = start; i < end; i++) {

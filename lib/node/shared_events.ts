@@ -50,7 +50,7 @@ export function leave(emitter: EventEmitter, end: keyof typeof keys, follower: F
 }
 
 /** The number of idle followers from which a group removes those that were garbage collected. */
-const MAX_SHARED_LISTENERS = 16;
+const MIN_IDLE_TO_SWEEP = 16;
 
 /** The web streams over one stream of Node, with shared listeners, which catch late errors until it has closed. */
 class Group {
@@ -60,7 +60,7 @@ class Group {
   #held: Follower[] = [];
   /** Others: a stream that was dropped takes no memory. Most emitters have none: a set would cost a page some percent. */
   #idle: Set<WeakRef<Follower>> | undefined = undefined;
-  #many = MAX_SHARED_LISTENERS;
+  #many = MIN_IDLE_TO_SWEEP;
   #listens = false;
 
   constructor(emitter: EventEmitter, end: string) {
@@ -94,7 +94,7 @@ class Group {
     this.#held = this.#held.filter(({ isHeld }) => isHeld);
     if (idle.size < this.#many) return;
     for (const weak of idle) if (weak.deref() === undefined) idle.delete(weak);
-    this.#many = Math.max(MAX_SHARED_LISTENERS, 2 * idle.size);
+    this.#many = Math.max(MIN_IDLE_TO_SWEEP, 2 * idle.size);
   }
 
   #all(): Follower[] {

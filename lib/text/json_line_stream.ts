@@ -41,7 +41,7 @@ export type OnInvalidJsonLine<T> = (invalid: InvalidJsonLine) => T | undefined;
 /** Lines of white space as JSON has it. */
 const BLANK = /^[ \t\r]*$/;
 /** A blank line that is longer than this is found by its error. */
-const MAX_OBVIOUS = 1;
+const MAX_CHECKED_BLANK = 1;
 
 /**
  * Makes values of lines of JSON, each by a call of `JSON.parse()`: one call for a whole batch is no faster once it is
@@ -84,7 +84,7 @@ class JsonLineReader<T> extends RecordReader<T> {
     try {
       while (next < lines.length) {
         const line = lines[next++];
-        if (line.length <= MAX_OBVIOUS && BLANK.test(line)) continue;
+        if (line.length <= MAX_CHECKED_BLANK && BLANK.test(line)) continue;
         const value = this.#valueOf(line, next);
         if (value !== undefined) values[count++] = value;
       }

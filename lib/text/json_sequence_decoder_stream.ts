@@ -50,8 +50,8 @@ const GOES_ON = /[,:[{]\s*$/;
 /** The limit of unsuccessful parsing, as a multiple of a text's bytes: a text may come line by line. */
 const MAX_TRIED = 4;
 /** More parts with less bytes each than these are joined: a string for each byte would take many times its memory. */
-const MANY_RECORDS = 1024;
-const MIN_BYTES = 64;
+const MAX_PARTS = 1024;
+const MIN_MEAN_SIZE = 64;
 const NOT_BEGUN = "there is no record separator before it";
 const CUT_OFF = "it may have been cut off: no line feed follows it";
 
@@ -110,7 +110,7 @@ class JsonSequenceReader<T> extends RecordReader<T> {
     this.#parts.push(part);
     this.#length += utf8Length(part);
     const count = this.#parts.length;
-    if (count > MANY_RECORDS && count > this.#length / MIN_BYTES) this.#parts = [this.#parts.join("")];
+    if (count > MAX_PARTS && count > this.#length / MIN_MEAN_SIZE) this.#parts = [this.#parts.join("")];
     if (this.#length <= this.#maxLength) return;
     const place = `the JSON text at index ${this.#texts}`;
     throw new RangeError(`${place} is longer than ${this.#maxLength} bytes: raise maxTextLength if it may be`);

@@ -91,9 +91,9 @@ const SAMPLES = 6;
 /** The number of attempts to make a template, if the samples have little in common. */
 const TRIES = 3;
 /** The largest template in bytes: it is loaded by every client, once. */
-const MAX_RECORDED = 64 * 1024;
+const MAX_TEMPLATE_SIZE = 64 * 1024;
 /** The smallest template that is worth a request. */
-const MIN_RECORDED = 256;
+const MIN_TEMPLATE_SIZE = 256;
 /** The pieces that texts are cut into: before tags and members, and after lines. */
 const PIECES = /[^<\n,{]*\n|[<,{]?[^<\n,{]*/g;
 
@@ -111,7 +111,7 @@ export class TemplateMaker {
     if (this.#samples.size < SAMPLES) return undefined;
     const template = templateOf([...this.#samples]);
     this.#samples.clear();
-    const isWorthIt = template.length >= MIN_RECORDED;
+    const isWorthIt = template.length >= MIN_TEMPLATE_SIZE;
     this.isDone = isWorthIt || ++this.#tries === TRIES;
     return isWorthIt ? new Uint8Array(Buffer.from(template, "latin1")) : undefined;
   }
@@ -133,5 +133,5 @@ function templateOf(samples: readonly string[]): string {
     }).join("");
     if (common.length > best.length) best = common;
   }
-  return best.slice(0, MAX_RECORDED);
+  return best.slice(0, MAX_TEMPLATE_SIZE);
 }

@@ -52,7 +52,7 @@ class CompressWorkerThread {
 }
 
 /** The time for which compressions of files may begin once the stream closes, in ms. */
-const MAX_TURN_TIME = 1000;
+const MAX_START_DELAY = 1000;
 
 /** The one file of an entry that is left when nothing is being compressed. */
 function sizeOf({ file, packed, isPacked }: SeriesEntry): number {
@@ -119,7 +119,7 @@ export class SeriesUpkeep {
 
   /** Waits until nothing is due, or the file is compressed that is so after a second: the next stream goes on there. */
   async idle(): Promise<void> {
-    this.#lastBegin = performance.now() + MAX_TURN_TIME;
+    this.#lastBegin = performance.now() + MAX_START_DELAY;
     await this.#underWay;
   }
 

@@ -8,7 +8,7 @@ import type { FetchRequest } from "../request/fetch_request.ts";
 const CONTINUE_TIMEOUT = 1000;
 
 /** The maximum bytes of a piece whose progress is reported. */
-const MAX_COPIED_BYTES = 32 * 1024;
+const PROGRESS_CHUNK_SIZE = 32 * 1024;
 
 interface BodyTerms extends Pick<FetchRequest, "origin" | "expectsContinue" | "trailers"> {
   readonly context: CallContext | undefined;
@@ -56,9 +56,9 @@ export class AttemptBody implements RequestBody {
     let piece = this.#rest ?? await this.#failingHere(() => this.#body.read());
     this.#rest = undefined;
     const { onProgress, trailers } = this.#terms;
-    if (onProgress !== undefined && piece !== undefined && piece.length > MAX_COPIED_BYTES) {
-      this.#rest = piece.subarray(MAX_COPIED_BYTES);
-      piece = piece.subarray(0, MAX_COPIED_BYTES);
+    if (onProgress !== undefined && piece !== undefined && piece.length > PROGRESS_CHUNK_SIZE) {
+      this.#rest = piece.subarray(PROGRESS_CHUNK_SIZE);
+      piece = piece.subarray(0, PROGRESS_CHUNK_SIZE);
     }
     if (piece === undefined && trailers !== undefined) this.trailers = await this.#failingHere(() => trailers.read());
     this.#bytesRead += piece?.length ?? 0;

@@ -36,9 +36,9 @@ const KEEP_ALIVE_MARGIN = 1000;
 const FIRST_USE = 1000;
 
 /** The rest after a response, in ms, while others are used first: what a server sends behind it mostly comes at once. */
-const IDLE_CHECK_TIME = 2;
+const COOLDOWN = 2;
 /** The rest after a body that was sent later than its response came: a server may close the connection once it has read that. */
-const LATE_IDLE_CHECK_TIME = 100;
+const LATE_BODY_COOLDOWN = 100;
 
 /** Bytes of a body from which on it pays to receive several chunks as one. */
 const LARGE = 64 * 1024;
@@ -152,7 +152,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     const isOver = exchange.isAnswered && !exchange.isSending;
     if (isOver) this.#exchanges.shift();
     exchange.tellSent();
-    if (isOver) this.#afterResponse(LATE_IDLE_CHECK_TIME);
+    if (isOver) this.#afterResponse(LATE_BODY_COOLDOWN);
   }
 
   onEnd(): void {
@@ -228,7 +228,7 @@ export class Http1Connection implements Connection, TransportEvents, ResponseSin
     this.#afterResponse();
   }
 
-  #afterResponse(rest: number = IDLE_CHECK_TIME): void {
+  #afterResponse(rest: number = COOLDOWN): void {
     if (this.#exchanges.length === 0) this.restsUntil = performance.now() + rest;
     if (this.#ended) return;
     if (this.#reusable) this.#goOn();

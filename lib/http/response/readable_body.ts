@@ -97,7 +97,7 @@ class BodyTee implements BodyConsumer {
 }
 
 /** The most bytes of a chunk. */
-const MAX_READ_SIZE = 64 * 1024;
+const MAX_CHUNK_SIZE = 64 * 1024;
 
 /** The underlying source of a response body's stream: it takes no bytes before a pull, and gives copies. */
 class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
@@ -136,7 +136,7 @@ class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
   #give(controller: ReadableByteStreamController): void {
     this.#isWanted = false;
     const request = controller.byobRequest;
-    if (request === null) return controller.enqueue(this.#body.takeOwn(MAX_READ_SIZE)!);
+    if (request === null) return controller.enqueue(this.#body.takeOwn(MAX_CHUNK_SIZE)!);
     const { buffer, byteOffset, byteLength } = request.view!;
     request.respond(this.#body.takeInto(new Uint8Array(buffer, byteOffset, byteLength)));
   }
@@ -269,7 +269,7 @@ class NativeReader implements AsyncIterator<Uint8Array>, BodyConsumer {
 
   onReady(): void {
     const { outcome } = this.#body!;
-    if (outcome === undefined) this.#resolve!({ done: false, value: this.#body!.takeOwn(MAX_READ_SIZE)! });
+    if (outcome === undefined) this.#resolve!({ done: false, value: this.#body!.takeOwn(MAX_CHUNK_SIZE)! });
     else if (outcome.isWhole) this.#resolve!({ done: true, value: undefined });
     else this.#reject!(outcome.reason);
   }

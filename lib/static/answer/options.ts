@@ -260,14 +260,14 @@ export function printable(text: string): string {
 }
 
 /** The maximum number of warnings, since requests provoke them. */
-const MAX_LISTED = 100;
+const MAX_WARNINGS = 100;
 
 /** Passes each warning on once, and at most 100 of them. */
 export function warnOnce(warn: Warn): Warn {
   const recorded = new Set<string>();
   return (path, message) => {
     const warning = JSON.stringify([path, message]);
-    if (recorded.size >= MAX_LISTED || recorded.has(warning)) return;
+    if (recorded.size >= MAX_WARNINGS || recorded.has(warning)) return;
     recorded.add(warning);
     warn(path, message);
   };

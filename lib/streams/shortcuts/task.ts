@@ -17,7 +17,7 @@ const MAX_UNTIMED = 256;
 const MIN_UNTIMED = 8;
 const PACE = 2;
 /** The weight, in tasks, of a task that has moved its full budget of chunks. */
-const MANY_TASKS = 64;
+const FULL_BUDGET_WEIGHT = 64;
 
 let untimed = MAX_UNTIMED;
 let interval = MAX_UNTIMED;
@@ -48,7 +48,7 @@ function askClock(now: number): boolean {
 
 /** Counts the running task as many, since it has done as much work. */
 export function countAsMany(): void {
-  untimed -= MANY_TASKS;
+  untimed -= FULL_BUDGET_WEIGHT;
 }
 
 /** Runs `steps` when others have had their turn, by a reaction to a promise, in the asynchronous context of this call. */

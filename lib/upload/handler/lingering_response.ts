@@ -9,7 +9,7 @@ import type { Handled } from "./handle_upload.ts";
  */
 const SHORT_LINGER_TIMEOUT = 500;
 /** The delay of an answer where only that keeps the runtime from receiving all of a body, in ms. */
-const MIN_LINGER_TIMEOUT = 250;
+const ANSWER_DELAY = 250;
 /** The time within which a sender that goes on has to send more, in ms. */
 const MOMENT_MS = 20;
 
@@ -98,7 +98,7 @@ async function dropped(rest: RestOfBody, mostBytes: number, ms: number): Promise
 /** Waits until the sender ends, leaves or has had its time, and drops some of what it sends. */
 async function linger(rest: RestOfBody, mostBytes: number, left: Promise<void>): Promise<"ended" | "more"> {
   const pause = new Pause();
-  const over = Promise.race([pause.wait(rest.isHeld ? MIN_LINGER_TIMEOUT : SHORT_LINGER_TIMEOUT), left]);
+  const over = Promise.race([pause.wait(rest.isHeld ? ANSWER_DELAY : SHORT_LINGER_TIMEOUT), left]);
   const state = await rest.drop(mostBytes, over);
   if (state === "more") await over;
   pause.end();

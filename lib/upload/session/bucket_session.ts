@@ -34,7 +34,7 @@ import {
 import { type OpenSession, type SessionRecord, storableType, type StoreOptions } from "./session_storage.ts";
 
 /** The number of pieces at which they are joined into one, before another is added. */
-const MAX_PARTS = 900;
+const MAX_PIECES = 900;
 /** The number of small pieces that are read at a time. */
 const READ_AT_ONCE = 16;
 const SMALL = 128 * 1024;
@@ -219,7 +219,7 @@ export class BucketSession implements OpenSession {
   async #openFor(length: number): Promise<ObjectUpload | undefined> {
     const size = this.#parts?.size ?? partSizeFor(this.record.length ?? 0);
     const isFilled = this.#end - (this.#parts?.end ?? 0) + length >= size;
-    return isFilled || this.#pieces.length >= MAX_PARTS ? await this.#open() : undefined;
+    return isFilled || this.#pieces.length >= MAX_PIECES ? await this.#open() : undefined;
   }
 
   /** Continues the multipart upload, or begins one, with the bytes behind its parts. */

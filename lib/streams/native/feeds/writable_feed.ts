@@ -64,7 +64,7 @@ export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProduc
     return 1;
   }
 
-  /** The promise of room for a chunk, if there is none. */
+  /** The promise that resolves once the stream has room for a chunk; undefined while it has room. */
   #room(): Promise<void> | undefined {
     const { state, writer } = this.stream;
     const isFull = this.#pending > 0 && writer?.ready.isPending;
