@@ -110,7 +110,7 @@ describe("the pairs of the page about migrating", { skip: runtime !== "node" && 
     project.remove();
   });
 
-  /** What both sides of a pair answer, if that is the same. */
+  /** The lines that both programs of a pair print, where they print the same. */
   async function same(name: string, path: string, init: RequestInit = {}, fields: readonly string[] = []) {
     const [one, other] = await Promise.all(sides.map(async (side) => {
       const response = await side.ask(name, path, { redirect: "manual", ...init });

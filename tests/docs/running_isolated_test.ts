@@ -35,7 +35,7 @@ test("a server that gets SIGTERM sends every response whole, stores uploads unde
     const port = folder.standIns.ports["8080"];
     const origin = `http://127.0.0.1:${port}`;
     const ask = asks(origin);
-    /** What was answered, as the log should have it. */
+    /** The requests that got a response, as lines of the log. */
     const answered: string[] = [];
     const get = async (path: string): Promise<number> => {
       const { status, body } = await ask("GET", path);

@@ -28,7 +28,7 @@ export function isSelfHashed(script: string): boolean {
   return script.slice(3, end) === sha256(script.slice(end + 1));
 }
 
-/** What the upstream server says of a user. */
+/** The response of the upstream server for a user. */
 export const userOf = (number: number): string => JSON.stringify({ id: number, name: `miller ${number}`.repeat(50) });
 
 export function sha256(bytes: string | Uint8Array): string {

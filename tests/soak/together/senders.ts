@@ -8,7 +8,7 @@ import { noise } from "../../support/bytes.ts";
 import { eventData, isSelfHashed, sha256, userOf, wholePage } from "./contents.ts";
 import { isLost } from "./upstream.ts";
 
-/** What clients of a server share. */
+/** The server's address, and the counts that all clients add to. */
 export interface Target {
   readonly port: number;
   /** The files of the site that never change, with their hashes. */
@@ -24,7 +24,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** One client's way to use, or to abuse, a server; `random` gives whole numbers below a limit. */
+/** One visit of a client, well-behaved or hostile; `random` returns whole numbers below a limit. */
 export type Sender = (target: Target, id: number, random: (below: number) => number) => Promise<void>;
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: 3000 });
@@ -220,7 +220,7 @@ async function cutBody(target: Target, _id: number, random: (below: number) => n
   await closed(socket);
 }
 
-/** What is no HTTP, or not all of it. */
+/** Bytes that are not HTTP, and requests that are cut off. */
 async function nonsense(target: Target, _id: number, random: (below: number) => number): Promise<void> {
   const texts = [
     "GET / HTTP/1.1\r\nhost: a",

@@ -35,7 +35,7 @@ export interface Moment extends Sample {
 /** The end of a run. */
 export interface Course {
   readonly moments: readonly Moment[];
-  /** What each kind of client did, and how often. */
+  /** The number of visits by each kind of client, and their results. */
   readonly sent: ReadonlyMap<string, number>;
   readonly faults: readonly string[];
 }
