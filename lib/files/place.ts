@@ -12,7 +12,7 @@ import {
   statSync,
   unlinkSync,
 } from "node:fs";
-import { link, lstat, unlink } from "node:fs/promises";
+import { link, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { codeOf } from "./failure.ts";
 import { lastingPath } from "./names.ts";
@@ -183,8 +183,7 @@ export async function takeName(from: string, to: string, options: NameOptions): 
     await (atOnce ? linkSync(from, to) : link(from, to)); // never replaces anything
   } catch (error) {
     if ((error as { code?: unknown }).code === "EEXIST") throw error;
-    if (await lstat(to).then(() => true, () => false)) throw taken(from, to);
-    return await renameFile(from, to, { atOnce, before });
+    return await renameFile(from, to, { atOnce, before: () => (before?.(), requireFree(from, to)) });
   }
   await whileRefused(() => atOnce ? unlinkSync(from) : unlink(from)).catch(() => {}); // the file has its name
 }
@@ -194,13 +193,15 @@ export function takeNameNow(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) throw taken(from, to);
+    requireFree(from, to);
     if ((error as { code?: unknown }).code === "ENOENT") throw error;
-    return renameFileNow(from, to); // a file system without links
+    return renameFileNow(from, to, () => requireFree(from, to)); // a file system without links
   }
   removeIfPossible(from);
 }
 
-function taken(from: string, to: string): Error {
-  return Object.assign(new Error(`EEXIST: file already exists, link '${from}' -> '${to}'`), { code: "EEXIST" });
+/** @throws {Error} `EEXIST` if something has the name: seconds go by between the attempts to rename a file that a scanner has open. */
+function requireFree(from: string, to: string): void {
+  if (lstatSync(to, { throwIfNoEntry: false }) === undefined) return;
+  throw Object.assign(new Error(`EEXIST: file already exists, link '${from}' -> '${to}'`), { code: "EEXIST" });
 }

@@ -91,8 +91,9 @@ export async function renameFile(
 }
 
 /** Renames a file as {@linkcode renameFile} does, synchronously: refusals block the thread for half a second at most. */
-export function renameFileNow(from: string, to: string): void {
+export function renameFileNow(from: string, to: string, before?: () => void): void {
   whileRefusedNow(() => {
+    before?.();
     try {
       renameSync(from, to);
     } catch (error) {

@@ -130,6 +130,45 @@ describe(
         assert.deepEqual(left, expected);
       }));
 
+    test("no file that comes while a rename is refused is replaced by one that may replace nothing", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const fs = (await import("node:fs")).default;
+        const { syncBuiltinESMExports } = await import("node:module");
+        const { takeName, takeNameNow } = await import("./lib/files/place.ts");
+        const refusal = (code) => Object.assign(new Error(code), { code });
+        let [later, now, link, other] = [fs.promises.rename, fs.renameSync, "", ""];
+        fs.linkSync = () => { throw refusal(link); };
+        fs.promises.link = async () => fs.linkSync();
+        const refuse = () => {
+          if (other === "") return;
+          fs.writeFileSync(other, "another's");
+          other = "";
+          throw refusal("EPERM");
+        };
+        fs.promises.rename = async (...args) => (refuse(), await later(...args));
+        fs.renameSync = (...args) => (refuse(), now(...args));
+        syncBuiltinESMExports();
+        const ways = [
+          (from, to) => takeName(from, to, { replace: false, atOnce: false }),
+          (from, to) => takeName(from, to, { replace: false, atOnce: true }),
+          (from, to) => takeName(from, to, { replace: false, atOnce: false, before() {} }),
+          async (from, to) => takeNameNow(from, to),
+        ];
+        for (const code of ["EBUSY", "EPERM", "EISDIR"]) {
+          for (const [i, take] of ways.entries()) {
+            const [from, to] = [folder + "/from", folder + "/" + code + i];
+            fs.writeFileSync(from, "ours");
+            [link, other] = [code, to];
+            console.log(await take(from, to).then(() => "taken", (error) => error.code), fs.readFileSync(to, "utf8"));
+            await take(from, to + "free");
+          }
+        }`;
+        const lines = (await run(code, folder)).trim().split("\n");
+        assert.deepEqual(lines, Array(12).fill("EEXIST another's"));
+        assert.equal((await listed(folder)).length, 24);
+      }));
+
     for (const into of ["out", "site"]) {
       test(`names that change in case alone are followed by what is made of them, in ${into}`, () =>
         inFolder(async (folder) => {
