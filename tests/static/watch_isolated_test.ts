@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { appendFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before } from "node:test";
 import { createStaticHandler, type StaticHandler } from "../../lib/static/mod.ts";
+import { needs } from "../support/needs.ts";
 import { pause } from "../support/waits.ts";
 import { writeTree } from "../support/folders.ts";
 import { entries } from "./served_handler.ts";
@@ -159,6 +160,23 @@ test("watch: a folder that is removed and built anew is served as before until i
       assert.deepEqual([...answers].sort(), [`build ${build - 1}`, `build ${build}`]);
     }
   }));
+
+test("watch: a link to the folder that is switched is noticed", { skip: needs("links") }, async () => {
+  const link = join(folder, `${++folders}`);
+  await writeTree(folder, { [`${folders}-a/page.html`]: "former", [`${folders}-b/page.html`]: "latter" });
+  await symlink(`${link}-a`, link, "dir");
+  const handler = await createStaticHandler(link, { watch: true });
+  try {
+    assert.equal(await contentAt(handler, "page.html"), "former");
+    await symlink(`${link}-b`, `${link}-next`, "dir");
+    await rename(`${link}-next`, link);
+    await becomes(handler, "page.html", "latter");
+    await writeFile(`${link}-b/page.html`, "last of all");
+    await becomes(handler, "page.html", "last of all");
+  } finally {
+    await handler.close();
+  }
+});
 
 test("watch: nothing is scanned any more once the handler is closed", () =>
   watching({}, async ({ site, handler, scans }) => {

@@ -169,6 +169,43 @@ describe(
         assert.equal((await listed(folder)).length, 24);
       }));
 
+    test("a watched folder that is renamed or removed, of which Windows tells little, is served once it is back", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const { EventEmitter } = await import("node:events");
+        const fs = (await import("node:fs")).default;
+        const { syncBuiltinESMExports } = await import("node:module");
+        let watcher;
+        fs.watch = () => watcher = Object.assign(new EventEmitter(), { close() {} });
+        syncBuiltinESMExports();
+        const { createStaticHandler } = await import("./lib/static/mod.ts");
+        const [site, next] = [folder + "/site", folder + "/next"];
+        const make = (path, text) => (fs.mkdirSync(path), fs.writeFileSync(path + "/a.txt", text));
+        make(site, "first");
+        const handler = await createStaticHandler(site, { watch: true, onWarning: ({ message }) => console.log(message) });
+        const becomes = async (text) => {
+          for (;;) {
+            const response = await handler.fetch(new Request("http://localhost/a.txt"));
+            if (await response.text() === text) return;
+            await new Promise((resolve) => setTimeout(resolve, 20));
+          }
+        };
+        await becomes("first");
+        make(next, "second");
+        fs.renameSync(site, folder + "/former");
+        fs.renameSync(next, site);
+        await becomes("second");
+        fs.rmSync(site, { recursive: true });
+        watcher.emit("error", Object.assign(new Error("EPERM: operation not permitted, watch"), { code: "EPERM" }));
+        make(site, "third");
+        await becomes("third");
+        fs.writeFileSync(site + "/a.txt", "fourth");
+        watcher.emit("change");
+        watcher.emit("error", new Error("a failure"));
+        await handler.close();`;
+        assert.equal(await run(code, folder), "is not watched any more: a failure\n");
+      }));
+
     for (const into of ["out", "site"]) {
       test(`names that change in case alone are followed by what is made of them, in ${into}`, () =>
         inFolder(async (folder) => {

@@ -1,5 +1,5 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
-import { Pause, Timer } from "../../timers/mod.ts";
+import { Interval, Pause, Timer } from "../../timers/mod.ts";
 import type { TreeState } from "../scan/scan_tree.ts";
 
 /** The time in ms without a change after which changes are reported. */
@@ -7,16 +7,25 @@ const DEBOUNCE = 100;
 /** The longest time in ms that further changes postpone the report. */
 const MAX_DEBOUNCE = 1000;
 
-/** Reports changes in a folder and the folders below it, many at a time as one. */
+/** The interval in ms at which the folder itself is looked at. */
+const LOOK = 1000;
+
+/**
+ * Reports changes in a folder and the folders below it, many at a time as one. What becomes of the folder itself is looked
+ * at: Windows reports nothing of one that is renamed, and only an error of one that is removed.
+ */
 export class FolderWatch {
   readonly #directory: string;
   readonly #onError: (error: Error) => void;
   #watcher: FSWatcher;
   /** The inode number of the watched folder: another folder may get its name. */
-  #number: number | undefined;
+  #number: bigint | undefined;
+  /** That of the folder that had the name at the last look. */
+  #seen: bigint | undefined;
   /** The time in ms of the first unreported change. */
   #first: number | undefined;
   readonly #timer: Timer;
+  readonly #look: Interval;
 
   /** @throws {Error} what the file system says. */
   constructor(directory: string, onChange: () => void, onError: (error: Error) => void) {
@@ -27,6 +36,7 @@ export class FolderWatch {
     }, { keepsAlive: false });
     this.#onError = onError;
     this.#watcher = this.#open();
+    this.#look = new Interval(LOOK, () => this.#hasMoved(), { keepsAlive: false });
   }
 
   /** Watches the folder that has the name now, if it is another one than before. */
@@ -39,11 +49,22 @@ export class FolderWatch {
   close(): void {
     this.#watcher.close();
     this.#timer.stop();
+    this.#look.stop();
   }
 
   #open(): FSWatcher {
-    this.#number = numberOf(this.#directory);
-    return watch(this.#directory, { recursive: true }, () => this.#tellSoon()).on("error", this.#onError);
+    this.#number = this.#seen = numberOf(this.#directory);
+    return watch(this.#directory, { recursive: true }, () => this.#tellSoon()).on("error", (error) => {
+      if (!this.#hasMoved()) this.#onError(error);
+    });
+  }
+
+  /** Whether another folder than the watched one has the name, or none; that is reported as a change. */
+  #hasMoved(): boolean {
+    const number = numberOf(this.#directory);
+    if (number !== this.#seen) this.#tellSoon();
+    this.#seen = number;
+    return number !== this.#number;
   }
 
   #tellSoon(): void {
@@ -53,8 +74,12 @@ export class FolderWatch {
   }
 }
 
-function numberOf(directory: string): number | undefined {
-  return statSync(directory, { throwIfNoEntry: false })?.ino;
+function numberOf(directory: string): bigint | undefined {
+  try {
+    return statSync(directory, { bigint: true }).ino;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The time in ms without a change after which a folder is scanned, if no file is missing. */
