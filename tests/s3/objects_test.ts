@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { S3Bucket, type S3Error } from "../../lib/s3/mod.ts";
-import { bytesOf, digestOf, withStore } from "./scene.ts";
+import { bytesOf, digestOf, streamOf, withStore } from "./scene.ts";
 
 const KEYS = [
   "plain.txt",
@@ -134,6 +134,19 @@ test("a condition that an own attempt has met is no failure", () =>
     assert.equal((await bucket.copy("a", "b", { overwrite: false })).size, 4);
     assert.equal(copies, 2);
     await assert.rejects(bucket.copy("a", "b", { overwrite: false }), { code: "PreconditionFailed" });
+  }));
+
+test("a condition that a store left undecided is asked again, but not of an upload, which is over then", () =>
+  withStore(async (store) => {
+    const undecided = { status: 409, code: "ConditionalRequestConflict" };
+    store.fails(({ index }) => index === 0 ? undecided : undefined);
+    const bucket = store.bucket();
+    assert.equal((await bucket.put("a", "mine", { overwrite: false })).size, 4);
+    store.fails(({ operation }) => operation === "CompleteUpload" ? undecided : undefined);
+    const piped = streamOf(bytesOf(9_000_000)).pipeTo(bucket.writable("b", { overwrite: false }));
+    await assert.rejects(piped, { code: undecided.code });
+    assert.equal(store.asked.filter((asked) => asked === "CompleteUpload b").length, 1);
+    assert.equal(store.uploads.size, 0);
   }));
 
 test("a store that does not answer fails with TIMEOUT, and a signal ends the wait", () =>

@@ -112,7 +112,10 @@ export class Store {
           isCorrected = true;
           continue;
         }
-        const isWorthIt = isPassing(error) || (typeof this.#credentials === "function" && isExpiry(error));
+        // A condition that was undecided as another request changed the object. An upload in parts is over then.
+        const isUndecided = request.method === "PUT" && (error as S3Error).code === "ConditionalRequestConflict";
+        const isExpired = typeof this.#credentials === "function" && isExpiry(error);
+        const isWorthIt = isPassing(error) || isUndecided || isExpired;
         if (attempt >= (request.retries ?? this.retries) || !isWorthIt) throw error;
         await this.pause(pauseBefore(attempt, error), request.signal);
         request.onRetry?.();
