@@ -67,7 +67,7 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     log,
     onComplete,
     activity: new Activity(),
-    sessions: limits ? new Sessions(storage.sessions(), limits) : undefined,
+    sessions: limits ? new Sessions(storage.sessions(limits.maxAge), limits) : undefined,
   };
 }
 

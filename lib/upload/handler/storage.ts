@@ -37,7 +37,7 @@ export interface Storage {
   claim(source: UploadRequest["source"], found?: Place): Claim;
   /** Returns the error that explains a failure to the sender; other failures than those of the storage unchanged. */
   explained(error: unknown, name: string): unknown;
-  sessions(): SessionStorage;
+  sessions(maxAge: number): SessionStorage;
 }
 
 /**
@@ -168,6 +168,9 @@ export class DiskStorage implements Storage {
   }
 }
 
+/** Codes by which stores say that a bucket, or they themselves, take no more. */
+const FULL = /quota|storagefull|insufficientstorage/i;
+
 /** Files as objects of a bucket: their names are keys. */
 export class BucketStorage implements Storage {
   readonly #bucket: S3Bucket;
@@ -208,6 +211,9 @@ export class BucketStorage implements Storage {
       return new UploadError("BAD_NAME", `${JSON.stringify(name)} can be no name here`, { cause: error });
     }
     if (kind !== "S3Error") return error;
+    if (status === 507 || FULL.test(String(code))) {
+      return new UploadError("NO_SPACE", "The storage is full, or its quota reached", { cause: error });
+    }
     // The last two answer `If-Match` for an object that is gone, and for one that is being replaced.
     if (status === 412 || code === "NoSuchKey" || code === "ConditionalRequestConflict") return nameTaken(name, error);
     const isAnswered = typeof status === "number" && status >= 300 && status < 500 && status !== 429;
@@ -215,7 +221,7 @@ export class BucketStorage implements Storage {
     return again("The storage cannot be reached", error);
   }
 
-  sessions(): SessionStorage {
-    return new BucketSessions(this.#bucket);
+  sessions(maxAge: number): SessionStorage {
+    return new BucketSessions(this.#bucket, maxAge);
   }
 }

@@ -77,8 +77,13 @@ export interface State {
   readonly spent: readonly string[];
 }
 
+/** The key of an object that only tells that the session was in use. */
+export function touchKey(id: string, time: number): string {
+  return `${folderOf(id)}touch-${time}`;
+}
+
 /** The index of the time among the numbers in a name. */
-const TIMES: Readonly<Record<string, number>> = { record: 1, parts: 3, piece: 2 };
+const TIMES: Readonly<Record<string, number>> = { record: 1, parts: 3, piece: 2, touch: 0 };
 
 /**
  * Computes the state of a session from the names of its objects. A name says which bytes its object has, and no object
@@ -104,7 +109,7 @@ export function stateOf(objects: readonly S3Object[]): State {
       if (end > (parts?.end ?? 0)) parts = { key, count, size, end };
     } else if (kind === "piece") {
       pieces.push({ key, etag, start: numbers[0], end: numbers[1] });
-    } else {
+    } else if (kind !== "touch") {
       if (key === dataKey(sessionOf(key))) data = object;
       continue;
     }

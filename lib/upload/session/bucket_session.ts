@@ -1,4 +1,5 @@
 import { LockLostError } from "../../files/internal.ts";
+import { Interval } from "../../timers/mod.ts";
 import {
   abortUpload,
   completeUpload,
@@ -30,6 +31,7 @@ import {
   type SmallObjects,
   type State,
   stateOf,
+  touchKey,
 } from "./bucket_objects.ts";
 import { type OpenSession, type SessionRecord, storableType, type StoreOptions } from "./session_storage.ts";
 
@@ -65,8 +67,18 @@ export class BucketSession implements OpenSession {
   #isDoubted = false;
   /** Whether the store may have a note of the multipart upload: the answer to that request may have been lost. */
   #isNoted: boolean;
+  readonly #touchEvery: number;
+  readonly #touching: Interval;
 
-  constructor(bucket: S3Bucket, small: SmallObjects, id: string, record: SessionRecord, state: State) {
+  /** @param touchEvery The ms after which a session that is held is touched, and after which one is that gets bytes. */
+  constructor(
+    bucket: S3Bucket,
+    small: SmallObjects,
+    touchEvery: number,
+    id: string,
+    record: SessionRecord,
+    state: State,
+  ) {
     this.id = id;
     this.#bucket = bucket;
     this.#context = contextOf(bucket);
@@ -80,6 +92,8 @@ export class BucketSession implements OpenSession {
     this.#data = state.data;
     this.#spent = [...state.spent];
     this.#kept = this.#end = offsetOf(state);
+    this.#touchEvery = touchEvery;
+    this.#touching = new Interval(touchEvery, () => void this.#touch(), { keepsAlive: false });
   }
 
   get offset(): number {
@@ -99,6 +113,7 @@ export class BucketSession implements OpenSession {
   /** The bytes outlive the process only once {@linkcode settle} has resolved. */
   async append(pieces: readonly Uint8Array[]): Promise<void> {
     if (this.#data !== undefined) throw new Error(`The upload ${this.id} is whole: nothing can be appended`);
+    if (Date.now() - this.touched > this.#touchEvery) await this.#touch();
     await this.#orDrop(async () => {
       for (const piece of pieces) {
         const upload = this.#upload ?? await this.#openFor(piece.length);
@@ -161,6 +176,7 @@ export class BucketSession implements OpenSession {
   }
 
   async remove(): Promise<void> {
+    this.#touching.stop();
     const hasUpload = this.#parts !== undefined || this.#upload !== undefined;
     await this.#drop(new Error("the upload is removed"));
     await this.#remove(() => true);
@@ -176,6 +192,7 @@ export class BucketSession implements OpenSession {
   }
 
   async release(): Promise<void> {
+    this.#touching.stop();
     await this.settle().catch(() => {}); // the append has reported the failure
     await this.#drop(undefined);
   }
@@ -213,6 +230,12 @@ export class BucketSession implements OpenSession {
   /** Returns the time for a name; later names get later times. */
   #now(): number {
     return this.touched = Math.max(Date.now(), this.touched + 1);
+  }
+
+  /** Keeps the session from expiring: its holder may be long at work before there is another object of it. */
+  async #touch(): Promise<void> {
+    const key = touchKey(this.id, this.#now());
+    await this.#small.put(key, "").then(() => this.#spent.push(key), () => {}); // the next one may be stored
   }
 
   /** Returns the multipart upload if the bytes here and `length` more make a part. */

@@ -1,7 +1,7 @@
 import { abortUpload, contextOf, deleteObjects, listUploads } from "../../s3/internal.ts";
 import type { S3Bucket, S3Object } from "../../s3/mod.ts";
 import { BucketSession } from "./bucket_session.ts";
-import { folderOf, isStoredRecord, listed, sessionOf, SmallObjects, stateOf } from "./bucket_objects.ts";
+import { folderOf, isStoredRecord, listed, sessionOf, SmallObjects, type State, stateOf } from "./bucket_objects.ts";
 import { type OpenSession, parseRecord, type SessionRecord, SESSIONS, type SessionStorage } from "./session_storage.ts";
 
 /** The maximum number of reads of a session whose record another server keeps replacing. */
@@ -15,15 +15,20 @@ const TRIES = 5;
 export class BucketSessions implements SessionStorage {
   readonly #bucket: S3Bucket;
   readonly #small: SmallObjects;
+  readonly #touchEvery: number;
 
-  constructor(bucket: S3Bucket) {
+  constructor(bucket: S3Bucket, maxAge: number) {
     this.#bucket = bucket;
+    this.#touchEvery = maxAge / 4;
     this.#small = new SmallObjects(bucket);
   }
 
   async create(id: string, record: SessionRecord): Promise<OpenSession> {
-    const session = new BucketSession(this.#bucket, this.#small, id, record, stateOf([]));
-    await session.save(record);
+    const session = this.#open(id, record, stateOf([]));
+    await session.save(record).catch(async (error) => {
+      await session.release();
+      throw error;
+    });
     return session;
   }
 
@@ -36,9 +41,13 @@ export class BucketSessions implements SessionStorage {
         throw error;
       });
       const record = parseRecord(text);
-      if (record !== undefined) return new BucketSession(this.#bucket, this.#small, id, record, state);
+      if (record !== undefined) return this.#open(id, record, state);
     }
     return undefined;
+  }
+
+  #open(id: string, record: SessionRecord, state: State): BucketSession {
+    return new BucketSession(this.#bucket, this.#small, this.#touchEvery, id, record, state);
   }
 
   async countOpen(): Promise<number> {

@@ -32,7 +32,7 @@ test("in a bucket: a session has what was appended, in whatever order it is sett
 
 async function runProgram(store: FakeStore, options: Partial<S3BucketOptions>, seed: number): Promise<void> {
   const random = randomNumbers(seed);
-  const sessions = new BucketSessions(store.bucket({ retries: 0, ...options }));
+  const sessions = new BucketSessions(store.bucket({ retries: 0, ...options }), 3_600_000);
   const id = `${seed}`.padStart(32, "0");
   let hold = await sessions.create(id, RECORD);
   let data = Buffer.alloc(0);

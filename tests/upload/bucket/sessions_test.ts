@@ -154,6 +154,21 @@ test("in a bucket: a store that says 200 to what failed is one to try again", ()
     assert.equal(answer.headers.get("retry-after"), "1");
   }));
 
+test("in a bucket: a store that is full is answered as a full disk is", () =>
+  withStore(async (store) => {
+    const ask = server(store);
+    for (const fault of [{ status: 403, code: "QuotaExceeded" }, { status: 507, code: "InsufficientStorage" }]) {
+      store.fails(({ operation }) => operation === "PutObject" ? fault : undefined);
+      for (const [method, headers] of [["PUT", {}], ["POST", FORM], ["POST", DATA]] as const) {
+        const body = headers === FORM ? formOf({ note: "hello" }) : "hello";
+        const answer = await ask(method, "/note", { "Upload-Length": "9", ...headers }, body);
+        assert.equal(answer.status, 507, fault.code);
+        assert.equal((await answer.json()).code, "NO_SPACE");
+      }
+    }
+    assert.deepEqual([...store.objects.keys()], []);
+  }));
+
 test("in a bucket: a store that is in another region is none to try again", () =>
   withStore(async (store) => {
     const ask = server(store);

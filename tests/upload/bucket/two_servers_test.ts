@@ -183,13 +183,15 @@ test("expired uploads are removed from the bucket, by the time that their server
     await handler.fetch(new Request("http://localhost/", { method: "POST", headers }));
     assert.ok(store.objects.size > 0);
     for (const [key, object] of store.objects) store.objects.set(key, { ...object, modified: new Date(0) });
-    const sessions = new BucketSessions(bucket);
+    const sessions = new BucketSessions(bucket, HOUR);
     assert.equal(await sessions.removeExpired(3_600_000), 0);
     while (store.objects.size > 0) {
       createUploadHandler({ storage: bucket, resumable: { maxAge: 1000 } }); // looks for them when it is made
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }));
+
+const HOUR = 3_600_000;
 
 /** Requests of tus to a handler over a bucket. */
 function askerOf(storage: S3Bucket) {
@@ -216,12 +218,38 @@ test("a session that is continued while another server lists the expired ones st
       onListed();
       return { until };
     });
-    const removing = new BucketSessions(store.bucket()).removeExpired(age);
+    const removing = new BucketSessions(store.bucket(), HOUR).removeExpired(age);
     await listed;
     assert.equal((await ask("PATCH", upload, { "upload-offset": "5" }, " ")).status, 204);
     goOn();
     assert.equal(await removing, 0);
     assert.equal((await ask("PATCH", upload, { "upload-offset": "6" }, "you!")).status, 204);
+  }));
+
+test("a session stays while a request is at work with it, whatever time that takes", () =>
+  withStore(async (store) => {
+    const ask = askerOf(store.bucket());
+    for (const act of ["gets bytes", "waits"]) {
+      const created = await ask("POST", "/", { "upload-length": "10" });
+      const id = created.headers.get("location")!.slice(1);
+      for (const [key, object] of [...store.objects]) {
+        const [, begin, time] = /^(.*-)(\d{13})$/.exec(key)!;
+        store.objects.delete(key);
+        store.objects.set(`${begin}${Number(time) - HOUR + 60_000}`, object);
+      }
+      const isWaiting = act === "waits";
+      const session = (await new BucketSessions(store.bucket(), isWaiting ? 40 : HOUR).session(id))!;
+      if (!isWaiting) await session.append([new Uint8Array(5)]);
+      const isTouched = (): boolean => [...store.objects.keys()].some((key) => key.includes("/touch-"));
+      while (!isTouched()) await new Promise((resolve) => setTimeout(resolve, 5));
+      assert.equal(await new BucketSessions(store.bucket(), HOUR).removeExpired(HOUR / 2), 0);
+      if (isWaiting) await session.append([new Uint8Array(5)]);
+      await session.settle();
+      await session.release();
+      assert.equal((await ask("PATCH", `/${id}`, { "upload-offset": "5" }, "hello")).status, 204);
+      assert.ok(isWaiting || !isTouched());
+      store.objects.clear();
+    }
   }));
 
 test("removeAbandoned() leaves uploads that can be continued, and one whose parts the store drops is begun anew", () =>
