@@ -1,9 +1,9 @@
 import { readdir, stat } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { FileSeries, packedFormats } from "../series/file_series.ts";
 import type { FileSequence, FollowedFile } from "./follow_source.ts";
 import type { FollowPosition } from "./line_place.ts";
-import { GrowingFile, openAny, openAt, unlessMissing } from "./growing_file.ts";
+import { type FilePath, GrowingFile, openAny, openAt, unlessMissing } from "./growing_file.ts";
 
 /** The files of a series, in the order of their numbers, be they compressed or not. */
 export class FollowedSeries implements FileSequence {
@@ -37,7 +37,7 @@ export class FollowedSeries implements FileSequence {
     const number = (await this.#numbers()).at(-1) ?? 0;
     if (number === 0) return undefined;
     const path = this.#series.pathOf(number);
-    const file = await unlessMissing(GrowingFile.open(path, "end", false));
+    const file = await isFile(path) ? await unlessMissing(GrowingFile.open(path, "end", false)) : undefined;
     return await this.#note(number, path, file); // of one that is compressed nothing is to be read
   }
 
@@ -49,7 +49,7 @@ export class FollowedSeries implements FileSequence {
     if (id === "") return await this.next();
     const path = this.#series.pathOf(number);
     for (const each of pathsOf(path)) {
-      const file = await openAt(each, position, false);
+      const file = await isFile(each.path) ? await openAt(each, position, false) : undefined;
       if (file !== undefined) return await this.#note(number, path, file);
     }
     if (await this.#isNewer(number)) {
@@ -68,14 +68,22 @@ export class FollowedSeries implements FileSequence {
   }
 
   async #numbers(): Promise<number[]> {
-    return this.#series.numbersIn(await unlessMissing(readdir(this.#series.directory)) ?? []);
+    const { directory } = this.#series;
+    const names: string[] = [];
+    for (const entry of await unlessMissing(readdir(directory, { withFileTypes: true })) ?? []) {
+      // The writer leaves out a number whose name a folder or a pipe has.
+      const isOwn = entry.isFile() ||
+        this.#series.numbersIn([entry.name]).length > 0 && await isFile(join(directory, entry.name));
+      if (isOwn) names.push(entry.name);
+    }
+    return this.#series.numbersIn(names);
   }
 
   /** Opens the file of a number; undefined if it was removed meanwhile. */
   async #open(number: number): Promise<FollowedFile | undefined> {
     const path = this.#series.pathOf(number);
     let file: FollowedFile | undefined = undefined;
-    for (const each of pathsOf(path)) file ??= await openAny(each, 0, false);
+    for (const each of pathsOf(path)) if (await isFile(each.path)) file ??= await openAny(each, 0, false);
     return file && await this.#note(number, path, file);
   }
 
@@ -93,7 +101,12 @@ export class FollowedSeries implements FileSequence {
   }
 }
 
+async function isFile(path: string): Promise<boolean> {
+  return (await unlessMissing(stat(path)))?.isFile() ?? false;
+}
+
 /** The paths of a file of a series: as it is written, and compressed. */
-function pathsOf(path: string): string[] {
-  return [path, ...packedFormats.map(({ extension }) => `${path}.${extension}`)];
+function pathsOf(path: string): FilePath[] {
+  const packed = packedFormats.map(({ format, extension }) => ({ path: `${path}.${extension}`, format }));
+  return [{ path, format: undefined }, ...packed];
 }

@@ -4,7 +4,6 @@ import { DecompressionStream, type Format } from "../../codecs/mod.ts";
 import { codeOf } from "../failure.ts";
 import { readableOf } from "../open_file_readable.ts";
 import { OpenFile } from "../open_file.ts";
-import { packedFormats } from "../series/file_series.ts";
 import type { FollowedFile } from "./follow_source.ts";
 import type { FollowPosition } from "./line_place.ts";
 import { LinePlace, PROOF_SIZE, proofOf } from "./line_place.ts";
@@ -190,17 +189,26 @@ export class PackedFile implements FollowedFile {
   }
 }
 
-/** Opens a file, compressed or not, to be read from `start` on, or undefined. */
-export function openAny(path: string, start: number, beginsAnew: boolean): Promise<FollowedFile | undefined> {
-  const packed = packedFormats.find(({ extension }) => path.endsWith(`.${extension}`));
+/** The path of a file, and its format if it is compressed: a name may end as those do, and be a plain file's. */
+export interface FilePath {
+  readonly path: string;
+  readonly format: Format | undefined;
+}
+
+/** Opens a file, to be read from `start` on; undefined if there is none. */
+export function openAny(
+  { path, format }: FilePath,
+  start: number,
+  beginsAnew: boolean,
+): Promise<FollowedFile | undefined> {
   return unlessMissing<FollowedFile>(
-    packed === undefined ? GrowingFile.open(path, start, beginsAnew) : PackedFile.open(path, packed.format, start),
+    format === undefined ? GrowingFile.open(path, start, beginsAnew) : PackedFile.open(path, format, start),
   );
 }
 
 /** Opens a file at a position; undefined if it is not the position's. */
 export async function openAt(
-  path: string,
+  path: FilePath,
   { file: id, offset, proof }: FollowPosition,
   beginsAnew: boolean,
 ): Promise<FollowedFile | undefined> {

@@ -1,9 +1,9 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import { packedFormats } from "../series/file_series.ts";
+import { packedFormatOf } from "../series/file_series.ts";
 import type { FollowPosition } from "./line_place.ts";
 import type { FileSequence, FollowedFile } from "./follow_source.ts";
-import { GrowingFile, idOf, openAny, openAt, unlessMissing } from "./growing_file.ts";
+import { type FilePath, GrowingFile, idOf, openAny, openAt, unlessMissing } from "./growing_file.ts";
 
 /** A file by its name and, after a restart, those that had it before. */
 export class NamedFile implements FileSequence {
@@ -41,7 +41,7 @@ export class NamedFile implements FileSequence {
     let files: FollowedFile[] = [];
     // Its own identity is surer than bytes, which may be those of a log of equal lines.
     for (const each of [...named].sort((one, other) => rank(one, position) - rank(other, position))) {
-      const file = await openAt(each.path, position, true);
+      const file = await openAt(each, position, true);
       if (file === undefined) continue;
       files = [file, ...await openAll(named.slice(named.indexOf(each) + 1))];
       break;
@@ -56,7 +56,7 @@ export class NamedFile implements FileSequence {
       return await this.#resume(position, warn);
     }
     if (files.length > 0 || isNew) return files;
-    const file = await openAny(this.path, 0, true);
+    const file = await unlessMissing(GrowingFile.open(this.path, 0, true));
     if (file?.id !== position.file) {
       const lost = "lines behind the position may be lost, as its file is gone";
       warn(new Error(`Cannot go on reading ${this.path}: ${lost}; it is read from its beginning`));
@@ -70,18 +70,22 @@ export class NamedFile implements FileSequence {
     const name = basename(this.path);
     const extension = extname(name);
     const stem = name.slice(0, name.length - extension.length);
+    const isRotated = (plain: string): boolean =>
+      plain.startsWith(stem) && plain.endsWith(extension) &&
+        ROTATED.test(plain.slice(stem.length, plain.length - extension.length)) ||
+      plain.startsWith(name) && ROTATED.test(plain.slice(name.length));
     const found: NamedAs[] = [];
     const names = await unlessMissing(readdir(folder)) ?? [];
     for (const each of names) {
-      const packed = packedFormats.find(({ extension }) => each.endsWith(`.${extension}`))?.extension.length ?? -1;
-      const plain = each.slice(0, each.length - packed - 1);
-      const isDated = plain.startsWith(stem) && plain.endsWith(extension) &&
-        ROTATED.test(plain.slice(stem.length, plain.length - extension.length));
-      if (each !== name && !isDated && !(plain.startsWith(name) && ROTATED.test(plain.slice(name.length)))) continue;
-      if (packed > 0 && names.includes(plain)) continue; // it is being compressed
+      const isCurrent = each === name;
+      const packed = isCurrent || isRotated(each) ? undefined : packedFormatOf(each);
+      const plain = packed === undefined ? each : each.slice(0, -packed.extension.length - 1);
+      if (!isCurrent && !isRotated(plain)) continue;
+      if (packed !== undefined && names.includes(plain)) continue; // it is being compressed
       const path = join(folder, each);
       const status = await unlessMissing(stat(path, { bigint: true }));
-      if (status?.isFile()) found.push({ path, id: idOf(status), isCurrent: each === name, written: status.mtimeNs });
+      if (!status?.isFile()) continue;
+      found.push({ path, format: packed?.format, id: idOf(status), isCurrent, written: status.mtimeNs });
     }
     return found.sort((one, other) =>
       Number(one.isCurrent) - Number(other.isCurrent) || Number(one.written - other.written)
@@ -91,7 +95,7 @@ export class NamedFile implements FileSequence {
 
 /** Opens files to be read from their beginnings. */
 async function openAll(named: readonly NamedAs[]): Promise<FollowedFile[]> {
-  const files = await Promise.all(named.map(({ path }) => openAny(path, 0, true)));
+  const files = await Promise.all(named.map((each) => openAny(each, 0, true)));
   return files.filter((file) => file !== undefined);
 }
 
@@ -99,8 +103,7 @@ async function openAll(named: readonly NamedAs[]): Promise<FollowedFile[]> {
 const CLOCK_STEP = 20;
 const ROTATED = /^[.-]\d[\d.T_-]*$/;
 
-interface NamedAs {
-  readonly path: string;
+interface NamedAs extends FilePath {
   readonly id: string;
   readonly isCurrent: boolean;
   readonly written: bigint;

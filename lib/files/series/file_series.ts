@@ -33,6 +33,11 @@ export const packedFormats: readonly { format: SeriesFormat; extension: string; 
   { format: "brotli", extension: "br", level: 5 },
 ];
 
+/** Returns the format that the extension of a compressed file tells, behind the name that the file had before. */
+export function packedFormatOf(name: string): typeof packedFormats[number] | undefined {
+  return packedFormats.find(({ extension }) => name.endsWith(`.${extension}`));
+}
+
 /** The names of a series of files in one directory: the number of a file makes its name. */
 export class FileSeries {
   readonly directory: string;
@@ -71,9 +76,8 @@ export class FileSeries {
   /** The numbers of the names that are of the series, compressed or not, whatever made the files; in order. */
   numbersIn(names: readonly string[]): number[] {
     const numbers = names.flatMap((name) => {
-      const packed = packedFormats.find(({ extension }) => name.endsWith(`.${extension}`));
-      const plain = packed === undefined ? name : name.slice(0, -packed.extension.length - 1);
-      return this.#numberOf?.(name) ?? this.#numberOf?.(plain) ?? [];
+      const { extension } = packedFormatOf(name) ?? { extension: "" };
+      return this.#numberOf?.(name) ?? this.#numberOf?.(name.slice(0, -extension.length - 1)) ?? [];
     });
     return numbers.sort((one, other) => one - other);
   }

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { appendFile, mkdir, readdir, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { appendFile, mkdir, readdir, rename, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { followFile, RotatingFileWritable, type RotationOptions } from "../../../lib/files/mod.ts";
 import { LineStream } from "../../../lib/text/mod.ts";
 import { inFolder } from "../../support/folders.ts";
 import { tries } from "../../support/long_run.ts";
+import { needs } from "../../support/needs.ts";
 import { randomNumbers } from "../../support/random_numbers.ts";
 import { pause, until, within } from "../../support/waits.ts";
 import { openFilesIn } from "../written.ts";
@@ -138,6 +140,61 @@ test("followFile() leaves names alone that are none of the series, and waits for
     await followed.cancel();
     assert.deepEqual(openFilesIn(folder), []);
   }));
+
+const alike = [["app.gz", "gzip"], ["app.log.zst", undefined], [".br", undefined]] as const;
+for (const [name, compress] of alike) {
+  test(`followFile() reads a series named ${name} as it was written, ${compress ?? "not"} compressed`, () =>
+    inFolder(async (folder) => {
+      const [first, second] = [[...numbered(0, 5)], [...numbered(5, 8)]];
+      await write(folder, { name, compress, maxFileSize: 20 }, first);
+      const options = { series: true, start: "beginning", interval: 3 } as const;
+      const stream = await followFile(join(folder, name), options);
+      const followed = new Following(stream);
+      assert.equal(await followed.reach(first.join("").length), first.join(""));
+      const start = JSON.parse(JSON.stringify(stream.position));
+      await followed.cancel();
+      await write(folder, { name, compress, maxFileSize: 20 }, second);
+      const later = new Following(await followFile(join(folder, name), { ...options, start }));
+      assert.equal(await later.reach(second.join("").length), second.join(""));
+      await later.cancel();
+    }));
+}
+
+for (let seed = 1; seed <= tries(12); seed++) {
+  test(`followFile() passes over what has names of a series and is none of its files, seed ${seed}`, () =>
+    inFolder(async (folder) => {
+      const random = randomNumbers(seed);
+      const [warnings, expected]: [Error[], string[]] = [[], []];
+      const onWarning = (warning: Error): void => void warnings.push(warning);
+      const makers = [
+        (path: string) => mkdir(path),
+        ...needs("mkfifo") ? [] : [(path: string) => execFileSync("mkfifo", [path])],
+        ...needs("links") ? [] : [folder, join(folder, "no")].map((target) => (path: string) => symlink(target, path)),
+      ];
+      for (let number = 1; number <= 8; number++) {
+        const path = join(folder, `app-0000${number}.log`);
+        const isWritten = number === 1 || random(2) === 0;
+        if (isWritten) expected.push(`line ${number}\n`);
+        if (isWritten) await writeFile(path, expected.at(-1)!);
+        const other = isWritten ? `${path}.gz` : path;
+        if (isWritten && random(2) === 0) continue;
+        await makers[random(makers.length)](other);
+      }
+      const options = { series: true, interval: 3, onWarning };
+      const all = new Following(await followFile(join(folder, name), { ...options, start: "beginning" }));
+      const end = new Following(await followFile(join(folder, name), options));
+      const late = end.reach(5); // which is waited for
+      assert.equal(await all.reach(7 * expected.length), expected.join(""));
+      const last = join(folder, `app-0000${expected.at(-1)![5]}.log`);
+      await appendFile(last, "here\n");
+      assert.equal(await late, "here\n");
+      await write(folder, { maxFileSize: 7 }, ["next 1\n", "next 2\n"]);
+      assert.equal(await end.reach(19), "here\nnext 1\nnext 2\n");
+      assert.deepEqual(warnings, []);
+      await Promise.all([all.cancel(), end.cancel()]);
+      assert.deepEqual(openFilesIn(folder), []);
+    }));
+}
 
 test("followFile() begins a series anew that was removed and begun anew, and reads nothing twice of one that was not", () =>
   inFolder(async (folder) => {
