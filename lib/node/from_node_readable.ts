@@ -1,15 +1,13 @@
 import type { Readable } from "node:stream";
 import { ReadableStream, type ReadableStreamDefaultController, type UnderlyingDefaultSource } from "../streams/mod.ts";
-import { follow, type Follower, prematureClose, requireMethods, toError } from "./shared_events.ts";
+import { type Bridge, listen, prematureClose, requireMethods, toError } from "./bridge.ts";
 
 /** The source of a readable's chunks, on demand. Listens only while it is read: a listener keeps data from `pipe()`. */
-class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
-  /** The stream of this source. */
-  stream: ReadableStream | undefined = undefined;
-  isHeld = false;
-  weak: WeakRef<Follower> | undefined = undefined;
+class ReadableSource<R> implements UnderlyingDefaultSource<R>, Bridge {
+  readonly stream: ReadableStream<R>;
   readonly #readable: Readable;
   #controller: ReadableStreamDefaultController<R> = undefined as never; // set by start()
+  #stopListening: (() => void) | undefined = undefined;
   #listensForData = false;
   /** Whether a pull waits for data of the readable. */
   #isWanted = false;
@@ -18,10 +16,16 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
 
   constructor(readable: Readable) {
     this.#readable = readable;
+    this.stream = new ReadableStream<R>(this, { highWaterMark: 0 });
   }
 
   start(controller: ReadableStreamDefaultController<R>): void {
     this.#controller = controller;
+    this.#listen();
+  }
+
+  #listen(): void {
+    const controller = this.#controller;
     const readable = this.#readable;
     if (readable.readableEnded) {
       this.#isOver = true;
@@ -30,20 +34,24 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
       this.#isOver = true;
       controller.error(readable.errored ?? leftError());
     } else {
-      follow(readable, "end", this);
+      this.#stopListening = listen(readable, "end", this);
     }
   }
 
-  get isIdle(): boolean {
-    return !this.#isWanted && this.stream?.locked === false;
+  /** Stops listening until the next read, if the stream is unlocked: another one follows. */
+  leave(): void {
+    if (this.stream.locked) return;
+    this.#stopListening?.();
+    this.#stopListening = undefined;
   }
 
   pull(): void {
+    if (this.#stopListening === undefined) this.#listen();
+    if (this.#isOver) return;
     this.#isWanted = true;
     this.#read();
     if (!this.#isWanted || this.#isOver) return;
     this.#listenForData();
-    if (!this.isHeld) follow(this.#readable, "end", this);
   }
 
   cancel(reason: unknown): void {
@@ -76,7 +84,7 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
   }
 
   readonly #onReadable = (): void => {
-    this.#isWanted &&= this.stream!.locked; // else the read that wanted it was given up, and others may take it
+    this.#isWanted &&= this.stream.locked; // else the read that wanted it was given up, and others may take it
     if (this.#isWanted && !this.#isOver) this.#read();
     else this.#stopListeningForData();
   };
@@ -98,6 +106,9 @@ class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
     if (!this.#isOver) this.onError(this.#readable.errored ?? leftError());
   }
 }
+
+/** The property of a readable that holds its latest bridge: a WeakMap would make a page a tenth larger. */
+const BRIDGE: unique symbol = Symbol("millrace, readable");
 
 function leftError(): Error {
   return prematureClose("Cannot read: the readable was destroyed before its end", undefined);
@@ -129,8 +140,8 @@ function leftError(): Error {
  */
 export function fromNodeReadable<R = Uint8Array<ArrayBuffer>>(readable: Readable): ReadableStream<R> {
   requireMethods(readable, "the readable", "a readable stream of node:stream", ["read", "destroy", "on", "off"]);
-  const source = new ReadableSource<R>(readable);
-  const stream = new ReadableStream<R>(source, { highWaterMark: 0 });
-  source.stream = stream;
-  return stream;
+  const bridged = readable as { [BRIDGE]?: ReadableSource<unknown> };
+  bridged[BRIDGE]?.leave();
+  bridged[BRIDGE] = new ReadableSource<unknown>(readable);
+  return bridged[BRIDGE].stream as ReadableStream<R>;
 }

@@ -4,8 +4,16 @@ import type { Writable } from "node:stream";
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "../batch/mod.ts";
 import { Deferred, number, schema, type SchemaOf } from "../streams/internal.ts";
 import type { WritableStreamDefaultController } from "../streams/mod.ts";
-import { areLarge, joinChunks, lengthOf } from "./joined_chunks.ts";
-import { follow, type Follower, leave, prematureClose, requireMethods, toError } from "./shared_events.ts";
+import {
+  areLarge,
+  type Bridge,
+  joinChunks,
+  lengthOf,
+  listen,
+  prematureClose,
+  requireMethods,
+  toError,
+} from "./bridge.ts";
 
 /** The members of an http2 stream that are used, on either side of a connection. */
 interface Http2End extends EventEmitter {
@@ -47,11 +55,9 @@ const DROPPED: readonly unknown[] = [
  * Writes batches to a writable, each after the callback of the last: chunks are acknowledged only when they are
  * written. Destroys the writable only on an abort or a failed write or end of its own: others may share and end it.
  */
-class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
-  /** The stream of this sink. */
-  stream: WritableStream | undefined = undefined;
-  isHeld = false;
-  weak: WeakRef<Follower> | undefined = undefined;
+class WritableSink implements BatchedUnderlyingSink<unknown>, Bridge {
+  readonly stream: BatchedWritableStream<unknown>;
+  readonly highWaterMark: number;
   readonly maxBatch: number;
   readonly #writable: Writable;
   readonly #http2: Http2End | undefined;
@@ -64,15 +70,28 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
   /** Whether aborts are observed while a write is pending. Signals for all streams would make a page a tenth larger. */
   #seesAborts = false;
   #isEnding = false;
+  #stopListening: () => void = () => {};
   /** Whether the writable has finished or failed, or this sink has given it up. */
   #isOver = false;
 
-  constructor(writable: Writable, maxBatch: number) {
-    this.maxBatch = maxBatch;
+  constructor(writable: Writable, highWaterMark: number) {
+    const isObjectMode = writable.writableObjectMode;
+    this.highWaterMark = highWaterMark;
+    this.maxBatch = Math.max(highWaterMark / 2 || 0, isObjectMode ? 1 : MIN_BATCH);
     this.#writable = writable;
     this.#http2 = http2EndOf(writable);
     this.#events = this.#http2 ?? writable;
     this.#isStandardOutput = isStandardOutput(writable);
+    this.stream = new BatchedWritableStream<unknown>(
+      this,
+      isObjectMode ? { highWaterMark } : { highWaterMark, size: lengthOf },
+    );
+  }
+
+  /** Whether the next caller can have the stream: it is unlocked, and the writable open. */
+  get isFree(): boolean {
+    const { destroyed, writableEnded } = this.#writable;
+    return !this.stream.locked && !this.#isOver && !destroyed && !writableEnded;
   }
 
   start(controller: WritableStreamDefaultController): void {
@@ -85,12 +104,8 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
       const state = writable.writableEnded ? "has ended" : "is destroyed";
       controller.error(prematureClose(`Cannot write: the writable ${state}`, writable.errored));
     } else {
-      follow(this.#events, "finish", this);
+      this.#stopListening = listen(this.#events, "finish", this);
     }
-  }
-
-  get isIdle(): boolean {
-    return this.#pending === undefined && this.stream?.locked === false;
   }
 
   /** Writes a batch; ends the writable with the last one, so that an HTTP response can be one packet with a length. */
@@ -113,7 +128,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     if (this.#isOver) return undefined;
     if (this.#isStandardOutput || this.#isWithoutBody()) {
       this.#isOver = true;
-      if (this.#isStandardOutput) this.#detach();
+      if (this.#isStandardOutput) this.#stopListening();
       else this.#writable.end(); // has finished already, as http2 sees it
       return undefined;
     }
@@ -132,7 +147,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     this.#isOver = true;
     this.#pending?.reject(reason);
     if (!this.#isStandardOutput) this.#writable.destroy(toError(reason, "The stream was aborted"));
-    else if (this.#pending === undefined) this.#detach(); // else it may still fail
+    else if (this.#pending === undefined) this.#stopListening(); // else it may still fail
   }
 
   #isWithoutBody(): boolean {
@@ -140,7 +155,6 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
   }
 
   #begin(): Deferred<void> {
-    if (!this.isHeld) follow(this.#events, "finish", this);
     if (!this.#seesAborts) {
       this.#seesAborts = true;
       setImmediate(this.#onEndOfTurn);
@@ -174,7 +188,7 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
 
   readonly #onWritten = (error?: Error | null): void => {
     if (this.#isOver && this.#isStandardOutput) {
-      if (!error) this.#detach(); // else an event of the error follows, and what listens to it stays until `close`
+      if (!error) this.#stopListening(); // else an event of the error follows, and what listens to it stays until `close`
     } else if (error) {
       const { code } = error as { code?: unknown };
       this.#fail(DROPPED.includes(code) ? this.#leftError(error) : error);
@@ -232,10 +246,6 @@ class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     this.#pending = undefined;
     pending?.resolve();
   }
-
-  #detach(): void {
-    leave(this.#events, "finish", this);
-  }
 }
 
 function endedByOthers(): Error {
@@ -280,6 +290,8 @@ export const fromNodeWritableOptions: SchemaOf<FromNodeWritableOptions> = /* @__
 const BYTES = 128 * 1024;
 const OBJECTS = 1024;
 const METHODS = ["write", "end", "cork", "uncork", "destroy", "on", "off"];
+/** The property of a writable that holds its latest bridge: a WeakMap would make a page a tenth larger. */
+const BRIDGE: unique symbol = Symbol("millrace, writable");
 /** The minimum limit of a batch, for a low high-water mark; relevant only if writers ignore backpressure. */
 const MIN_BATCH = BYTES / 8;
 
@@ -304,6 +316,8 @@ const MIN_BATCH = BYTES / 8;
  * A pipe that its `signal` stops waits for the batch in flight first, as every pipe does. If a client that reads nothing
  * is to be cut off at once, destroy the writable.
  *
+ * As long as a stream is open and unlocked, further calls for its writable return it again.
+ *
  * @param writable The destination. Nothing else should write to it meanwhile.
  * @throws {TypeError} if `writable` is no writable stream of Node.
  * @throws {RangeError} if `highWaterMark` is negative or NaN.
@@ -326,11 +340,9 @@ export function fromNodeWritable<W = any>(
   options: FromNodeWritableOptions = {},
 ): BatchedWritableStream<W> {
   requireMethods(writable, "the writable", "a writable stream of node:stream", METHODS);
-  const isObjectMode = writable.writableObjectMode;
-  const { highWaterMark = isObjectMode ? OBJECTS : BYTES } = fromNodeWritableOptions.check(options);
-  const sink = new WritableSink(writable, Math.max(highWaterMark / 2 || 0, isObjectMode ? 1 : MIN_BATCH));
-  const strategy = isObjectMode ? { highWaterMark } : { highWaterMark, size: lengthOf };
-  const stream = new BatchedWritableStream<W>(sink, strategy);
-  sink.stream = stream;
-  return stream;
+  const { highWaterMark = writable.writableObjectMode ? OBJECTS : BYTES } = fromNodeWritableOptions.check(options);
+  const bridged = writable as { [BRIDGE]?: WritableSink };
+  const isKnown = bridged[BRIDGE]?.isFree && bridged[BRIDGE].highWaterMark === highWaterMark;
+  if (!isKnown) bridged[BRIDGE] = new WritableSink(writable, highWaterMark);
+  return bridged[BRIDGE]!.stream as BatchedWritableStream<W>;
 }

@@ -258,15 +258,20 @@ describe("streams of fromNodeWritable() one after the other over one writable", 
     assert.equal(listeners(writable), own);
   });
 
-  it("that are idle error each when the writable fails", async () => {
+  it("are one while it is unlocked and open, and error each when the writable fails", async () => {
     const failure = new Error("full");
     const { writable } = collector();
-    const idle = Array.from({ length: 3 }, () => fromNodeWritable(writable));
-    const locked = fromNodeWritable(writable).getWriter();
-    void fromNodeWritable(writable);
+    const first = fromNodeWritable(writable);
+    assert.equal(fromNodeWritable(writable), first);
+    assert.notEqual(fromNodeWritable(writable, { highWaterMark: 5 }), first);
+    const streams = Array.from({ length: 3 }, () => {
+      const stream = fromNodeWritable(writable);
+      return { stream, closed: stream.getWriter().closed };
+    });
+    assert.equal(new Set(streams.map(({ stream }) => stream)).size, 3);
     writable.destroy(failure);
-    await assert.rejects(within(locked.closed, "the error"), failure);
-    for (const stream of idle) await assert.rejects(within(stream.getWriter().closed, "the error"), failure);
+    for (const { closed } of streams) await assert.rejects(within(closed, "the error"), failure);
+    await assert.rejects(fromNodeWritable(writable).getWriter().closed, { code: "ERR_STREAM_PREMATURE_CLOSE" });
   });
 });
 

@@ -1,5 +1,48 @@
 import { Buffer } from "node:buffer";
+import type { EventEmitter } from "node:events";
 import { bytesOf, kindOf } from "../streams/internal.ts";
+
+/** @throws {TypeError} if a value is no stream of Node, of whatever class: if it lacks one of the methods. */
+export function requireMethods(value: unknown, name: string, kind: string, methods: readonly string[]): void {
+  const object = (value ?? {}) as Record<string, unknown>;
+  const missing = methods.find((method) => typeof object[method] !== "function");
+  if (missing === undefined) return;
+  throw new TypeError(`${name} must be ${kind}: it has no ${missing}()`);
+}
+
+/** Returns the error of a stream whose other end is gone, with the code that `node:stream` gives it. */
+export function prematureClose(message: string, cause: unknown): Error {
+  const error = cause ? new Error(message, { cause }) : new Error(message);
+  return Object.assign(error, { code: "ERR_STREAM_PREMATURE_CLOSE" });
+}
+
+/** Converts a reason to an error to destroy a stream with: without one, http2 reports success to the other end. */
+export function toError(reason: unknown, message: string): Error {
+  return reason instanceof Error ? reason : new Error(message, { cause: reason });
+}
+
+/** A web stream over a stream of Node, which owns its listeners until that has closed. */
+export interface Bridge {
+  onError(error: unknown): void;
+  /** Called when the stream of Node has finished, or ended. */
+  onEnd(): void;
+  onClose(): void;
+}
+
+/** Calls a bridge on events of a stream of Node until it has closed; returns a function that stops before. */
+export function listen(emitter: EventEmitter, end: "end" | "finish", bridge: Bridge): () => void {
+  const onError = (error: unknown): void => bridge.onError(error);
+  const onEnd = (): void => bridge.onEnd();
+  const stop = (): void => {
+    emitter.off("error", onError).off(end, onEnd).off("close", onClose);
+  };
+  const onClose = (): void => {
+    stop();
+    bridge.onClose();
+  };
+  emitter.on("error", onError).on(end, onEnd).on("close", onClose);
+  return stop;
+}
 
 export type Joined = string | Uint8Array;
 
