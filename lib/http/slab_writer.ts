@@ -4,6 +4,9 @@ import type { Transport } from "./connection.ts";
 /** A slab's size at first, with room for a head and a small body. It doubles each time what is gathered does not fit. */
 export const FIRST_SLAB = 8192;
 
+/** The least room, in bytes, that a slab of the largest size is filled for, while the transport has what is before it. */
+const LEAST_ROOM = 256;
+
 /**
  * A writer that gathers bytes, so that many small pieces make few writes. They are copied one behind the other into slabs:
  * what went to the transport belongs to it until that is empty, and the rest of the slab is used on. New memory for each
@@ -43,10 +46,13 @@ export class SlabWriter {
 
   /** Copies the bytes from `start` on, as many as fit into one write; returns the index after the last of them. */
   put(bytes: Uint8Array, start: number): number {
-    const end = Math.min(bytes.length, start + this.#largest - this.waiting);
-    this.reserve(end - start);
-    this.copy(bytes, start, end);
-    return end;
+    let count = Math.min(bytes.length - start, this.#largest - this.waiting);
+    if (!this.#hasRoom(count)) this.#rewind();
+    // Two writes cost less than new memory.
+    if (this.#size === this.#largest && this.#hasRoom(LEAST_ROOM)) count = Math.min(count, this.slab.length - this.at);
+    this.reserve(count);
+    this.copy(bytes, start, start + count);
+    return start + count;
   }
 
   putLine(line: string): void {
@@ -71,12 +77,13 @@ export class SlabWriter {
   /** Nothing is under way: a large slab is not kept for it. */
   shrink(): void {
     if (this.#size === FIRST_SLAB || this.waiting > 0) return;
-    this.#size = FIRST_SLAB;
-    this.#renew();
+    this.slab = Buffer.allocUnsafeSlow(this.#size = FIRST_SLAB);
+    this.#start = this.at = 0;
   }
 
   /** Makes room for so many bytes in one slab: what waits moves to a larger one, or is written if there is none. */
   protected reserve(bytes: number): void {
+    if (this.at === this.#start) this.#rewind(); // such memory is in the processor's caches
     if (this.#hasRoom(bytes)) return;
     if (this.fits(bytes)) this.#rewind();
     else this.flush();
@@ -85,9 +92,10 @@ export class SlabWriter {
     while (this.#size < waiting.length + bytes && this.#size < this.#largest) {
       this.#size = Math.min(this.#size * 2, this.#largest);
     }
-    this.#renew(bytes);
+    this.slab = Buffer.allocUnsafeSlow(Math.max(this.#size, bytes));
     this.slab.set(waiting);
     this.at = waiting.length;
+    this.#start = 0;
   }
 
   protected copy(bytes: Uint8Array, start: number, end: number): void {
@@ -113,10 +121,5 @@ export class SlabWriter {
     if (this.waiting > 0) this.slab.copyWithin(0, this.#start, this.at);
     this.at = this.waiting;
     this.#start = 0;
-  }
-
-  #renew(bytes: number = 0): void {
-    this.slab = Buffer.allocUnsafeSlow(Math.max(this.#size, bytes));
-    this.#start = this.at = 0;
   }
 }

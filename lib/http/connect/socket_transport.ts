@@ -72,6 +72,8 @@ export class SocketTransport implements Transport {
   readonly #socket: Duplex;
   readonly #bottom: Duplex;
   readonly #tls: TlsAttempt | undefined;
+  /** TLS over a stream does not pass ref() and unref() on everywhere. */
+  readonly #layers: readonly Layer[];
   #events: TransportEvents | undefined;
   #error: Error | undefined;
   #destroyed = false;
@@ -91,6 +93,7 @@ export class SocketTransport implements Transport {
   constructor(socket: Duplex, { bottom, tls, isForeign = false }: SocketLayers) {
     this.#socket = socket;
     this.#bottom = bottom;
+    this.#layers = socket === bottom ? [socket] : [socket, bottom];
     this.#tls = tls;
     this.#isForeign = isForeign;
     this.#copies = isForeign && tls === undefined;
@@ -192,8 +195,7 @@ export class SocketTransport implements Transport {
   keepProcess(alive: boolean): void {
     if (alive === this.#held) return;
     this.#held = alive;
-    // TLS over a stream does not pass that on everywhere.
-    for (const layer of new Set<Layer>([this.#socket, this.#bottom])) {
+    for (const layer of this.#layers) {
       if (alive) layer.ref?.();
       else layer.unref?.();
     }

@@ -397,8 +397,7 @@ test("a session without requests closes after idleTimeout, with GOAWAY", async (
   assert.equal(session.closing, false);
   peer.send(response(1, "x"));
   assert.ok(answer.isEnded);
-  await pause(80);
-  assert.equal(session.closing, true);
+  await until(() => session.closing, "the session's end");
   assert.equal(peer.takeOf(FrameType.goaway).length, 1);
   peer.finish();
   await owner.closed;
