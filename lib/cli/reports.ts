@@ -1,7 +1,7 @@
-import { access, constants, lstat, realpath, stat } from "node:fs/promises";
+import { access, constants, lstat, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import process from "node:process";
-import { writeAtomically } from "../files/internal.ts";
+import { realPathOf, writeAtomically } from "../files/internal.ts";
 import { explainPlace, isWithin, originalsIn, readContent, type RunDetails, walk } from "../precompress/internal.ts";
 import { extensions, type FileRecord, readManifest } from "../precompress/mod.ts";
 import type { Former } from "../report/mod.ts";
@@ -23,7 +23,7 @@ export async function requireReportPlaces(paths: readonly string[], deployed: re
     }
     const place = await placeOf(path);
     for (const folder of deployed) {
-      const real = await realpath(folder).catch(() => resolve(folder));
+      const real = await realPathOf(folder).catch(() => resolve(folder));
       if (!isWithin(place, real)) continue;
       throw new UsageError(`--report ${path} is in ${folder}, which is deployed: write it elsewhere`);
     }
@@ -32,7 +32,7 @@ export async function requireReportPlaces(paths: readonly string[], deployed: re
 
 /** The real path of what is to be written. */
 async function placeOf(path: string): Promise<string> {
-  const folder = await realpath(dirname(path)).catch((cause) => {
+  const folder = await realPathOf(dirname(path)).catch((cause) => {
     throw new UsageError(`--report ${path}: there is no folder ${dirname(path)}`, { cause });
   });
   await access(folder, constants.W_OK).catch((cause) => {
@@ -41,7 +41,7 @@ async function placeOf(path: string): Promise<string> {
   const place = join(folder, basename(path));
   const isFile = await stat(place).then((found) => found.isFile(), () => true);
   if (!isFile) throw new UsageError(`--report ${path}: a folder, or what is no file, has this name`);
-  return await realpath(place).catch(async () => {
+  return await realPathOf(place).catch(async () => {
     const isLink = await lstat(place).then((found) => found.isSymbolicLink(), () => false);
     if (isLink) throw new UsageError(`--report ${path}: the symbolic link leads nowhere`);
     return place;

@@ -5,7 +5,7 @@
  * @module
  */
 export { commitFile, openAtomicFileAt, writeAtomically } from "./atomic_file.ts";
-export { isLockName, lasting, lastingPath, pathOption, refusedOnWindows } from "./names.ts";
+export { isLockName, lasting, lastingPath, pathOption, realPath, realPathOf, refusedOnWindows } from "./names.ts";
 export { flushFolder } from "./flush.ts";
 export { OpenFile } from "./open_file.ts";
 export { fileFailure, reasonOf } from "./failure.ts";

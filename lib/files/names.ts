@@ -69,10 +69,28 @@ export function filePath(path: string | URL, what = "the path"): string {
  */
 export function lastingPath(path: string, from?: string): string {
   if (typeof path !== "string" || path === "") return path;
-  if (isAbsolute(path) || from === undefined && !isPermitted("workingFolder")) return withoutParents(path);
-  // Windows takes all paths as their words say.
-  if (process.platform === "win32") return resolve(from ?? "", path);
-  return withoutParents(`${from ?? process.cwd()}${sep}${path}`);
+  const mayAsk = from !== undefined || isPermitted("workingFolder");
+  // Windows takes all paths as their words say; one as `\logs` is relative to a drive, but none of a device or a share.
+  if (process.platform === "win32") return mayAsk && !/^[\\/]{2}/.test(path) ? resolve(from ?? "", path) : path;
+  return withoutParents(isAbsolute(path) || !mayAsk ? path : `${from ?? process.cwd()}${sep}${path}`);
+}
+
+/**
+ * Returns a path without links. Windows gives its parts as they were made, but none of volumes that are not mounted by its
+ * mount manager, as RAM disks: links are resolved one by one there.
+ */
+export function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (process.platform !== "win32") throw error;
+    return realpathSync(path);
+  }
+}
+
+/** Does what {@linkcode realPath} does; rejects where that throws. */
+export function realPathOf(path: string): Promise<string> {
+  return new Promise((resolve) => resolve(realPath(path)));
 }
 
 /** Names that are devices on Windows in every folder, whatever their extension. */
@@ -95,11 +113,10 @@ export function refusedOnWindows(part: string): string | undefined {
 
 /** Replaces a path up to its last `..` by the real one: the system takes that to be above what a link to a folder leads to. */
 function withoutParents(path: string): string {
-  if (process.platform === "win32") return path;
   const [above] = /^.*\/\.\.(?=\/|$)/s.exec(path) ?? [];
   if (above === undefined) return path;
   try {
-    return realpathSync.native(above) + path.slice(above.length);
+    return realPath(above) + path.slice(above.length);
   } catch {
     return path; // the system will say why
   }

@@ -7,7 +7,6 @@ import {
   lstatSync,
   openSync,
   readlinkSync,
-  realpathSync,
   type Stats,
   statSync,
   unlinkSync,
@@ -15,7 +14,7 @@ import {
 import { link, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { codeOf } from "./failure.ts";
-import { lastingPath } from "./names.ts";
+import { lastingPath, realPath } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
 import { LEASED, removeIfPossible, renameFile, renameFileNow, whileRefused, whileRefusedNow } from "./rename.ts";
 import { temporaryPath } from "./temporary.ts";
@@ -37,7 +36,7 @@ export function followedPlace(path: string, by?: string): Place {
   const target = statSync(path, { throwIfNoEntry: false });
   if (target === undefined) return followedPlace(lastingPath(readlinkSync(path), dirname(path)), link);
   // The words of links in /dev and /proc that lead to a pipe or a device are no path.
-  return { path: target.isFile() ? realpathSync.native(path) : path, status: target, link };
+  return { path: target.isFile() ? realPath(path) : path, status: target, link };
 }
 
 /** Returns the place of a path as {@linkcode followedPlace} does, but a link is itself what has the name. */
@@ -105,7 +104,7 @@ export function stillReplaceable({ path, status, link }: Place, followLinks: boo
 }
 
 function realPlace(path: string): string {
-  return join(realpathSync.native(dirname(path)), basename(path));
+  return join(realPath(dirname(path)), basename(path));
 }
 
 /** A path for a temporary file beside `path`, which stays the same when a link to that folder leads elsewhere. */

@@ -1,6 +1,5 @@
-import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { lastingPath, removeTemporary, Turn } from "../files/internal.ts";
+import { lastingPath, realPathOf, removeTemporary, Turn } from "../files/internal.ts";
 import { bool, schema, type SchemaOf } from "../streams/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { FormerRuns } from "./former_runs.ts";
@@ -76,7 +75,7 @@ export async function cleanPrecompressed(directory: string, options: CleanOption
   const { followLinks } = cleanOptions(options);
   const path = lastingPath(directory);
   const { temporaries } = await walk(path, { dotfiles: true, followLinks, once: true });
-  const folder = await realpath(path);
+  const folder = await realPathOf(path);
   const turn = await Turn.take(folder); // behind other runs of this process
   try {
     return await afterOthers(() => clean(folder, temporaries, followLinks));

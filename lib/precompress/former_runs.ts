@@ -1,5 +1,6 @@
-import { lstat, realpath } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { realPathOf } from "../files/internal.ts";
 import { extensions, type VariantFormat } from "./formats.ts";
 import { type FoundJournal, type JournalEntry, readJournal } from "./journal.ts";
 import { manifestName, parseManifest, readManifestText } from "./manifest.ts";
@@ -139,7 +140,7 @@ export class FormerRuns {
     if (place.isOtherCase) return true;
     this.#folded ??= Map.groupBy(this.#written.keys(), (path) => path.toLowerCase());
     if (!this.#folded.get(place.path.toLowerCase())?.some((path) => path !== place.path)) return false;
-    const real = await realpath(place.path).catch(() => place.path);
+    const real = await realPathOf(place.path).catch(() => place.path);
     return real !== place.path && isSameButForCase(real, place.path) && !(await lstat(place.path)).isSymbolicLink();
   }
 

@@ -1,5 +1,6 @@
-import { lstat, realpath, stat } from "node:fs/promises";
+import { lstat, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { realPathOf } from "../files/internal.ts";
 import { readContent } from "./content.ts";
 import { isWithin } from "./places.ts";
 import { explain } from "./problem.ts";
@@ -52,7 +53,7 @@ export class RealPlaces {
 
   async #look(folder: string): Promise<string | undefined> {
     try {
-      const real = await realpath(join(this.#root, folder));
+      const real = await realPathOf(join(this.#root, folder));
       if (!(await lstat(real)).isDirectory()) return undefined;
       this.#folders.set(folder, real);
       return real;
@@ -111,7 +112,7 @@ export async function occupantAt(
   try {
     const status = await lstat(place.path);
     const isLink = status.isSymbolicLink();
-    const real = isLink ? await realpath(place.path) : place.path;
+    const real = isLink ? await realPathOf(place.path) : place.path;
     if (isLink && root !== undefined && !isWithin(real, root)) {
       return obstacle("a symbolic link that leads out of the folder is in the way: remove it");
     }

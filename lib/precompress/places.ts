@@ -1,7 +1,6 @@
-import { realpathSync } from "node:fs";
-import { readdir, realpath, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { lastingPath } from "../files/internal.ts";
+import { lastingPath, realPath, realPathOf } from "../files/internal.ts";
 import { isBucketAddress } from "./cache/cache_store.ts";
 import { manifestName } from "./manifest.ts";
 import type { PrecompressOptions } from "./options.ts";
@@ -41,7 +40,7 @@ async function latestIn(root: string, count: number, others: readonly string[]):
   const times = new Map<string, number>();
   for (const name of names) {
     const status = name.startsWith(".") ? undefined : await stat(join(root, name)).catch(() => undefined);
-    if (status?.isDirectory()) times.set(await realpath(join(root, name)), status.mtimeMs);
+    if (status?.isDirectory()) times.set(await realPathOf(join(root, name)), status.mtimeMs);
   }
   const byName = (a: string, b: string): number => b.localeCompare(a, "en", { numeric: true });
   const own = [...times].filter(([path]) => !others.some((other) => isWithin(other, path)));
@@ -62,7 +61,7 @@ async function folder(path: string): Promise<string> {
   if (typeof path !== "string") throw new TypeError(`cannot read ${path}: name the folder by its path`);
   if (path === "") throw new TypeError('cannot read "": name the folder, "." if it is the current one');
   try {
-    if ((await stat(path)).isDirectory()) return await realpath(path);
+    if ((await stat(path)).isDirectory()) return await realPathOf(path);
   } catch (cause) {
     const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     throw new TypeError(`cannot read ${path}: ${missing ? "there is no such folder" : explain(cause)}`, { cause });
@@ -74,7 +73,7 @@ async function folder(path: string): Promise<string> {
 export function realOf(path: string, from?: string): string {
   const full = resolve(lastingPath(path, from));
   try {
-    return realpathSync.native(full);
+    return realPath(full);
   } catch {
     const parent = dirname(full);
     return parent === full ? full : join(realOf(parent), basename(full));

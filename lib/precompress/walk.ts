@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
-import { readdir, realpath, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, sep } from "node:path";
+import { realPathOf } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
 import { isOwnName } from "./manifest.ts";
 import { isWithin } from "./places.ts";
@@ -74,7 +75,7 @@ class Walker {
   }
 
   async run(): Promise<void> {
-    this.#realRoot = await realpath(this.#root);
+    this.#realRoot = await realPathOf(this.#root);
     await this.#visit("", [this.#realRoot]);
     for (let links = this.#takeLinks(); links.length > 0; links = this.#takeLinks()) {
       for (const { path, real, above } of links) {
@@ -125,7 +126,7 @@ class Walker {
 
   async #visitLink(path: string, above: readonly string[]): Promise<void> {
     const full = join(this.#root, path);
-    const real = await realpath(full).catch((error) => {
+    const real = await realPathOf(full).catch((error) => {
       if (error.code === "ENOENT") throw new Error("the symbolic link leads nowhere: remove or exclude it");
       throw error;
     });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import test from "node:test";
 import { AtomicFile, type AtomicFileOptions, isTemporaryName, openFileWritable } from "../../lib/files/mod.ts";
 import { runCompressJob } from "../../lib/files/series/compress_job.ts";
@@ -24,6 +25,21 @@ test("AtomicFile puts all bytes under the name at commit(), with the mode and ti
     if (!needs("modes")) assert.equal(mode & 0o777, 0o640);
     assert.equal(mtimeMs, 1.7e12 + 250);
   }));
+
+const onWindows = { skip: process.platform !== "win32" && "only Windows has drives" };
+
+test(
+  "AtomicFile keeps a path without a drive when the process goes to another one",
+  onWindows,
+  () =>
+    inFolder(async (folder) => {
+      const former = process.cwd();
+      process.chdir(folder);
+      const file = await AtomicFile.open(`${folder.slice(2)}\\file`).finally(() => process.chdir(former));
+      await file.commit();
+      assert.deepEqual(await readdir(folder), ["file"]);
+    }),
+);
 
 const timed: Readonly<Record<string, (path: string, mtimeMs: number) => Promise<void>>> = {
   AtomicFile: async (path, mtimeMs) => await (await AtomicFile.open(path, { mtimeMs })).commit(),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, readFile, rename } from "node:fs/promises";
+import { chmod, mkdir, readFile, rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test, { describe } from "node:test";
@@ -204,6 +204,47 @@ describe(
         watcher.emit("error", new Error("a failure"));
         await handler.close();`;
         assert.equal(await run(code, folder), "is not watched any more: a failure\n");
+      }));
+
+    test("links are followed whatever the case in which a folder is named, and on a RAM disk", () =>
+      inFolder(async (folder) => {
+        await writeTree(folder, { "Site/a.html": page("a"), "Site/b/c.html": page("c"), "up/sub/d.txt": "d" });
+        await symlink(join(folder, "Site/b"), join(folder, "Site/link"));
+        const code = `
+        const fs = (await import("node:fs")).default;
+        const { syncBuiltinESMExports } = await import("node:module");
+        const [{ createStaticHandler }, { createUploadHandler }] = await Promise.all(
+          ["static", "upload"].map((part) => import("./lib/" + part + "/mod.ts")),
+        );
+        const { native } = fs.realpathSync;
+        // That of Node keeps names as they are given: nodejs/node#38459.
+        const given = (path) => native(path).toLowerCase() === path.toLowerCase() ? path : native(path);
+        fs.realpathSync = Object.assign(given, { native });
+        const visit = async (site) => {
+          const handler = await createStaticHandler(site, { onWarning: ({ message }) => console.log(message) });
+          for (const path of ["a", "b/c", "link/c"]) {
+            console.log((await handler.fetch(new Request("http://localhost/" + path + ".html"))).status);
+          }
+          await handler.close();
+        };
+        syncBuiltinESMExports();
+        await visit(folder + "/sITE");
+        const refuse = () => { throw Object.assign(new Error("EISDIR: illegal operation, realpath"), { code: "EISDIR" }); };
+        fs.realpathSync = Object.assign(native, { native: refuse });
+        fs.promises.realpath = async () => refuse();
+        syncBuiltinESMExports();
+        await visit(folder + "/Site");
+        const { problems, compressed } = await Site.precompress(folder + "/Site", { out: folder + "/out", formats: ["gzip"] });
+        console.log(problems.length, compressed.length);
+        const uploads = createUploadHandler({ directory: folder + "/up", overwrite: true, log() {} });
+        for (const name of ["d.txt", "e.txt", "D~1.TXT"]) {
+          fs.writeFileSync(folder + "/up/sub/D~1.TXT", "which may be d.txt");
+          const request = new Request("http://localhost/sub/" + name, { method: "PUT", body: name });
+          console.log((await uploads.fetch(request)).status);
+        }`;
+        const statuses = [200, 200, 200];
+        const expected = [...statuses, ...statuses, "0 3", 200, 201, 400];
+        assert.equal((await run(code, folder, { IGNORE_CASE: "1" })).trim(), expected.join("\n"));
       }));
 
     for (const into of ["out", "site"]) {

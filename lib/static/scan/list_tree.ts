@@ -1,5 +1,6 @@
-import { realpathSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { basename, sep } from "node:path";
+import { realPath } from "../../files/internal.ts";
 import { isOwnName } from "../../precompress/internal.ts";
 import { folderEntries } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
@@ -12,7 +13,7 @@ export function treeRoot(directory: string): string {
   if (typeof directory !== "string") throw new TypeError(`cannot serve ${directory}: name the folder by its path`);
   if (directory === "") throw new TypeError('cannot serve "": name the folder, "." if it is the current one');
   try {
-    const root = realpathSync(directory);
+    const root = realPath(directory);
     if (statSync(root).isDirectory()) return root;
   } catch (cause) {
     throw new TypeError(`cannot serve ${directory}: ${rootReason(cause)}`, { cause });
@@ -66,7 +67,7 @@ function list(folder: Folder, listing: Listing): ListedFolder {
 
 function addLink(name: string, folder: Folder, listed: ListedFolder, { root, warn }: Listing): void {
   try {
-    const real = realpathSync(folder.real + name);
+    const real = realPath(folder.real + name);
     if (!withSeparator(real).startsWith(root)) throw new TypeError("it leads out of the folder");
     if (isOwnName(basename(real))) return;
     const found = statSync(real);

@@ -8,6 +8,7 @@ import {
   lastingPath,
   type NameOptions,
   type ProcessLock,
+  realPath,
   refusedOnWindows,
 } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
@@ -140,9 +141,17 @@ function requireOwnNames(folder: string, path: string, name: string): void {
   for (let each = path; each !== folder; each = dirname(each)) {
     const status = lstatSync(each, { throwIfNoEntry: false });
     if (status === undefined || status.isSymbolicLink()) continue;
-    const real = basename(realpathSync.native(each));
-    if (real.toLowerCase() === basename(each).toLowerCase()) continue;
+    if (ownName(each).toLowerCase() === basename(each).toLowerCase()) continue;
     throw refused("BAD_NAME", name, "it is the short name of another file");
+  }
+}
+
+/** Returns the name that a file was made with; none if Windows does not tell it, and the given one may be a second name. */
+function ownName(path: string): string {
+  try {
+    return basename(realpathSync.native(path));
+  } catch {
+    return /~\d/.test(basename(path)) ? "" : basename(path);
   }
 }
 
@@ -154,7 +163,7 @@ function requireBelow(real: string, found: string, name: string): void {
 
 function realRoot(folder: string): string {
   try {
-    return realpathSync.native(folder);
+    return realPath(folder);
   } catch (error) {
     throw fileFailure("open", folder, error);
   }
@@ -162,7 +171,7 @@ function realRoot(folder: string): string {
 
 function realFolder(path: string, name: string): string | undefined {
   try {
-    return realpathSync.native(path);
+    return realPath(path);
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === "ENAMETOOLONG") throw refused("BAD_NAME", name, "the name is too long", error);

@@ -1,4 +1,4 @@
-import { constants, realpathSync, type Stats, statSync } from "node:fs";
+import { constants, type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import {
@@ -11,6 +11,7 @@ import {
   type OutputFile,
   type Place,
   placeItself,
+  realPath,
   removeAbandonedOnce,
   type Undoable,
 } from "../../files/internal.ts";
@@ -143,7 +144,7 @@ class FileSink implements BodySink {
   }
 
   get place(): string {
-    const place = join(realpathSync.native(dirname(this.#target)), basename(this.#target));
+    const place = join(realPath(dirname(this.#target)), basename(this.#target));
     return process.platform === "linux" ? place : place.toLowerCase();
   }
 
