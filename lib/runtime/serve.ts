@@ -165,6 +165,8 @@ async function serverOf(node: ListenOptions["node"], tls: ListenOptions["tls"]):
 }
 
 const MAX_PORT = 65_535;
+/** Those below may be for administrators only. */
+const FIRST_FREE_PORT = 1024;
 
 export interface RunningServer {
   /** The URL of the server, as in `http://127.0.0.1:8080/`. */
@@ -206,7 +208,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
 }
 
-/** Listens on the first of the ports that may be tried which is not in use. */
+/** Listens on the first of the ports that may be tried which is not in use, and not kept by the system, as Windows does. */
 async function listenOnFree(
   listen: (options: ListenOptions) => Promise<Listening>,
   options: ListenOptions,
@@ -216,7 +218,8 @@ async function listenOnFree(
     try {
       return await listen({ ...options, port }); // Deno and Bun throw, Node rejects
     } catch (cause) {
-      if (codeOf(cause) === "EADDRINUSE" && port < last) continue;
+      const isTaken = codeOf(cause) === "EADDRINUSE" || codeOf(cause) === "EACCES" && port >= FIRST_FREE_PORT;
+      if (isTaken && port < last) continue;
       throw new Error(reasonOf(cause, options, last), { cause });
     }
   }
@@ -250,7 +253,7 @@ function reasonOf(error: unknown, { hostname, port }: ServeOptions, last: number
     return `${place}: ${last > port ? "all are" : "the port is"} in use; choose another, or 0 for any free one`;
   }
   if (code === "EACCES" || code === "EPERM") {
-    const why = port < 1024
+    const why = port < FIRST_FREE_PORT
       ? "ports below 1024 may be for administrators only"
       : "the system may keep it, as Windows does";
     return `${place}: permission denied; ${why}, choose another one`;

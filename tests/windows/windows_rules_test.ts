@@ -247,6 +247,26 @@ describe(
         assert.equal((await run(code, folder, { IGNORE_CASE: "1" })).trim(), expected.join("\n"));
       }));
 
+    test("a port that Windows keeps for itself is passed over as one that is in use", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const { Server } = await import("node:net");
+        const { serve } = await import("./lib/runtime/mod.ts");
+        const { listen } = Server.prototype;
+        const tried = [];
+        Server.prototype.listen = function (port, ...rest) {
+          if (tried.push(port) === 3) return listen.call(this, 0, ...rest);
+          process.nextTick(() => this.emit("error", Object.assign(new Error("listen EACCES"), { code: "EACCES" })));
+        };
+        const options = { fetch() {}, node() {}, hostname: "127.0.0.1", portsToTry: 3 };
+        await (await serve({ ...options, port: 8080 })).stop(0);
+        await serve({ ...options, port: 80 }).catch(({ message }) => console.log(message));
+        console.log(tried.join());`;
+        const refusal = "cannot listen on 127.0.0.1, ports 80 to 82: permission denied; ports below 1024 may be for " +
+          "administrators only, choose another one";
+        assert.equal((await run(code, folder)).trim(), `${refusal}\n8080,8081,8082,80`);
+      }));
+
     for (const into of ["out", "site"]) {
       test(`names that change in case alone are followed by what is made of them, in ${into}`, () =>
         inFolder(async (folder) => {
