@@ -129,9 +129,8 @@ const SLOTS = 64;
 /**
  * The streams of a session that are under way, and which there were.
  *
- * Not a Map, of which V8 makes a new one every so many entries, each linked from the one before for the sake of iterators: once
- * one of them is in the old generation, all streams that came later, with all that they hold, outlive their time (a fifth of
- * the CPU time of a busy session was spent on moving them). Ids follow each other, so that a slot is nearly always free.
+ * Not a Map: V8 links its former tables to later ones, so that all streams outlive their time (a fifth of a busy session's CPU
+ * time). Ids follow each other, so that a slot is nearly always free.
  */
 export class StreamTable {
   size = 0;

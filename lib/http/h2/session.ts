@@ -243,19 +243,24 @@ export class Session
   }
 
   onProof(hasCome: boolean): void {
-    if (this.#proof === "asked") { // else another body was sent meanwhile
-      this.#proof = hasCome ? "none" : "overdue";
-      if (hasCome) this.#ends.late.length = 0;
-      else this.#ends.tellUnread(this.#stale(UNREAD)); // now, as they are kept until then
-    }
+    if (this.#proof === "asked") this.#proof = hasCome ? "none" : "overdue"; // else another body was sent meanwhile
+    this.#ends.endLate(this.#ends.asked, hasCome ? undefined : this.#stale(UNREAD)); // now, as they are kept until then
     this.#schedule();
   }
 
   readonly onProofDue = (): void => {
     if (this.#proof !== "planned" || this.#isEndHere) return;
     this.#proof = this.#ends.isAllSent ? "asked" : "due";
-    if (this.#proof === "asked") this.#liveness.prove();
+    if (!this.#needsProof) return;
+    this.#ends.asked = this.#ends.late.length;
+    this.#liveness.prove();
   };
+
+  /** Whether a PING is needed: behind all bodies, or behind late ones while others are under way, as they are kept until its answer. */
+  get #needsProof(): boolean {
+    const { asked, late, isAllSent } = this.#ends;
+    return asked === 0 ? late.length > 0 || isAllSent : this.#isEndNear && isAllSent;
+  }
 
   // The end of a turn.
 
@@ -284,7 +289,7 @@ export class Session
     this.#output.flush();
     this.#ends.completeTaken();
     if (this.#ends.hasFreed) this.#schedule();
-    if (this.#proof === "due" && this.#ends.isAllSent) {
+    if (this.#proof === "due" && this.#needsProof) {
       this.#proof = "planned";
       this.#liveness.planProof();
     }
@@ -330,7 +335,7 @@ export class Session
     const isUnread = this.#ends.late.length + this.#streams.size > 0 || this.#proof === "asked" ||
       this.#proof === "overdue";
     this.#giveUp(this.#peer.isKnown && !isUnread ? undefined : toConnectionError(cause, this.#options.origin));
-    if (this.#error !== undefined) this.#ends.tellUnread(this.#error);
+    if (this.#error !== undefined) this.#ends.endLate(Infinity, this.#error);
   }
 
   #stale(and: string = ""): HttpError {

@@ -12,6 +12,8 @@ export class StreamEnds {
   hasFreed = false;
   /** Streams whose bodies were sent behind their responses, and whose server has not shown that it read them. */
   readonly late: Http2Stream[] = [];
+  /** The number of these, the first, that a PING asks about. */
+  asked = 0;
   readonly closed: ClosedStreams = new ClosedStreams();
   readonly #streams: StreamTable;
   readonly #output: FrameWriter;
@@ -110,9 +112,10 @@ export class StreamEnds {
     for (const stream of this.#streams.all()) this.fail(stream, error, stream.sentAt >= written);
   }
 
-  /** The server will not show that it read the late bodies. */
-  tellUnread(error: HttpError): void {
-    for (const { handler } of this.late.splice(0)) handler.onUnread?.(error);
+  /** The server has shown that it read the first late bodies; or, with an error, will not. */
+  endLate(count: number, error?: HttpError): void {
+    this.asked = 0;
+    for (const { handler } of this.late.splice(0, count)) if (error !== undefined) handler.onUnread?.(error);
   }
 
   /** Tells that the response will not come. Does nothing if the request is over. */

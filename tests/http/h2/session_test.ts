@@ -562,6 +562,38 @@ test("a body that was sent behind its response counts as unread once its server 
   assert.equal(owner.error?.code, "CONNECTION_STALE");
 });
 
+test("while other requests are under way, too, a PING shows which late bodies the server has read", async () => {
+  for (const answers of ["none", "the PING", "mute"]) {
+    const { session, peer, owner } = await openSession({ pingTimeout: answers === "mute" ? 20 : 60_000 });
+    peer.isMute = true;
+    ask(session, "/poll"); // has no answer, ever
+    const late = async (stream: number): Promise<Answer> => {
+      const body = new ScriptedBody().give(Buffer.from("some"));
+      const answer = ask(session, "/", { method: "POST", body });
+      await turn();
+      peer.send(response(stream, "early"));
+      await turn();
+      body.give(undefined);
+      await turn();
+      return answer;
+    };
+    const first = await late(3);
+    let pings: Buffer[] = [];
+    await until(() => (pings = peer.takeOf(FrameType.ping).map(({ payload }) => payload)).length > 0, "the PING");
+    if (answers === "mute") {
+      await until(() => first.unread !== undefined, "the end of the wait");
+      assert.deepEqual([first.unread?.code, session.closing], ["CONNECTION_STALE", false]);
+    }
+    const second = await late(5);
+    if (answers === "the PING") peer.send(pingAnswer(pings[0]));
+    await turn();
+    peer.lose(new Error("cut"));
+    await owner.closed;
+    const lost = answers === "none" ? "CONNECTION_LOST" : answers === "mute" ? "CONNECTION_STALE" : undefined;
+    assert.deepEqual([first.unread?.code, second.unread?.code], [lost, "CONNECTION_LOST"], answers);
+  }
+});
+
 test("a body that was written before its answer came is not late, though the socket says up to a turn later that it has gone", async () => {
   for (const isLate of [false, true]) {
     const { session, peer, owner } = await openSession();
