@@ -70,9 +70,11 @@ export class HttpError extends TypeError {
    * @param options The request's origin, if it got so far, and the underlying error. Default: an Error with the same message and code.
    */
   constructor(code: HttpErrorCode, message: string, options: { origin?: string | undefined; cause?: unknown } = {}) {
-    super(message, { cause: options.cause ?? Object.assign(new Error(message), { code }) });
+    const own = Object.assign(new Error(message), { code });
+    super(message, { cause: options.cause ?? own });
     this.code = code;
     this.origin = options.origin;
+    void [this.stack, own.stack]; // until these texts are made, V8 holds what was called, and so the request with its body
   }
 }
 

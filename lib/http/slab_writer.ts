@@ -7,11 +7,7 @@ export const FIRST_SLAB = 8192;
 /** The least room, in bytes, that a slab of the largest size is filled for, while the transport has what is before it. */
 const LEAST_ROOM = 256;
 
-/**
- * A writer that gathers bytes, so that many small pieces make few writes. They are copied one behind the other into slabs:
- * what went to the transport belongs to it until that is empty, and the rest of the slab is used on. New memory for each
- * write would have to be mapped by the system, and collected: an upload takes twice the CPU time.
- */
+/** A writer that gathers small pieces in slabs. What went to the transport belongs to it until that is empty; the rest of a slab is used on, as new memory for each write takes twice the CPU time. */
 export class SlabWriter {
   written = 0;
   /** Whether the next write tells when it is out, as in {@link Transport.write}. */
