@@ -37,7 +37,6 @@ const MAX_RETRY_DELAY = 2000;
 
 /**
  * The connections to one origin, and the requests that wait for them.
- *
  * The first connection to an unknown origin is made alone: while TLS asks for the protocol (ALPN), a burst waits. If the answer is
  * h2, all of it goes on that session, as far as the server's SETTINGS allow; what is left goes on more sessions, up to
  * `connections`. If it is HTTP/1.1, as many connections are opened at once as requests wait. The protocol is remembered.

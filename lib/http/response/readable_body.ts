@@ -40,10 +40,7 @@ export function convertWhole(chunks: ByteQueue, kind: WholeKind, contentType: st
   return new Response(chunks.takeAll() as Uint8Array<ArrayBuffer>, { headers }).formData();
 }
 
-/**
- * Two bodies made of one. What one of them is given and the other has not taken yet waits there, without limit, as the standard has it.
- * @see {@link https://fetch.spec.whatwg.org/#concept-body-clone}
- */
+/** Two bodies made of one. What one is given and the other has not taken yet waits there, without limit. @see {@link https://fetch.spec.whatwg.org/#concept-body-clone} */
 class BodyTee implements BodyConsumer {
   readonly #source: ResponseBody;
   readonly branches: [ResponseBody, ResponseBody] = [this.#branch(), this.#branch()];
