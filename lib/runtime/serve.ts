@@ -165,7 +165,7 @@ async function serverOf(node: ListenOptions["node"], tls: ListenOptions["tls"]):
 }
 
 const MAX_PORT = 65_535;
-/** Those below may be for administrators only. */
+/** The lowest port that needs no right of an administrator. */
 const FIRST_FREE_PORT = 1024;
 
 export interface RunningServer {
