@@ -4,7 +4,7 @@ import { flushFlags, mayRead } from "../runtime/mod.ts";
 import { codeOf, fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
 import { followedPlace } from "./place.ts";
-import { whileRefused, whileRefusedNow } from "./rename.ts";
+import { UNSHARED, whileRefused, whileRefusedNow } from "./rename.ts";
 
 /** Error codes of systems that cannot flush a folder, or do not let this user open it. */
 const refusals: readonly unknown[] = ["EACCES", "EBADF", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
@@ -28,8 +28,8 @@ function requireRefusal(error: { readonly code?: unknown }): undefined {
   if (!refusals.includes(error.code)) throw error;
 }
 
-/** The failures of a process without a free descriptor, which are waited out as those of writes. */
-const crowded = { codes: new Set(["EMFILE", "ENFILE"]), deadline: 60_000 };
+/** The failures of a process without a free descriptor, which are waited out as those of writes; and of files in use. */
+const passing = { codes: new Set(["EMFILE", "ENFILE", ...UNSHARED]), deadline: 60_000 };
 
 /**
  * Waits until the bytes of closed files, and the names in their folder, are on the disk. Files that are gone have none.
@@ -41,9 +41,9 @@ export async function flushFiles(paths: readonly string[], folder: string): Prom
     await whileRefused(async () => {
       const file = await OpenFile.open(path, flushFlags());
       await file.datasync().finally(() => file.close());
-    }, crowded).catch((error) => requireGone(path, error));
+    }, passing).catch((error) => requireGone(path, error));
   }
-  await whileRefused(() => flushFolder(folder), crowded).catch((error) => requireGone(folder, error));
+  await whileRefused(() => flushFolder(folder), passing).catch((error) => requireGone(folder, error));
 }
 
 /** Does what {@linkcode flushFiles} does, but blocks the thread meanwhile. */
@@ -57,7 +57,7 @@ export function flushFilesNow(paths: readonly string[], folder: string): void {
         } finally {
           closeSync(descriptor);
         }
-      }, { codes: crowded.codes });
+      }, { codes: passing.codes });
     } catch (error) {
       if (path !== folder || !refusals.includes(codeOf(error))) requireGone(path, error);
     }

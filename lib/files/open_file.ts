@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { stat } from "node:fs/promises";
 import process from "node:process";
 import { isPermitted, passingRefusals, writeStream } from "../runtime/mod.ts";
-import { LEASED, whileRefused, whileRefusedNow } from "./rename.ts";
+import { IN_USE, LEASED, UNSHARED, whileRefused, whileRefusedNow } from "./rename.ts";
 import { MAX_CALL_SIZE, MAX_WRITE_SIZE } from "./write_fully.ts";
 
 /** The longest wait that blocks the thread, in ms. */
@@ -52,17 +52,19 @@ export class OpenFile {
     flags: string | number,
     { mode, atOnce = false }: OpenFileOptions = {},
   ): Promise<OpenFile> {
-    if (atOnce) return new OpenFile(fs.openSync(path, flags, mode), true);
-    const number = await new Promise<number>((resolve, reject) => {
-      fs.open(path, flags, mode, (error, number) => error ? reject(error) : resolve(number));
-    });
-    return new OpenFile(number, false);
+    const open = (): number | Promise<number> => {
+      if (atOnce) return fs.openSync(path, flags, mode);
+      return new Promise((resolve, reject) => {
+        fs.open(path, flags, mode, (error, number) => error ? reject(error) : resolve(number));
+      });
+    };
+    return new OpenFile(await whileRefused(open, { codes: UNSHARED }), atOnce);
   }
 
   /** Opens a file as {@linkcode open} does, synchronously. */
   static openNow(path: string, flags: string | number, { mode, atOnce = false }: OpenFileOptions = {}): OpenFile {
     const open = (): number => fs.openSync(path, flags, mode);
-    return new OpenFile(whileRefusedNow(open, { codes: LEASED, deadline: MAX_BLOCKING_TIME }), atOnce);
+    return new OpenFile(whileRefusedNow(open, { codes: IN_USE, deadline: MAX_BLOCKING_TIME }), atOnce);
   }
 
   /**

@@ -16,7 +16,7 @@ import { basename, dirname, join } from "node:path";
 import { codeOf } from "./failure.ts";
 import { lastingPath, realPath } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
-import { LEASED, removeIfPossible, renameFile, renameFileNow, whileRefused, whileRefusedNow } from "./rename.ts";
+import { IN_USE, removeIfPossible, renameFile, renameFileNow, whileRefused, whileRefusedNow } from "./rename.ts";
 import { temporaryPath } from "./temporary.ts";
 
 /** The place where a file is to get its name, and its present holder. */
@@ -58,7 +58,7 @@ export function withFileNow<T>(
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   let descriptor: number;
   try {
-    descriptor = whileRefusedNow(() => openSync(path, flags | O_NOFOLLOW | O_NONBLOCK), { codes: LEASED });
+    descriptor = whileRefusedNow(() => openSync(path, flags | O_NOFOLLOW | O_NONBLOCK), { codes: IN_USE });
   } catch (error) {
     if (["ELOOP", "ENOENT", "ENXIO"].includes(codeOf(error)!)) return undefined;
     throw error;

@@ -8,6 +8,10 @@ import { codeOf } from "./failure.ts";
 const RENAME_TIMEOUT = { later: 5000, now: 500 };
 /** The refusal of a file on which a file server has a lease, which it gives up: 45 s is the system's limit for that. */
 export const LEASED: ReadonlySet<string> = new Set(["EAGAIN"]);
+/** The refusal of a file that another program has open and shares with none, which Windows lets it do. */
+export const UNSHARED: ReadonlySet<string> = new Set(["EBUSY"]);
+/** The refusals of files that others have open. */
+export const IN_USE: ReadonlySet<string> = new Set([...LEASED, ...UNSHARED]);
 /** The first pause between attempts, and the longest, in ms. */
 const PAUSES = { first: 1, longest: 100 };
 

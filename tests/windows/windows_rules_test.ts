@@ -267,6 +267,33 @@ describe(
         assert.equal((await run(code, folder)).trim(), `${refusal}\n8080,8081,8082,80`);
       }));
 
+    test("files that another program shares for a moment with none are opened once it has ended", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const series = { directory: folder, name: "a.log", maxFileSize: 8, append: true };
+        for (let i = 0; i < 2; i++) {
+          const log = new Files.RotatingFileWritable(series);
+          const writer = log.getWriter();
+          for (const line of ["line 1\\n", "line 2\\n", "line 3\\n"]) {
+            await writer.write(line);
+            await log.flush();
+          }
+          await writer.close();
+        }
+        for (const flag of [true, false]) {
+          const writer = (await Files.openFileWritable(folder + "/plain", { append: flag })).getWriter();
+          await writer.write("plain\\n");
+          await writer.close();
+        }
+        await Files.copyFileAtomic(folder + "/plain", folder + "/copy");
+        const reader = (await Files.followFile(folder + "/copy", { start: "beginning" })).getReader();
+        console.log((await reader.read()).value.length);
+        await reader.cancel();`;
+        assert.equal((await run(code, folder, { SCANNED: "1", UNSHARED: folder })).trim(), "6");
+        const expected = ["copy", "plain", ...Array.from({ length: 6 }, (_, i) => `a-0000${i + 1}.log`)].sort();
+        assert.deepEqual((await listed(folder)).filter((name) => !name.startsWith(".")), expected.sort());
+      }));
+
     for (const into of ["out", "site"]) {
       test(`names that change in case alone are followed by what is made of them, in ${into}`, () =>
         inFolder(async (folder) => {
