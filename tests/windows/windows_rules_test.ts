@@ -294,6 +294,40 @@ describe(
         assert.deepEqual((await listed(folder)).filter((name) => !name.startsWith(".")), expected.sort());
       }));
 
+    test("a series that is removed and begun anew is read, though NTFS gives its files the times of birth of before", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const fs = (await import("node:fs")).default;
+        const { syncBuiltinESMExports } = await import("node:module");
+        const { stat } = fs.promises;
+        const born = new Map();
+        fs.promises.stat = async (path, options) => {
+          const status = await stat(path, options);
+          const key = path + Boolean(options?.bigint);
+          if (!born.has(key)) born.set(key, status.birthtimeMs);
+          return Object.assign(status, { birthtimeMs: born.get(key) });
+        };
+        syncBuiltinESMExports();
+        const write = async (...lines) => {
+          const options = { directory: folder + "/logs", name: "a.log", maxFileSize: 6, append: true };
+          const writer = new Files.RotatingFileWritable(options).getWriter();
+          for (const line of lines) await writer.write(line + "\\n");
+          await writer.close();
+        };
+        await write("old 1", "old 2", "old 3");
+        const followed = await Files.followFile(folder + "/logs/a.log", { series: true, start: "beginning", interval: 3 });
+        const reader = followed.pipeThrough(new TextDecoderStream()).getReader();
+        let text = "";
+        const reach = async (length) => { while (text.length < length) text += (await reader.read()).value; };
+        await reach(18);
+        fs.rmSync(folder + "/logs", { recursive: true });
+        await write("new 1", "new 2");
+        await reach(30);
+        console.log(text.trim());
+        process.exit();`;
+        assert.equal((await run(code, folder)).trim(), "old 1\nold 2\nold 3\nnew 1\nnew 2");
+      }));
+
     for (const into of ["out", "site"]) {
       test(`names that change in case alone are followed by what is made of them, in ${into}`, () =>
         inFolder(async (folder) => {

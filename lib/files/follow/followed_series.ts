@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import process from "node:process";
 import { FileSeries, packedFormats } from "../series/file_series.ts";
 import type { FileSequence, FollowedFile } from "./follow_source.ts";
 import type { FollowPosition } from "./line_place.ts";
@@ -15,6 +16,8 @@ export class FollowedSeries implements FileSequence {
   number = 0;
   /** The time of its making, in ms since 1970. */
   #made = 0;
+  /** The identities of files that were read, by their numbers. */
+  readonly #ids = new Map<number, string>();
 
   /** @param path The directory and the name of the series. */
   constructor(path: string, start: "beginning" | "end" | FollowPosition) {
@@ -46,6 +49,7 @@ export class FollowedSeries implements FileSequence {
     const { file: id, number = 0, time } = position;
     this.number = number;
     this.#made = time;
+    this.#ids.set(number, id);
     if (id === "") return await this.next();
     const path = this.#series.pathOf(number);
     for (const each of pathsOf(path)) {
@@ -61,8 +65,9 @@ export class FollowedSeries implements FileSequence {
 
   async next(): Promise<FollowedFile | undefined> {
     const numbers = await this.#numbers();
-    const last = numbers.at(-1) ?? 0;
-    if (last > 0 && last < this.number && await this.#isNewer(last)) this.number = 0;
+    for (const each of this.#ids.keys()) if (each < numbers[0]) this.#ids.delete(each);
+    const known = Math.min(this.number, numbers.at(-1) ?? 0);
+    if (known > 0 && await this.#isNewer(known)) this.number = 0;
     const next = numbers.find((number) => number > this.number);
     return next === undefined ? undefined : await this.#open(next);
   }
@@ -90,14 +95,23 @@ export class FollowedSeries implements FileSequence {
   async #note<F extends FollowedFile | undefined>(number: number, path: string, file: F): Promise<F> {
     this.number = number;
     this.#made = (await unlessMissing(stat(path)))?.birthtimeMs ?? this.#made;
-    if (file !== undefined) file.number = number;
+    if (file === undefined) return file;
+    file.number = number;
+    this.#ids.set(number, file.id);
     return file;
   }
 
-  /** Whether a file is newer than the newest: its series was begun anew, as when all of it was removed. */
+  /**
+   * Whether a file is another one than was read, or newer than the newest: its series was begun anew, as when all of it was
+   * removed. Windows gives a file the time of birth of one that had its name up to 15 s before.
+   */
   async #isNewer(number: number): Promise<boolean> {
-    const status = await unlessMissing(stat(this.#series.pathOf(number)));
-    return status !== undefined && status.birthtimeMs > this.#made;
+    const status = await unlessMissing(stat(this.#series.pathOf(number), { bigint: true }));
+    if (status === undefined) return false;
+    const id = this.#ids.get(number);
+    const isOther = id !== undefined && !id.endsWith(` ${status.ino}`);
+    if (isOther && process.platform === "win32") return true;
+    return status.birthtimeMs > this.#made && (isOther || number < this.number);
   }
 }
 

@@ -196,6 +196,25 @@ for (let seed = 1; seed <= tries(12); seed++) {
     }));
 }
 
+for (const [former, latter] of [[1, 1], [2, 2], [2, 3], [3, 2]]) {
+  test(`followFile() reads all of a series of ${latter} files that takes the place of one of ${former} at once`, () =>
+    inFolder(async (folder) => {
+      const [directory, next] = [join(folder, "logs"), join(folder, "next")];
+      await write(directory, { maxFileSize: 7 }, numbered(0, former));
+      const followed = new Following(
+        await followFile(join(directory, name), { series: true, start: "beginning", interval: 3 }),
+      );
+      await followed.reach(7 * former);
+      await pause(20); // for another time of birth
+      await write(next, { maxFileSize: 7 }, numbered(former, former + latter));
+      await rename(directory, join(folder, "former"));
+      await rename(next, directory);
+      assert.equal(await followed.reach(7 * (former + latter)), [...numbered(0, former + latter)].join(""));
+      await followed.cancel();
+      assert.deepEqual(openFilesIn(folder), []);
+    }));
+}
+
 test("followFile() begins a series anew that was removed and begun anew, and reads nothing twice of one that was not", () =>
   inFolder(async (folder) => {
     const directory = join(folder, "logs");
