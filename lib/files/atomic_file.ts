@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { bool, integer, number, schema, type SchemaOf, text } from "../streams/internal.ts";
+import { bool, changed, integer, number, schema, type SchemaOf, text } from "../streams/internal.ts";
 import { writeStream } from "../runtime/mod.ts";
 import { CreatedFile, type Undoable, undoAll } from "./created_file.ts";
 import { codeOf, fileFailure } from "./failure.ts";
@@ -88,7 +88,7 @@ type AtomicFileSchema = SchemaOf<AtomicFileOptions, "followLinks" | "replace" | 
 export function atomicFileMembers(): AtomicFileSchema["members"] {
   return {
     mtimeMs: number(-8.64e15, 8.64e15), // as of a Date
-    mode: integer(0, 2 ** 32 - 1), // with the bits for the file's type, as in a status
+    mode: changed(integer(0, 2 ** 32 - 1), (mode) => mode & 0o7777), // a status has more bits
     followLinks: bool(true),
     temporary: lasting(text(undefined, "a path", (path) => path !== "")),
     replace: bool(true),
@@ -274,7 +274,7 @@ export class AtomicFile {
       if (this.#failure !== undefined) throw this.#failure;
       const replaced = replace ? replacedAt(this.#place) : undefined;
       if (replaced !== undefined) await keepAttributes(this.#file, replaced);
-      if (mode !== undefined) await this.#file.chmod(mode & 0o7777); // open() applied the umask
+      if (mode !== undefined) await this.#file.chmod(mode); // open() applied the umask
       if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
       if (flush) await this.#file.datasync();
       this.#size = this.#file.size();

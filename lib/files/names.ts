@@ -3,7 +3,7 @@ import { isAbsolute, resolve, sep } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { isPermitted } from "../runtime/mod.ts";
-import { type Member, wrongType } from "../streams/internal.ts";
+import { changed, type Member, wrongType } from "../streams/internal.ts";
 
 /** The space, id and start time of the process in a name; earlier names lack the first and the last. */
 export const TEMPORARY: RegExp = /^\.millrace-(?:([0-9a-f]{8})\.)?(\d+)-(?:(\d+)-(?=[0-9a-f]{8}-))?[0-9a-f-]+\.tmp$/;
@@ -51,7 +51,7 @@ export function pathOption(): Member<string, undefined> {
 
 /** An option that is a path, checked by `member`; what is returned stays the same. */
 export function lasting(member: Member<string, undefined>): Member<string, undefined> {
-  return { ...member, check: (value, name) => lastingPath(member.check(value, name)) };
+  return changed(member, lastingPath);
 }
 
 const anyPath = /* @__PURE__ */ pathOption();

@@ -1,6 +1,7 @@
 import { fieldValue } from "../semantics/mod.ts";
 import {
   bool,
+  hasMembers,
   integer,
   type Member,
   number,
@@ -142,15 +143,13 @@ function putMembers(): SchemaOf<S3PutOptions, "overwrite">["members"] {
 }
 
 function checkedMetadata(given: unknown, path: string): Readonly<Record<string, string>> {
-  // A Map, or Headers, has no members: nothing would be kept.
-  if (typeof given !== "object" || given === null || Array.isArray(given) || Symbol.iterator in given) {
-    throw wrongType(path, "an object of names and texts", given);
-  }
+  // Of a Map, Headers or a promise nothing would be kept.
+  if (!hasMembers(given)) throw wrongType(path, "an object of names and texts", given);
   for (const [name, value] of Object.entries(given)) {
     if (!TOKEN.test(name)) throw new TypeError(`${quoted(name)} can be no name of ${path}`);
     if (typeof value !== "string" || !VALUE.test(value)) throw wrongType(`${path}.${name}`, "printable ASCII", value);
   }
-  return { ...given };
+  return { ...given } as Record<string, string>;
 }
 
 export const putOptions: SchemaOf<S3PutOptions, "overwrite"> = /* @__PURE__ */ schema("put()", putMembers);

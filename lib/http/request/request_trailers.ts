@@ -1,4 +1,4 @@
-import { type Member, member } from "../../streams/internal.ts";
+import { hasMembers, type Member, member } from "../../streams/internal.ts";
 import type { HeaderList } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "../http_request.ts";
@@ -16,7 +16,7 @@ const OF_HEADS: ReadonlySet<string> = new Set(
 export const trailersOption: Member<Given, undefined> = /* @__PURE__ */ member(
   "an object of texts, and of functions that return one",
   (value) =>
-    typeof value === "object" && value !== null && !(Symbol.iterator in value) &&
+    hasMembers(value) &&
     Object.values(value).every((value) => typeof value === "string" || typeof value === "function"),
 );
 

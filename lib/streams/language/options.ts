@@ -82,8 +82,7 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
   const load = (): M => members ??= makeMembers();
   const readAll = (given: Options = {}, path = "", hasDefaults = true): Record<string, unknown> => {
     const known = load();
-    // Objects of any class, and modules, but none of the language's own classes.
-    if (typeof given !== "object" || !given || Symbol.iterator in given || isThenable(given) || isBuiltIn(given)) {
+    if (!hasMembers(given)) {
       throw wrongType(path.slice(0, -1) || `the options of ${owner}`, "an object", given);
     }
     for (const name in given) {
@@ -110,6 +109,11 @@ type Options = Readonly<Record<string, unknown>>;
 /** Whether an object inherits a member that a program has added to Object.prototype. */
 function isOfAllObjects(value: object, name: string): boolean {
   return name in Object.prototype && !Object.hasOwn(value, name);
+}
+
+/** Whether a value holds members: an object of any class, or a module, but of none of the language's own classes. */
+export function hasMembers(value: unknown): value is Options {
+  return typeof value === "object" && !!value && !(Symbol.iterator in value || isThenable(value) || isBuiltIn(value));
 }
 
 /** Whether an object is a promise or the like. */
@@ -282,8 +286,12 @@ export function milliseconds<D extends number | undefined = undefined>(fallback?
 
 /** An option that is a number of bytes from 0; fractions, as of a share of the memory, are rounded down. */
 export function bytes<D extends number | undefined = undefined>(fallback?: D, min = 0): Member<number, D> {
-  const member = number(min, Infinity, fallback, "a number of bytes from");
-  return { ...member, check: (value, name) => Math.floor(member.check(value, name)) };
+  return changed(number(min, Infinity, fallback, "a number of bytes from"), Math.floor);
+}
+
+/** The option `inner`; what is checked is what `change` makes of its value. */
+export function changed<T, D extends T | undefined>(inner: Member<T, D>, change: (value: T) => T): Member<T, D> {
+  return { ...inner, check: (value, name) => change(inner.check(value, name)) };
 }
 
 /** An option that is a list; the checked list that is returned is a copy. */
