@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { constants } from "node:fs";
 import type { AtomicFileOptions } from "./atomic_file.ts";
 import { sleep } from "../timers/mod.ts";
-import { failing, fileFailure } from "./failure.ts";
+import { failing, failingNow } from "./failure.ts";
 import { FileName, LeftFiles } from "./flush.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
 import { blockFor, linkFlag, MAX_BLOCKING_TIME, OpenFile } from "./open_file.ts";
@@ -199,13 +199,9 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
     if (length === 0) return;
     this.#underWay = new PendingWrite(this.#file, pieces);
-    try {
-      await writeFully(this.#underWay, pieces);
-    } catch (error) {
-      throw fileFailure("write", this.path, error);
-    } finally {
+    await writeFully(this.#underWay, pieces).catch(failing("write", this.path)).finally(() => {
       this.#underWay = undefined;
-    }
+    });
   }
 
   async rotate(): Promise<void> {} // there is no other file
@@ -220,30 +216,20 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
 
   reopen(): void {
     const old = this.#file;
-    try {
-      this.#file = OpenFile.openWithoutWaits(this.path, flagsOf(this.#options), { mode: this.#options.mode });
-    } catch (error) {
-      throw fileFailure("open", this.path, error);
-    }
+    const { path } = this;
+    const options = this.#options;
+    this.#file = failingNow("open", path, () => OpenFile.openWithoutWaits(path, flagsOf(options), options));
     this.#name = new FileName(this.path);
     this.#left.flushAndClose(old, this.path);
   }
 
   settleNow(): void {
-    try {
-      this.#underWay?.finishNow();
-    } catch (error) {
-      throw fileFailure("flush", this.path, error);
-    }
+    failingNow("flush", this.path, () => this.#underWay?.finishNow());
     this.#underWay = undefined;
   }
 
   writeNow(pieces: readonly Uint8Array[]): void {
-    try {
-      for (const piece of pieces) this.#file.writeNow(piece);
-    } catch (error) {
-      throw fileFailure("write", this.path, error);
-    }
+    for (const piece of pieces) failingNow("write", this.path, () => this.#file.writeNow(piece));
   }
 
   flushNow(): void {
@@ -256,10 +242,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   async commit(): Promise<void> {
     const { flush, mtimeMs } = this.#options;
     if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
-    if (flush) {
-      await this.#file.datasync();
-      await this.#name.flush();
-    }
+    if (flush) await this.flush();
     await this.#file.close();
     await this.#left.flush();
   }

@@ -86,6 +86,15 @@ export function failing(action: string, path: string): (error: unknown) => never
   };
 }
 
+/** Makes a call. @throws {Error} {@linkcode fileFailure} of what that throws. */
+export function failingNow<T>(action: string, path: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fileFailure(action, path, error);
+  }
+}
+
 /**
  * Leaves out of the stack of `error` the frames of `inner`, which must be under way, and of what it has called: they tell
  * users nothing, and engines keep ten frames.

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { flushFlags, mayRead } from "../runtime/mod.ts";
-import { codeOf, fileFailure } from "./failure.ts";
+import { codeOf, failingNow, fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
 import { followedPlace } from "./place.ts";
 import { UNSHARED, whileRefused, whileRefusedNow } from "./rename.ts";
@@ -137,11 +137,7 @@ export class LeftFiles {
   /** Does what {@linkcode flush} does, but blocks the thread meanwhile. */
   flushNow(): void {
     for (const [file, path] of this.#flushing) {
-      try {
-        file.datasyncNow();
-      } catch (error) {
-        throw fileFailure("flush", path, error);
-      }
+      failingNow("flush", path, () => file.datasyncNow());
     }
     if (this.#failure !== undefined) throw this.#failure;
   }

@@ -7,8 +7,8 @@ import { MAX_CALL_SIZE, MAX_WRITE_SIZE } from "./write_fully.ts";
 
 /** The longest wait that blocks the thread, in ms. */
 export const MAX_BLOCKING_TIME = 2000;
-/** The bytes that a pipe takes as a whole on Linux. Deno does not tell how many it has taken of more. */
-const PIPE_BUF = 4096;
+/** Returns how many bytes a pipe takes as a whole: elsewhere what POSIX asks. Deno does not tell how many it has taken of more. */
+const pipeSize = (): number => process.platform === "linux" ? 4096 : 512;
 
 export interface OpenFileOptions {
   /** The permission bits of a file that is made, less the process's umask. */
@@ -210,9 +210,9 @@ export class OpenFile {
     return blocks > 0 && bfree === 0;
   }
 
-  /** The maximum bytes of a call that is made at once: a pipe that is opened without waits takes all of `PIPE_BUF`, or none. */
+  /** The maximum bytes of a call that is made at once: a pipe that is opened without waits takes all of so many, or none. */
   get mostAtOnce(): number {
-    return this.#isPipe ? PIPE_BUF : MAX_WRITE_SIZE;
+    return this.#isPipe ? pipeSize() : MAX_WRITE_SIZE;
   }
 
   /** Opens a file synchronously, so that no call waits for a pipe's reader. @throws {Error} `ENXIO` if it has none. */
@@ -222,8 +222,13 @@ export class OpenFile {
     file.#isPipe = status.isFIFO();
     if (file.#isPipe) file.#tellsEnds = false;
     if (!status.isCharacterDevice()) return file;
-    void file.close(); // a terminal takes parts of calls without waits, which Deno does not tell
-    return OpenFile.openNow(path, flags, options);
+    try { // a terminal takes parts of calls without waits, which Deno does not tell; a pipe may have its name by now
+      return showsOpenFiles()
+        ? OpenFile.openNow(file.ownPath, flags & ~linkFlag(false))
+        : OpenFile.openNow(path, flags, options);
+    } finally {
+      void file.close();
+    }
   }
 
   /** Opens a pipe once more on Linux, so that no call waits for its reader; gives another file as it is. */
