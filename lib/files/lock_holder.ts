@@ -41,20 +41,21 @@ type Beat = Readonly<{ time: number; mark: number }>;
 /** The size of a released lock's file that its holder could not remove, in bytes: beats make it one byte long. */
 export const RELEASED = 2;
 
-/** A lock file, and the thread that made it. */
+/** A lock file, or one that says something of a lock, and the thread that has that. */
 export class LockHolder {
   readonly path: string;
   readonly name: string;
   readonly processId: number;
-  readonly isRequest: boolean;
+  /** The end of its name, of a file that is no lock. */
+  readonly note: string | undefined;
   readonly #space: string;
   readonly #thread: string;
 
-  private constructor(directory: string, name: string, [, space, id, thread, wanted]: RegExpExecArray) {
+  private constructor(directory: string, name: string, [, space, id, thread, note]: RegExpExecArray) {
     this.path = join(directory, name);
     this.name = name;
     this.processId = Number(id);
-    this.isRequest = wanted !== undefined;
+    this.note = note;
     this.#space = space;
     this.#thread = thread;
   }
@@ -62,7 +63,7 @@ export class LockHolder {
   /** The holder that a file names; undefined if it is no file of the lock. */
   static of(directory: string, name: string, prefix: string): LockHolder | undefined {
     const found = name.startsWith(prefix) ? identity.exec(name.slice(prefix.length)) : null;
-    return found === null || found[4] === LOST ? undefined : new LockHolder(directory, name, found);
+    return found === null ? undefined : new LockHolder(directory, name, found);
   }
 
   /** Whether the holder is of this process, be it of another of its threads. */
@@ -72,6 +73,7 @@ export class LockHolder {
 
   /** Whether the thread runs; "unknown" if only the beats of the file can show that. */
   inspect(): "alive" | "dead" | "unknown" {
+    if (this.note === LOST) return existsSync(this.path.slice(0, -LOST.length)) ? "alive" : "dead";
     if (held.has(this.name)) return "alive";
     if (released.has(this.name) || (lstatSync(this.path, { throwIfNoEntry: false })?.size ?? 0) >= RELEASED) {
       return "dead";

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import process from "node:process";
 import { Interval, sleep } from "../timers/mod.ts";
 import { userNumber } from "../runtime/mod.ts";
-import { codeOf, fileFailure, FULL } from "./failure.ts";
+import { codeOf, failingNow, FULL } from "./failure.ts";
 import {
   BeatWatch,
   HAND_OVER_REQUEST,
@@ -138,7 +138,6 @@ export class ProcessLock {
 
   /** Takes the lock again if its file was removed, as with the folder. @throws {Error} what `busy()` makes. */
   renew(): void {
-    this.#isLost = false;
     this.#beat();
     if (!this.#isLost) return;
     this.#removeFile();
@@ -206,7 +205,7 @@ export class ProcessLock {
     this.#begin();
     // Waiters that live make their requests again.
     for (const holder of this.#files()) {
-      if (holder.isRequest && holder.inspect() !== "alive") removeIfPossible(holder.path);
+      if (holder.note !== undefined && holder.inspect() !== "alive") removeIfPossible(holder.path);
     }
     return undefined;
   }
@@ -215,7 +214,7 @@ export class ProcessLock {
   #blocking(watch: BeatWatch): LockHolder | undefined {
     const blocking: LockHolder[] = [];
     for (const holder of this.#files()) {
-      if (holder.isRequest) continue;
+      if (holder.note !== undefined) continue;
       const state = holder.inspect();
       if (state === "alive") return holder;
       if (state === "dead") removeIfPossible(holder.path);
@@ -250,12 +249,10 @@ export class ProcessLock {
   }
 
   #create(): void {
-    try {
+    failingNow("create", this.#path, () => {
       if (userNumber() === 0) this.#file = OpenFile.openNow(this.#path, "wx", { atOnce: true });
       else writeFileSync(this.#path, "", { flag: "wx" });
-    } catch (error) {
-      throw fileFailure("create", this.#path, error);
-    }
+    });
   }
 
   #removeFile(): void {
@@ -282,16 +279,17 @@ export class ProcessLock {
     this.#beatTime = Date.now();
     const now = this.#beatTime / 1000;
     if (this.#lacksFile) return;
+    const path = this.#path;
     try {
-      lutimesSync(this.#path, now, now);
+      lutimesSync(path, now, now);
       this.#shownAt = this.#beatAt;
       this.#mark();
-      this.#isLost ||= existsSync(this.#path + LOST);
     } catch {
-      const isShown = existsSync(this.#path) && this.#replace();
+      const isShown = existsSync(path) && this.#replace();
       const silence = this.#beatAt - this.#shownAt + UNCHECKED * this.#heartbeat; // until the next look
-      this.#isLost = !isShown && (silence >= this.#expiry || !existsSync(this.#path));
+      this.#isLost ||= !isShown && (silence >= this.#expiry || !existsSync(path));
     }
+    this.#isLost ||= existsSync(path + LOST);
   }
 
   /** Writes the byte of the next beat. Without it the time shows that, but for clients of network file systems. */
@@ -334,7 +332,7 @@ export class ProcessLock {
     if (onHandOverRequested === undefined || this.#isAsked) return;
     try {
       this.#isAsked = this.#turn?.isWanted ||
-        this.#files().some((holder) => holder.isRequest && holder.inspect() !== "dead");
+        this.#files().some((holder) => holder.note === HAND_OVER_REQUEST && holder.inspect() !== "dead");
     } catch {
       return; // the folder is gone, and the lock with it
     }

@@ -124,7 +124,7 @@ test("a lock that is lost stays so until it is made anew", () =>
 test("a lock is taken over where its file may not be removed, and its holder told, which takes another if that is free", (context) =>
   inFolder(async (folder) => {
     const path = await put(folder, FOREIGN, 60_000);
-    const { unlinkSync: remove } = fs;
+    const { unlinkSync: remove, lutimesSync: touch } = fs;
     fs.unlinkSync = (name) => {
       if (name === path) throw Object.assign(new Error("EPERM: of a sticky folder"), { code: "EPERM" });
       remove(name);
@@ -134,19 +134,33 @@ test("a lock is taken over where its file may not be removed, and its holder tol
       if (unlinkSync === remove) return context.skip("imports of this runtime do not follow the module");
       (await taken(folder, { heartbeat: 20, expiry: 60 })).release();
       assert.deepEqual((await readdir(folder)).sort(), [basename(path), `${basename(path)}-lost`]);
-      const lock = newLock(folder, { heartbeat: 1 });
-      assert.equal(lock.take(), undefined); // it is known to be dead
-      const [own] = (await locksIn(folder)).filter((name) => !name.startsWith(basename(path)));
-      await writeFile(join(folder, `${own}-lost`), "");
-      await until(() => lock.isLost, "the loss");
-      assert.throws(() => lock.requireHeld(), LockLostError);
-      lock.renew();
-      await pause(10);
-      assert.equal(lock.isLost, false);
-      lock.release();
-      assert.deepEqual((await readdir(folder)).filter((name) => !name.endsWith("-lost")), [basename(path)]);
+      for (const mayTouch of [true, false]) { // not once it has given up its rights
+        const lock = newLock(folder, { heartbeat: 1 });
+        assert.equal(lock.take(), undefined); // it is known to be dead
+        const [own] = (await locksIn(folder)).filter((name) => !name.startsWith(basename(path)));
+        if (!mayTouch) {
+          fs.lutimesSync = ((touched: string, ...times: [number, number]) => {
+            if (touched.endsWith(own)) throw Object.assign(new Error("EPERM: given up"), { code: "EPERM" });
+            touch(touched, ...times);
+          }) as never;
+        }
+        fs.writeFileSync(join(folder, `${own}-lost`), "");
+        syncBuiltinESMExports();
+        await until(() => lock.isLost, "the loss");
+        await pause(10);
+        assert.throws(() => lock.requireHeld(), LockLostError);
+        lock.renew();
+        await pause(10);
+        assert.equal(lock.isLost, false);
+        lock.release();
+        assert.deepEqual((await locksIn(folder)).filter((name) => !name.endsWith("-lost")), [basename(path)]);
+      }
+      remove(path);
+      (await taken(folder)).release();
+      assert.deepEqual(await readdir(folder), []);
     } finally {
       fs.unlinkSync = remove;
+      fs.lutimesSync = touch;
       syncBuiltinESMExports();
     }
   }));
