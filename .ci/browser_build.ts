@@ -1,16 +1,13 @@
-import { cpSync, globSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { build, type BuildOptions, type Plugin } from "esbuild";
 import { bundle, root } from "./bundle.ts";
 import { ownModules, placeOf } from "./own_modules.ts";
 import { mangledNames } from "./mangled_names.ts";
-import { writeWasm } from "./wasm_files.ts";
+import { writeCodecs } from "./wasm_files.ts";
 
 /** What runs in browsers: what `.` exports. */
 const PARTS: readonly string[] = ["streams", "batch", "text", "codecs"];
-
-/** The licences of what is compiled into the codecs, which stand beside them wherever they go. */
-export const NOTICES = "THIRD_PARTY_NOTICES.txt";
 
 /** The parts of `codecs` that have one codec. */
 const CODECS: readonly string[] = ["brotli", "gzip", "zstd"];
@@ -45,9 +42,8 @@ export async function buildBrowser(outdir: string): Promise<string[]> {
     codecs,
     options: { ...common, splitting: false, plugins: [codecsAtOnce()] },
   });
-  const modules = globSync("*.js", { cwd: join(root, "lib/codecs/wasm") });
-  for (const name of [...modules, NOTICES]) cpSync(join(root, "lib/codecs/wasm", name), join(codecs, name));
-  return [...written, ...ofCodecs, ...modules.map((name) => join(codecs, name)), ...writeWasm(codecs)];
+  mkdirSync(codecs, { recursive: true });
+  return [...written, ...ofCodecs, ...await writeCodecs(codecs)];
 }
 
 /**
@@ -62,8 +58,8 @@ function codecsAtOnce(): Plugin {
       builder.onLoad({ filter }, ({ path }) => {
         let imports = "";
         const source = readFileSync(path, "utf8").replace(/\bimport\(("\.\/wasm\/(\w+)\.js")\)/g, (_, from, name) => {
-          imports += `import { wasm as ${name} } from ${from};`;
-          return `({ wasm: ${name} })`;
+          imports += `import { inflate as ${name}_inflate, wasm as ${name} } from ${from};`;
+          return `({ wasm: ${name}, inflate: ${name}_inflate })`;
         });
         return { contents: imports + source, loader: "ts" };
       });

@@ -66,7 +66,7 @@ export function settingsOf({ entries, outdir }: Bundle): BuildOptions & { write:
 }
 
 /** Stands for a file's place relative to the module, until that is known. */
-const PLACE = "place-of:";
+export const PLACE = "place-of:";
 
 /** The files outside of chunks, and the transform of sources before they are bundled. */
 export interface OwnFiles {

@@ -7,7 +7,6 @@
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
-import { deflateRawSync } from "node:zlib";
 import { root } from "./root.ts";
 
 interface Manifest {
@@ -20,13 +19,6 @@ interface Manifest {
 
 /** Modules that Deno does not load: pages do, and bundlers for them. */
 const FOR_PAGES = /^(?:browser\/(?!wasm\/\w+\.js$)|modules\/)/;
-
-/**
- * Codecs' modules that are deflated: Deno reads and verifies all of them with the package, though they are loaded when
- * they are used; 2.5 MB took 12 of the 22 ms of an import, and 0.9 MB take 4. That which inflates stays as it is, so that
- * the global DecompressionStream may be ours.
- */
-const DEFLATED = /^browser\/wasm\/(?!deflate_decoder\.)\w+\.js$/;
 
 const [folder = ""] = process.argv.slice(2);
 if (folder === "" || existsSync(folder)) {
@@ -45,7 +37,6 @@ function makePackage(): void {
   for (const path of built) {
     const text = readFileSync(join(root, "dist", path), "utf8");
     if (path.endsWith(".d.ts")) write(path, withNamesOfFiles(text));
-    else if (DEFLATED.test(path)) write(path, deflated(path, text));
     else write(path, paths.has(`./${path}`) ? withTypes(path, text) : text);
   }
   for (const path of globSync("*.{d.ts,txt}", { cwd: join(root, "lib/codecs/wasm") })) {
@@ -63,19 +54,6 @@ function write(path: string, text: string): void {
   const target = join(folder, path);
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, text);
-}
-
-/** A codec's module that inflates what it exports when it is loaded. */
-function deflated(path: string, text: string): string {
-  const [declaration, wasm] = /^export const wasm = "([^"]+)";$/m.exec(text) ?? [];
-  if (declaration === undefined) throw new Error(`${path} is not what wasm/ writes: adapt .ci/jsr_package.ts`);
-  const small = deflateRawSync(Buffer.from(wasm, "base64"), { level: 9 }).toString("base64");
-  return text.replace(declaration, () =>
-    `const deflated = "${small}";
-const bytes = Uint8Array.fromBase64?.(deflated) ?? Uint8Array.from(atob(deflated), (letter) => letter.charCodeAt(0));
-const body = new Response(bytes).body.pipeThrough(new DecompressionStream("deflate-raw"));
-const inflated = new Uint8Array(await new Response(body).arrayBuffer());
-export const wasm = inflated.toBase64?.() ?? btoa(inflated.reduce((text, byte) => text + String.fromCharCode(byte), ""));`);
 }
 
 /** A module of a subpath, which says where its types are. */

@@ -1,10 +1,20 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { build, type OnLoadResult, type OnResolveResult, type Plugin } from "esbuild";
-import { type Bundle, type Outputs, ownFiles, root, settingsOf, WORKERS, write } from "./bundle.ts";
+import {
+  type Bundle,
+  type Outputs,
+  type OwnFiles,
+  ownFiles,
+  PLACE,
+  root,
+  settingsOf,
+  WORKERS,
+  write,
+} from "./bundle.ts";
 import { withLateBuiltins } from "./late_builtins.ts";
 import { placeOf } from "./own_modules.ts";
-import { pastFaces } from "./past_faces.ts";
+import { pastFaces, specifierOf } from "./past_faces.ts";
 import { planChunks } from "./plan_chunks.ts";
 
 /** The sources of the subpaths, as the manifest tells their outputs. */
@@ -39,18 +49,21 @@ export async function bundleForServers(bundle: Omit<Bundle, "options">): Promise
   return write(await build({ ...settingsOf(bundle), plugins: pluginsOf(bundle, chunksBySource(chunks, finest)) }));
 }
 
-/** Parts that programs import for themselves count more than those that only the command loads, or workers. */
+/**
+ * Parts that programs import for themselves count more than those that only the command loads, or workers. Codecs' own
+ * entries count by how small they are to be.
+ */
 const WEIGHTS: Readonly<Record<string, number>> = {
   "mod.ts": 40,
   "lib/http/mod.ts": 8,
   "lib/static/mod.ts": 8,
   "lib/compression/mod.ts": 6,
   "lib/cli/cli.ts": 10,
-  "lib/codecs/brotli.ts": 3,
-  "lib/codecs/gzip.ts": 3,
+  "lib/codecs/brotli.ts": 16,
+  "lib/codecs/gzip.ts": 16,
   "lib/codecs/mod.ts": 3,
-  "lib/codecs/zstd.ts": 3,
-  "lib/files/mod.ts": 3,
+  "lib/codecs/zstd.ts": 16,
+  "lib/files/mod.ts": 6,
   "lib/upload/mod.ts": 3,
   "lib/node/mod.ts": 1,
   "lib/pino/mod.ts": 1,
@@ -101,12 +114,27 @@ function evaluationOrder(inputs: Outputs["metafile"]["inputs"]): Set<string> {
 }
 
 function pluginsOf({ outdir, codecs }: Omit<Bundle, "options">, chunks: Chunks): Plugin[] {
-  return [ownFiles({ outdir, codecs, change }), inChunks(chunks), noBuiltins()];
+  const changed = (source: string, path: string): Promise<OnLoadResult> =>
+    change(withFiles(source, path, codecs), path);
+  return [ownFiles({ outdir, codecs, change: changed }), inChunks(chunks, changed), noBuiltins()];
 }
 
 /** Leaves out comments on declarations, which esbuild keeps within classes: an eighth of what runtimes would read. */
 export function withoutDocs(source: string): string {
   return source.replace(/^ *\/\*\*.*?\*\/\n/gms, "");
+}
+
+/** The module that reads the files of codecs. */
+const CODEC_FILE = join(root, "lib/runtime/codec_file.ts");
+
+/** Has codecs read their modules' files, where they can, before they import the texts. */
+function withFiles(source: string, path: string, codecs: string): string {
+  const changed = source.replace(/\(\) => (import\("\.\/wasm\/(\w+)\.js"\))/g, (_, text: string, name: string) => {
+    const file = JSON.stringify(PLACE + join(codecs, `${name.replace("deflate", "gzip")}.wasm`));
+    return `() => wasmAt(${file}, import.meta.url, () => ${text})`;
+  });
+  if (changed === source) return source;
+  return `${changed}import { wasmAt } from ${JSON.stringify(specifierOf(CODEC_FILE, path))};\n`;
 }
 
 async function change(source: string, path: string): Promise<OnLoadResult> {
@@ -133,7 +161,7 @@ function noBuiltins(): Plugin {
  * of: so the same entries reach all of it, and esbuild makes one chunk of that. Sources go by their names: their paths,
  * with `copy:` before those of copies.
  */
-function inChunks(chunks: Chunks): Plugin {
+function inChunks(chunks: Chunks, change: NonNullable<OwnFiles["change"]>): Plugin {
   const placed = (source: string): OnResolveResult => {
     const sideEffects = chunks.has(source); // else what no entry uses would be in no chunk
     if (source.startsWith(COPY)) return { path: source.slice(COPY.length), namespace: "copy", sideEffects };

@@ -2,8 +2,14 @@ import { wrongType } from "../streams/internal.ts";
 import type { Family } from "./format.ts";
 import type { SessionParameters } from "./options.ts";
 
+/** The bytes of a codec's module, which servers read of its file; or in base64, as the package has it deflated. */
+interface Content {
+  readonly wasm: string | Uint8Array<ArrayBuffer>;
+  inflate?(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer>;
+}
+
 /** Imports a codec's module on demand, or returns the one in the bundle. */
-type Source = () => { readonly wasm: string } | Promise<{ readonly wasm: string }>;
+type Source = () => Content | Promise<Content>;
 
 /** A `WebAssembly.Module`: the class has no members, and Node's types lack the name. */
 export type WasmModule = object;
@@ -51,15 +57,16 @@ export class Codec {
         "codecs cannot run: there is no WebAssembly here, which browsers lack in lockdown mode or by policy",
       );
     }
-    const { wasm } = await this.#text();
-    const compiled = await WebAssembly.compile(fromBase64(wasm)).catch((error) => {
+    const { wasm, inflate } = await this.#content();
+    const bytes = typeof wasm === "string" ? fromBase64(wasm) : wasm;
+    const compiled = await WebAssembly.compile(inflate ? await inflate(bytes) : bytes).catch((error) => {
       throw explained(error, this.#name);
     });
     modules.set(this.#name, compiled);
     return compiled;
   }
 
-  async #text(): Promise<{ readonly wasm: string }> {
+  async #content(): Promise<Content> {
     try {
       return await this.#source();
     } catch (cause) {

@@ -56,8 +56,8 @@ describe("modules that the host has compiled", () => {
     new WebAssembly.Module(readFileSync(join(folder, `${name}.wasm`)) as BufferSource);
 
   before(async () => {
-    const { writeWasm } = await import("../../.ci/wasm_files.ts");
-    writeWasm(folder);
+    const { writeCodecs } = await import("../../.ci/wasm_files.ts");
+    await writeCodecs(folder);
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
