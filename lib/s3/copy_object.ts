@@ -43,12 +43,7 @@ export async function copyObject(
   return await copyOne(context, object, to, isAsItIs ? undefined : all, all, options);
 }
 
-/**
- * Copies an object. Of the requests that store one, copies are those whose conditions few stores know: R2 has fields of
- * its own for them, others none. So a conditional copy is stored as bytes from here, or as parts.
- *
- * @param changed The fields of the copy, if they are not those of the object.
- */
+/** Copies an object. Few stores know conditions of copies: under one it is stored from here, or as parts. */
 async function copyOne(
   context: UploadContext,
   source: JoinedObject,

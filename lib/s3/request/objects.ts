@@ -74,11 +74,7 @@ export async function putObject(
   fields: Readonly<Record<string, string>> = fieldsOf(options),
 ): Promise<S3Stored> {
   const sha256 = Buffer.from(await body.sha256(), "hex").toString("base64");
-  const headers = {
-    ...fields,
-    ...conditionsOf(options),
-    ...(store.checksums && { [SHA256_FIELD]: sha256 }),
-  };
+  const headers = { ...fields, ...conditionsOf(options), ...(store.checksums && { [SHA256_FIELD]: sha256 }) };
   const request = { method: "PUT", action: "store", key, body, headers, signal: options.signal } as const;
   return await storeObject(store, request, body.length, async (answer) => {
     await answer.end();
@@ -87,10 +83,7 @@ export async function putObject(
   }, (there) => there.sha256 === sha256);
 }
 
-/**
- * Stores an object of `size` bytes by a request, whose answer `read` takes the entity tag of. An attempt whose answer was
- * lost may have met a condition, which the next one could not then: `isOurs` says whether what is there is its object.
- */
+/** Stores an object. An attempt whose answer was lost may have met the condition: `isOurs` says whether it is there. */
 export async function storeObject(
   store: Store,
   request: StoreRequest & { readonly key: string },
@@ -163,10 +156,7 @@ export function objectOf(key: string, answer: StoreAnswer): S3Object {
 /** The status of a store that refuses conditions it does not know. */
 const NOT_IMPLEMENTED = 501;
 
-/**
- * Removes an object, if it is there. With `ifMatch` the request is sent once: a retry could remove what another client
- * has stored since. Where a store refuses the condition, the object is looked at.
- */
+/** Removes an object. With `ifMatch` it is sent once: a retry could remove what another client has stored since. */
 export async function deleteObject(
   store: Store,
   key: string,

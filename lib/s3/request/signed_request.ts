@@ -49,11 +49,6 @@ export function bytesBody(bytes: Uint8Array): SentBody {
 
 export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-export interface CheckedBody extends SentBody {
-  /** The CRC-32 of all of it, in base64. */
-  readonly crc32: string;
-}
-
 /** The fields of checksums, in requests and in answers. */
 export const SHA256_FIELD = "x-amz-checksum-sha256";
 export const CRC32_FIELD = "x-amz-checksum-crc32";

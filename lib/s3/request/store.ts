@@ -94,10 +94,7 @@ export class Store {
     this.#client?.destroy();
   }
 
-  /**
-   * Sends a request until it succeeds, fails for good, or was retried often enough. A request refused because the
-   * clocks differ is signed once more, by the store's.
-   */
+  /** Sends a request until it succeeds, fails for good, or was retried often enough; once more if clocks differ. */
   async send<T>(request: StoreRequest, read: ReadAnswer<T>): Promise<T> {
     const url = this.#urlOf(request);
     let isCorrected = false;
@@ -139,11 +136,7 @@ export class Store {
     return signed.href;
   }
 
-  /**
-   * Returns a form's URL and fields, signed with a policy of conditions that its sender must keep.
-   *
-   * @see {@link https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html}
-   */
+  /** Signs a form. @see {@link https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html} */
   async presignedForm(
     fields: Readonly<Record<string, string>>,
     conditions: readonly unknown[],

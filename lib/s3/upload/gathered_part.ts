@@ -3,7 +3,7 @@ import { createHash, type Hash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { crc32 } from "node:zlib";
 import { type OpenFile, openUnnamed, writeFully } from "../../files/internal.ts";
-import type { CheckedBody } from "../request/signed_request.ts";
+import type { SentBody } from "../request/signed_request.ts";
 
 export const BLOCK: number = 256 * 1024;
 
@@ -42,7 +42,7 @@ export interface Storage {
 }
 
 /** A part that is gathered: in memory while there is any, otherwise in a file without a name. */
-export class GatheredPart implements CheckedBody {
+export class GatheredPart implements SentBody {
   readonly number: number;
   length = 0;
   readonly #storage: Storage;
@@ -66,6 +66,7 @@ export class GatheredPart implements CheckedBody {
     return this.#sha256 = hash.copy().digest("hex"); // more may be appended
   }
 
+  /** The CRC-32 of all of it, in base64. */
   get crc32(): string {
     const bytes = Buffer.alloc(4);
     bytes.writeUInt32BE(this.#crc32);

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { conditionsOf, type S3Object, type S3PutOptions, type S3Stored } from "../s3_object.ts";
-import { bytesBody, type CheckedBody, CRC32_FIELD } from "../request/signed_request.ts";
+import { bytesBody, CRC32_FIELD } from "../request/signed_request.ts";
 import { isMissing } from "../request/failures.ts";
 import { copySource, decoderOf, pagesOf, storeObject } from "../request/objects.ts";
 import type { ReadAnswer, Store } from "../request/store.ts";
 import { escaped } from "../request/xml.ts";
 import { S3Error } from "../s3_error.ts";
+import type { GatheredPart } from "./gathered_part.ts";
 
 export interface StoredPart {
   readonly number: number;
@@ -59,7 +60,7 @@ export async function putPart(
   store: Store,
   { key, uploadId }: BegunUpload,
   number: number,
-  body: CheckedBody,
+  body: GatheredPart,
   { signal, hasChecksums = store.checksums }: PartOptions = {},
 ): Promise<StoredPart> {
   const checksum = hasChecksums ? body.crc32 : undefined;
