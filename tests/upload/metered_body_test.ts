@@ -5,7 +5,7 @@ import { MeteredBody } from "../../lib/upload/body/receive_body.ts";
 import { pause } from "../support/waits.ts";
 import { bodyOf } from "./manual_body.ts";
 
-const announced: Announced = { expectedBytes: undefined, digests: new Map(), trailerDigests: undefined };
+const announced: Announced = { expectedBytes: undefined, digests: new Map() };
 
 test("a metered body counts the time of reads, and none between them", async () => {
   const source = bodyOf();

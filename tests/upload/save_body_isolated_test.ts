@@ -138,13 +138,6 @@ const refusals: readonly Refusal[] = [
     message: /"5e0"/,
   },
   {
-    name: "no length where one is required",
-    options: { requireLength: true },
-    code: "LENGTH_REQUIRED",
-    status: 411,
-    message: /Content-Length/,
-  },
-  {
     name: "other bytes than the digest's",
     source: () => requestOf(chunksOf(bytes, 10_000), { "content-digest": wrongDigest }),
     code: "DIGEST_MISMATCH",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { SaveBodyOptions } from "../../lib/upload/mod.ts";
 import type { InnerOptions } from "../../lib/upload/body/upload_options.ts";
-import { RateMonitor } from "../../lib/upload/body/pace.ts";
+import { RateMonitor } from "../../lib/upload/body/receive_body.ts";
 
 /** A watch over a pace that is set by hand. */
 class Watched {

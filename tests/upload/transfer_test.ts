@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import test from "node:test";
+import { createHash } from "node:crypto";
 import type { Announced } from "../../lib/upload/body/announced.ts";
 import type { StreamTaker } from "../../lib/upload/sink/file_sink.ts";
-import { transfer } from "../../lib/upload/sink/transfer.ts";
+import { transfer } from "../../lib/upload/sink/save_body.ts";
 import { saveBody, type SaveBodyOptions } from "../../lib/upload/mod.ts";
 import { noise } from "../support/bytes.ts";
 
-const announced: Announced = { expectedBytes: undefined, digests: new Map(), trailerDigests: undefined };
+const announced: Announced = { expectedBytes: undefined, digests: new Map() };
 
 /** A file that the runtime never finishes, with the size that the function returns. */
 function endless(size: () => number): StreamTaker {

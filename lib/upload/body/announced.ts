@@ -1,5 +1,4 @@
 import { createHash, type Hash } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import { type DigestAlgorithm, formatDigest, parseDigests } from "../../semantics/mod.ts";
 import { type BodySource, fieldOf, isDecoded } from "./body_source.ts";
 import { UploadError } from "./upload_error.ts";
@@ -25,12 +24,7 @@ export class Digester {
   }
 }
 
-/**
- * Holds the digests of what was received against those, in base64, that a field announced.
- *
- * @throws {UploadError} `DIGEST_MISMATCH` if one differs.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9530#section-2}
- */
+/** @throws {UploadError} `DIGEST_MISMATCH` if a digest of what was received is not the one that `field` announced. */
 export function verifyDigests(
   field: string,
   expected: ReadonlyMap<DigestAlgorithm, string>,
@@ -49,32 +43,25 @@ export function verifyDigests(
 /** The length and digests of a body that are known before its first byte. */
 export interface Announced {
   readonly expectedBytes: number | undefined;
-  readonly digests: Digests;
-  /** Returns the digests in the trailers, at the end of the body; undefined if none are announced. */
-  readonly trailerDigests: (() => Digests) | undefined;
+  readonly digests: ReadonlyMap<string, ReadonlyMap<DigestAlgorithm, string>>;
 }
 
-type Digests = ReadonlyMap<string, ReadonlyMap<DigestAlgorithm, string>>;
-
-/**
- * Returns the length and digests of a body by its header fields and the options.
- *
- * @throws {UploadError} `BAD_LENGTH`, `BAD_DIGEST`, `TRAILER_DIGEST`, `LENGTH_REQUIRED`, or `TOO_LARGE` if the
- * announced length exceeds `maxBytes`.
- */
+/** Returns what header fields and options announce. @throws {UploadError} if that is malformed, missing, or too much. */
 export function announcedOf(source: BodySource, options: SaveBodyOptions): Announced {
-  const { maxBytes = Infinity, requireLength = false, verify = true } = options;
+  const { maxBytes = Infinity, verify = true } = options;
   const field = (name: string): string | undefined => isDecoded(source) ? undefined : fieldOf(source, name);
   const expectedBytes = options.expectedBytes ?? contentLength(field("content-length"));
-  if (expectedBytes === undefined && requireLength) {
-    throw new UploadError("LENGTH_REQUIRED", "The length of the body must be announced: send Content-Length");
-  }
   if (expectedBytes !== undefined && expectedBytes > maxBytes) {
     throw new UploadError("TOO_LARGE", `The body has ${expectedBytes} bytes, and at most ${maxBytes} are accepted`);
   }
-  if (!verify) return { expectedBytes, digests: new Map(), trailerDigests: undefined };
-  const digests = digestsIn(field);
-  return { expectedBytes, digests, trailerDigests: trailerDigestsOf(source, digests) };
+  if (!verify) return { expectedBytes, digests: new Map() };
+  const digests = new Map<string, ReadonlyMap<DigestAlgorithm, string>>();
+  for (const name of DIGEST_FIELDS) {
+    const value = field(name.toLowerCase());
+    if (value !== undefined) digests.set(name, parseDigestField(name, value));
+  }
+  if (!(source instanceof Response)) requireNoTrailer(source, digests);
+  return { expectedBytes, digests };
 }
 
 function contentLength(value: string | undefined): number | undefined {
@@ -105,40 +92,12 @@ export function requireExpected(bytes: number, { expectedBytes }: Announced): vo
 
 const DIGEST_FIELDS: readonly string[] = ["Content-Digest", "Repr-Digest"];
 
-function digestsIn(field: (name: string) => string | undefined): Digests {
-  const found = new Map<string, ReadonlyMap<DigestAlgorithm, string>>();
-  for (const name of DIGEST_FIELDS) {
-    const value = field(name.toLowerCase());
-    if (value !== undefined) found.set(name, parseDigestField(name, value));
-  }
-  return found;
-}
-
-/**
- * Returns a function that reads the digests in the trailer section of a body, once that has ended; undefined if the
- * sender announces none. `Digester` needs their algorithms before the first byte.
- *
- * @throws {UploadError} `TRAILER_DIGEST` if one is announced for trailers of a `Request`, which cannot be read; by the
- * function, `BAD_DIGEST` if a field is malformed, or missing: proxies may drop trailers.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-6.6.2}
- * @see {@link https://www.rfc-editor.org/rfc/rfc9530#section-6.5}
- */
-function trailerDigestsOf(source: BodySource, header: Digests): Announced["trailerDigests"] {
-  if (source instanceof Response) return undefined;
+/** @throws {UploadError} `TRAILER_DIGEST` if a digest is announced for the trailers, which not every server can see. */
+function requireNoTrailer(source: BodySource, header: Announced["digests"]): void {
   const names = (fieldOf(source, "trailer") ?? "").toLowerCase().split(/[ \t]*,[ \t]*/);
-  const announced = DIGEST_FIELDS.filter((name) => names.includes(name.toLowerCase()));
-  const required = announced.filter((name) => !header.has(name));
-  if (announced.length > 0 && (source as { trailers?: unknown }).trailers !== undefined) {
-    return () => {
-      const found = digestsIn((name) => fieldOf({ headers: (source as IncomingMessage).trailers } as BodySource, name));
-      const missing = required.find((name) => !found.has(name));
-      if (missing === undefined) return found;
-      const message = "did not come: a proxy may have dropped it";
-      throw new UploadError("BAD_DIGEST", `The ${missing} that the sender announced for the trailers ${message}`);
-    };
-  }
-  if (required.length === 0) return undefined;
-  const message = `The ${required[0]} of the body is announced for its trailers, which this server cannot see: ` +
+  const announced = DIGEST_FIELDS.find((name) => names.includes(name.toLowerCase()) && !header.has(name));
+  if (announced === undefined) return;
+  const message = `The ${announced} of the body is announced for its trailers, which are not read: ` +
     "send it in the header, or announce none";
   throw new UploadError("TRAILER_DIGEST", message);
 }

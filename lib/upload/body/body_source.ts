@@ -58,10 +58,7 @@ export interface BodyReader {
 }
 
 /** Calls `take` with each batch of a body while the next is read; a later failure of the other one is ignored. */
-export async function takeAll(
-  body: BodyReader,
-  take: (pieces: readonly Uint8Array[]) => Promise<void>,
-): Promise<void> {
+export async function takeAll(body: BodyReader, take: (pieces: readonly Uint8Array[]) => Promise<void>): Promise<void> {
   for (let pieces = await body.read(); pieces !== undefined;) {
     const taking = take(pieces);
     const reading = body.read();

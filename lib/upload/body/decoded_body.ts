@@ -17,16 +17,7 @@ const MAX_OUTPUT = 64 * 1024;
 /** The codings that can be undone, as the value of `Accept-Encoding` in answers with the status 415. */
 export const ACCEPTED_CODINGS: string = Object.keys(undoableFormats).join(", ");
 
-/**
- * A body with its content codings undone, the last one first, as it is read: a small body that expands to gigabytes is
- * decoded only as far as it is read. Errors of `body` pass through unchanged; a decoding error does not cancel `body`.
- *
- * @param contentEncoding `deflate` may lack its zlib wrapper, as some senders have it.
- * @returns a body whose reads throw an {@linkcode UploadError} `MALFORMED` if what came is corrupt, ends too early or
- * goes on after its end, `TOO_LARGE` beyond `maxBytes`, or `UNSUPPORTED` if zstd asks for a window above 8 MiB.
- * @throws {UploadError} `UNSUPPORTED` if a coding is unknown, or there are more than three.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-8.4}
- */
+/** Undoes content codings as the body is read: a small one that expands to gigabytes is decoded no further. */
 export function decodedBody(
   body: BodyReader,
   contentEncoding: string,
@@ -40,7 +31,7 @@ export function decodedBody(
   );
 }
 
-/** Lists the codings of a `Content-Encoding` field in the order in which they were applied. @throws as {@link decodedBody}. */
+/** Lists the codings of a field in the order in which they were applied. @throws {UploadError} `UNSUPPORTED`. */
 export function requireCodings(field: string): UndoableCoding[] {
   const found = contentCodings(field).map((coding) => {
     if (typeof coding === "string") return coding;

@@ -13,10 +13,7 @@ import { GatheredBody, SMALL } from "./gathered_body.ts";
 
 /** The number of bodies above which a read begins only after the write before it; below, the two overlap. */
 const MANY_BODIES = 64;
-/**
- * Bytes of a read, by the number of bodies. Deno's server buffers three times that for each connection as long as the
- * body lasts; reads of 64 KiB take half as much time again as those of 256.
- */
+/** Bytes of a read, by the number of bodies: Deno buffers three times that, and reads of 64 KiB take half as long again. */
 const SIZES: readonly { readonly most: number; readonly size: number }[] = [
   { most: 16, size: 256 * 1024 },
   { most: MANY_BODIES, size: 128 * 1024 },

@@ -6,18 +6,17 @@ import type { Readable } from "node:stream";
  * | code | status | |
  * |---|---|---|
  * | `ABORTED` | 499 | the sender left before the end and gets no answer; the number is for logs |
- * | `BAD_DIGEST` | 400 | a `Content-Digest` or `Repr-Digest` field is malformed, or was announced and did not come |
+ * | `BAD_DIGEST` | 400 | a `Content-Digest` or `Repr-Digest` field is malformed |
  * | `BAD_LENGTH` | 400 | the body has another length than was announced, or what was announced is no length |
  * | `BAD_NAME` | 400 | a name that no file can have, that is reserved, or, in the handler, that begins with a dot |
  * | `DIGEST_MISMATCH` | 422 | the bytes received are not those that the digest was made of |
  * | `EXISTS` | 409 | there is a file of that name, and `overwrite` is false |
- * | `LENGTH_REQUIRED` | 411 | no length was announced, and `requireLength` is true |
  * | `MALFORMED` | 400 | the body is not what its type or its coding promises |
  * | `NO_SPACE` | 507 | the disk or the user's quota is full, or the file too large for the file system |
  * | `OUTSIDE_ROOT` | 400 | the path leads out of `root` |
  * | `TIMEOUT` | 408 | the sender was too slow |
  * | `TOO_LARGE` | 413 | more bytes, parts or fields than a limit allows |
- * | `TRAILER_DIGEST` | 501 | a digest is announced for the trailers, which cannot be seen there |
+ * | `TRAILER_DIGEST` | 501 | a digest is announced for the trailers, which are not read |
  * | `UNSUPPORTED` | 415 | a type of content, a content coding or an extension that is not accepted |
  *
  * @example Words of one's own for some of them
@@ -35,7 +34,6 @@ export type UploadErrorCode =
   | "BAD_NAME"
   | "DIGEST_MISMATCH"
   | "EXISTS"
-  | "LENGTH_REQUIRED"
   | "MALFORMED"
   | "NO_SPACE"
   | "OUTSIDE_ROOT"
@@ -51,7 +49,6 @@ const uploadStatuses: Readonly<Record<UploadErrorCode, number>> = {
   BAD_NAME: 400,
   DIGEST_MISMATCH: 422,
   EXISTS: 409,
-  LENGTH_REQUIRED: 411,
   MALFORMED: 400,
   NO_SPACE: 507,
   OUTSIDE_ROOT: 400,

@@ -43,16 +43,9 @@ export interface SaveBodyOptions {
    */
   expectedBytes?: number;
   /**
-   * Whether a body whose length is not known beforehand is an {@linkcode UploadError} `LENGTH_REQUIRED`.
-   *
-   * @default false
-   */
-  requireLength?: boolean;
-  /**
    * Whether what was received is held against the request's `Content-Digest` and `Repr-Digest` fields, if it has any
    * (RFC 9530); other bytes are an {@linkcode UploadError} `DIGEST_MISMATCH`. A digest that is announced for the trailers
-   * (`Trailer: Content-Digest`) is checked where the source has them, as requests of `node:http` and `node:http2` do; of
-   * a `Request` it is a `TRAILER_DIGEST` before the body is read.
+   * (`Trailer: Content-Digest`) is a `TRAILER_DIGEST` before the body is read.
    *
    * @default true
    */
@@ -144,12 +137,11 @@ export interface InnerOptions {
 
 export function bodyMembers(): SchemaOf<
   SaveBodyOptions,
-  "maxBytes" | "requireLength" | "verify" | "idleTimeout" | "minRate" | "timeout" | "decode" | "overwrite" | "flush"
+  "maxBytes" | "verify" | "idleTimeout" | "minRate" | "timeout" | "decode" | "overwrite" | "flush"
 >["members"] {
   return {
     maxBytes: limit(Infinity),
     expectedBytes: integer(0, Number.MAX_SAFE_INTEGER),
-    requireLength: bool(false),
     verify: bool(true),
     idleTimeout: timeLimit(Infinity),
     minRate: rate(0),

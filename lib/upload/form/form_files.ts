@@ -64,19 +64,7 @@ export class FormFields implements PartTarget {
   }
 }
 
-/**
- * A file of a form that was stored.
- *
- * @example Remember under which name each is stored
- * ```ts
- * import type { SavedFormFile } from "@millrace/streams/upload";
- *
- * const row = ({ path, filename, bytes }: SavedFormFile): string => `${path} ${filename} ${bytes}`;
- * const file = { name: "file", filename: "note.txt", contentType: "text/plain", path: "/srv/uploads/1.txt", bytes: 9 };
- * console.log(row(file)); // /srv/uploads/1.txt note.txt 9
- * ```
- */
-export interface SavedFormFile extends FormPart, SavedBody {}
+type SavedFormFile = FormPart & SavedBody;
 
 /** The files of a form: all of them appear, or none. */
 export class FormFiles {
@@ -159,11 +147,7 @@ class FilePart implements PartTarget {
   saved: SavedFormFile | undefined = undefined;
 
   /** @param open Opens the destination of the file; returns undefined if the file is skipped. */
-  constructor(
-    part: FormPart,
-    open: () => Promise<BodySink | undefined>,
-    options: SaveFormOptions & FormLimits,
-  ) {
+  constructor(part: FormPart, open: () => Promise<BodySink | undefined>, options: SaveFormOptions & FormLimits) {
     this.#part = part;
     this.#open = open;
     this.#options = options;

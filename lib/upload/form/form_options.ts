@@ -45,27 +45,7 @@ export function tooLarge(what: string, value: number, unit: string, limit: strin
   return new UploadError("TOO_LARGE", `${what} more than the ${value} ${unit} that are accepted (${limit})`);
 }
 
-/**
- * The destination of a form's files: a folder, as a path or a `file:` URL, where each gets a random name with the
- * extension of its own name or type; or a function that returns the destination of each, or undefined to skip it.
- *
- * @example Keep pictures, and skip all else
- * ```ts
- * import { type FormDestination, saveForm } from "@millrace/streams/upload";
- * import { randomUUID } from "node:crypto";
- *
- * const pictures: FormDestination = ({ contentType }) =>
- *   contentType === "image/png" ? `uploads/${randomUUID()}.png` : undefined;
- * const body = new FormData();
- * body.append("b", new File(["…"], "notes.txt", { type: "text/plain" }));
- * const { files } = await saveForm(new Request("http://localhost/", { method: "POST", body }), pictures);
- * console.log(files.length); // 0
- * ```
- */
-export type FormDestination =
-  | string
-  | URL
-  | ((part: FormPart) => BodyDestination | undefined | Promise<BodyDestination | undefined>);
+export type FormDestination = string | URL | ResolveDestination;
 
 export type ResolveDestination = (part: FormPart) => BodyDestination | undefined | Promise<BodyDestination | undefined>;
 
@@ -80,10 +60,7 @@ export function destinationResolver(destination: FormDestination, root: SaveForm
   return ({ filename, contentType }) => join(folder, randomName(filename, contentType));
 }
 
-/**
- * A new name for a file that was sent: a random UUID, and the extension of its name or, if that has none, its type. An
- * extension has 1 to 16 letters and digits of ASCII, in lower case.
- */
+/** Returns a random UUID with the extension of the name or, if that has none of letters and digits, the type. */
 export function randomName(filename: string, contentType: string): string {
   const [, own] = /\.([\da-z]{1,16})$/i.exec(filename) ?? [];
   const extension = own?.toLowerCase() ?? extensionOfType(contentType);

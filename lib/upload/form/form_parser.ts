@@ -9,14 +9,7 @@ const MAX_REPETITIONS = 32;
 /** A valid boundary: characters by RFC 2046, section 5.1.1, and others that senders use. */
 const boundaryPattern = /^[!-~](?:[ -~]{0,68}[!-~])?$/;
 
-/**
- * Returns the boundary between the parts of a form.
- *
- * @param contentType The value of `Content-Type`, if the source has none.
- * @throws {UploadError} `UNSUPPORTED` if it is not the body of a form, or it is compressed and `decode` is false;
- * `MALFORMED` if the boundary is missing, or invalid.
- * @throws {TypeError} if its type is unknown.
- */
+/** @throws {UploadError} `UNSUPPORTED` if the body is no form, or compressed; `MALFORMED` by its boundary. */
 export function boundaryOf(source: BodySource, contentType: string | undefined, decode: boolean): string {
   if (typeof source !== "object" || source === null) {
     throw new TypeError(`The source of a form must be a Request, a stream or a request of node, not ${String(source)}`);
@@ -44,10 +37,7 @@ export function boundaryOf(source: BodySource, contentType: string | undefined, 
   return boundary;
 }
 
-/**
- * Returns the number of repetitions at the end of a text. The library looks for boundaries from their ends, and in a
- * body of the same repetitions it compares that many bytes for each. It finds 70 times `a` at 20 MB/s.
- */
+/** Counts the repetitions at the end of a text: the search compares that many bytes for each, 70 times `a` at 20 MB/s. */
 function repetitions(text: string): number {
   let most = 1;
   for (let period = 1; period < text.length; period++) {

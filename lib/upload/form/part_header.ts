@@ -57,10 +57,7 @@ function quoteEnd(text: string, start: number, quoting: Quoting): number | undef
   return undefined;
 }
 
-/**
- * Whether a backslash is an escape. Browsers and `fetch()` send it as itself, so that one at the end of a name precedes
- * the closing quote; other senders write `\"` for a quote.
- */
+/** Whether a backslash is an escape: browsers send it as itself; other senders write `\\"` for a quote. */
 function isEscape(text: string, index: number, quoting: Quoting): boolean {
   if (quoting === "backslash") return true;
   return text[index + 1] === '"' && take(endPattern, text, index + 2) === undefined;

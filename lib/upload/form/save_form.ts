@@ -4,13 +4,16 @@ import {
   destinationResolver,
   type FormDestination,
   type FormLimits,
+  type FormPart,
   type PartTarget,
   type SaveFormOptions,
   saveFormOptions,
 } from "./form_options.ts";
-import { FormFields, FormFiles, type SavedFormFile } from "./form_files.ts";
+import { FormFields, FormFiles } from "./form_files.ts";
 import type { PartHeader } from "./part_header.ts";
 import { receiveBody } from "../body/receive_body.ts";
+import type { BodyDestination } from "../sink/open_sink.ts";
+import type { SavedBody } from "../sink/save_body.ts";
 import { type InnerOptions, requireDecode } from "../body/upload_options.ts";
 
 /**
@@ -30,7 +33,7 @@ export interface SavedForm {
   /** The text fields, in their order. */
   readonly fields: FormData;
   /** The files that were stored, in their order. */
-  readonly files: SavedFormFile[];
+  readonly files: (FormPart & SavedBody)[];
   /** Bytes of the files. */
   readonly bytes: number;
 }
@@ -48,8 +51,8 @@ export interface SavedForm {
  *
  * @param source A `Request`, a stream of bytes with the option `contentType`, or a request of `node:http` or
  * `node:http2`.
- * @param destination A folder, where files get random names; or a function that says for each file where it goes. Use
- * the option `root` if it has to do with what the sender says.
+ * @param destination A folder, where files get random names with the extensions of their names or types; or a function
+ * that returns the destination of each, or undefined to skip it. Use the option `root` if the sender has a say in it.
  * @throws {UploadError} if the form is refused or the upload fails, with the HTTP status that says so.
  * @throws {TypeError | RangeError} if an argument is not what it has to be, or the body was read before.
  * @throws {Error} what the file system, the function or a destination says otherwise, and the signal's reason.
@@ -69,7 +72,10 @@ export interface SavedForm {
  */
 export async function saveForm(
   source: BodySource,
-  destination: FormDestination,
+  destination:
+    | string
+    | URL
+    | ((part: FormPart) => BodyDestination | undefined | Promise<BodyDestination | undefined>),
   options: SaveFormOptions = {},
 ): Promise<SavedForm> {
   const given = saveFormOptions(options);

@@ -26,11 +26,9 @@ function plainOrigin(origin: string): string {
 }
 
 /**
- * Refuses requests that a page of another site made a visitor's browser send: browsers send forms to any server, also
- * to one on the visitor's own machine. They name the origin in `Sec-Fetch-Site` to servers that they trust, and in
- * `Origin` to all; other programs send neither.
+ * Refuses what a page of another site made a visitor's browser send: browsers name the origin to servers that they trust
+ * in `Sec-Fetch-Site`, and to all in `Origin`; other programs send neither.
  *
- * @throws {Refusal} if the request came from another site.
  * @see {@link https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header}
  */
 export function requireOwnSite(allowed: AllowedOrigins, request: UploadRequest): void {

@@ -23,13 +23,7 @@ export interface Handled {
   readonly isLast: boolean;
 }
 
-/**
- * Does what a request asks for, and tells the log. Never rejects.
- *
- * @param options.inform Sends interim responses, where that can be done.
- * @param options.onOther Called in place of an answer and the log for what may be another handler's: the path looks like
- * that of a session, and there is none.
- */
+/** Answers a request, and tells the log; calls `onOther` for what may be another handler's. Never rejects. */
 export async function handleUpload(
   settings: Settings,
   request: UploadRequest,

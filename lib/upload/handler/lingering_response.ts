@@ -27,12 +27,7 @@ function responseOf({ status, fields, body }: Answer): Response {
   return new Response(body as BodyInit | undefined, { status, headers });
 }
 
-/**
- * The response for an answer to a request of which not all may have been read.
- *
- * As soon as a response has ended, servers close the connection at once, or read whatever still comes, without a limit.
- * Its end is therefore held back: the sender has all of it, as its length is known, and some time to stop.
- */
+/** The response to a request that may go on: its end is held back, as servers close then, or read whatever comes. */
 export async function lingeringResponse(handled: Handled, request: Request): Promise<Response> {
   const { bytes } = handled;
   const { body, headers } = request;
@@ -112,10 +107,7 @@ function lengthOf({ headers }: Request): number {
 
 /** The maximum bytes that are read from a sender after its answer. */
 export const MAX_LINGER_BYTES: number = 1024 * 1024;
-/**
- * The time that a sender has to notice its answer, in ms. A connection that is closed while it sends is reset, and what
- * it has not read then may be lost.
- */
+/** The time that a sender has to notice its answer, in ms: to close while it sends resets the connection. */
 export const LINGER_TIMEOUT = 2000;
 /** The minimum bytes that end a connection: a shorter rest is awaited, so that the connection can be reused. */
 export const MAX_DRAINED_BYTES: number = 64 * 1024;

@@ -6,10 +6,7 @@ import { pathOf } from "./incoming.ts";
 const MAX_NAME_BYTES = 255;
 const OURS = ".millrace-";
 
-/**
- * The encoded path of a request target below `basePath`, which begins and ends with a slash; empty for the base path
- * itself, with or without its last slash; undefined for other paths.
- */
+/** Returns the encoded path of a target below `basePath`, which has slashes at its ends; undefined for other paths. */
 export function pathBelow(target: string, basePath: string): string | undefined {
   const path = pathOf({ target }) || "/";
   if (path.startsWith(basePath)) return path.slice(basePath.length);
@@ -35,12 +32,7 @@ export function locationOf(
   return (publicPath ?? mount + basePath) + name.split("/").map(encodeURIComponent).join("/");
 }
 
-/**
- * Requires a name that a file below the folder can have on every system. Names with a leading dot are refused by
- * default: many programs read their settings from such files and folders.
- *
- * @throws {UploadError} `BAD_NAME`, or `OUTSIDE_ROOT` if it leads out.
- */
+/** Requires a name that a file can have on every system. @throws {UploadError} `BAD_NAME`, or `OUTSIDE_ROOT`. */
 export function requireName(name: string, { dotfiles }: { readonly dotfiles: boolean }): void {
   if (name === "") throw new UploadError("BAD_NAME", "The file has no name: give it one in the path of the URL");
   for (const part of name.split("/")) {

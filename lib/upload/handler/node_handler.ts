@@ -98,12 +98,7 @@ function incomingOf({ basePath }: Settings, req: Routed): UploadRequest {
 /** `constants.NGHTTP2_NO_ERROR` of `node:http2`, which takes 25 ms to load where it is not in use anyway. */
 const NO_ERROR = 0;
 
-/**
- * Ends the HTTP/2 stream of an answer after a delay; the connection goes on. Some clients take an answer for broken if
- * a reset follows it at once.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1-10}
- */
+/** Ends an HTTP/2 stream after a delay: some clients take an answer for broken if a reset follows at once. */
 function resetLingering(req: IncomingMessage, res: ServerResponse): void {
   const { stream } = res as unknown as { stream: ServerHttp2Stream | undefined };
   linger(req, res, () => {

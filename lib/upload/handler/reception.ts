@@ -12,14 +12,7 @@ import { locationOf } from "./naming.ts";
 import type { StoreOptions } from "../session/session_storage.ts";
 import { conditionFailed, conditionIn, type Place, wantsNone } from "./storage.ts";
 
-interface StoredFile {
-  readonly name: string;
-  readonly bytes: number;
-  readonly digest?: string | undefined;
-  readonly contentType: string;
-  readonly field?: string;
-  readonly filename?: string;
-}
+type StoredFile = Omit<CompletedUpload, "digest" | "metadata" | "path"> & { readonly digest?: string | undefined };
 
 export interface Counter {
   bytes: number;

@@ -89,10 +89,7 @@ function endingsOf(extensions: readonly string[]): string[] {
 /** Types that say nothing of a file; curl sends the second with everything that `--data-binary` uploads. */
 const UNKNOWN: readonly string[] = ["application/octet-stream", "application/x-www-form-urlencoded"];
 
-/**
- * Returns the media type that a file counts as: the one that its sender gives. If `accept` is set and that type is
- * missing or unspecific, the type of the name's extension counts.
- */
+/** Returns the type that a file counts as: its sender's, or with `accept`, if that says nothing, its extension's. */
 export function typeOf(
   accept: MediaRanges | undefined,
   given: string | undefined,

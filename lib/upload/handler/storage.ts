@@ -29,24 +29,9 @@ interface PlaceOptions {
   readonly only?: { readonly found: Place | undefined };
 }
 
-export interface Storage {
-  /** Returns the file of a checked name, if any. @throws {UploadError | Refusal} if the name cannot be used. */
-  look(name: string): Place | undefined | Promise<Place | undefined>;
-  destination(name: string, options: PlaceOptions): BodyDestination;
-  /** Returns the conditions of a PUT, which held for `found` and are checked again when its file takes the name. */
-  claim(source: UploadRequest["source"], found?: Place): Claim;
-  /** Returns the error that explains a failure to the sender; other failures than those of the storage unchanged. */
-  explained(error: unknown, name: string): unknown;
-  sessions(maxAge: number): SessionStorage;
-}
+export type Storage = DiskStorage | BucketStorage;
 
-/**
- * Returns the status of the file or link at a checked name, or undefined. The call is synchronous, since it takes some
- * µs; a turn of the event loop would let more of the body arrive before backpressure begins.
- *
- * @throws {Refusal} if its folder is missing: as with WebDAV (RFC 4918, section 9.7.1), none is made.
- * @throws {UploadError} `EXISTS` if it is something that no file can replace, `BAD_NAME` if the name is too long.
- */
+/** Returns the file or link at a name. Synchronous, as a turn of the event loop would let more of the body arrive. */
 function statusOfPlace(directory: string, name: string): Stats | undefined {
   try {
     requireFolder(directory, name);
@@ -75,12 +60,7 @@ function requireFolder(directory: string, name: string): void {
   throw new Refusal("NO_FOLDER", `Cannot store ${JSON.stringify(name)}: there is no folder ${JSON.stringify(folder)}`);
 }
 
-/**
- * Requires that the conditions for storing a file hold. Files on a disk have no entity tags, so that none matches.
- *
- * @throws {Refusal} with the status 412.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2}
- */
+/** @throws {Refusal} 412 unless the conditions of a request hold (RFC 9110, 13.2.2). Files match no tag. */
 export function requireConditions(source: UploadRequest["source"], status: Place | undefined): void {
   const ifMatch = fieldOf(source, "if-match");
   if (ifMatch !== undefined && (status === undefined || !ifMatchHolds(ifMatch, status.etag))) {
@@ -113,7 +93,8 @@ const LOCKS = ".names";
 /** The maximum wait for the lock of names in ms; other processes hold it for a few calls of the file system. */
 const MAX_WAIT = 10_000;
 
-export class DiskStorage implements Storage {
+/** Files in a folder. */
+export class DiskStorage {
   readonly #directory: string;
   readonly #options: Pick<SaveFormOptions, "mode" | "flush">;
 
@@ -128,6 +109,7 @@ export class DiskStorage implements Storage {
     removeAbandonedOnce(directory);
   }
 
+  /** Returns the file of a checked name, if any. @throws {UploadError | Refusal} if the name cannot be used. */
   look(name: string): Place | undefined {
     return statusOfPlace(this.#directory, name);
   }
@@ -136,6 +118,7 @@ export class DiskStorage implements Storage {
     return name;
   }
 
+  /** Returns the conditions of a PUT, which held for `found` and are checked again when its file takes the name. */
   claim(source: UploadRequest["source"], found?: Place): Claim {
     const directory = join(this.#directory, SESSIONS, LOCKS);
     return {
@@ -159,6 +142,7 @@ export class DiskStorage implements Storage {
     };
   }
 
+  /** Returns the error that explains a failure of the storage to the sender, and others unchanged. */
   explained(error: unknown): unknown {
     return error;
   }
@@ -172,7 +156,7 @@ export class DiskStorage implements Storage {
 const FULL = /quota|storagefull|insufficientstorage/i;
 
 /** Files as objects of a bucket: their names are keys. */
-export class BucketStorage implements Storage {
+export class BucketStorage {
   readonly #bucket: S3Bucket;
 
   constructor(bucket: S3Bucket) {

@@ -85,10 +85,7 @@ export function touchKey(id: string, time: number): string {
 /** The index of the time among the numbers in a name. */
 const TIMES: Readonly<Record<string, number>> = { record: 1, parts: 3, piece: 2, touch: 0 };
 
-/**
- * Computes the state of a session from the names of its objects. A name says which bytes its object has, and no object
- * is ever changed: two servers that write the same upload do not disturb each other.
- */
+/** Computes a session's state from names, which say what objects have: none is ever changed, by either of two servers. */
 export function stateOf(objects: readonly S3Object[]): State {
   let record: { key: string; rank: number; time: number } | undefined;
   let parts: Parts | undefined;

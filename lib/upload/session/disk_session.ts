@@ -14,8 +14,8 @@ import {
   takeName,
   writeFully,
 } from "../../files/internal.ts";
-import { takePlace } from "../sink/contained_path.ts";
-import { type ContainedPlace, containedPlace } from "../sink/contained_path.ts";
+import type { SaveBodyOptions } from "../body/upload_options.ts";
+import { type ContainedPlace, containedPlace, takePlace } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
 import { type OpenSession, parseRecord, type SessionRecord, SESSIONS, type StoreOptions } from "./session_storage.ts";
 
@@ -31,10 +31,7 @@ const CHUNK_SIZE = 256 * 1024;
 /** The permission bits that this process needs of its files until they get their names. */
 export const WRITABLE = 0o600;
 
-export interface DiskOptions {
-  readonly mode?: number | undefined;
-  readonly flush?: boolean | undefined;
-}
+export type DiskOptions = Pick<SaveBodyOptions, "mode" | "flush">;
 
 /** A session in a folder of its own, under its lock. */
 export class DiskSession implements OpenSession {
@@ -204,10 +201,7 @@ function isOwnName(name: string): boolean {
   return [DATA, RECORD, NEXT_RECORD].includes(name) || isLockName(name) || OLD.test(name);
 }
 
-/**
- * Removes a session; returns whether all of it is gone. It is renamed first, so that no request finds it any more,
- * which needs no space on the disk. Files that this package did not make stay.
- */
+/** Removes a session; returns whether all of it is gone. A rename first hides it, and needs no space. */
 export function removeSession(folder: string): boolean {
   if (!namesIn(folder).every(isOwnName)) return empty(folder);
   const removed = join(dirname(folder), REMOVED + basename(folder));

@@ -47,7 +47,7 @@ export class DiskSessions implements SessionStorage {
 
   async create(id: string, record: SessionRecord, onHandOverRequested: () => void): Promise<OpenSession> {
     const folder = folderOf(this.#directory, id);
-    const lock = this.#lockOf(id, { waitFor: HAND_OVER, onHandOverRequested: onHandOverRequested });
+    const lock = this.#lockOf(id, { waitFor: HAND_OVER, onHandOverRequested });
     try {
       makeDirectorySync(dirname(folder));
       mkdirSync(folder);
@@ -75,11 +75,7 @@ export class DiskSessions implements SessionStorage {
     { toRemove = false }: HoldOptions = {},
   ): Promise<OpenSession | undefined> {
     const folder = folderOf(this.#directory, id);
-    const lock = this.#lockOf(id, {
-      waitFor: HAND_OVER,
-      onHandOverRequested: onHandOverRequested,
-      mayLackFile: toRemove,
-    });
+    const lock = this.#lockOf(id, { waitFor: HAND_OVER, onHandOverRequested, mayLackFile: toRemove });
     try {
       await lock.take();
       const record = recordIn(folder);

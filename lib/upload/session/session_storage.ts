@@ -61,14 +61,7 @@ export function parseRecord(text: string): SessionRecord | undefined {
 /** Keeps unfinished uploads where their files will be stored, so that they outlive the process. */
 export interface SessionStorage {
   create(id: string, record: SessionRecord, onHandOverRequested: () => void): Promise<OpenSession>;
-  /**
-   * Acquires a session, which one caller of all processes holds at a time. A process that holds it is requested to
-   * release it.
-   *
-   * @param onHandOverRequested Called when another process asks for the session, once at most.
-   * @returns undefined if there is no such session.
-   * @throws {Refusal} `LOCKED` if its holder lives and does not release it in time.
-   */
+  /** Acquires a session; its holder is asked to release it. @throws {Refusal} `LOCKED` if it does not in time. */
   session(id: string, onHandOverRequested: () => void, options?: HoldOptions): Promise<OpenSession | undefined>;
   countOpen(): Promise<number>;
   /** Removes up to `count` unused sessions without data, the oldest first; resolves to the number removed. */
@@ -110,10 +103,7 @@ export interface OpenSession {
   read(): AsyncIterable<Uint8Array>;
   /** Drops the data, once the files made of it are stored: the record keeps its length. */
   dropData(): Promise<void>;
-  /**
-   * Gives the data its final name. Called in the state `storing`; again after a kill, where it finds out how far the
-   * first call came. Resolves to the absolute path, if it is a file.
-   */
+  /** Gives the data its name, also again after a kill. Resolves to the absolute path, if it is a file. */
   store(name: string, options: StoreOptions): Promise<string | undefined>;
   /** Removes the session and its data, and releases it. */
   remove(): Promise<void>;

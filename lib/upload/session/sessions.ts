@@ -1,9 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { endsWithin, Interval } from "../../timers/mod.ts";
-import type { Announced } from "../body/announced.ts";
-import { type BodySource, takeAll } from "../body/body_source.ts";
-import { receiveBody } from "../body/receive_body.ts";
-import type { InnerOptions, SaveBodyOptions } from "../body/upload_options.ts";
 import {
   type HoldOptions,
   type OpenSession,
@@ -11,33 +7,6 @@ import {
   sessionRefusal,
   type SessionStorage,
 } from "./session_storage.ts";
-
-/**
- * Appends a body to a session as it comes in: each batch is written while the next one is read. The bytes before a
- * failure are kept.
- *
- * @param take Called with each batch that was written, while its memory is in use.
- * @throws {UploadError} if the body is refused or fails, as of `saveBody()`.
- */
-export async function appendBody(
-  session: OpenSession,
-  source: BodySource,
-  announced: Announced,
-  options: SaveBodyOptions & InnerOptions,
-  take: (pieces: readonly Uint8Array[]) => void = () => {},
-): Promise<void> {
-  const { body } = receiveBody(source, { ...options, decode: false }, announced);
-  let appending: Promise<void> = Promise.resolve();
-  try {
-    await takeAll(body, (pieces) => appending = session.append(pieces).then(() => take(pieces)));
-  } catch (error) {
-    await appending.catch(() => {}); // what came before a failure of the body is kept
-    await body.cancel(error);
-    throw error;
-  } finally {
-    await session.settle();
-  }
-}
 
 /** The time within which an interrupted request has to end, in ms. */
 const HAND_OVER_TIMEOUT = 10_000;
@@ -47,12 +16,6 @@ const SWEEP = 10 * 60_000;
 const ROOM = 0.05;
 
 const RECOUNT = 1000;
-
-export interface SessionLimits {
-  readonly maxAge: number;
-  /** The maximum number of sessions with data; this process counts those of other processes at intervals. */
-  readonly maxUnfinished: number;
-}
 
 export interface Lease {
   readonly session: OpenSession;
@@ -73,7 +36,10 @@ export class Sessions {
   #counted = -Infinity;
   #counting: Promise<void> | undefined = undefined;
 
-  constructor(storage: SessionStorage, { maxAge, maxUnfinished }: SessionLimits) {
+  constructor(
+    storage: SessionStorage,
+    { maxAge, maxUnfinished }: { readonly maxAge: number; readonly maxUnfinished: number },
+  ) {
     this.#storage = storage;
     this.maxAge = maxAge;
     this.#maxOpen = maxUnfinished;
@@ -98,12 +64,7 @@ export class Sessions {
     return (await this.#lease(id, (onHandOverRequested) => this.#storage.create(id, record, onHandOverRequested)))!;
   }
 
-  /**
-   * Acquires a session; a request that holds it is interrupted.
-   *
-   * @returns undefined if there is no such session.
-   * @throws {Refusal} `LOCKED` if the other request does not end in time.
-   */
+  /** Acquires a session from a request that holds it. @throws {Refusal} `LOCKED` if that does not end in time. */
   async take(id: string, options: HoldOptions = {}): Promise<Lease | undefined> {
     const end = performance.now() + HAND_OVER_TIMEOUT;
     for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
@@ -172,7 +133,7 @@ export class Sessions {
     } finally {
       if (session === undefined) leave();
     }
-    return session && { session: session, signal: controller.signal, release: () => session.release().finally(leave) };
+    return session && { session, signal: controller.signal, release: () => session.release().finally(leave) };
   }
 }
 

@@ -18,14 +18,7 @@ function isWindows(): boolean {
   return process.platform === "win32";
 }
 
-/**
- * The absolute path of a file to write: with a root, relative to it and inside it, after all links on the way are
- * resolved. The last part may be a link, which the file replaces.
- *
- * @throws {UploadError} `OUTSIDE_ROOT` if it leaves the root, `BAD_NAME` if no file can have that name, or none should.
- * @throws {TypeError} if an argument is no path, or, without a root, the destination is one of a folder.
- * @throws {Error} what the file system says of the folders on the way, with its `code`.
- */
+/** Returns the absolute path of a file, with a root inside it after all links on the way. Its last part may be a link. */
 export function containedPath(destination: string | URL, root: string | URL | undefined): string {
   if (root === undefined) return plainPath(destination);
   const folder = resolve(requirePlain("root", root));
@@ -47,12 +40,7 @@ export interface ContainedPlace {
   release(): void;
 }
 
-/**
- * The place at {@linkcode containedPath}. With a root, its folder is held open where the system has paths through open
- * folders; elsewhere, `verify()` is to be called once the file is open, and again just before it gets its name.
- *
- * @throws as of {@linkcode containedPath}.
- */
+/** Holds the folder of a path open where systems allow that. Elsewhere `verify()` looks again, once it is open, and named. */
 export function containedPlace(destination: string | URL, root: string | URL | undefined): ContainedPlace {
   const path = containedPath(destination, root);
   const parent = dirname(path);

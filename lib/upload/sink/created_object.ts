@@ -38,11 +38,7 @@ export class CreatedObject implements Undoable {
     if (!this.replaced && await objectAt(this.#bucket, this.#key) !== undefined) this.replaced = true;
   }
 
-  /**
-   * Removes the object if it is there with its mark, on the condition that its entity tag stays. In the one round trip
-   * between check and removal another upload may replace the object. It is lost if its bytes, and so its tag, are the
-   * same, or if the store ignores the condition.
-   */
+  /** Removes the object if it has its mark, on the condition that its entity tag stays, where the store knows that. */
   async undo(): Promise<Undone> {
     if (this.replaced) return "kept";
     await this.#stream?.abort().catch(() => {}); // waits for a request that was begun before the failure
@@ -74,10 +70,7 @@ export class CreatedObject implements Undoable {
   }
 }
 
-/**
- * The object of a key, if there is one that may be seen. Some stores answer alike for missing and for unreadable
- * objects; there the condition of the following request decides about replacing.
- */
+/** Returns the object of a key; undefined also where a store answers alike for missing and unreadable ones. */
 export async function objectAt(bucket: S3Bucket, key: string): Promise<S3Object | undefined> {
   return await bucket.head(key).catch((error) => {
     if ((error as { status?: unknown }).status === FORBIDDEN) return undefined;

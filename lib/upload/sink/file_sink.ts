@@ -39,12 +39,7 @@ export interface BodySink {
 
 /** A sink that takes a whole stream at once, whose bytes do not pass through JavaScript. */
 export interface StreamTaker extends BodySink {
-  /**
-   * Writes all of a stream; resolves to the number of bytes. It cannot be stopped, only {@linkcode discard}ed: the file
-   * loses its name at once, and is closed when the stream ends.
-   *
-   * @throws {UploadError} `ABORTED` if the sender left.
-   */
+  /** Writes all of a stream, which cannot be stopped, only {@linkcode discard}ed. @throws {UploadError} `ABORTED`. */
   writeStream(stream: ReadableStream<Uint8Array>): Promise<number>;
   size(): number;
   /** Reads written bytes from `position` on; returns the number of bytes read. */
@@ -60,28 +55,19 @@ export type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | 
   readonly claim?: Claim | undefined;
 };
 
-/**
- * Opens a file that appears under its name when it is committed; or the existing device or pipe of that name, which is
- * written to instead.
- *
- * @param contained Is released with the file, or if that cannot be opened.
- * @param name The file's name in errors that the sender may see.
- * @throws {UploadError} `EXISTS` if there is a file that must not be replaced, `BAD_NAME` if its name is too long.
- * @throws {Error} what the file system says otherwise, with its `code`.
- */
+/** Opens a file, or the device or pipe of that name, and releases `contained` with it. Senders see `name` in errors. */
 export async function openFileSink(contained: ContainedPlace, name: string, options: FileOptions): Promise<BodySink> {
   const { path, reached, verify } = contained;
-  let sink: AtomicFileSink | undefined;
+  let sink: BodySink | undefined;
   try {
     const place = options.root === undefined ? followed(path, options) : unfollowed(reached);
     const file = await openFile(place, options);
     removeAbandonedOnce(dirname(options.root === undefined ? place.path : path));
-    if (!(file instanceof AtomicFile)) return new FileSink(path, place.path, name, file);
-    sink = new AtomicFileSink(contained, options.root === undefined ? place.path : path, name, file, options.claim);
+    sink = fileSink(contained, options.root === undefined ? place.path : path, name, file, options.claim);
     verify?.();
     return sink;
   } catch (error) {
-    await sink?.discard();
+    await sink?.discard(error);
     if (error instanceof UploadError) throw error;
     const { code } = error as { code?: unknown };
     if (code === "ENAMETOOLONG" && options.root !== undefined) {
@@ -128,100 +114,58 @@ function systemError(code: string, message: string): Error {
   return Object.assign(new Error(`${code}: ${message}`), { code });
 }
 
-/** Writes to a file, and names it in errors as its sender does. */
-class FileSink implements BodySink {
-  readonly path: string;
-  readonly #target: string;
-  readonly #name: string;
-  readonly #file: OutputFile;
-
-  /** @param target The path of the file, with no link at its end. */
-  constructor(path: string, target: string, name: string, file: OutputFile) {
-    this.path = path;
-    this.#target = target;
-    this.#name = name;
-    this.#file = file;
-  }
-
-  get place(): string {
-    const place = join(realPath(dirname(this.#target)), basename(this.#target));
-    return process.platform === "linux" ? place : place.toLowerCase();
-  }
-
-  async write(pieces: readonly Uint8Array[]): Promise<void> {
-    await this.#file.writev(pieces).catch((error) => this.fail("write", error));
-  }
-
-  async end(): Promise<void> {
-    await this.#file.end().catch((error) => this.fail("complete", error));
-  }
-
-  async commit(_made?: Undoable[]): Promise<void> {
-    await this.#file.commit().catch((error) => this.fail("complete", error));
-  }
-
-  async discard(): Promise<void> {
-    await this.#file.discard().catch(() => {}); // the reason of the discard is being thrown already
-  }
-
-  protected fail(action: string, error: unknown): never {
-    throw storageFailure(action, this.path, this.#name, error);
-  }
+/** Writes to a file, and names it in errors as its sender does. `target` is its path, with no link at its end. */
+function fileSink(
+  contained: ContainedPlace,
+  target: string,
+  name: string,
+  file: OutputFile,
+  claim: Claim | undefined,
+): BodySink {
+  const { path } = contained;
+  const failing = (action: string) => (error: unknown): never => {
+    throw storageFailure(action, path, name, error);
+  };
+  const [notWritten, notCompleted] = [failing("write"), failing("complete")];
+  let isHeld = true;
+  const release = (): void => {
+    if (isHeld) contained.release();
+    isHeld = false;
+  };
+  const sink: BodySink = {
+    path,
+    get place() {
+      const place = join(realPath(dirname(target)), basename(target));
+      return process.platform === "linux" ? place : place.toLowerCase();
+    },
+    write: (pieces) => file.writev(pieces).catch(notWritten),
+    end: () => file.end().catch(notCompleted),
+    async commit(made) {
+      if (!(file instanceof AtomicFile)) await file.commit().catch(notCompleted);
+      else {await takePlace(contained, claim, async (before) => {
+          await commitFile(file, { made, before, path }).catch(notCompleted);
+        });}
+      release();
+    },
+    async discard() {
+      await file.discard().catch(() => {}); // the reason of the discard is being thrown already
+      release();
+    },
+  };
+  if (!(file instanceof AtomicFile)) return sink;
+  const taker: Omit<StreamTaker, keyof BodySink> = {
+    writeStream: (stream) =>
+      file.writeStream(stream).catch((error) => {
+        // Errors of the file system have a `syscall`; those without one are of the connection.
+        return typeof error?.syscall === "string" ? notWritten(error) : Promise.reject(leftError(error));
+      }),
+    size: () => file.size,
+    readBack: (buffer, position) => file.readBack(buffer, position),
+  };
+  return Object.assign(sink, taker);
 }
 
-class AtomicFileSink extends FileSink implements StreamTaker {
-  readonly #place: ContainedPlace;
-  readonly #file: AtomicFile;
-  readonly #claim: Claim | undefined;
-  #isReleased = false;
-
-  constructor(place: ContainedPlace, target: string, name: string, file: AtomicFile, claim: Claim | undefined) {
-    super(place.path, target, name, file);
-    this.#place = place;
-    this.#file = file;
-    this.#claim = claim;
-  }
-
-  override async commit(made?: Undoable[]): Promise<void> {
-    await takePlace(this.#place, this.#claim, async (before) => {
-      const options = { made, before, path: this.#place.path };
-      await commitFile(this.#file, options).catch((error) => this.fail("complete", error));
-    });
-    this.#release();
-  }
-
-  override async discard(): Promise<void> {
-    await super.discard();
-    this.#release();
-  }
-
-  #release(): void {
-    if (!this.#isReleased) this.#place.release();
-    this.#isReleased = true;
-  }
-
-  writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {
-    return this.#file.writeStream(stream).catch((error) => {
-      // Errors of the file system have a `syscall`; those without one are of the connection.
-      if (typeof error?.syscall !== "string") throw leftError(error);
-      return this.fail("write", error);
-    });
-  }
-
-  size(): number {
-    return this.#file.size;
-  }
-
-  readBack(buffer: Uint8Array, position: number): number {
-    return this.#file.readBack(buffer, position);
-  }
-}
-
-/**
- * Opens a device or a pipe to write to. Bytes written to it cannot be discarded.
- *
- * @throws {Error} what the system says, with its `code`: `ENXIO` of a pipe without a reader, and of a socket.
- */
+/** Opens a device or a pipe, whose bytes cannot be discarded. */
 async function openDevice(path: string, status: Stats): Promise<OutputFile> {
   if (!status.isFIFO()) return await openOutputFile(path, {});
   // Opening a pipe blocks one of the few threads for files until there is a reader. So an open that does not block

@@ -6,16 +6,8 @@ import { containedPlace, shownName } from "./contained_path.ts";
 import { createdBy } from "./created_object.ts";
 import { type BodySink, type FileOptions, openFileSink, storageFailure } from "./file_sink.ts";
 
-/**
- * Opens a stream to write a body to, in batches; it is closed when the body is committed, and aborted when it is discarded.
- * The signal ends the wait for a stream that takes nothing.
- *
- * @throws {TypeError} if it is locked, closed or errored.
- */
-async function openStreamSink(
-  stream: WritableStream<Uint8Array>,
-  signal: AbortSignal | undefined,
-): Promise<BodySink> {
+/** Opens a stream to write a body to, in batches. The signal ends the wait for a stream that takes nothing. */
+async function openStreamSink(stream: WritableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<BodySink> {
   if (stream.locked) throw new TypeError("cannot write to the stream: it is locked, somebody else writes to it");
   const writer = stream.getWriter();
   let state = writer.desiredSize === null ? "errored" : "writable";
@@ -120,13 +112,7 @@ function fail(error: unknown): never {
  */
 export type BodyDestination = string | URL | WritableStream<Uint8Array>;
 
-/**
- * Opens the destination of a body.
- *
- * @throws {UploadError} if the path leads out of the root, or there is a file that must not be replaced.
- * @throws {TypeError} if the destination is of another type, or a stream that is locked, closed or errored.
- * @throws {Error} what the file system says otherwise, with its `code`.
- */
+/** @throws {UploadError} if the path leads out of the root, or has a file that must not be replaced. */
 export async function openSink(
   destination: BodyDestination,
   options: FileOptions & Pick<SaveBodyOptions, "signal">,

@@ -22,7 +22,11 @@ const mostOf = (why: string): number => {
 
 const refusals = {
   "its length": { status: 413, options: { maxBytes: 1000 }, lines: [`Content-Length: ${MUCH}`] },
-  "a length that is missing": { status: 411, options: { requireLength: true }, lines: ["Transfer-Encoding: chunked"] },
+  "a digest in its trailers": {
+    status: 501,
+    options: {},
+    lines: ["Transfer-Encoding: chunked", "Trailer: Content-Digest"],
+  },
   "the page that sends it": {
     status: 403,
     options: {},

@@ -139,14 +139,6 @@ const puts: RequestCase[] = [
     code: "TOO_LARGE",
   },
   {
-    name: "PUT without a length, where one is required",
-    options: { requireLength: true },
-    request: ["PUT", "/note", CHUNKED],
-    body: chunked("hello"),
-    status: 411,
-    code: "LENGTH_REQUIRED",
-  },
-  {
     name: "PUT of a type that is not accepted",
     options: { accept: ["image/*", "text/csv"] },
     request: ["PUT", "/note", "Content-Type: text/plain"],

@@ -16,12 +16,7 @@ const TOLD = "Content-Location, Location, Repr-Digest, Retry-After, Tus-Checksum
 /** The time for which browsers may remember what they were allowed, in s: a day, of which Chromium takes 2 hours. */
 const PREFLIGHT_MAX_AGE = "86400";
 
-/**
- * Returns the CORS fields for pages of origins in `allowCrossSite`; no fields for other origins and other programs. An
- * allowed origin may send cookies; any allowed page may send fields of any name.
- *
- * @see {@link https://fetch.spec.whatwg.org/#http-cors-protocol}
- */
+/** Returns the CORS fields for pages of allowed origins, which may send any field, and cookies if they are listed. */
 export function corsFields({ allowedOrigins }: Settings, { method, source }: UploadRequest): Fields {
   const origin = fieldOf(source, "origin")?.trim();
   if (origin === undefined || allowedOrigins === false) return {};

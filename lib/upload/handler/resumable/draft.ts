@@ -7,9 +7,9 @@ import type { Lease } from "../../session/sessions.ts";
 import { admit } from "../admission.ts";
 import { locationOf } from "../naming.ts";
 import type { Settings } from "../settings.ts";
-import { complete } from "./completion.ts";
 import {
   appendRequest,
+  complete,
   contentTypeOf,
   emptyAnswer,
   type Exchange,
@@ -90,11 +90,7 @@ interface State {
   fields: Fields;
 }
 
-/**
- * Answers a request of Resumable Uploads for HTTP, which creates a session if its path names none. Never rejects.
- *
- * @see {@link https://datatracker.ietf.org/doc/draft-ietf-httpbis-resumable-upload/}
- */
+/** @see {@link https://datatracker.ietf.org/doc/draft-ietf-httpbis-resumable-upload/} */
 export async function answerDraft(exchange: Exchange, id: string | undefined): Promise<Outcome> {
   const draft = draftOf(exchange);
   const state: State = { fields: completeness(false, draft) };
@@ -175,7 +171,7 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
   const isLast = askedComplete(exchange, draft) ?? (draft.version < 6 ? draft.version === 3 : undefined);
   if (isLast === undefined) throw new Refusal("BAD_FIELD", "Upload-Complete must say whether the data is the last");
   return await withSession(exchange, id, "rufh", async (lease) => {
-    const { session: session } = lease;
+    const { session } = lease;
     const { offset } = session;
     state.fields = { ...completeness(false, draft), "Upload-Offset": String(offset) };
     if (provided !== offset) {
@@ -201,12 +197,12 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
 
 async function receive(exchange: Exchange, lease: Lease, state: State): Promise<void> {
   const { settings } = exchange;
-  const { session: session } = lease;
+  const { session } = lease;
   const start = session.offset;
   const { length } = session.record;
   const announced = contentOf(exchange);
   const most = (length ?? maxSizeOf(settings)) - start;
-  const isDoubted = announced.digests.size > 0 || announced.trailerDigests !== undefined;
+  const isDoubted = announced.digests.size > 0;
   try {
     if ((announced.expectedBytes ?? 0) > most) throw tooMuch(length, most);
     if (isDoubted) await session.doubt();
@@ -264,7 +260,7 @@ async function finish(exchange: Exchange, session: OpenSession, draft: Draft, st
 }
 
 async function tellOffset(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Outcome> {
-  return await withSession(exchange, id, "rufh", async ({ session: session }) => {
+  return await withSession(exchange, id, "rufh", async ({ session }) => {
     if (session.record.state === "storing") await finish(exchange, session, draft, state); // the server was killed meanwhile
     const { record, offset } = session;
     return {

@@ -1,15 +1,17 @@
 import { LockLostError } from "../../../files/internal.ts";
-import { essenceOf, formatHTTPDate } from "../../../semantics/mod.ts";
-import type { Announced } from "../../body/announced.ts";
-import { fieldOf } from "../../body/body_source.ts";
+import { ALGORITHMS, type DigestAlgorithm, essenceOf, formatDigest, formatHTTPDate } from "../../../semantics/mod.ts";
+import { type Announced, Digester, parseDigestField, verifyDigests } from "../../body/announced.ts";
+import { fieldOf, takeAll } from "../../body/body_source.ts";
+import { receiveBody } from "../../body/receive_body.ts";
 import { Refusal, UploadError } from "../../body/upload_error.ts";
 import type { HoldOptions, OpenSession, SessionRecord } from "../../session/session_storage.ts";
-import { appendBody, type Lease, type Sessions } from "../../session/sessions.ts";
+import type { Lease, Sessions } from "../../session/sessions.ts";
 import type { UploadInfo } from "../handler_options.ts";
 import { type Answer, headersOf, type OpenBody, problemAnswer, refusalOf, type UploadRequest } from "../incoming.ts";
 import { pathBelow } from "../naming.ts";
-import type { Counter } from "../reception.ts";
+import { completed, type Counter, stored, underConditions } from "../reception.ts";
 import type { Settings } from "../settings.ts";
+import { requireConditions } from "../storage.ts";
 
 export type Fields = Readonly<Record<string, string>>;
 
@@ -71,19 +73,19 @@ export async function withSession<T>(
 }
 
 export function removeSession(exchange: Exchange, id: string | undefined, protocol: "tus" | "rufh"): Promise<Outcome> {
-  return withSession(exchange, id, protocol, async ({ session: session }) => {
+  return withSession(exchange, id, protocol, async ({ session }) => {
     await session.remove();
     return { answer: emptyAnswer(204, {}) };
   }, { toRemove: true });
 }
 
-/** Appends the body of the request to a session, up to `maxBytes`, and calls `take` with each batch. */
+/** Appends the body of the request to a session, up to `maxBytes`; `take` gets each batch once it is written. */
 export async function appendRequest(
   { settings, openBody, counter }: Exchange,
-  { session: session, signal }: Lease,
+  { session, signal }: Lease,
   announced: Announced,
   maxBytes: number,
-  take?: (pieces: readonly Uint8Array[]) => void,
+  take: (pieces: readonly Uint8Array[]) => void = () => {},
 ): Promise<void> {
   const start = session.offset;
   const { length: expectedBytes } = session.record;
@@ -91,7 +93,18 @@ export async function appendRequest(
     counter.bytes = bytes;
     settings.save.onProgress?.({ bytes: start + bytes, expectedBytes });
   };
-  await appendBody(session, openBody(), announced, { ...settings.save, maxBytes, signal, onProgress }, take);
+  const options = { ...settings.save, maxBytes, signal, onProgress, decode: false };
+  const { body } = receiveBody(openBody(), options, announced);
+  let appending: Promise<void> = Promise.resolve();
+  try {
+    await takeAll(body, (pieces) => appending = session.append(pieces).then(() => take(pieces)));
+  } catch (error) {
+    await appending.catch(() => {}); // what came before a failure of the body is kept
+    await body.cancel(error);
+    throw error;
+  } finally {
+    await session.settle();
+  }
 }
 
 /** Returns the outcome of a failure, with `fields` added to its response. */
@@ -99,10 +112,7 @@ export function failed({ settings }: Pick<Exchange, "settings">, error: unknown,
   const refusal = error instanceof LockLostError
     ? new Refusal("LOCKED", "Another request has taken the upload over", { "Retry-After": "1" }, error)
     : refusalOf(settings.storage.explained(error, "the upload"), settings.save);
-  return {
-    answer: problemAnswer(refusal.withFields(fields)),
-    error: error ?? new Error("it failed without an error"),
-  };
+  return { answer: problemAnswer(refusal.withFields(fields)), error: error ?? new Error("it failed without an error") };
 }
 
 /** Whether a failure ends an upload for good, so that it cannot be resumed. */
@@ -164,4 +174,64 @@ export function infoOf({ request, settings }: Exchange, record: SessionRecord): 
     ...(filename !== undefined && { filename }),
     ...(metadata !== undefined && { metadata }),
   };
+}
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** Stores the data of a session, calls `onComplete()`, and returns the answer; again after a kill or a lost response. */
+export async function complete(exchange: Exchange, session: OpenSession): Promise<Answer> {
+  const { settings, request } = exchange;
+  if (session.record.state === "stored") {
+    const { status, fields, body } = session.record.answer!;
+    return { status, fields, body: encoder.encode(body) };
+  }
+  if (session.record.state === "open") {
+    const digests = await verified(exchange, session);
+    const there = await settings.storage.look(session.record.name!);
+    if (session.record.method === "PUT") requireConditions(requestOf(session.record), there);
+    const isThere = there !== undefined;
+    await session.save({ ...session.record, state: "storing", bytes: session.offset, isThere, digests });
+  }
+  const { name, bytes, isThere, contentType, digests = {}, method } = session.record;
+  const source = requestOf(session.record);
+  const path = await underConditions(
+    settings,
+    { method, source },
+    name!,
+    undefined,
+    (each) => session.store(name!, each),
+  );
+  const reported = ALGORITHMS.flatMap((name) => digests[name] === undefined ? [] : formatDigest(name, digests[name]));
+  const algorithm = settings.save.digest;
+  const digest = algorithm && digests[algorithm];
+  const file = { name: name!, bytes: bytes!, digest: digest && formatDigest(algorithm!, digest), contentType };
+  await settings.onComplete?.(completed(file, path, infoOf(exchange, session.record)));
+  const { status, fields, body } = stored(settings, request, [file], {}, isThere ? 200 : 201);
+  const all = { ...fields, ...(reported.length > 0 && { "Repr-Digest": reported.join(", ") }) };
+  await session.save({
+    ...session.record,
+    state: "stored",
+    answer: { status, fields: all, body: decoder.decode(body) },
+  });
+  await session.dropData().catch(() => {}); // the upload is stored; what is left goes when the session expires
+  return { status, fields: all, body };
+}
+
+/** Checks the data against the digest that the creation announced; returns the digests for the answer. */
+async function verified(
+  { settings }: Exchange,
+  session: OpenSession,
+): Promise<Readonly<Partial<Record<DigestAlgorithm, string>>>> {
+  const { "repr-digest": announced } = session.record.fields;
+  const { verify = true, digest } = settings.save;
+  const expected = verify && announced !== undefined ? parseDigestField("Repr-Digest", announced) : new Map();
+  const algorithms = new Set<DigestAlgorithm>(expected.keys());
+  if (digest !== undefined) algorithms.add(digest);
+  if (algorithms.size === 0) return {};
+  const digester = new Digester(algorithms);
+  for await (const piece of session.read()) digester.update([piece]);
+  const actual = digester.finish();
+  verifyDigests("Repr-Digest", expected, actual);
+  return Object.fromEntries(actual);
 }

@@ -8,9 +8,9 @@ import { nameOf, requireExtension, requirePlace, requireType } from "../admissio
 import { decodePath, locationOf, pathBelow } from "../naming.ts";
 import { newName } from "../reception.ts";
 import { typeOf } from "../settings.ts";
-import { complete } from "./completion.ts";
 import {
   appendRequest,
+  complete,
   contentTypeOf,
   emptyAnswer,
   type Exchange,
@@ -98,12 +98,7 @@ function partsOf(concat: string | undefined): string[] | undefined {
 
 const FIELDS: Fields = { "Tus-Resumable": VERSION };
 
-/**
- * Answers a request of tus 1.0.0, which creates a session if its path names none. Never rejects.
- *
- * @param method The method that counts: `X-HTTP-Method-Override` may say so.
- * @see {@link https://tus.io/protocols/resumable-upload}
- */
+/** Answers by the method that counts. @see {@link https://tus.io/protocols/resumable-upload} */
 export async function answerTus(exchange: Exchange, method: string, id: string | undefined): Promise<Outcome> {
   try {
     const { answer } = await respond(exchange, method, id);
@@ -134,7 +129,7 @@ async function create(exchange: Exchange): Promise<Outcome> {
   requireContent(exchange);
   const record = { ...await recordOf(exchange, concat), ...(length !== undefined && { length }) };
   const lease = await exchange.sessions.create(record);
-  const { session: session } = lease;
+  const { session } = lease;
   try {
     if (parts !== undefined) await concatenate(exchange, session, parts);
     else if (hasContent(exchange)) await receive(exchange, lease);
@@ -205,7 +200,7 @@ async function append(exchange: Exchange, id: string | undefined): Promise<Outco
   const provided = numberIn(exchange, "upload-offset");
   if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
   return await withSession(exchange, id, "tus", async (lease) => {
-    const { session: session } = lease;
+    const { session } = lease;
     const { offset } = session;
     const { concat } = session.record;
     if (concat !== undefined && concat !== "partial") {
@@ -235,12 +230,12 @@ async function learnLength(exchange: Exchange, session: OpenSession): Promise<vo
 /** Appends the body of the request; if it has a checksum, all of it or nothing. */
 async function receive(exchange: Exchange, lease: Lease): Promise<void> {
   const { settings, request } = exchange;
-  const { session: session } = lease;
+  const { session } = lease;
   const start = session.offset;
   const most = (session.record.length ?? maxSizeOf(settings)) - start;
   const checksum = checksumIn(exchange);
   const { expectedBytes } = announcedOf(request.source, { ...settings.save, verify: false, maxBytes: most });
-  const announced: Announced = { expectedBytes, digests: new Map(), trailerDigests: undefined };
+  const announced: Announced = { expectedBytes, digests: new Map() };
   if (checksum !== undefined) await session.doubt();
   try {
     await appendRequest(exchange, lease, announced, most, (pieces) => checksum?.update(pieces));
@@ -281,7 +276,7 @@ async function finish(exchange: Exchange, session: OpenSession): Promise<void> {
 }
 
 async function tellOffset(exchange: Exchange, id: string | undefined): Promise<Outcome> {
-  return await withSession(exchange, id, "tus", async ({ session: session }) => {
+  return await withSession(exchange, id, "tus", async ({ session }) => {
     if (isWhole(session)) await finish(exchange, session); // its sender may take the offset for success
     const { length, metadataField, concat } = session.record;
     return {
