@@ -1,6 +1,6 @@
 /**
- * Text to lines, JSON lines, JSON text sequences and CSV to records and back, lines to numbers and back: one item a chunk, without a string
- * for each number.
+ * Text to lines, JSON lines and CSV to records and back, lines to numbers and back: one item a chunk, without a string for
+ * each number.
  *
  * @example Numbers, written anew
  * ```ts
@@ -24,25 +24,7 @@ export {
   type JsonLineStreamOptions,
   type OnInvalidJsonLine,
 } from "./json_line_stream.ts";
-export {
-  type InvalidJsonText,
-  JsonSequenceDecoderStream,
-  type JsonSequenceDecoderStreamOptions,
-  type OnInvalidJsonText,
-} from "./json_sequence_decoder_stream.ts";
-export {
-  type InvalidJsonValue,
-  JsonLinesEncoderStream,
-  type JsonLinesEncoderStreamOptions,
-  JsonSequenceEncoderStream,
-  type JsonSequenceEncoderStreamOptions,
-  type OnInvalidJsonValue,
-} from "./json_lines_encoder_stream.ts";
+export { JsonLinesEncoderStream } from "./json_lines_encoder_stream.ts";
 export { LineStream, type LineStreamOptions } from "./line_stream.ts";
 export { LineToNumberStream, type LineToNumberStreamOptions } from "./line_to_number_stream.ts";
-export {
-  type InvalidNumber,
-  NumberToLineStream,
-  type NumberToLineStreamOptions,
-  type OnInvalidNumber,
-} from "./number_to_line_stream.ts";
+export { NumberToLineStream } from "./number_to_line_stream.ts";

@@ -1,5 +1,5 @@
 import { batchedTransform } from "../batch/internal.ts";
-import { asStreamPair, described, func, schema, type SchemaOf } from "../streams/internal.ts";
+import { asStreamPair, described } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 
 /**
@@ -103,37 +103,6 @@ export const MAX_LINE_LENGTH = 26; // -0.0000012345678901234567
 const EIGHT_DIGITS = 100_000_000;
 
 /**
- * A value that cannot be written as a number's line.
- *
- * @example Which values were left out
- * ```ts
- * import { type InvalidNumber, NumberToLineStream } from "@millrace/streams/text";
- *
- * const leftOut: InvalidNumber[] = []; // such as { index: 1, value: NaN }
- * const lines = new NumberToLineStream({ onInvalid: (invalid) => void leftOut.push(invalid) });
- * ```
- */
-export interface InvalidNumber {
-  /** Which one of all that were written, counted from 0. */
-  readonly index: number;
-  /** The value: not a number, not finite, or beyond 2^53 - 1 in magnitude. */
-  readonly value: unknown;
-}
-
-/**
- * Handles an invalid value: returns the number that takes its place, or `undefined` to leave it out.
- *
- * @example Infinity as the largest number there is a line for
- * ```ts
- * import { NumberToLineStream, type OnInvalidNumber } from "@millrace/streams/text";
- *
- * const clamp: OnInvalidNumber = ({ value }) => value === Infinity ? Number.MAX_SAFE_INTEGER : undefined;
- * const lines = new NumberToLineStream({ onInvalid: clamp });
- * ```
- */
-export type OnInvalidNumber = (invalid: InvalidNumber) => number | undefined;
-
-/**
  * Writes numbers as lines of ASCII digits into bytes, a whole batch at a call and without a string for each.
  *
  * Each line ends with a line feed, and has no other: the bytes show where the lines of a batch end.
@@ -143,14 +112,12 @@ export class NumberFormatter {
   next = 0;
   /** After a call: where the lines end in the bytes. The three bytes behind it may have changed, too. */
   end = 0;
-  readonly #onInvalid: OnInvalidNumber | undefined;
   /** The count of numbers that all calls have consumed. */
   #taken = 0;
   #view: DataView = new DataView(new ArrayBuffer(0));
   #bytes: Uint8Array = new Uint8Array(0);
 
-  constructor(onInvalid: OnInvalidNumber | undefined = undefined) {
-    this.#onInvalid = onInvalid;
+  constructor() {
     prepareDigits();
   }
 
@@ -167,7 +134,8 @@ export class NumberFormatter {
       for (; index < numbers.length && at <= last; index++) {
         const number = numbers[index];
         if (typeof number === "number" && (number | 0) === number) at = writeInt32Line(number, view, at);
-        else at = this.#writeOther(number, view, at, index - from);
+        else if (isWritable(number)) at = writeLine(number, view, at);
+        else throw invalid(number, this.#taken + index - from);
       }
     } finally {
       this.next = index;
@@ -183,27 +151,14 @@ export class NumberFormatter {
     }
     return this.#view;
   }
-
-  #writeOther(value: unknown, view: DataView, offset: number, indexInCall: number): number {
-    if (isWritable(value)) return writeLine(value, view, offset);
-    const number = this.#inPlaceOf(value, this.#taken + indexInCall);
-    return number === undefined ? offset : writeLine(number, view, offset);
-  }
-
-  #inPlaceOf(value: unknown, index: number): number | undefined {
-    if (this.#onInvalid === undefined) throw invalid(value, `the number at index ${index}`);
-    const number = this.#onInvalid({ index, value });
-    if (number === undefined || isWritable(number)) return number;
-    throw invalid(number, `what onInvalid gave for the number at index ${index}`);
-  }
 }
 
 function isWritable(value: unknown): value is number {
   return typeof value === "number" && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
 }
 
-function invalid(value: unknown, name: string): TypeError | RangeError {
-  const is = `${name} is ${described(value)}`;
+function invalid(value: unknown, index: number): TypeError | RangeError {
+  const is = `the number at index ${index} is ${described(value)}`;
   if (typeof value !== "number") return new TypeError(`${is}: only numbers can be written as lines`);
   if (!Number.isFinite(value)) return new RangeError(`${is}: only finite numbers can be written as lines`);
   return new RangeError(`${is}: only numbers up to 2^53 - 1 in magnitude can be written as lines`);
@@ -228,32 +183,6 @@ function writeInteger(magnitude: number, view: DataView, offset: number): number
 const HIGH_WATER_MARK = 4096;
 /** The most bytes of a chunk that comes out. */
 const CHUNK = 64 * 1024;
-
-/**
- * Options of {@linkcode NumberToLineStream}: the handling of values that it cannot write.
- *
- * @example 0 in place of what is no number
- * ```ts
- * import { NumberToLineStream, type NumberToLineStreamOptions } from "@millrace/streams/text";
- *
- * const options: NumberToLineStreamOptions = { onInvalid: () => 0 };
- * const lines = new NumberToLineStream(options);
- * ```
- */
-export interface NumberToLineStreamOptions {
-  /**
-   * Called with each value that is no number, not finite, or beyond 2^53 - 1 in magnitude. What it returns is written in
-   * its place; `undefined` leaves it out.
-   *
-   * @default the stream fails with an error that names the value and which one it is
-   */
-  readonly onInvalid?: OnInvalidNumber;
-}
-
-export const numberToLineStreamOptions: SchemaOf<NumberToLineStreamOptions> = /* @__PURE__ */ schema(
-  "NumberToLineStream",
-  () => ({ onInvalid: func<OnInvalidNumber>() }),
-);
 
 /**
  * Takes numbers, and gives the bytes of their lines: each as `String()` writes it, in ASCII, with a line feed behind it.
@@ -281,11 +210,9 @@ export class NumberToLineStream {
    *
    * The stream, not this call, fails with a TypeError on a value that is no number, and with a RangeError on a number
    * that is not finite or beyond 2^53 - 1 in magnitude.
-   *
-   * @throws {TypeError} if `onInvalid` is no function, or there is no such option.
    */
-  constructor(options: NumberToLineStreamOptions = {}) {
-    const formatter = new NumberFormatter(numberToLineStreamOptions(options).onInvalid);
+  constructor() {
+    const formatter = new NumberFormatter();
     // Lines are made here and copied: only then is it known how long a chunk has to be.
     const lines = new Uint8Array(CHUNK);
     const { readable, writable } = batchedTransform<number, Uint8Array<ArrayBuffer>>((numbers, enqueue) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";
 import fc from "fast-check";
-import { NumberFileWriter, type NumberFileWriterOptions } from "../../lib/files/mod.ts";
+import { NumberFileWriter, type RotationOptions } from "../../lib/files/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
 import { inFolder } from "../support/folders.ts";
 import { contents, expectedFiles, openFilesIn, turns } from "./written.ts";
@@ -11,7 +11,7 @@ import { tries } from "../support/long_run.ts";
 const lines = (numbers: readonly number[]): string[] => numbers.map((number) => `${number}\n`);
 
 async function writeNumbers(
-  options: NumberFileWriterOptions,
+  options: RotationOptions,
   numbers: readonly number[],
   pauses: number[] = [],
   strategy?: QueuingStrategy<number>,
@@ -98,22 +98,9 @@ test("NumberFileWriter names a number that cannot be written, before anything of
     assert.deepEqual(openFilesIn(folder), []);
   }));
 
-test("NumberFileWriter asks onInvalid for a number in the place of one that cannot be written", () =>
-  inFolder(async (directory) => {
-    const asked: unknown[] = [];
-    const onInvalid: NumberFileWriterOptions["onInvalid"] = ({ index, value }) => {
-      asked.push([index, value]);
-      return value === Infinity ? 99 : undefined;
-    };
-    await writeNumbers({ directory, maxFileSize: 1000, onInvalid }, [1, Infinity, 2, NaN, 3]);
-    assert.deepEqual(asked, [[1, Infinity], [3, NaN]]);
-    assert.deepEqual(contents(directory), { "numbers-00001.txt": "1\n99\n2\n3\n" });
-  }));
-
 test("NumberFileWriter makes no file where nothing is to be written", () =>
   inFolder(async (directory) => {
     await writeNumbers({ directory, maxFileSize: 1000 }, []);
-    await writeNumbers({ directory, maxFileSize: 1000, onInvalid: () => undefined }, [NaN, NaN]);
     assert.deepEqual(contents(directory), {});
   }));
 
@@ -130,7 +117,7 @@ test("NumberFileWriter refuses a line larger than a file before it writes any of
   }));
 
 test("NumberFileWriter checks its options where it is made", () => {
-  const make = (options: unknown) => () => new NumberFileWriter(options as NumberFileWriterOptions);
+  const make = (options: unknown) => () => new NumberFileWriter(options as RotationOptions);
   const needs = (name: string): RegExp => new RegExp(`^TypeError: NumberFileWriter needs the option ${name}: `);
   assert.throws(make(undefined), needs("directory"));
   assert.throws(make({ maxFileSize: 1 }), needs("directory"));

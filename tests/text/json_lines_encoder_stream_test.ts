@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import {
-  type InvalidJsonValue,
-  JsonLinesEncoderStream,
-  type JsonLinesEncoderStreamOptions,
-} from "../../lib/text/mod.ts";
+import { JsonLinesEncoderStream } from "../../lib/text/mod.ts";
 import { through } from "./chunkings.ts";
 
-const textOf = async (values: readonly unknown[], options?: JsonLinesEncoderStreamOptions): Promise<string> =>
-  await new Blob(await through(values, new JsonLinesEncoderStream(options))).text();
+const textOf = async (values: readonly unknown[]): Promise<string> =>
+  await new Blob(await through(values, new JsonLinesEncoderStream())).text();
 
 test("JsonLinesEncoderStream writes each value as JSON.stringify() does, with a line feed", async () => {
   const values = [1, null, "a\nb", "é→😀\ud800", [1, [2]], { a: undefined, b: new Date(0) }, { toJSON: () => "own" }];
@@ -43,14 +39,6 @@ test("JsonLinesEncoderStream fails on a value that has no JSON, and tells which 
   for (const [value, described] of cases) {
     const message = `the value at index 1 is ${described}, which cannot be written as JSON`;
     await assert.rejects(textOf([0, value, 2]), { name: "TypeError", message });
-    assert.equal(await textOf([0, value, 2], { onInvalid: "skip" }), "0\n2\n");
-    const seen: InvalidJsonValue[] = [];
-    const onInvalid = (invalid: InvalidJsonValue): null => {
-      seen.push(invalid);
-      return null;
-    };
-    assert.equal(await textOf([0, value, 2], { onInvalid }), "0\nnull\n2\n");
-    assert.deepEqual(seen.map(({ index, value }) => [index, value]), [[1, value]]);
   }
 });
 
@@ -60,18 +48,6 @@ test("JsonLinesEncoderStream has the error of toJSON() as the cause", async () =
     throw own;
   };
   await assert.rejects(textOf([{ toJSON }]), (error: Error) => error.cause === own);
-});
-
-test("JsonLinesEncoderStream fails on what onInvalid throws, or gives that has no JSON either", async () => {
-  await assert.rejects(textOf([1n], { onInvalid: () => 2n }), {
-    name: "TypeError",
-    message: "what onInvalid returned for the value at index 0 is the bigint 2, which cannot be written as JSON",
-  });
-  const own = new RangeError("own");
-  const onInvalid = (): never => {
-    throw own;
-  };
-  await assert.rejects(textOf([1n], { onInvalid }), (error) => error === own);
 });
 
 test("JsonLinesEncoderStream asks for no more values than may wait while nobody reads", async () => {

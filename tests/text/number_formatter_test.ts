@@ -83,21 +83,3 @@ test("NumberFormatter takes numbers up to 2^53 - 1 in magnitude, and nothing but
   assert.equal(message(undefined), `TypeError: the number at index 0 is undefined: ${other}`);
   assert.equal(message(Object.create(null)), `TypeError: the number at index 0 is an object: ${other}`);
 });
-
-test("NumberFormatter asks onInvalid, whose number takes the place of the value, or none", () => {
-  const asked: unknown[] = [];
-  const formatter = new NumberFormatter((invalid) => {
-    asked.push(invalid);
-    return invalid.value === "0" ? 0.5 : undefined;
-  });
-  assert.equal(formatted([1, "0", NaN, 2], formatter), "1\n0.5\n2\n");
-  assert.deepEqual(asked, [{ index: 1, value: "0" }, { index: 2, value: NaN }]);
-});
-
-test("NumberFormatter does not write what onInvalid gives if that is invalid, too", () => {
-  const formatter = new NumberFormatter(() => Infinity);
-  assert.throws(() => formatted([1, NaN], formatter), {
-    name: "RangeError",
-    message: /^what onInvalid gave for the number at index 1 is Infinity: only finite/,
-  });
-});

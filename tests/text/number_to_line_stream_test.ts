@@ -3,12 +3,12 @@ import { setTimeout } from "node:timers/promises";
 import test from "node:test";
 import fc from "fast-check";
 import { ReadableStream, WritableStream } from "../../lib/streams/mod.ts";
-import { LineToNumberStream, NumberToLineStream, type NumberToLineStreamOptions } from "../../lib/text/mod.ts";
+import { LineToNumberStream, NumberToLineStream } from "../../lib/text/mod.ts";
 import { cutAt, places, through } from "./chunkings.ts";
 import { tries } from "../support/long_run.ts";
 
-async function linesOf(numbers: readonly unknown[], options?: NumberToLineStreamOptions): Promise<string> {
-  const chunks = await through(numbers as number[], new NumberToLineStream(options)) as Uint8Array<ArrayBuffer>[];
+async function linesOf(numbers: readonly unknown[]): Promise<string> {
+  const chunks = await through(numbers as number[], new NumberToLineStream()) as Uint8Array<ArrayBuffer>[];
   return new TextDecoder().decode(await new Blob(chunks).arrayBuffer());
 }
 
@@ -121,26 +121,6 @@ test("NumberToLineStream fails on what is no finite number, on both ends and for
     await assert.rejects(piped, (error) => error === failure);
     assert.equal(reason, failure);
   }
-});
-
-test("NumberToLineStream asks onInvalid, whose number takes the value's place, or none", async () => {
-  const asked: unknown[] = [];
-  const onInvalid: NumberToLineStreamOptions["onInvalid"] = (invalid) => {
-    asked.push(invalid);
-    return invalid.index === 0 ? -1 : undefined;
-  };
-  assert.equal(await linesOf([Infinity, 1, 1e300, 2], { onInvalid }), "-1\n1\n2\n");
-  assert.deepEqual(asked, [{ index: 0, value: Infinity }, { index: 2, value: 1e300 }]);
-  assert.equal(await linesOf([NaN, NaN], { onInvalid: () => undefined }), "");
-});
-
-test("NumberToLineStream goes on to its reader after a batch of which nothing was written", async () => {
-  const stream = new NumberToLineStream({ onInvalid: () => undefined });
-  const writer = stream.writable.getWriter();
-  const read = stream.readable.getReader().read();
-  await writer.write(NaN);
-  await writer.write(5);
-  assert.equal(new TextDecoder().decode((await read).value), "5\n");
 });
 
 test("NumberToLineStream fails its readable end when aborted, though a batch waits for a reader", async () => {

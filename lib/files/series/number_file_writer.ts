@@ -1,38 +1,15 @@
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "../../batch/mod.ts";
-import { func, releaseNumberArray, schema, type SchemaOf, WRITE_PARTS } from "../../streams/internal.ts";
-import { NumberFormatter, type OnInvalidNumber } from "../../text/internal.ts";
+import { releaseNumberArray, schema, WRITE_PARTS } from "../../streams/internal.ts";
+import { NumberFormatter } from "../../text/internal.ts";
 import { guardedSize } from "../item_writer.ts";
 import { requireSize } from "../write_batch.ts";
 import { openSeries } from "./continued_rotation.ts";
-import { type RotationDefault, rotationMembers, type RotationOptions } from "./rotation_options.ts";
+import { rotationMembers, type RotationOptions, type RotationSchema } from "./rotation_options.ts";
 import type { SeriesWriter } from "./rotation.ts";
 
-/**
- * The options of {@linkcode NumberFileWriter}.
- *
- * @example What is no number is left out
- * ```ts
- * import { NumberFileWriter, type NumberFileWriterOptions } from "@millrace/streams/files";
- *
- * const options: NumberFileWriterOptions = { directory: "ratios", maxFileSize: 1_000_000, onInvalid: () => undefined };
- * const writer = new NumberFileWriter(options).getWriter();
- * void writer.write(0 / 0);
- * await writer.close();
- * ```
- */
-export interface NumberFileWriterOptions extends RotationOptions {
-  /**
-   * Called with a value that is no number, not finite, or beyond 2^53 - 1 in magnitude: returns a number to write
-   * in its place, or `undefined` to leave it out. What it throws errors the stream.
-   *
-   * @default such a value is an error before anything of its batch is written
-   */
-  onInvalid?: OnInvalidNumber;
-}
-
-export const numberFileWriterOptions: SchemaOf<NumberFileWriterOptions, RotationDefault> = /* @__PURE__ */ schema(
+export const numberFileWriterOptions: RotationSchema = /* @__PURE__ */ schema(
   "NumberFileWriter",
-  () => ({ ...rotationMembers("numbers.txt"), onInvalid: func<OnInvalidNumber>() }),
+  () => rotationMembers("numbers.txt"),
 );
 
 /** Numbers that may wait or be in flight. Four times as many take 7% less time, and 15 MB more memory on Node. */
@@ -48,7 +25,8 @@ const FIRST_SIZE = 64 * 1024;
  *
  * Producers write one number at a time; those that queue up are formatted and written together, and nothing is
  * allocated for one of them. The promise of a `write()` is fulfilled when the system has its line. Without any number
- * there is no file.
+ * there is no file. A value that is no number, not finite, or beyond 2^53 - 1 in magnitude is an error before anything of
+ * its batch is written.
  *
  * @example Primes, one a line
  * ```ts
@@ -72,10 +50,9 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
    * @throws {TypeError} if an option is of the wrong type, or the name no plain file name.
    * @throws {RangeError} if `maxFileSize` is not a whole number above 0.
    */
-  constructor(options: NumberFileWriterOptions, strategy: QueuingStrategy<number> = {}) {
-    const given = numberFileWriterOptions.check(options);
-    const rotation = openSeries(numberFileWriterOptions, given);
-    const lines = new NumberLines(new NumberFormatter(given.onInvalid), rotation);
+  constructor(options: RotationOptions, strategy: QueuingStrategy<number> = {}) {
+    const rotation = openSeries(numberFileWriterOptions, numberFileWriterOptions.check(options));
+    const lines = new NumberLines(rotation);
     super({
       maxBatch: MAX_BATCH,
       start: (controller) => rotation.start(controller),
@@ -97,12 +74,11 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
 
 /** Formats batches into one buffer, which is written before the next batch comes. */
 class NumberLines {
-  readonly #formatter: NumberFormatter;
+  readonly #formatter = new NumberFormatter();
   readonly #rotation: SeriesWriter;
   #bytes: Uint8Array = new Uint8Array(FIRST_SIZE);
 
-  constructor(formatter: NumberFormatter, rotation: SeriesWriter) {
-    this.#formatter = formatter;
+  constructor(rotation: SeriesWriter) {
     this.#rotation = rotation;
   }
 

@@ -116,7 +116,7 @@ export interface RotationOptions {
   onWarning?: (error: Error) => void;
 }
 
-export type RotationDefault = "name" | "overwrite" | "atomic" | "append" | "maxFiles" | "maxTotalSize" | "maxAge";
+type RotationDefault = "name" | "overwrite" | "atomic" | "append" | "maxFiles" | "maxTotalSize" | "maxAge";
 
 export type RotationSchema = SchemaOf<RotationOptions, RotationDefault>;
 

@@ -47,7 +47,7 @@ export const takers: readonly Taker[] = [
   },
   {
     schema: numberFileWriterOptions,
-    options: "NumberFileWriterOptions",
+    options: "RotationOptions",
     take: (options, directory) => new NumberFileWriter(beside({ directory, maxFileSize: 1 }, options)),
   },
   {

@@ -1,13 +1,9 @@
 import { csvDecoderStreamOptions } from "../../../lib/text/csv_decoder_stream.ts";
 import { csvEncoderStreamOptions } from "../../../lib/text/csv_encoder_stream.ts";
 import { jsonLineStreamOptions } from "../../../lib/text/json_line_stream.ts";
-import { jsonLinesEncoderStreamOptions } from "../../../lib/text/json_lines_encoder_stream.ts";
-import { jsonSequenceDecoderStreamOptions } from "../../../lib/text/json_sequence_decoder_stream.ts";
-import { jsonSequenceEncoderStreamOptions } from "../../../lib/text/json_lines_encoder_stream.ts";
 import { lineStreamOptions } from "../../../lib/text/line_stream.ts";
 import { lineToNumberStreamOptions } from "../../../lib/text/line_to_number_stream.ts";
 import * as text from "../../../lib/text/mod.ts";
-import { numberToLineStreamOptions } from "../../../lib/text/number_to_line_stream.ts";
 import type { Taker } from "../taker.ts";
 
 export const takers: readonly Taker[] = [
@@ -26,30 +22,10 @@ export const takers: readonly Taker[] = [
     options: "JsonLineStreamOptions",
     take: (options) => new text.JsonLineStream(options),
   },
-  {
-    schema: jsonLinesEncoderStreamOptions,
-    options: "JsonLinesEncoderStreamOptions",
-    take: (options) => new text.JsonLinesEncoderStream(options),
-  },
-  {
-    schema: jsonSequenceDecoderStreamOptions,
-    options: "JsonSequenceDecoderStreamOptions",
-    take: (options) => new text.JsonSequenceDecoderStream(options),
-  },
-  {
-    schema: jsonSequenceEncoderStreamOptions,
-    options: "JsonSequenceEncoderStreamOptions",
-    take: (options) => new text.JsonSequenceEncoderStream(options),
-  },
   { schema: lineStreamOptions, options: "LineStreamOptions", take: (options) => new text.LineStream(options) },
   {
     schema: lineToNumberStreamOptions,
     options: "LineToNumberStreamOptions",
     take: (options) => new text.LineToNumberStream(options),
-  },
-  {
-    schema: numberToLineStreamOptions,
-    options: "NumberToLineStreamOptions",
-    take: (options) => new text.NumberToLineStream(options),
   },
 ];

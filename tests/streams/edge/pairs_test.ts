@@ -29,8 +29,6 @@ const pairs: Readonly<Record<string, readonly [make: () => object, chunk: unknow
   NumberToLineStream: [() => new text.NumberToLineStream(), 1],
   JsonLineStream: [() => new text.JsonLineStream(), bytes],
   JsonLinesEncoderStream: [() => new text.JsonLinesEncoderStream(), { a: 1 }],
-  JsonSequenceDecoderStream: [() => new text.JsonSequenceDecoderStream(), "\x1e1\n"],
-  JsonSequenceEncoderStream: [() => new text.JsonSequenceEncoderStream(), { a: 1 }],
   CsvDecoderStream: [() => new text.CsvDecoderStream(), bytes],
   CsvEncoderStream: [() => new text.CsvEncoderStream(), { a: 1 }],
 };
