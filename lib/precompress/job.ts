@@ -3,7 +3,7 @@ import { openAtomicFileAt, placeItself } from "../files/internal.ts";
 import type { AtomicFile } from "../files/mod.ts";
 import { sha256 } from "./content.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
-import { CHANGED } from "./problem.ts";
+import { CHANGED, unreadableDictionary } from "./problem.ts";
 
 /** A variant to make; plain data, for a worker. */
 export interface Job {
@@ -73,7 +73,9 @@ export async function requireAtRest({ source, size, mtimeMs }: Job): Promise<voi
 }
 
 export async function readDictionary({ dictionary, dictionarySha256 }: Job): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await readFile(dictionary!);
+  const bytes = await readFile(dictionary!).catch((cause) => {
+    throw unreadableDictionary(dictionary!, cause);
+  });
   if (sha256(bytes) === dictionarySha256) return bytes;
   throw new Error(`its dictionary ${dictionary} changed during the run: run again`);
 }

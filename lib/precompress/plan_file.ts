@@ -16,7 +16,7 @@ import {
   type VariantFormat,
 } from "./formats.ts";
 import type { Plan, PlannedVariant, Work } from "./plan.ts";
-import { CHANGED } from "./problem.ts";
+import { CHANGED, unreadableDictionary } from "./problem.ts";
 import type { VariantRecord } from "./records.ts";
 import { isPage } from "./site/sample.ts";
 import { type TreeFiles, variantPath, withoutHash } from "./tree_files.ts";
@@ -251,15 +251,19 @@ function whyLeftAlone(file: FoundFile, content: Content, { settings, selection }
 }
 
 /** Finds the previous versions of a file with other contents: clients with the same content request no delta. */
-async function dictionariesFor(file: FoundFile, hash: string, { previous }: Context): Promise<Work["dictionaries"]> {
+async function dictionariesFor(file: FoundFile, hash: string, context: Context): Promise<Work["dictionaries"]> {
   const found: Work["dictionaries"][number][] = [];
   // Making a delta needs both versions in memory.
   if (file.size > LARGE_FILE) return found;
   const seen = new Set([hash]);
-  for (const { folder, files } of previous) {
+  for (const { folder, files } of context.previous) {
     const version = files.of(file.path, file.size);
     if (!version || version.size > LARGE_FILE) continue;
-    const { sha256 } = await readContent(join(folder, version.path));
+    const former = join(folder, version.path);
+    const { sha256 = hash } = await readContent(former).catch((cause): Partial<Content> => {
+      context.ledger.fail(file.path, unreadableDictionary(former, cause), { file });
+      return {};
+    });
     if (!seen.has(sha256)) found.push({ folder, path: version.path, sha256, match: withoutHash(file.path) });
     seen.add(sha256);
   }

@@ -63,6 +63,11 @@ export function explainPlace(error: unknown): string {
   return reasonOf(error, ofPlace, otherPlace);
 }
 
+/** The problem of a file that gets no delta; its other variants do not depend on that. */
+export function unreadableDictionary(path: string, cause: unknown): Error {
+  return new Error(`there is no delta against ${path}: ${reasonOf(cause, inTheWay)}`, { cause });
+}
+
 export function cannotWrite(folder: string, cause: unknown): Error {
   return new Error(`cannot write to ${folder}: ${explainPlace(cause)}`, { cause });
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
 import { mkdir, readFile, rm, symlink, utimes } from "node:fs/promises";
 import { join, relative } from "node:path";
 import process from "node:process";
@@ -103,6 +104,28 @@ test("with several previous deploys, clients of each get a delta, once for each 
       name: "RangeError",
       message: "previous names 4 folders: use the latest 3",
     });
+  }));
+
+test("a previous version that cannot be read costs a delta, which is told with its name, and nothing else", () =>
+  inFolder(async (folder) => {
+    const [before, after] = [join(folder, "before"), join(folder, "after")];
+    const files = { "app.js": sourceText(12_000, 1), "lib.js": sourceText(9000, 2) };
+    await writeTree(after, files);
+    await writeTree(before, { "app.js": files["lib.js"], "lib.js": files["app.js"] });
+    await precompress(after, { formats: ["zstd"] });
+    const own = await listed(after);
+    const { problems, removed } = await precompress(after, {
+      formats: ["zstd"],
+      previous: before,
+      // Called when the larger one is planned: its version goes before it is used, the other's before it is hashed.
+      immutable: (path) => path === "app.js" && rmSync(before, { recursive: true }) === undefined,
+    });
+    assert.deepEqual(problems.map(({ path }) => path), ["app.js", "lib.js"]);
+    for (const { path, message } of problems) {
+      assert.ok(message.includes(`there is no delta against ${join(before, path)}: it vanished`), message);
+    }
+    assert.deepEqual(removed, []);
+    assert.deepEqual(await listed(after), own);
   }));
 
 test("with retain, previous is a folder of deploys: the latest are taken, but never what is written to", () =>
