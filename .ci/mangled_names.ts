@@ -18,6 +18,7 @@ export const mangledNames: readonly string[] = [
   "batching",
   "becameFull",
   "becameReady",
+  "begin",
   "branchCanceled",
   "bufferByteLength",
   "bytesFilled",
