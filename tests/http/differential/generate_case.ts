@@ -216,6 +216,8 @@ export function generateCase(seed: number): Case {
   const isBodiless = method === "HEAD" || code === "204" || code === "304";
   // Some servers send a body where there is none.
   const sendsBody = !isBodiless || (random.chance(0.1) && draft.note("odd body", "where there is none") !== "");
+  // By an odd status line the client may expect a body.
+  if (!sendsBody && coding !== "" && odd.has("line")) draft.note("coding", "gzip (empty)");
   const head = `${hints}${[line, ...lines].join("\r\n")}\r\n\r\n`;
   const plays = [playOf(draft, latin1(`${head}${sendsBody ? content : ""}`))];
   if (random.chance(0.4)) {
