@@ -209,7 +209,7 @@ describe(
     test("links are followed whatever the case in which a folder is named, and on a RAM disk", () =>
       inFolder(async (folder) => {
         await writeTree(folder, { "Site/a.html": page("a"), "Site/b/c.html": page("c"), "up/sub/d.txt": "d" });
-        await symlink(join(folder, "Site/b"), join(folder, "Site/link"));
+        await symlink(join(folder, "Site/b"), join(folder, "Site/link"), "junction");
         const code = `
         const fs = (await import("node:fs")).default;
         const { syncBuiltinESMExports } = await import("node:module");

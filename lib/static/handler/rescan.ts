@@ -44,6 +44,7 @@ export class FolderWatch {
     if (numberOf(this.#directory) === this.#number) return;
     this.#watcher.close();
     this.#watcher = this.#open();
+    this.#tellSoon(); // of what has changed since the scan, which nothing watched
   }
 
   close(): void {
