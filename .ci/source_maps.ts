@@ -1,7 +1,6 @@
 import { dirname, relative, resolve } from "node:path";
-import { root } from "./root.ts";
 
-/** Where a place of a line comes from: column, source, line and column there. */
+/** A place of a line, and its source: column, source, line and column there. */
 type Segment = [column: number, source: number, line: number, sourceColumn: number];
 
 /** A module's text with what its lines come from, which replacing of words keeps true. */
