@@ -70,8 +70,10 @@ export function filePath(path: string | URL, what = "the path"): string {
 export function lastingPath(path: string, from?: string): string {
   if (typeof path !== "string" || path === "") return path;
   const mayAsk = from !== undefined || isPermitted("workingFolder");
-  // Windows takes all paths as their words say; one as `\logs` is relative to a drive, but none of a device or a share.
-  if (process.platform === "win32") return mayAsk && !/^[\\/]{2}/.test(path) ? resolve(from ?? "", path) : path;
+  // Windows takes all paths as their words say; one as `\logs` is relative to the drive of the folder.
+  if (process.platform === "win32") {
+    return mayAsk && !/^(?:[a-z]:|[\\/])[\\/]/i.test(path) ? resolve(from ?? "", path) : path;
+  }
   return withoutParents(isAbsolute(path) || !mayAsk ? path : `${from ?? process.cwd()}${sep}${path}`);
 }
 
