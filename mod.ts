@@ -81,7 +81,6 @@ export {
   type CsvMismatch,
   type InvalidJsonLine,
   type InvalidLine,
-  type InvalidLineReason,
   JsonLinesEncoderStream,
   JsonLineStream,
   type JsonLineStreamOptions,
@@ -90,7 +89,4 @@ export {
   LineToNumberStream,
   type LineToNumberStreamOptions,
   NumberToLineStream,
-  type OnCsvMismatch,
-  type OnInvalidJsonLine,
-  type OnInvalidLine,
 } from "./lib/text/mod.ts";

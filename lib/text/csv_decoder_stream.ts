@@ -2,7 +2,7 @@ import { bytes, quoted, schema, type SchemaOf, wordOrFunction } from "../streams
 import { TransformStream } from "../streams/mod.ts";
 import { CHUNK_SIZE, RecordReader, utf8Length } from "./chunks.ts";
 import { CompleteLines, LF_OR_CR_ENDS, MAX_STRING_LENGTH, UNIT } from "./complete_lines.ts";
-import { type ConvertCsvField, csvMembers, CsvRecords, type OnCsvMismatch } from "./csv_records.ts";
+import { type ConvertCsvField, csvMembers, type CsvMismatch, CsvRecords, type OnCsvMismatch } from "./csv_records.ts";
 
 const LF = 10;
 const CR = 13;
@@ -250,7 +250,7 @@ export interface CsvDecoderStreamOptions {
    *
    * @default "throw"
    */
-  readonly onMismatch?: "throw" | "skip" | "fill" | OnCsvMismatch;
+  readonly onMismatch?: "throw" | "skip" | "fill" | ((mismatch: CsvMismatch) => readonly string[] | undefined);
   /**
    * The character between two fields: a single UTF-16 code unit, but no quote or line end.
    *

@@ -24,18 +24,6 @@ export interface CsvMismatch {
   readonly columns: number;
 }
 
-/**
- * Handles a record that has more or fewer fields than there are columns: returns the fields to use, or `undefined` to
- * leave it out.
- *
- * @example Whatever is too much belongs to the last column
- * ```ts
- * import { CsvDecoderStream, type OnCsvMismatch } from "@millrace/streams/text";
- *
- * const joined: OnCsvMismatch = ({ fields: [first, ...others] }) => [first, others.join(",")];
- * const decoder = new CsvDecoderStream({ headers: ["id", "note"], onMismatch: joined });
- * ```
- */
 export type OnCsvMismatch = (mismatch: CsvMismatch) => readonly string[] | undefined;
 
 /** Returns the options that decoders and encoders of CSV share; `F` is the function that `convert` is. */

@@ -25,18 +25,7 @@ export interface InvalidJsonLine {
   readonly error: SyntaxError;
 }
 
-/**
- * Handles a line that is not JSON: returns the value that takes its place, or `undefined` to leave it out.
- *
- * @example Keep the text of such lines
- * ```ts
- * import { JsonLineStream, type OnInvalidJsonLine } from "@millrace/streams/text";
- *
- * const asText: OnInvalidJsonLine<unknown> = ({ text }) => ({ message: text });
- * const entries = new JsonLineStream({ onInvalid: asText });
- * ```
- */
-export type OnInvalidJsonLine<T> = (invalid: InvalidJsonLine) => T | undefined;
+type OnInvalid<T> = NonNullable<JsonLineStreamOptions<T>["onInvalid"]>;
 
 /** Lines of white space as JSON has it. */
 const BLANK = /^[ \t\r]*$/;
@@ -48,11 +37,11 @@ const MAX_CHECKED_BLANK = 1;
  * made sure that no value begins in one line and ends in another.
  */
 class JsonLineReader<T> extends RecordReader<T> {
-  readonly #onInvalid: "throw" | "skip" | OnInvalidJsonLine<T>;
+  readonly #onInvalid: OnInvalid<T>;
   readonly #text: CompleteLines;
   #lines = 0;
 
-  constructor(onInvalid: "throw" | "skip" | OnInvalidJsonLine<T>, maxLineLength: number) {
+  constructor(onInvalid: OnInvalid<T>, maxLineLength: number) {
     super();
     this.#onInvalid = onInvalid;
     this.#text = new CompleteLines({
@@ -139,7 +128,7 @@ export interface JsonLineStreamOptions<T = unknown> {
    *
    * @default "throw"
    */
-  readonly onInvalid?: "throw" | "skip" | OnInvalidJsonLine<T>;
+  readonly onInvalid?: "throw" | "skip" | ((invalid: InvalidJsonLine) => T | undefined);
 }
 
 export const jsonLineStreamOptions: SchemaOf<
@@ -177,6 +166,6 @@ export class JsonLineStream<T = unknown> extends TransformStream<string | ArrayB
    */
   constructor(options: JsonLineStreamOptions<T> = {}) {
     const { maxLineLength, onInvalid } = jsonLineStreamOptions(options);
-    super(new JsonLineReader<T>(onInvalid as "throw" | "skip" | OnInvalidJsonLine<T>, maxLineLength));
+    super(new JsonLineReader<T>(onInvalid as OnInvalid<T>, maxLineLength));
   }
 }

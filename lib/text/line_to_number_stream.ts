@@ -10,14 +10,7 @@ import {
   type SchemaOf,
 } from "../streams/internal.ts";
 import { type Transformer, TransformStream, type TransformStreamDefaultController } from "../streams/mod.ts";
-import {
-  type InvalidLine,
-  invalidLineError,
-  type InvalidLineReason,
-  MAX_NUMBER_LENGTH,
-  NumberParser,
-  type OnInvalidLine,
-} from "./number_parser.ts";
+import { type InvalidLine, invalidLineError, MAX_NUMBER_LENGTH, NumberParser } from "./number_parser.ts";
 
 const LF = 10;
 const CR = 13;
@@ -28,13 +21,15 @@ const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 /** The bytes of a line that suffice to see that it is too long, even after a byte order mark. */
 const MAX_COLLECTED = MAX_NUMBER_LENGTH + BYTE_ORDER_MARK.length + 1;
 
+type OnInvalid = NonNullable<LineToNumberStreamOptions["onInvalid"]>;
+
 /**
  * Makes numbers of lines. A line of a few digits, as most are, becomes its number digit by digit, in whatever chunks they
  * come; any other line is read as a whole.
  */
 class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuffer | ArrayBufferView, number> {
   readonly #parser = new NumberParser();
-  readonly #onInvalid: OnInvalidLine | undefined;
+  readonly #onInvalid: OnInvalid | undefined;
   #controller: TransformStreamDefaultController<number> = undefined as never; // set by start()
   /** Numbers that are enqueued at once, and how many: 64 at once take a fifth more time. */
   #numbers = acquireArray() as number[];
@@ -49,7 +44,7 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
   readonly #bytes = new Uint8Array(MAX_COLLECTED);
   #length = 0;
 
-  constructor(onInvalid: OnInvalidLine | undefined) {
+  constructor(onInvalid: OnInvalid | undefined) {
     super();
     this.#onInvalid = onInvalid;
   }
@@ -197,7 +192,7 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
   }
 }
 
-function reasonAgainst(number: number, parser: NumberParser, isTooLong: boolean): InvalidLineReason | undefined {
+function reasonAgainst(number: number, parser: NumberParser, isTooLong: boolean): InvalidLine["reason"] | undefined {
   if (Number.isNaN(number) && !parser.isBlank) return "malformed";
   if (isTooLong) return "too long";
   if (Math.abs(number) === Infinity) return "not finite";
@@ -230,12 +225,12 @@ export interface LineToNumberStreamOptions {
    *
    * @default the stream fails with an error that names line and column
    */
-  readonly onInvalid?: OnInvalidLine;
+  readonly onInvalid?: (invalid: InvalidLine) => number | undefined;
 }
 
 export const lineToNumberStreamOptions: SchemaOf<LineToNumberStreamOptions> = /* @__PURE__ */ schema(
   "LineToNumberStream",
-  () => ({ onInvalid: func<OnInvalidLine>() }),
+  () => ({ onInvalid: func<OnInvalid>() }),
 );
 
 /**

@@ -14,16 +14,11 @@
  *
  * @module
  */
-export type { InvalidLine, InvalidLineReason, OnInvalidLine } from "./number_parser.ts";
+export type { InvalidLine } from "./number_parser.ts";
 export { CsvDecoderStream, type CsvDecoderStreamOptions } from "./csv_decoder_stream.ts";
 export { CsvEncoderStream, type CsvEncoderStreamOptions } from "./csv_encoder_stream.ts";
-export type { CsvMismatch, OnCsvMismatch } from "./csv_records.ts";
-export {
-  type InvalidJsonLine,
-  JsonLineStream,
-  type JsonLineStreamOptions,
-  type OnInvalidJsonLine,
-} from "./json_line_stream.ts";
+export type { CsvMismatch } from "./csv_records.ts";
+export { type InvalidJsonLine, JsonLineStream, type JsonLineStreamOptions } from "./json_line_stream.ts";
 export { JsonLinesEncoderStream } from "./json_lines_encoder_stream.ts";
 export { LineStream, type LineStreamOptions } from "./line_stream.ts";
 export { LineToNumberStream, type LineToNumberStreamOptions } from "./line_to_number_stream.ts";

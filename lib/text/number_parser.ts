@@ -1,22 +1,6 @@
 import { quoted } from "../streams/internal.ts";
 
 /**
- * The reason why a line is invalid: it is no number, longer than any, a number that is infinite as a double, or one beyond
- * 2^53 - 1 in magnitude.
- *
- * @example Large numbers are rounded, other invalid lines are NaN
- * ```ts
- * import { type InvalidLineReason, LineToNumberStream } from "@millrace/streams/text";
- *
- * const rounded: InvalidLineReason = "too large";
- * const numbers = new LineToNumberStream({ onInvalid: ({ text, reason }) => reason === rounded ? Number(text) : NaN });
- * const body = new Response("7\n1e20\n").body!;
- * for await (const number of body.pipeThrough(numbers)) console.log(number); // 7, 100000000000000000000
- * ```
- */
-export type InvalidLineReason = "malformed" | "too long" | "not finite" | "too large";
-
-/**
  * A line that is no number, or none that can be given exactly.
  *
  * @example What is wrong with a file
@@ -39,27 +23,14 @@ export interface InvalidLine {
   readonly column: number;
   /** Its text without the spaces around it; the first 1,024 bytes of a longer one. */
   readonly text: string;
-  /** The reason why it is invalid. */
-  readonly reason: InvalidLineReason;
+  /** The reason why it is invalid: no number, longer than any, infinite as a double, or beyond 2^53 - 1 in magnitude. */
+  readonly reason: "malformed" | "too long" | "not finite" | "too large";
 }
-
-/**
- * Handles an invalid line: returns the number that takes its place, or `undefined` to skip it.
- *
- * @example Blank out what is no number
- * ```ts
- * import { LineToNumberStream, type OnInvalidLine } from "@millrace/streams/text";
- *
- * const asNaN: OnInvalidLine = () => NaN;
- * const numbers = new LineToNumberStream({ onInvalid: asNaN });
- * ```
- */
-export type OnInvalidLine = (invalid: InvalidLine) => number | undefined;
 
 /** The most bytes that a line may have. */
 export const MAX_NUMBER_LENGTH = 1024;
 
-const COMPLAINTS: Readonly<Record<InvalidLineReason, string>> = {
+const COMPLAINTS: Readonly<Record<InvalidLine["reason"], string>> = {
   "malformed": "is no number",
   "too long": `is longer than ${MAX_NUMBER_LENGTH} bytes`,
   "not finite": "is not finite",
