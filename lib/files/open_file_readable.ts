@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { RecyclingSource } from "../streams/internal.ts";
 import { type ReadableByteStreamController, ReadableStream } from "../streams/mod.ts";
 import { failing, fileFailure } from "./failure.ts";
 import { filePath } from "./names.ts";
@@ -33,18 +32,15 @@ export function readableOf(file: OpenFile, path: string): ReadableStream<Uint8Ar
   return new ReadableStream(new FileSource(file, path), { highWaterMark: READ_SIZE });
 }
 
-class FileSource extends RecyclingSource {
+class FileSource {
   readonly type = "bytes";
   readonly #file: OpenFile;
   readonly #path: string;
-  /** Memory that was read into, and can be again. */
-  #spare: Uint8Array<ArrayBuffer> | undefined = undefined;
   #isCanceled = false;
   #isAtEnd = false;
   #closing: Promise<void> | undefined = undefined;
 
   constructor(file: OpenFile, path: string) {
-    super();
     this.#file = file;
     this.#path = path;
   }
@@ -53,7 +49,7 @@ class FileSource extends RecyclingSource {
     if (this.#isAtEnd) return this.#end(controller);
     const request = controller.byobRequest;
     const lent = request?.view as Uint8Array<ArrayBuffer> | undefined;
-    const bytes = lent ?? this.#takeSpare();
+    const bytes = lent ?? newBuffer();
     let bytesRead: number;
     try {
       bytesRead = await this.#file.read(bytes);
@@ -80,10 +76,6 @@ class FileSource extends RecyclingSource {
     controller.byobRequest?.respond(0); // of a read that came meanwhile, too
   }
 
-  recycle(chunk: Uint8Array<ArrayBuffer>): void {
-    if (chunk.buffer.byteLength === READ_SIZE) this.#spare = new Uint8Array(chunk.buffer);
-  }
-
   async cancel(): Promise<void> {
     this.#isCanceled = true;
     // A read of a pipe ends with a write to it, which may never come.
@@ -93,14 +85,12 @@ class FileSource extends RecyclingSource {
     else await closing;
   }
 
-  /** Takes a buffer without `new Uint8Array(READ_SIZE)`, which writes zeros first where the memory was used before. */
-  #takeSpare(): Uint8Array<ArrayBuffer> {
-    const bytes = this.#spare ?? new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
-    this.#spare = undefined;
-    return bytes;
-  }
-
   #close(): Promise<void> {
     return this.#closing ??= this.#file.close();
   }
+}
+
+/** Makes a buffer without `new Uint8Array(READ_SIZE)`, which writes zeros first where the memory was used before. */
+function newBuffer(): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
 }

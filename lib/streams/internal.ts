@@ -46,9 +46,7 @@ export {
   atEndOfTurn,
   type Context,
   currentContext,
-  RecyclingSource,
   releaseNumberArray,
-  ReleasingTransformer,
   runIn,
 } from "./shortcuts/mod.ts";
 export { enqueueAll, hasBackpressure, transformRest } from "./transform/enqueue_all.ts";

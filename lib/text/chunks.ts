@@ -1,4 +1,4 @@
-import { enqueueAll, hasBackpressure, ReleasingTransformer, transformRest } from "../streams/internal.ts";
+import { enqueueAll, hasBackpressure, transformRest } from "../streams/internal.ts";
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 import { type TextChunk, textOrBytes } from "./complete_lines.ts";
 
@@ -22,14 +22,13 @@ export function utf8Length(text: string): number {
 export const CHUNK_SIZE: number = 32 * 1024;
 
 /** Makes records of text, which it takes a piece at a time. */
-export abstract class RecordReader<T> extends ReleasingTransformer implements Transformer<TextChunk, T> {
+export abstract class RecordReader<T> implements Transformer<TextChunk, T> {
   #controller: TransformStreamDefaultController<T> = undefined as never; // set by start()
   readonly #piece: number;
   /** Set where more records of the last piece are to be made than such a piece should have: makes them. */
   goOn: (() => void) | undefined = undefined;
 
   constructor(piece: number = CHUNK_SIZE) {
-    super();
     this.#piece = piece;
   }
 

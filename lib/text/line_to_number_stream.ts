@@ -5,7 +5,6 @@ import {
   described,
   enqueueAll,
   func,
-  ReleasingTransformer,
   schema,
   type SchemaOf,
 } from "../streams/internal.ts";
@@ -27,7 +26,7 @@ type OnInvalid = NonNullable<LineToNumberStreamOptions["onInvalid"]>;
  * Makes numbers of lines. A line of a few digits, as most are, becomes its number digit by digit, in whatever chunks they
  * come; any other line is read as a whole.
  */
-class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuffer | ArrayBufferView, number> {
+class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number> {
   readonly #parser = new NumberParser();
   readonly #onInvalid: OnInvalid | undefined;
   #controller: TransformStreamDefaultController<number> = undefined as never; // set by start()
@@ -45,7 +44,6 @@ class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuff
   #length = 0;
 
   constructor(onInvalid: OnInvalid | undefined) {
-    super();
     this.#onInvalid = onInvalid;
   }
 

@@ -76,7 +76,6 @@ function copyOfShared(chunk: unknown): Uint8Array | undefined {
 }
 
 class Decoding implements TransformerAlgorithms {
-  readonly releasesChunks = true;
   readonly #state: TransformStreamState;
   readonly #decoder: globalThis.TextDecoder;
 

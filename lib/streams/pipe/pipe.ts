@@ -1,5 +1,4 @@
 import { closeEndedSide } from "#streams/lazy_side";
-import { recycle, type Recycling, recyclingBetween, trackForReuse } from "#streams/recycling";
 import { endedError } from "../language/errors.ts";
 import { Deferred, queueReaction, react, waitForAll } from "../language/promises.ts";
 import { DefaultControllerState } from "../readable/default_controller_state.ts";
@@ -108,8 +107,6 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
   #pendingWrites = 0;
   /** Whether the destination takes batches of chunks that need not be checked one by one. */
   readonly #movesRuns: boolean;
-  /** The recycling of the last chunk's memory, when all writes have ended. */
-  readonly #recycling: Recycling | undefined;
   /** The action of a shutdown, run when all chunks read have been written. */
   #afterWrites: (() => void) | undefined = undefined;
 
@@ -128,10 +125,8 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     const { batching, sink, sizeAlgorithm } = this.#destination.controller;
     this.#movesRuns = batching !== undefined && sizeAlgorithm === undefined &&
       this.#source.controller instanceof DefaultControllerState;
-    const { source } = this.#source.controller;
-    source.pipedFrom?.(this);
+    this.#source.controller.source.pipedFrom?.(this);
     sink.pipedTo?.(this);
-    this.#recycling = recyclingBetween(source, sink);
   }
 
   /** Settles when the pipe has released both streams. */
@@ -210,7 +205,6 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
 
   #write(chunk: unknown): void {
     this.#pendingWrites++;
-    trackForReuse(this.#recycling, chunk);
     writableStreamPipeWrite(this.#destination, chunk, this);
   }
 
@@ -233,12 +227,10 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
 
   resolve(): void {
     if (--this.#pendingWrites > 0) return;
-    recycle(this.#recycling);
     if (this.#afterWrites !== undefined) queueReaction(this.#afterWrites);
   }
 
   reject(): void {
-    trackForReuse(this.#recycling, undefined);
     this.resolve(); // the destination's error tells what happened
   }
 

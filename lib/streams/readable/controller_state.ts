@@ -12,7 +12,6 @@ import {
 } from "../language/promises.ts";
 import { endedControllerError } from "../language/errors.ts";
 import { Ring } from "../queuing/chunk_queue.ts";
-import type { RecyclingSource } from "../shortcuts/recycling.ts";
 import type { Task } from "../shortcuts/task.ts";
 import type { ReadRequest } from "./stream_state.ts";
 import { readableStreamClose, readableStreamError, type ReadableStreamState } from "./stream_state.ts";
@@ -25,8 +24,6 @@ export interface SourceAlgorithms {
   cancel(reason: unknown): unknown;
   /** Called with the pipe that reads from the stream, and with undefined at its end. */
   pipedFrom?(pipe: Task | undefined): void;
-  /** The source that takes back used chunks to reuse their memory. */
-  readonly recycler?: RecyclingSource | undefined;
 }
 
 /** The members that both kinds of queues share. */

@@ -1,4 +1,3 @@
-import { recyclerOf, type RecyclingSource } from "#streams/recycling";
 import { callbackResult } from "../language/promises.ts";
 import { type Callback, toCallback, toDictionary, toUnsignedLongLong } from "../language/webidl.ts";
 import type { ReadableByteStreamController } from "./byte_controller.ts";
@@ -123,10 +122,6 @@ export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
     this.#start = toCallback(source.start, "the underlying source's start");
     const { type } = source;
     if (type !== undefined) this.type = `${type}`;
-  }
-
-  get recycler(): RecyclingSource | undefined {
-    return recyclerOf(this.#source);
   }
 
   /** Whether there is no underlying source, so that only the creator of the stream can close it. */

@@ -26,8 +26,6 @@ export interface TransformerAlgorithms {
   transform(chunk: unknown): unknown;
   flush(reason: unknown): unknown;
   cancel(reason: unknown): unknown;
-  /** Whether the transformer keeps no memory of a transformed chunk. */
-  readonly releasesChunks?: boolean | undefined;
 }
 
 const CANCEL = "cancel";
@@ -59,10 +57,6 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   /** Whether one pipe writes and another one reads, and both are known to be made in the same context. */
   #isOneContext = false;
   #hasParkedPull = false;
-
-  get releasesChunks(): boolean | undefined {
-    return this.transformer.releasesChunks;
-  }
 
   get readableController(): DefaultControllerState {
     return this.readable.controller as DefaultControllerState;

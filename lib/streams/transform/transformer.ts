@@ -1,4 +1,3 @@
-import { releasesChunks } from "#streams/recycling";
 import { outOfRange } from "../language/errors.ts";
 import { callbackResult } from "../language/promises.ts";
 import { type Callback, toCallback, toDictionary } from "../language/webidl.ts";
@@ -46,7 +45,6 @@ export interface Transformer<I = unknown, O = unknown> {
 /** A converted {@link https://streams.spec.whatwg.org/#dictdef-transformer Transformer} with its algorithms. */
 export class UserTransformerAlgorithms implements TransformerAlgorithms {
   readonly #state: TransformStreamState;
-  readonly releasesChunks: boolean | undefined;
   readonly #transformer: unknown;
   #controller: object | undefined;
   #cancel: Callback | undefined;
@@ -58,7 +56,6 @@ export class UserTransformerAlgorithms implements TransformerAlgorithms {
   constructor(state: TransformStreamState, value: unknown) {
     this.#state = state;
     this.#transformer = value;
-    this.releasesChunks = releasesChunks(value);
     const transformer = toDictionary(value, "the transformer");
     this.#cancel = toCallback(transformer.cancel, "the transformer's cancel");
     this.#flush = toCallback(transformer.flush, "the transformer's flush");

@@ -31,8 +31,6 @@ export interface SinkAlgorithms {
   abort(reason: unknown): unknown;
   /** Called with the pipe that writes to the stream, and with undefined at its end. */
   pipedTo?(pipe: Task | undefined): void;
-  /** Whether the sink keeps no memory of a written chunk. */
-  readonly releasesChunks?: boolean | undefined;
 }
 
 /**
