@@ -150,9 +150,8 @@ export abstract class ReadableControllerState {
    * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-get-desired-size}
    */
   get desiredSize(): number | null {
-    const { state, feed } = this.stream;
+    const { state } = this.stream;
     if (state === "errored") return null;
-    feed?.countSteps?.();
     return state === "closed" ? 0 : this.highWaterMark - this.queue.totalSize;
   }
 

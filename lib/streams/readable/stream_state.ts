@@ -48,8 +48,6 @@ export class ReadableStreamState {
 
 /** An observer of a stream's end. */
 interface StreamObserver {
-  /** Removes from the stream's queue the lent chunks that have been read. */
-  countSteps?(): void;
   closeSteps(): void;
   errorSteps(error: unknown): void;
 }

@@ -41,7 +41,6 @@
  * | readers and writers whose native side is made then | `native/lazy/lazy_side.ts` `makeLockLazily` | the same | what the runtime sees of a locked stream | `tests/streams/native_side_isolated_test.ts` |
  * | native readers that wait in our stream | `native/lazy/runtime_feeds.ts` `readDirectly` | Deno's steps have their names, and the stream is none of bytes | order, close, error, cancel and release | `tests/streams/native_side_isolated_test.ts` |
  * | a native side without the constructor | `native/lazy/runtime_feeds.ts` `lightSideOf` | a stream of Deno's is like that, by a trial | what the runtime sees of a stream | `tests/streams/native_side_isolated_test.ts` |
- * | chunks lent to the native side | `native/lazy/runtime_feeds.ts` `LendingFeed` | the runtime takes all that is queued at once, and no pull would come of a chunk that is taken | pulls, `desiredSize`, cancel, and what another reader gets | `tests/streams/lent_chunks_test.ts` |
  * | chunks that cross in batches | `native/bridge.ts` `ToNativeFeed` | the stream is made by `toNative()` | order, close, error and cancel | `tests/streams/bridge_batch_test.ts` |
  *
  * @module

@@ -3,30 +3,20 @@ import {
   isNativeReadableStreamLocked,
   isNativeWritableStreamLocked,
   nativeClass,
-  nativeGetReader,
   nativeGetWriter,
   NativeReadableStream,
   NativeReadableStreamDefaultReader,
-  nativeReader,
   nativeWriter,
 } from "../../language/native_classes.ts";
 import { attempt, markAsHandled, promiseResolvedWith } from "../../language/promises.ts";
 import { DefaultControllerState } from "../../readable/default_controller_state.ts";
 import {
-  type DefaultReaderState,
   readableStreamDefaultReaderRead,
-  readableStreamReaderGenericInitialize,
   type ReadableStreamState,
   type ReadRequest,
 } from "../../readable/stream_state.ts";
 import { writableStreamCloseQueuedOrInFlight, type WritableStreamState } from "../../writable/stream_state.ts";
-import {
-  FeedReaderState,
-  type NativeController,
-  NativeReadableSource,
-  NO_BUFFER,
-  releaseReadableFeed,
-} from "../feeds/readable_feed.ts";
+import { type NativeController, NativeReadableSource, NO_BUFFER, releaseReadableFeed } from "../feeds/readable_feed.ts";
 import { NativeWritableSink } from "../feeds/writable_feed.ts";
 import { ended } from "./node_interop.ts";
 
@@ -213,76 +203,6 @@ export function closeEndedSide(state: WritableStreamState): void {
   if (state.state === "closed" || writableStreamCloseQueuedOrInFlight(state)) feed.closeSide();
 }
 
-/**
- * The underlying source of a native side that gets chunks ahead of its demand, which count to the stream's queue until
- * they are read there. Bun takes all queued chunks at once, while a chunk for each pull costs a promise.
- */
-class LendingFeed extends NativeReadableSource {
-  #controller!: NativeController; // set before anything is lent
-  /** The number of chunks in the native side's queue at the last count. */
-  #lent = 0;
-
-  override pull(controller: NativeController): void {
-    if (this.#lent > 0) this.countSteps();
-    super.pull(controller);
-    if (this.stream.controller.queue.length > 1) this.#lend(controller);
-  }
-
-  countSteps(): void {
-    if (this.#lent === 0) return;
-    const { state, controller: { queue } } = this.stream;
-    const left = state === "readable" ? -this.#controller.desiredSize! : 0; // each counts 1, and the mark is 0
-    for (; this.#lent > left; this.#lent--) {
-      if (queue.length > 0) queue.dequeue();
-    }
-  }
-
-  /** Takes unread lent chunks back; the native side must not be locked. */
-  undo(): void {
-    this.countSteps();
-    if (this.#lent === 0) return;
-    const reader = nativeGetReader.call(this.stream.nativeSide as ReadableStream) as ReadableStreamDefaultReader;
-    for (; this.#lent > 0; this.#lent--) void nativeReader.read.call(reader);
-    nativeReader.releaseLock.call(reader);
-  }
-
-  override lockStream(): DefaultReaderState {
-    const { stream } = this;
-    if (!stream.reader) readableStreamReaderGenericInitialize(new LendingReaderState(this), stream);
-    return super.lockStream();
-  }
-
-  /** Lends the chunks above the high-water mark, and of a closed source all but the last, unless that is observable. */
-  #lend(side: NativeController): void {
-    const { controller, reader } = this.stream;
-    if (!(reader instanceof LendingReaderState && controller instanceof DefaultControllerState)) return;
-    const { closeRequested, highWaterMark, queue, sizeAlgorithm } = controller;
-    if (!closeRequested && sizeAlgorithm !== undefined) return;
-    const most = queue.length - (closeRequested ? 1 : Math.max(1, Math.ceil(highWaterMark)));
-    this.#controller = side;
-    while (this.#lent < most && reader === this.stream.reader) {
-      side.enqueue(queue.at(this.#lent++) as never);
-    }
-  }
-}
-
-/** The reader by which the native side locks our stream. */
-class LendingReaderState extends FeedReaderState {
-  readonly #feed: LendingFeed;
-
-  constructor(feed: LendingFeed) {
-    super();
-    this.#feed = feed;
-  }
-
-  override released(): void {
-    this.#feed.undo();
-    super.released();
-  }
-}
-
-/** The feed of a native side made with its stream: where the runtime takes one chunk at once, lending gains nothing. */
-export const EagerFeed: typeof NativeReadableSource = isTunedToBun ? LendingFeed : WatchedReadableFeed;
-
-/** The feed of a native side that every writable stream is made with. */
+/** The feeds of native sides that every stream is made with; on Bun, a new stream without `start()` takes 5% less. */
+export const EagerFeed: typeof NativeReadableSource = isTunedToBun ? NativeReadableSource : WatchedReadableFeed;
 export const EagerSink: typeof NativeWritableSink = isTunedToBun ? NativeWritableSink : WatchedWritableFeed;
