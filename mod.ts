@@ -17,6 +17,7 @@ export {
   type BatchedUnderlyingSink,
   BatchedWritableStream,
   BatchedWriter,
+  type Branches,
   broadcast,
   type BroadcastOptions,
   coalesceBytes,

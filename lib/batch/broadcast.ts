@@ -1,4 +1,5 @@
 import {
+  anyOf,
   broadcastReadableStream,
   func,
   integer,
@@ -30,19 +31,20 @@ export class SlowBranchError extends Error {
   override readonly name = "SlowBranchError";
   /** The number of the branch, from 0 on. */
   readonly branch: number;
-  /** The high-water mark that was reached, in chunks, or bytes of a byte stream. */
+  /** The limit that was reached, in chunks, or bytes of a byte stream: the high-water mark, or `replay` of a late branch. */
   readonly highWaterMark: number;
 
   /**
    * Makes the error.
    *
    * @param branch the number of the branch, from 0 on.
-   * @param highWaterMark the mark that was reached.
+   * @param highWaterMark the limit that was reached.
+   * @param option the option that sets that limit.
    */
-  constructor(branch: number, highWaterMark: number) {
+  constructor(branch: number, highWaterMark: number, option: "highWaterMark" | "replay" = "highWaterMark") {
     super(
-      `Branch ${branch} of the broadcast reads too slowly: its queue has reached the high-water mark of ${highWaterMark}. ` +
-        'Raise highWaterMark, or use the policy "wait" or "drop"',
+      `Branch ${branch} of the broadcast reads too slowly: what it has not read has reached the limit of ${highWaterMark}. ` +
+        `Raise ${option}, or use the policy "wait" or "drop"`,
     );
     this.branch = branch;
     this.highWaterMark = highWaterMark;
@@ -81,7 +83,7 @@ export type SlowBranchPolicy = "wait" | "drop" | "error";
  */
 export interface BroadcastOptions<R = unknown> {
   /**
-   * The number of branches; none can join later.
+   * The number of branches to begin with.
    *
    * @default 2
    */
@@ -107,12 +109,50 @@ export interface BroadcastOptions<R = unknown> {
   policy?: SlowBranchPolicy;
   /** Called with `"drop"` for each lost chunk, the number of its branch, and how many that branch has lost so far. */
   onDrop?: (branch: number, dropped: number) => void;
+  /**
+   * The size of the newest chunks that are kept for `addBranch()`, in the unit of `highWaterMark`; Infinity keeps all.
+   *
+   * @default 0
+   */
+  replay?: number;
+}
+
+/**
+ * The branches of a {@linkcode broadcast}, which more can join.
+ *
+ * @example A reader that comes back, as after a lost connection
+ * ```ts
+ * import { broadcast } from "@millrace/streams/batch";
+ * import { ReadableStream } from "@millrace/streams/streams";
+ *
+ * const branches = broadcast(ReadableStream.from(["a", "b", "c", "d"]), { replay: 100 });
+ * const [stored, shown] = branches;
+ * for await (const token of shown) if (token === "b") break; // the reader has got two
+ * const again = branches.addBranch(2);
+ * const tokens: string[] = [];
+ * const storing = Array.fromAsync(stored);
+ * for await (const token of again) tokens.push(token);
+ * console.log(tokens.join(), (await storing).join()); // c,d a,b,c,d
+ * ```
+ */
+export interface Branches<R> extends Array<ReadableStream<R>> {
+  /**
+   * Makes another branch, which may begin with chunks that have passed. It follows the policy, but reads these from the
+   * one copy that `replay` keeps, and counts as full where that would lose the next one it needs. A source that has
+   * ended is replayed, too.
+   *
+   * @param from the first chunk: its number, from 0 on, or of a byte stream that of the byte; `"earliest"` is the oldest
+   * that is kept, `"latest"` the next one to come.
+   * @throws {RangeError} if that chunk is gone, so that there would be a gap, or is ahead of the stream.
+   * @throws {TypeError} if the source was canceled, with its last branch, or `from` is of another type.
+   */
+  addBranch(from?: number | "earliest" | "latest"): ReadableStream<R>;
 }
 
 /** The maximum number of branches, which is an array's. */
 const MAX_BRANCHES = 2 ** 32 - 1;
 
-export const broadcastOptions: SchemaOf<BroadcastOptions, "branches" | "policy"> = /* @__PURE__ */ schema(
+export const broadcastOptions: SchemaOf<BroadcastOptions, "branches" | "policy" | "replay"> = /* @__PURE__ */ schema(
   "broadcast()",
   () => ({
     branches: integer(1, MAX_BRANCHES, 2),
@@ -120,8 +160,11 @@ export const broadcastOptions: SchemaOf<BroadcastOptions, "branches" | "policy">
     size: func<(chunk: unknown) => number>(),
     policy: oneOf(["wait", "drop", "error"], "wait"),
     onDrop: func<(branch: number, dropped: number) => void>(),
+    replay: number(0, Infinity, 0),
   }),
 );
+
+const start = anyOf([integer(0, Number.MAX_SAFE_INTEGER), oneOf(["earliest", "latest"])]);
 
 const HIGH_WATER_MARK = { chunks: 16, bytes: 65_536 };
 
@@ -134,7 +177,7 @@ const HIGH_WATER_MARK = { chunks: 16, bytes: 65_536 };
  * to every branch, and so does its end.
  *
  * Of a byte stream the branches are byte streams too, and each gets bytes of its own; other chunks are shared. The
- * source stays locked.
+ * source stays locked. Branches can join later, by `addBranch()` of what is returned: with `replay`, from where they like.
  *
  * @param stream a ReadableStream, of this package or native.
  * @returns the branches. What `size()` or `onDrop()` throws errors all of them and cancels the source.
@@ -159,16 +202,19 @@ const HIGH_WATER_MARK = { chunks: 16, bytes: 65_536 };
 export function broadcast<R>(
   stream: globalThis.ReadableStream<R>,
   options: BroadcastOptions<R> = {},
-): ReadableStream<R>[] {
+): Branches<R> {
   const settings = broadcastOptions(options);
-  const { branches, highWaterMark, size, policy, onDrop } = settings;
+  const { branches, highWaterMark, size, policy, onDrop, replay } = settings;
   if (policy !== "drop") refuseUnused(settings, ["onDrop"], 'needs policy: "drop": else nothing is dropped');
-  return broadcastReadableStream(stream, {
+  const made = broadcastReadableStream(stream, {
     branches,
     highWaterMark: highWaterMark === undefined ? HIGH_WATER_MARK : { chunks: highWaterMark, bytes: highWaterMark },
     size,
     waits: policy === "wait",
-    overflowError: policy === "error" ? (branch, mark) => new SlowBranchError(branch, mark) : undefined,
+    overflowError: policy === "error" ? (...args) => new SlowBranchError(...args) : undefined,
     onDrop,
-  }) as ReadableStream<R>[];
+    replay,
+  });
+  const value = (from: unknown = 0): object => made.addBranch(start.check(from, "from"));
+  return Object.defineProperty(made.branches, "addBranch", { value }) as unknown as Branches<R>;
 }

@@ -1,5 +1,5 @@
 import { cloneAsUint8Array, viewSlots } from "../language/array_buffers.ts";
-import { lockedError, mustBe } from "../language/errors.ts";
+import { cannot, lockedError, mustBe, outOfRange } from "../language/errors.ts";
 import { isNativeReadableStream, isNativeReadableStreamLocked } from "../language/native_classes.ts";
 import { markAsHandled } from "../language/promises.ts";
 import { construct } from "../language/webidl.ts";
@@ -17,6 +17,7 @@ import {
   type ReadRequest,
 } from "./stream_state.ts";
 import { ReadableStream } from "./readable_stream.ts";
+import { ByteReplay, ChunkReplay, type Replay } from "./replay.ts";
 import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 
 /** The settings of a broadcast's branches. */
@@ -28,14 +29,25 @@ interface BroadcastSettings {
   /** Whether the source waits for the slowest branch, rather than for the fastest one. */
   readonly waits: boolean;
   /** Returns the error of a branch without room for a chunk; undefined: it loses its oldest chunks instead. */
-  readonly overflowError: ((branch: number, highWaterMark: number) => unknown) | undefined;
+  readonly overflowError:
+    | ((branch: number, limit: number, option: "highWaterMark" | "replay") => unknown)
+    | undefined;
   readonly onDrop: ((branch: number, dropped: number) => void) | undefined;
+  /** The size of what is kept for branches that are added later. */
+  readonly replay: number;
 }
 
+/** The chunk that a branch added later begins with: its position, or the first or the next one of the replay. */
+export type BranchStart = number | "earliest" | "latest";
+
 /** Locks a stream, of this package or native, for branches that get every chunk; TypeError if it is locked. */
-export function broadcastReadableStream(stream: unknown, settings: BroadcastSettings): ReadableStream[] {
-  const { branches } = new Broadcast(toSource(stream), settings);
-  return branches.map(({ stream }) => construct(ReadableStream, stream));
+export function broadcastReadableStream(
+  stream: unknown,
+  settings: BroadcastSettings,
+): { branches: ReadableStream[]; addBranch(from: BranchStart): ReadableStream } {
+  const broadcast = new Broadcast(toSource(stream), settings);
+  const toStream = (branch: Branch): ReadableStream => construct(ReadableStream, branch.stream);
+  return { branches: broadcast.branches.map(toStream), addBranch: (from) => toStream(broadcast.addBranch(from)) };
 }
 
 function toSource(stream: unknown): ReadableStreamState {
@@ -70,25 +82,62 @@ class BroadcastReaderState extends DefaultReaderState {
 
 /** A reader for any number of branches; it is its own read request, as only one read is ever under way. */
 class Broadcast implements ReadRequest {
-  readonly branches: readonly Branch[];
+  /** The branches at the start, and those added later that have not left. Changes replace the list. */
+  branches: readonly Branch[] = [];
+  readonly replay: Replay;
   readonly #source: ReadableStreamState;
   readonly #settings: BroadcastSettings;
   readonly #reader: BroadcastReaderState;
   #isReading = false;
   /** Whether a call of `read()` is running, in which the source may end before it delivers the last chunk. */
   #isInRead = false;
+  /** The number of branches ever. */
+  #count = 0;
+  /** The error of all branches. */
+  #failure: { readonly error: unknown } | undefined;
+  #isCanceled = false;
 
   constructor(source: ReadableStreamState, settings: BroadcastSettings) {
     this.#source = source;
     this.#settings = settings;
-    const isByteStream = source.controller instanceof ByteControllerState;
-    this.branches = Array.from(
-      { length: settings.branches },
-      (_, index) => new Branch(this, index, isByteStream, settings.highWaterMark),
-    );
+    this.replay = this.#countsBytes ? new ByteReplay(settings.replay) : new ChunkReplay(settings.replay);
+    this.branches = Array.from({ length: settings.branches }, () => this.#newBranch(0));
     this.#reader = new BroadcastReaderState(this);
     readableStreamReaderGenericInitialize(this.#reader, source);
     this.sourceEnded();
+  }
+
+  get #countsBytes(): boolean {
+    return this.#source.controller instanceof ByteControllerState;
+  }
+
+  #newBranch(position: number): Branch {
+    return new Branch(this, this.#count++, this.#countsBytes, this.#settings.highWaterMark, position);
+  }
+
+  /**
+   * @throws {RangeError} if the chunk it is to begin with is gone, or has not come.
+   * @throws {TypeError} if the source was canceled.
+   */
+  addBranch(from: BranchStart): Branch {
+    const { first, end } = this.replay;
+    const position = from === "earliest" ? first : from === "latest" ? end : from;
+    if (this.#failure === undefined) {
+      if (this.#isCanceled) {
+        throw cannot("add a branch", "the source was canceled with the last branch; keep one until all are added");
+      }
+      const hint = position > end
+        ? `the stream has come to ${end}`
+        : position < first && `what came before ${first} is gone; raise replay, or use "earliest"`;
+      if (hint) throw outOfRange(`Cannot add a branch from ${position}: ${hint}`);
+    }
+    const branch = this.#newBranch(position);
+    if (this.#source.state === "readable" || this.#isInRead) {
+      const kept = this.branches.filter(({ index, isLive }) => isLive || index < this.#settings.branches);
+      this.branches = [...kept, branch];
+    }
+    this.endIfOver(branch);
+    return branch;
   }
 
   /** Reads as long as there is demand. */
@@ -107,8 +156,11 @@ class Broadcast implements ReadRequest {
     let isWanted = false;
     for (const branch of this.branches) {
       if (!branch.isLive) continue;
-      if (branch.hasRoom) isWanted = true;
-      else if (waits) return false;
+      if (!branch.hasRoom) {
+        if (waits) return false;
+      } else if (!branch.isLate) {
+        isWanted = true;
+      }
     }
     return isWanted;
   }
@@ -134,22 +186,41 @@ class Broadcast implements ReadRequest {
 
   #forward(chunk: unknown): void {
     const { size, waits } = this.#settings;
-    const countsBytes = this.#source.controller instanceof ByteControllerState;
-    const chunkSize = size === undefined || countsBytes ? 1 : checkedSize(size(chunk));
-    const takers = this.branches.filter((branch) => branch.isLive && (waits || this.#hasOrMakesRoom(branch)));
+    const chunkSize = size === undefined || this.#countsBytes ? 1 : checkedSize(size(chunk));
+    const lates = waits ? this.branches.filter((branch) => branch.isLive && branch.isLate) : [];
+    this.replay.add(chunk, chunkSize, lates.reduce((least, { position }) => Math.min(least, position), Infinity));
+    const takers = this.branches.filter((branch) => branch.isLive && this.#takes(branch));
     for (let i = 0; i < takers.length; i++) {
       if (takers[i].isLive) takers[i].enqueue(chunk, chunkSize, i === takers.length - 1);
     }
     if (!this.branches.some(({ isLive }) => isLive)) this.#cancelSource();
   }
 
-  /** Whether a branch takes a chunk: a full one fails, or drops its oldest chunks. */
+  /** Whether a branch takes a chunk: a late one will find it in the replay. */
+  #takes(branch: Branch): boolean {
+    if (!branch.isLate) return this.#settings.waits || this.#hasOrMakesRoom(branch);
+    const lost = this.replay.first - branch.position;
+    if (lost > 0) this.#skip(branch, lost);
+    return false;
+  }
+
+  /** Fails a late branch whose next chunk has left the replay, or has it go on with the oldest one. */
+  #skip(branch: Branch, lost: number): void {
+    const { onDrop, overflowError, replay } = this.#settings;
+    if (overflowError !== undefined) return branch.fail(overflowError(branch.index, replay, "replay"));
+    branch.goTo(this.replay.first);
+    for (let left = this.#countsBytes ? 1 : lost; left > 0 && branch.isLive; left--) {
+      onDrop?.(branch.index, ++branch.dropped);
+    }
+  }
+
+  /** Whether a branch has room for a chunk: a full one fails, or drops its oldest chunks. */
   #hasOrMakesRoom(branch: Branch): boolean {
     if (branch.hasRoom) return true;
     const { onDrop, overflowError } = this.#settings;
     const { queue, highWaterMark } = branch.stream.controller;
     if (overflowError !== undefined) {
-      branch.fail(overflowError(branch.index, highWaterMark));
+      branch.fail(overflowError(branch.index, highWaterMark, "highWaterMark"));
       return false;
     }
     while (branch.isLive && !branch.hasRoom) {
@@ -166,16 +237,18 @@ class Broadcast implements ReadRequest {
   sourceEnded(): void {
     const { state, storedError } = this.#source;
     if (state === "readable" || this.#isInRead) return;
-    if (state === "errored") this.#errorBranches(storedError);
-    else for (const branch of this.branches) branch.close();
+    if (state === "errored") this.#failure ??= { error: storedError };
+    for (const branch of this.branches) this.endIfOver(branch);
   }
 
-  #errorBranches(error: unknown): void {
-    for (const { stream } of this.branches) stream.controller.error(error);
+  endIfOver(branch: Branch): void {
+    if (this.#failure !== undefined) branch.stream.controller.error(this.#failure.error);
+    else if (this.#source.state !== "readable" && !this.#isInRead) branch.close();
   }
 
   #fail(error: unknown): void {
-    this.#errorBranches(error);
+    this.#failure ??= { error };
+    for (const branch of this.branches) this.endIfOver(branch);
     markAsHandled(readableStreamCancel(this.#source, error));
   }
 
@@ -187,6 +260,7 @@ class Broadcast implements ReadRequest {
   }
 
   #cancelSource(): Promise<void> {
+    this.#isCanceled ||= this.#source.state === "readable";
     const canceled = readableStreamCancel(this.#source, this.branches.map(({ reason }) => reason));
     markAsHandled(canceled); // if it was not a branch's cancel() that came to this
     return canceled;
@@ -200,6 +274,8 @@ class Branch implements SourceAlgorithms {
   dropped = 0;
   /** The reason of its cancellation, or its error. */
   reason: unknown;
+  /** The position of its next chunk while that comes from the replay; Infinity once it has caught up. */
+  position = Infinity;
   readonly #broadcast: Broadcast;
   #hasLeft = false;
 
@@ -208,28 +284,45 @@ class Branch implements SourceAlgorithms {
     index: number,
     isByteStream: boolean,
     { bytes, chunks }: BroadcastSettings["highWaterMark"],
+    position: number,
   ) {
     const { stream } = this;
     this.#broadcast = broadcast;
     this.index = index;
+    this.goTo(position);
     stream.controller = isByteStream
       ? new ByteControllerState(stream, this, bytes, undefined)
       : new DefaultControllerState(stream, this, chunks, undefined);
     stream.controller.start(undefined);
   }
 
+  goTo(position: number): void {
+    this.position = position < this.#broadcast.replay.end ? position : Infinity;
+  }
+
+  get isLate(): boolean {
+    return this.position < Infinity;
+  }
+
   get isLive(): boolean {
     return !this.#hasLeft && this.stream.controller.canCloseOrEnqueue;
   }
 
-  /** Whether it has room, or a read is pending. */
+  /** Whether another chunk may come: it has room, or a read is pending; a late one need not miss a chunk for that. */
   get hasRoom(): boolean {
+    if (this.isLate) return this.#broadcast.replay.hasRoomBehind(this.position);
     const { controller, reader } = this.stream;
     return controller.highWaterMark > controller.queue.totalSize ||
       (reader !== undefined && reader.requests.length > 0);
   }
 
   pull(): void {
+    if (this.isLate) {
+      const { chunk, next, size } = this.#broadcast.replay.at(this.position);
+      this.goTo(next);
+      this.enqueue(chunk, size, true);
+      this.#broadcast.endIfOver(this);
+    }
     this.#broadcast.advance();
   }
 
@@ -262,7 +355,7 @@ class Branch implements SourceAlgorithms {
 
   close(): void {
     const { controller } = this.stream;
-    if (!this.isLive) return;
+    if (!this.isLive || this.isLate) return;
     try {
       controller.close();
       // Views from readers wait until they are answered.
