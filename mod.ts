@@ -51,6 +51,7 @@ export {
   ByteLengthQueuingStrategy,
   CountQueuingStrategy,
   fromNative,
+  type PipeCounts,
   pipeThrough,
   pipeTo,
   type QueuingStrategyInit,

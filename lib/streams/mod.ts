@@ -16,7 +16,7 @@
  */
 export { fromNative, toNative } from "./native/bridge.ts";
 export { pipeThrough, pipeTo } from "./pipe/pipe_to.ts";
-export type { StreamPipeOptions } from "./pipe/pipe_options.ts";
+export type { PipeCounts, StreamPipeOptions } from "./pipe/pipe_options.ts";
 export { ReadableByteStreamController } from "./readable/byte_controller.ts";
 export { ReadableStreamBYOBReader, type ReadableStreamBYOBReaderReadOptions } from "./readable/byob_reader.ts";
 export { ReadableStreamBYOBRequest } from "./readable/byob_request.ts";

@@ -123,7 +123,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     setUpWritableStreamDefaultWriter(this.#writer, this.#destination);
     disturb(this.#source);
     const { batching, sink, sizeAlgorithm } = this.#destination.controller;
-    this.#movesRuns = batching !== undefined && sizeAlgorithm === undefined &&
+    this.#movesRuns = batching !== undefined && options.counts === undefined && sizeAlgorithm === undefined &&
       this.#source.controller instanceof DefaultControllerState;
     this.#source.controller.source.pipedFrom?.(this);
     sink.pipedTo?.(this);
@@ -205,7 +205,14 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
 
   #write(chunk: unknown): void {
     this.#pendingWrites++;
-    writableStreamPipeWrite(this.#destination, chunk, this);
+    writableStreamPipeWrite(this.#destination, chunk, this.#options.counts === undefined ? this : this.#countedWrite());
+  }
+
+  /** Counts a chunk that was read; returns the request of its write, unless the native end has one for each write. */
+  #countedWrite(): WriteRequest {
+    this.#options.counts!.chunksRead++;
+    if (this.#destinationEnd.isNative) return this;
+    return { settlesAtOnce: true, resolve: () => this.written(), reject: () => this.reject() };
   }
 
   /** Moves many chunks in one go, as far as there is room; returns whether it moved any. */
@@ -223,6 +230,12 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
 
   begin(): void {
     this.#pendingWrites++;
+  }
+
+  written(): void {
+    const { counts } = this.#options;
+    if (counts !== undefined) counts.chunksWritten++;
+    this.resolve();
   }
 
   resolve(): void {
@@ -312,7 +325,8 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     this.#destinationEnd.release();
     closeEndedSide(this.#destination);
     this.#sourceEnd.release();
-    const { signal } = this.#options;
+    const { counts, signal } = this.#options;
+    if (counts !== undefined && this.#hasChunk) counts.chunksRead++; // it was read for a destination that failed
     if (signal) removeEventListener.call(signal, "abort", this.#abort);
     if (!failure) this.#finished.resolve();
     else this.#finished.reject(failure.error);

@@ -31,6 +31,8 @@ export interface WritableEnd {
 /** A counter of the writes of a pipe that have not settled. */
 export interface PendingWrites {
   begin(): void;
+  written(): void;
+  /** Ends a write that has failed. */
   resolve(): void;
 }
 

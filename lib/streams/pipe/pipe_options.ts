@@ -2,7 +2,7 @@ import { mustBe } from "../language/errors.ts";
 import { isAbortSignal, toDictionary } from "../language/webidl.ts";
 
 /**
- * The options of `pipeTo()` and `pipeThrough()`: the platform's type, for projects without the DOM's types.
+ * The options of `pipeTo()` and `pipeThrough()`: the platform's, and `counts`.
  *
  * @see {@link https://streams.spec.whatwg.org/#dictdef-streampipeoptions}
  * @example Several sources into one destination
@@ -36,6 +36,30 @@ export interface StreamPipeOptions {
   preventClose?: boolean;
   /** Stops the pipe when it is aborted, and ends both streams unless the options above prevent it. */
   signal?: AbortSignal;
+  /** Counts to which the pipe adds its chunks as it moves them, so that they hold after a failure, too. */
+  counts?: PipeCounts;
+}
+
+/**
+ * The chunks of a pipe: those it has taken from its source, and those whose write the destination has finished.
+ *
+ * @example What was stored before a failure
+ * ```ts
+ * import { type PipeCounts, pipeTo, ReadableStream, WritableStream } from "@millrace/streams/streams";
+ *
+ * const full = new WritableStream<number>({
+ *   write(number) {
+ *     if (number === 3) throw new Error("disk full");
+ *   },
+ * });
+ * const counts: PipeCounts = { chunksRead: 0, chunksWritten: 0 };
+ * await pipeTo(ReadableStream.from([1, 2, 3, 4]), full, { counts }).catch(() => {});
+ * console.log(counts.chunksWritten); // 2
+ * ```
+ */
+export interface PipeCounts {
+  chunksRead: number;
+  chunksWritten: number;
 }
 
 /** StreamPipeOptions after conversion. */
@@ -44,6 +68,7 @@ export interface PipeOptions {
   readonly preventCancel: boolean;
   readonly preventClose: boolean;
   readonly signal: AbortSignal | undefined;
+  readonly counts: PipeCounts | undefined;
 }
 
 /**
@@ -57,5 +82,17 @@ export function toPipeOptions(value: unknown): PipeOptions {
   const preventClose = Boolean(options.preventClose);
   const { signal } = options;
   if (signal !== undefined && !isAbortSignal(signal)) throw mustBe("signal", "an AbortSignal");
-  return { preventAbort, preventCancel, preventClose, signal };
+  return { preventAbort, preventCancel, preventClose, signal, counts: toCounts(options.counts) };
+}
+
+function toCounts(value: unknown): PipeCounts | undefined {
+  if (value === undefined) return undefined;
+  const counts = Object(value) as PipeCounts;
+  for (const name of ["chunksRead", "chunksWritten"] as const) {
+    const { [name]: count } = counts;
+    if (typeof count !== "number" || !Reflect.set(counts, name, count)) {
+      throw mustBe(`counts.${name}`, "a number that can be set");
+    }
+  }
+  return counts;
 }

@@ -21,7 +21,7 @@ import { type PipeOptions, type StreamPipeOptions, toPipeOptions } from "./pipe_
  * @param source where chunks come from.
  * @param destination where they go.
  * @param options `preventClose`, `preventAbort` and `preventCancel`, all false by default, keep an end open; `signal`
- * stops the pipe.
+ * stops the pipe; to `counts` it adds the chunks it reads and writes.
  * @returns a promise, rejected with the error of the end that failed, with the signal's reason, or with a TypeError if
  * an end is locked or no stream.
  * @see {@link https://streams.spec.whatwg.org/#readable-stream-pipe-to}
@@ -41,7 +41,7 @@ export function pipeTo<T>(
   options?: StreamPipeOptions,
 ): Promise<void> {
   try {
-    if (isNative(source, destination)) return nativePipeTo.call(source, destination, options);
+    if (isNative(source, destination, options)) return nativePipeTo.call(source, destination, options);
     const readable = toReadableEnd(source, "the source");
     const writable = toWritableEnd(destination, "the destination");
     return startPipe(readable, writable, toPipeOptions(options));
@@ -85,7 +85,7 @@ export function pipeThrough<T, U>(
 ): globalThis.ReadableStream<U> {
   const readable = toReadableEnd(source, "the source");
   const pair = toPipeTransform(transform);
-  if (isNative(source, pair.writable)) {
+  if (isNative(source, pair.writable, options)) {
     return nativePipeThrough.call(source, pair as unknown as ReadableWritablePair, options) as never;
   }
   markAsHandled(startPipe(readable, pair.writableEnd, toPipeOptions(options)));
@@ -93,8 +93,9 @@ export function pipeThrough<T, U>(
 }
 
 /** Whether both are native: the runtime's own pipe sees their states at once, and is faster and more exact for them. */
-function isNative(source: unknown, destination: unknown): boolean {
-  return readableStreamStateOf(source) === undefined && writableStreamStateOf(destination) === undefined &&
+function isNative(source: unknown, destination: unknown, options?: StreamPipeOptions): boolean {
+  return options?.counts === undefined && readableStreamStateOf(source) === undefined &&
+    writableStreamStateOf(destination) === undefined &&
     isNativeReadableStream(source) && isNativeWritableStream(destination);
 }
 

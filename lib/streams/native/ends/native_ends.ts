@@ -159,9 +159,10 @@ export class FromNativeByteSource implements SourceAlgorithms {
   }
 }
 
-/** A counter of the writes that the native stream has not finished. */
+/** A counter of the writes that the native stream has not finished; the failed ones resolve. */
 interface PendingWrites {
   begin(): void;
+  written(): void;
   resolve(): void;
 }
 
@@ -204,7 +205,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
 
   write(chunk: unknown): void {
     this.#writes.begin();
-    react(nativeWriter.write.call(this.#writer, chunk), this.#onWritten, this.#onWritten); // `closed` tells why it failed
+    react(nativeWriter.write.call(this.#writer, chunk), this.#onWritten, this.#onWriteFailed);
     this.#watchBackpressure();
   }
 
@@ -225,7 +226,8 @@ export class NativeWritableEnd implements SinkAlgorithms {
   }
 
   readonly #onReady = (): void => writableStreamUpdateBackpressure(this.#state, false);
-  readonly #onWritten = (): void => this.#writes.resolve();
+  readonly #onWritten = (): void => this.#writes.written();
+  readonly #onWriteFailed = (): void => this.#writes.resolve(); // `closed` tells why
   /** The stream errors when its write in flight has ended: until then the state has one in flight, too. */
   readonly #onErroring = (error: unknown): void => {
     if (this.#state.state !== "writable") return;
