@@ -1,4 +1,4 @@
-import { checkedSize, writeAsOwner } from "../streams/internal.ts";
+import { writeAsOwner } from "../streams/internal.ts";
 import { checkedItems, WriteBatch } from "./write_batch.ts";
 
 /** A request of a stream's own method, which waits among the chunks for its turn. */
@@ -12,16 +12,10 @@ export class FileCommand {
   }
 }
 
-/** A caller's size(). When it fails, which errors the stream and tells no sink, `detach` is called. */
-export function guardedSize<T>(size: (chunk: T) => number, detach: () => void): (chunk: T) => number {
-  return (chunk) => {
-    try {
-      return checkedSize(size(chunk));
-    } catch (error) {
-      detach();
-      throw error;
-    }
-  };
+/** @throws {TypeError} if a strategy has a size(), as the standard's have: what these streams count is theirs to say. */
+export function highWaterMarkOf({ highWaterMark, size }: QueuingStrategy, fallback: number): number {
+  if (size === undefined) return highWaterMark ?? fallback;
+  throw new TypeError("the strategy has a size(), which has no effect here: pass { highWaterMark } alone");
 }
 
 type Item = Uint8Array | string;
@@ -52,7 +46,7 @@ export interface ImmediateTarget extends ItemTarget {
   settleNow(): void;
   writeNow(pieces: readonly Uint8Array[], length: number): void;
   rotateNow(): void;
-  reopen(): void;
+  reopen?(): void;
   flushNow(): void;
 }
 
@@ -155,7 +149,7 @@ export class ItemWriter {
 /** Has a target open its file again, which goes on with the one that it has where that fails. */
 function reopen(target: ImmediateTarget, command: FileCommand): void {
   try {
-    target.reopen();
+    target.reopen!();
   } catch (error) {
     command.failure = { reason: error };
   }

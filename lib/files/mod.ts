@@ -20,7 +20,6 @@ export { type FollowedReadable, followFile, type FollowFileOptions } from "./fol
 export type { FollowPosition } from "./follow/line_place.ts";
 export { RotatingFileWritable } from "./series/rotating_file_writable.ts";
 export type { RotationOptions } from "./series/rotation_options.ts";
-export type { SeriesFormat } from "./series/file_series.ts";
 export { NumberFileWriter } from "./series/number_file_writer.ts";
 export { copyFileAtomic } from "./copy_file_atomic.ts";
 export { AtomicFile, type AtomicFileOptions } from "./atomic_file.ts";

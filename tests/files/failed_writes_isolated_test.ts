@@ -181,43 +181,15 @@ for (const [name, begin] of Object.entries(commits)) {
     }));
 }
 
-test(
-  "a size() that fails lets go of the file of a series",
-  { skip: cannotListOpenFiles },
-  () =>
-    inFolder(async (folder) => {
-      const sizes: Record<string, () => number> = {
-        "throws": () => {
-          throw new Error("no size");
-        },
-        "returns none": () => NaN,
-      };
-      for (const [how, fail] of Object.entries(sizes)) {
-        for (const atomic of [false, true]) {
-          let chunks = 0;
-          const strategy = { size: () => ++chunks > 2 ? fail() : 1, highWaterMark: 10 };
-          const options = { directory: join(folder, `${how} ${atomic}`), maxFileSize: 100, atomic };
-          for (
-            const stream of [
-              new RotatingFileWritable(options, strategy),
-              new NumberFileWriter({ ...options, overwrite: true }, strategy),
-            ]
-          ) {
-            chunks = 0;
-            const writer = (stream as WritableStream<unknown>).getWriter();
-            writer.closed.catch(() => {});
-            const chunk = stream instanceof NumberFileWriter ? 1 : "1";
-            await writer.write(chunk);
-            const underWay = writer.write(chunk).catch(() => {}); // it may be done or not
-            await assert.rejects(writer.write(chunk));
-            await underWay;
-            await atLast(() => openFilesIn(folder).length === 0);
-            assert.deepEqual(openFilesIn(folder), [], how);
-          }
-        }
-      }
-    }),
-);
+test("a strategy with a size() is refused by what counts by itself", () => {
+  const options = { directory: "/nowhere", maxFileSize: 100 };
+  for (const type of [RotatingFileWritable, NumberFileWriter]) {
+    assert.throws(() => new type(options, new ByteLengthQueuingStrategy({ highWaterMark: 10 })), {
+      name: "TypeError",
+      message: "the strategy has a size(), which has no effect here: pass { highWaterMark } alone",
+    });
+  }
+});
 
 test(
   "a pipe that is read is cancelled though nobody writes there",

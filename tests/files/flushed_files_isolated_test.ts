@@ -116,7 +116,7 @@ for (const how of ["flush()", "flushSync()", "close()"] as const) {
           synced.onSync = (number) => {
             if (fails && number === ino) throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
           };
-          await log.reopen();
+          await (log instanceof RotatingFileWritable ? log.rotate() : log.reopen());
           await writer.write("after\n");
           const flush = async (): Promise<void> => {
             if (how === "flushSync()") return log.flushSync();

@@ -160,19 +160,11 @@ export class CurrentFile {
   complete(): void {
     if (this.file === undefined) return;
     const status = this.file.exactStatus();
-    this.#record.noteIfPossible(this.number, { file: proofOfComplete(status) });
+    const isNamed = provenFile(this.#series.pathOf(this.number), proofOfOpen(status)) !== undefined;
+    if (isNamed) this.#record.noteIfPossible(this.number, { file: proofOfComplete(status) });
+    else this.#record.forget(this.number); // another program has its name, as logrotate does
     // After a change of the process's user the file may not be opened again.
-    this.#detach([undefined, Number(status.uid)].includes(userNumber()));
-    this.number = 0;
-  }
-
-  /** Goes on with the next file if another program has taken this one's name away. */
-  reopen(): void {
-    const entry = this.#record.entry(this.number);
-    if (this.file === undefined || entry === undefined) return;
-    if (provenFile(this.#series.pathOf(this.number), entry.file) !== undefined) return;
-    this.#record.forget(this.number);
-    this.#detach();
+    this.#detach(isNamed && [undefined, Number(status.uid)].includes(userNumber()));
     this.number = 0;
   }
 

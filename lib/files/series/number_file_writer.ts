@@ -1,7 +1,7 @@
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "../../batch/mod.ts";
 import { releaseNumberArray, schema, WRITE_PARTS } from "../../streams/internal.ts";
 import { NumberFormatter } from "../../text/internal.ts";
-import { guardedSize } from "../item_writer.ts";
+import { highWaterMarkOf } from "../item_writer.ts";
 import { requireSize } from "../write_batch.ts";
 import { openSeries } from "./continued_rotation.ts";
 import { rotationMembers, type RotationOptions, type RotationSchema } from "./rotation_options.ts";
@@ -50,7 +50,7 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
    * @throws {TypeError} if an option is of the wrong type, or the name no plain file name.
    * @throws {RangeError} if `maxFileSize` is not a whole number above 0.
    */
-  constructor(options: RotationOptions, strategy: QueuingStrategy<number> = {}) {
+  constructor(options: RotationOptions, strategy: { readonly highWaterMark?: number } = {}) {
     const rotation = openSeries(numberFileWriterOptions, numberFileWriterOptions.check(options));
     const lines = new NumberLines(rotation);
     super({
@@ -60,8 +60,7 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
       close: () => rotation.close(),
       abort: () => rotation.discard(),
     } as BatchedUnderlyingSink<number>, {
-      highWaterMark: strategy.highWaterMark ?? HIGH_WATER_MARK,
-      size: strategy.size && guardedSize(strategy.size, () => rotation.abandon()),
+      highWaterMark: highWaterMarkOf(strategy, HIGH_WATER_MARK),
     });
     this.#rotation = rotation;
   }

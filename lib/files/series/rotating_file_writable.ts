@@ -1,6 +1,6 @@
 import { BatchedWritableStream } from "../../batch/mod.ts";
 import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "../write_batch.ts";
-import { guardedSize, ItemWriter } from "../item_writer.ts";
+import { highWaterMarkOf, ItemWriter } from "../item_writer.ts";
 import { drainBatches, schema } from "../../streams/internal.ts";
 import { ContinuedRotation, openSeries } from "./continued_rotation.ts";
 import { rotationMembers, type RotationOptions, type RotationSchema } from "./rotation_options.ts";
@@ -50,22 +50,20 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
    * Makes a stream; it opens its first file when there is something to write.
    *
    * @param options where to write, and how; `directory` and `maxFileSize` are required.
-   * @param strategy how much may wait or be in flight: by default 512 KiB, counting the bytes of chunks and the length of
-   * strings.
+   * @param strategy how much may wait or be in flight, in bytes of chunks and lengths of strings: by default 512 KiB.
    * @throws {TypeError} if an option is of the wrong type, the name no plain file name, or options exclude each other.
    * @throws {RangeError} if a size, a count or a time is none, as `maxFileSize` if it is not a whole number above 0.
    */
-  constructor(options: RotationOptions, strategy: QueuingStrategy<Uint8Array | string> = {}) {
+  constructor(options: RotationOptions, strategy: { readonly highWaterMark?: number } = {}) {
     const series = openSeries(rotatingFileOptions, rotatingFileOptions.check(options));
     const items = new ItemWriter(series);
-    const { highWaterMark = QUEUE_SIZE, size } = strategy;
     super({
       maxBatch: BATCH_SIZE,
       start: (controller) => series.start(controller),
       writev: (chunks) => items.write(chunks),
       close: () => series.close(),
       abort: () => series.discard(),
-    }, { highWaterMark, size: size ? guardedSize(size, () => series.abandon()) : sizeOfItem });
+    }, { highWaterMark: highWaterMarkOf(strategy, QUEUE_SIZE), size: sizeOfItem });
     this.#series = series;
     this.#items = items;
     if (series instanceof ContinuedRotation) attempts.set(this, series.attempts);
@@ -96,23 +94,13 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
   }
 
   /**
-   * Ends the file that is being written, behind everything that was written so far; the next chunk begins another one.
+   * Ends the file that is being written, behind everything that was written so far; the next chunk begins another one,
+   * as it should where another program has renamed the file.
    *
    * @throws {Error} why the file cannot be completed, with the system's `code`.
    */
   rotate(): Promise<void> {
     return this.#items.request(this, "rotate");
-  }
-
-  /**
-   * Closes a file that another program, such as logrotate, has renamed, behind everything that was written so far: the
-   * next chunk begins another one. A file that is still there goes on. Needs `append`.
-   *
-   * @throws {TypeError} if the series does not go on.
-   */
-  reopen(): Promise<void> {
-    this.#continued("reopen()");
-    return this.#items.request(this, "reopen");
   }
 
   /**
@@ -123,11 +111,9 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
    * @throws {Error} why it cannot be written, with the system's `code`; the stream then fails, too.
    */
   flushSync(): void {
-    this.#items.flushNow(() => drainBatches(this), this.#continued("flushSync()"));
-  }
-
-  #continued(method: string): ContinuedRotation {
-    if (this.#series instanceof ContinuedRotation) return this.#series;
-    throw new TypeError(`${method} needs append: true: it is for a series that goes on`);
+    const series = this.#series;
+    const needs = "flushSync() needs append: true: it is for a series that goes on";
+    if (!(series instanceof ContinuedRotation)) throw new TypeError(needs);
+    this.#items.flushNow(() => drainBatches(this), series);
   }
 }

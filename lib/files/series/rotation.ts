@@ -12,8 +12,6 @@ export interface SeriesWriter extends ItemTarget {
   /** Makes the directory, and sees that the series can be written. The signal aborts a write that is under way. */
   start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void>;
   close(): Promise<void>;
-  /** The stream has failed, and tells its sink nothing more: what a write under way would open would stay open. */
-  abandon(): void;
 }
 
 /** Writes a series that begins with its first file. */
@@ -29,7 +27,6 @@ export class Rotation implements SeriesWriter {
   #path = "";
   /** The number of files that a flush has found complete. */
   #flushed = 0;
-  #isAbandoned = false;
 
   constructor(series: FileSeries, maxFileSize: number, overwrite: boolean, atomic: boolean) {
     this.maxFileSize = this.room = maxFileSize;
@@ -69,7 +66,7 @@ export class Rotation implements SeriesWriter {
 
   async close(): Promise<void> {
     await this.rotate();
-    if (this.#overwrite) await this.#series.removeLeftOver();
+    if (this.#overwrite) await this.#series.removeLeftOver(this.files.length);
   }
 
   async discard(): Promise<void> {
@@ -78,20 +75,11 @@ export class Rotation implements SeriesWriter {
     await file?.discard();
   }
 
-  abandon(): void {
-    this.#isAbandoned = true;
-    this.discard().catch(() => {}); // the reason of its end is being thrown already
-  }
-
   async #open(): Promise<OutputFile> {
-    if (this.#isAbandoned) throw new Error("the stream has failed");
-    this.#path = this.#series.take(this.files.length + 1);
+    this.#path = this.#series.pathOf(this.files.length + 1);
     if (this.#overwrite && !this.#atomic) await this.#series.removeOther(this.#path);
     const options = { atomic: this.#atomic, replace: this.#overwrite, followLinks: false };
-    const file = await openOutputFile(this.#path, options).catch((error) => this.#fail("create", error));
-    if (!this.#isAbandoned) return file;
-    await file.discard();
-    throw new Error("the stream has failed");
+    return await openOutputFile(this.#path, options).catch((error) => this.#fail("create", error));
   }
 
   #fail(action: string, error: unknown): never {

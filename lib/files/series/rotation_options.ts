@@ -15,22 +15,22 @@ import {
 } from "../../streams/internal.ts";
 import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
 import { pathOption } from "../names.ts";
-import { isFileName, type SeriesFormat } from "./file_series.ts";
+import { isFileName } from "./file_series.ts";
 
 /**
  * The options that {@linkcode RotatingFileWritable} and {@linkcode NumberFileWriter} share.
  *
- * @example Names by a function
+ * @example Files of a former run are replaced
  * ```ts
  * import { RotatingFileWritable, type RotationOptions } from "@millrace/streams/files";
  *
  * const options: RotationOptions = {
  *   directory: "volumes",
  *   maxFileSize: 1_000_000,
- *   name: (number) => `volume-${String.fromCharCode(96 + number)}.bin`,
+ *   name: "volume.bin",
  *   overwrite: true,
  * };
- * await new Blob(["one"]).stream().pipeTo(new RotatingFileWritable(options)); // volumes/volume-a.bin
+ * await new Blob(["one"]).stream().pipeTo(new RotatingFileWritable(options)); // volumes/volume-00001.bin
  * ```
  */
 export interface RotationOptions {
@@ -39,13 +39,12 @@ export interface RotationOptions {
   /** The maximum size of a file in bytes, above 0. An item that would pass it begins the next file. */
   maxFileSize: number;
   /**
-   * The names of the files: a plain name, which gets the number of the file before its extension (`"primes.txt"`:
-   * `primes-00001.txt`, `primes-00002.txt`, …), or a function that gets the number, from 1 on. It returns the name,
-   * always the same for a number: it is called beforehand to find the files that exist.
+   * The name of the files, a plain one, which gets the number of the file before its extension: `"primes.txt"` becomes
+   * `primes-00001.txt`, `primes-00002.txt`, …
    *
    * @default "part.txt", or "numbers.txt" of numbers
    */
-  name?: string | ((number: number) => string);
+  name?: string;
   /**
    * Whether files of the series that exist are replaced. Those that are not needed any more are removed when the stream
    * closes. If false, their existence is an error before anything is written.
@@ -63,7 +62,7 @@ export interface RotationOptions {
   /**
    * Whether the series goes on where an earlier stream has stopped, be it closed or killed: in its last file, or with the
    * next number. The series is then one stream's at a time: a second one fails with the code `EBUSY`. Its record and its
-   * lock are hidden files beside it. All options below need it, and `name` must be a string.
+   * lock are hidden files beside it. All options below need it.
    *
    * @default false
    */
@@ -99,7 +98,7 @@ export interface RotationOptions {
    *
    * @default files stay as they are
    */
-  compress?: SeriesFormat;
+  compress?: "zstd" | "gzip" | "brotli";
   /**
    * The number and the delay in ms of further attempts at a failed write, before the stream fails. Meanwhile further
    * writes wait, and `onWarning` is called once. A series that another stream writes is waited for as long.
@@ -129,10 +128,7 @@ export function rotationMembers(defaultName: string): RotationSchema["members"] 
   return {
     directory: pathOption(),
     maxFileSize: integer(1, Number.MAX_SAFE_INTEGER),
-    name: anyOf([
-      text(undefined, "a plain file name without a path", isFileName),
-      func<(number: number) => string>(),
-    ], defaultName),
+    name: text(defaultName, "a plain file name without a path", isFileName),
     overwrite: bool(false),
     atomic: bool(false),
     append: bool(false),
