@@ -46,14 +46,47 @@ test("files are called part.txt or numbers.txt unless told", () =>
     assert.deepEqual(contents(directory), { "numbers-00001.txt": "1\n", "part-00001.txt": "a" });
   }));
 
-test("a name that is no plain file name is refused", () => {
-  for (const name of ["", ".", "..", "a/b.txt", "../x", "a\\b", "a\0", 12, null, () => "a"]) {
-    assert.throws(() => new RotatingFileWritable({ directory: "/nowhere", maxFileSize: 1, name: name as string }), {
-      name: "TypeError",
-      message: /^name must be a plain file name without a path, not /,
-    });
-  }
-});
+test("files are called what a function makes of their numbers", () =>
+  inFolder(async (directory) => {
+    await write({ directory, name: (number) => `${"abc"[number - 1]}.log` }, ["1", "22", "3"]);
+    assert.deepEqual(contents(directory), { "a.log": "1", "b.log": "22", "c.log": "3" });
+  }));
+
+test("a name that is no plain file name is refused", () =>
+  inFolder(async (directory) => {
+    for (const name of ["", ".", "..", "a/b.txt", "../x", "a\\b", "a\0", 12, null]) {
+      const make = () => new RotatingFileWritable({ directory, maxFileSize: 1, name: name as string });
+      assert.throws(make, {
+        name: "TypeError",
+        message: /^name must be a plain file name without a path or a function, not /,
+      });
+      const byFunction = write({ directory, name: () => name as string }, ["a"]);
+      await assert.rejects(byFunction, { name: "TypeError", message: /^name\(1\) must be a plain file name/ });
+    }
+    assert.deepEqual(contents(directory), {});
+  }));
+
+test("a function that gives a name twice is refused, and the first file kept", () =>
+  inFolder(async (directory) => {
+    for (const overwrite of [false, true]) {
+      const writing = write({ directory, name: () => `x-${overwrite}`, overwrite }, ["aa", "bb"]);
+      const message = `name(2) is "x-${overwrite}", as of a file before: each file needs its own name`;
+      await assert.rejects(writing, { name: "TypeError", message });
+    }
+    assert.deepEqual(contents(directory), { "x-false": "aa", "x-true": "aa" });
+  }));
+
+test("what a function throws errors the stream", () =>
+  inFolder(async (directory) => {
+    const name = (number: number): string => {
+      if (number === 1) return "first";
+      throw new Error("no more names");
+    };
+    await write({ directory, name }, ["a"]);
+    await assert.rejects(write({ directory, name, overwrite: true }, ["bb", "c"]), { message: "no more names" });
+    assert.deepEqual(contents(directory), { first: "bb" });
+    assert.deepEqual(openFilesIn(directory), []);
+  }));
 
 test("files of the series that exist are refused before anything is written", () =>
   inFolder(async (folder) => {
@@ -66,6 +99,8 @@ test("files of the series that exist are refused before anything is written", ()
         code: "EEXIST",
         message: `Cannot write to ${directory}: part-00007.txt and 1 more of its series exist already; ${wayOut}`,
       });
+      const name = (number: number) => `part-${number + 6}.txt`;
+      await assert.rejects(write({ directory, name, atomic }, ["a"]), { message: /: part-7\.txt exists already; / });
       assert.deepEqual(contents(directory), before);
     }
   }));
@@ -107,6 +142,15 @@ test("overwrite replaces files of the series, and removes those that are left ov
       await write({ directory, overwrite: true, atomic }, []);
       assert.deepEqual(contents(directory), others);
     }
+  }));
+
+test("overwrite removes what is left over of a series that a function names", () =>
+  inFolder(async (directory) => {
+    await writeTree(directory, Object.fromEntries(["a", "b", "c", "d", "e", "x"].map((name) => [name, "old"])));
+    await write({ directory, overwrite: true, name: (number) => "abcde"[number - 1] }, ["11", "22"]);
+    assert.deepEqual(contents(directory), { a: "11", b: "22", x: "old" });
+    await write({ directory, overwrite: true, name: (number) => number === 1 ? "a" : "b" }, ["33", "44"]);
+    assert.deepEqual(contents(directory), { a: "33", b: "44", x: "old" });
   }));
 
 test(

@@ -43,7 +43,7 @@ export class ContinuedRotation implements SeriesWriter {
     this.maxFileSize = maxFileSize;
     const { retry: { attempts, delay = 1000 } = { attempts: 0 } } = options;
     const { directory, name } = series;
-    this.#lock = lockOf(directory, name, attempts * Math.max(delay, 1)); // timers wait 1 ms at least
+    this.#lock = lockOf(directory, name!, attempts * Math.max(delay, 1)); // timers wait 1 ms at least
     this.#record = new SeriesRecord(directory, `.${name}.millrace`, this.#lock);
     this.#current = new CurrentFile(series, maxFileSize, this.#record, this.#lock, () => this.#upkeep.look());
     this.#upkeep = new SeriesUpkeep(series, this.#record, this.#current, options);
@@ -212,6 +212,7 @@ function continued(series: FileSeries, maxFileSize: number, settings: ReturnType
   const { overwrite, atomic } = settings;
   if (overwrite) throw new TypeError("append and overwrite exclude each other: choose one");
   if (atomic) throw new TypeError("append and atomic exclude each other: the last file goes on to be written");
+  if (series.name === undefined) throw new TypeError("append needs a name that is a string, not a function");
   const length = new TextEncoder().encode(series.name).length;
   if (length > MAX_NAME_LENGTH) {
     const reason = "the names of the hidden files beside it are longer";

@@ -29,33 +29,31 @@ export function packedFormatOf(name: string): typeof packedFormats[number] | und
 /** The names of a series of files in one directory: the number of a file makes its name. */
 export class FileSeries {
   readonly directory: string;
-  /** The name that all names are made of. */
-  readonly name: string;
-  readonly #stem: string;
-  readonly #extension: string;
+  /** The name that all names are made of; undefined if a caller's function makes them. */
+  readonly name: string | undefined;
+  readonly #nameOf: (number: number) => string;
+  /** Returns the number of a file from its name; undefined with a caller's function, which cannot be inverted. */
+  readonly #numberOf: ((name: string) => number | undefined) | undefined;
+  /** The names that were given out; more than one file under one name would be the last of them. */
+  readonly #used: Set<string> = new Set();
 
   /** @throws {TypeError} if the name is no plain file name. */
-  constructor(directory: string, name: string) {
-    if (!isFileName(name)) {
-      throw new TypeError(`name must be a plain file name without a path, not ${described(name)}`);
-    }
+  constructor(directory: string, name: string | ((number: number) => string)) {
     this.directory = directory;
-    this.name = name;
-    this.#extension = extname(name);
-    this.#stem = `${name.slice(0, name.length - this.#extension.length)}-`;
-    const fault = process.platform === "win32" ? refusedOnWindows(this.#nameOf(1)) : undefined;
-    if (fault === undefined) return;
-    throw new TypeError(`name must be a plain file name, not ${described(name)}: ${fault}`);
-  }
-
-  #nameOf(number: number): string {
-    return `${this.#stem}${String(number).padStart(DIGITS, "0")}${this.#extension}`;
-  }
-
-  #numberOf(name: string): number | undefined {
-    if (!name.startsWith(this.#stem) || !name.endsWith(this.#extension)) return undefined;
-    const number = Number(name.slice(this.#stem.length, name.length - this.#extension.length));
-    return number <= MAX_NUMBER && this.#nameOf(number) === name ? number : undefined;
+    this.name = typeof name === "string" ? name : undefined;
+    if (typeof name === "function") {
+      this.#nameOf = (number) => ownName(checkedName(name(number), `name(${number})`), `name(${number})`);
+      return;
+    }
+    const extension = extname(checkedName(name, "name"));
+    const stem = `${name.slice(0, name.length - extension.length)}-`;
+    this.#nameOf = (number) => `${stem}${String(number).padStart(DIGITS, "0")}${extension}`;
+    this.#numberOf = (found) => {
+      if (!found.startsWith(stem) || !found.endsWith(extension)) return undefined;
+      const number = Number(found.slice(stem.length, found.length - extension.length));
+      return number <= MAX_NUMBER && this.#nameOf(number) === found ? number : undefined;
+    };
+    ownName(this.#nameOf(1), "name");
   }
 
   /** The path of a file before it is compressed. */
@@ -67,19 +65,33 @@ export class FileSeries {
   numbersIn(names: readonly string[]): number[] {
     const numbers = names.flatMap((name) => {
       const { extension } = packedFormatOf(name) ?? { extension: "" };
-      return this.#numberOf(name) ?? this.#numberOf(name.slice(0, -extension.length - 1)) ?? [];
+      return this.#numberOf?.(name) ?? this.#numberOf?.(name.slice(0, -extension.length - 1)) ?? [];
     });
     return numbers.sort((one, other) => one - other);
   }
 
-  /** Lists the entries of the directory with names of the series and numbers above `last`. */
-  async leftOver(last: number): Promise<Dirent[]> {
+  /** The path for a file that is to be written. */
+  take(number: number): string {
+    const name = this.#nameOf(number);
+    if (this.#used.has(name)) {
+      throw new TypeError(`name(${number}) is ${described(name)}, as of a file before: each file needs its own name`);
+    }
+    this.#used.add(name);
+    return join(this.directory, name);
+  }
+
+  /** Lists the entries of the directory with names of the series, except those that were taken. */
+  async leftOver(): Promise<Dirent[]> {
     const found = await readdir(this.directory, { withFileTypes: true }).catch(failing("list", this.directory));
-    return found.filter(({ name }) => this.#numberOf(name)! > last);
+    const numberOf = this.#numberOf;
+    // A series without gaps has no number above that of all files, whatever they are.
+    const names = numberOf === undefined ? this.#firstNames(found.length) : undefined;
+    const isOfSeries = (name: string): boolean => names ? names.has(name) : numberOf!(name)! > 0;
+    return found.filter(({ name }) => isOfSeries(name) && !this.#used.has(name));
   }
 
   async requireNone(): Promise<void> {
-    const [first, ...others] = (await this.leftOver(0)).map(({ name }) => name).sort();
+    const [first, ...others] = (await this.leftOver()).map(({ name }) => name).sort();
     if (first === undefined) return;
     const exists = others.length === 0 ? `${first} exists` : `${first} and ${others.length} more of its series exist`;
     const hint = "pass overwrite: true to replace what is there, or another name or directory";
@@ -87,9 +99,9 @@ export class FileSeries {
     throw Object.assign(new Error(message), { code: "EEXIST" });
   }
 
-  /** Removes the files of the series behind the one with the number `last`. */
-  async removeLeftOver(last: number): Promise<void> {
-    for (const entry of await this.leftOver(last)) {
+  /** Removes the files of the series that were not written this time. */
+  async removeLeftOver(): Promise<void> {
+    for (const entry of await this.leftOver()) {
       const path = join(this.directory, entry.name);
       if (entry.isDirectory()) continue;
       await whileRefused(() => rm(path, { force: true })).catch(failing("remove", path));
@@ -102,9 +114,34 @@ export class FileSeries {
     if (status === undefined || status.isDirectory() || status.isFile() && status.nlink === 1) return;
     await whileRefused(() => rm(path, { force: true })).catch(failing("remove", path));
   }
+
+  /** The first names, where a caller's function makes them; it may know fewer. */
+  #firstNames(count: number): Set<string> {
+    const names = new Set<string>();
+    try {
+      for (let number = 1; number <= count; number++) names.add(this.#nameOf(number));
+    } catch {
+      // It will throw again if that number is needed.
+    }
+    return names;
+  }
 }
 
 /** Whether a name is that of a file in a directory, without a path. */
 export function isFileName(name: string): boolean {
   return !/^(?:|\.|\.\.)$|[/\\\0]/.test(name);
+}
+
+function checkedName(name: unknown, what: string): string {
+  if (typeof name !== "string" || !isFileName(name)) {
+    throw new TypeError(`${what} must be a plain file name without a path, not ${described(name)}`);
+  }
+  return name;
+}
+
+/** @throws {TypeError} if Windows takes the name for another one: `a:b` is a stream of the file `a` there. */
+function ownName(name: string, what: string): string {
+  const fault = process.platform === "win32" ? refusedOnWindows(name) : undefined;
+  if (fault === undefined) return name;
+  throw new TypeError(`${what} must be a plain file name, not ${described(name)}: ${fault}`);
 }

@@ -66,7 +66,7 @@ export class Rotation implements SeriesWriter {
 
   async close(): Promise<void> {
     await this.rotate();
-    if (this.#overwrite) await this.#series.removeLeftOver(this.files.length);
+    if (this.#overwrite) await this.#series.removeLeftOver();
   }
 
   async discard(): Promise<void> {
@@ -76,7 +76,7 @@ export class Rotation implements SeriesWriter {
   }
 
   async #open(): Promise<OutputFile> {
-    this.#path = this.#series.pathOf(this.files.length + 1);
+    this.#path = this.#series.take(this.files.length + 1);
     if (this.#overwrite && !this.#atomic) await this.#series.removeOther(this.#path);
     const options = { atomic: this.#atomic, replace: this.#overwrite, followLinks: false };
     return await openOutputFile(this.#path, options).catch((error) => this.#fail("create", error));

@@ -20,17 +20,17 @@ import { isFileName } from "./file_series.ts";
 /**
  * The options that {@linkcode RotatingFileWritable} and {@linkcode NumberFileWriter} share.
  *
- * @example Files of a former run are replaced
+ * @example Names by a function
  * ```ts
  * import { RotatingFileWritable, type RotationOptions } from "@millrace/streams/files";
  *
  * const options: RotationOptions = {
  *   directory: "volumes",
  *   maxFileSize: 1_000_000,
- *   name: "volume.bin",
+ *   name: (number) => `volume-${String.fromCharCode(96 + number)}.bin`,
  *   overwrite: true,
  * };
- * await new Blob(["one"]).stream().pipeTo(new RotatingFileWritable(options)); // volumes/volume-00001.bin
+ * await new Blob(["one"]).stream().pipeTo(new RotatingFileWritable(options)); // volumes/volume-a.bin
  * ```
  */
 export interface RotationOptions {
@@ -39,12 +39,13 @@ export interface RotationOptions {
   /** The maximum size of a file in bytes, above 0. An item that would pass it begins the next file. */
   maxFileSize: number;
   /**
-   * The name of the files, a plain one, which gets the number of the file before its extension: `"primes.txt"` becomes
-   * `primes-00001.txt`, `primes-00002.txt`, …
+   * The names of the files: a plain name, which gets the number of the file before its extension (`"primes.txt"`:
+   * `primes-00001.txt`, `primes-00002.txt`, …), or a function that gets the number, from 1 on. It returns the name,
+   * always the same for a number: it is called beforehand to find the files that exist.
    *
    * @default "part.txt", or "numbers.txt" of numbers
    */
-  name?: string;
+  name?: string | ((number: number) => string);
   /**
    * Whether files of the series that exist are replaced. Those that are not needed any more are removed when the stream
    * closes. If false, their existence is an error before anything is written.
@@ -62,7 +63,7 @@ export interface RotationOptions {
   /**
    * Whether the series goes on where an earlier stream has stopped, be it closed or killed: in its last file, or with the
    * next number. The series is then one stream's at a time: a second one fails with the code `EBUSY`. Its record and its
-   * lock are hidden files beside it. All options below need it.
+   * lock are hidden files beside it. All options below need it, and `name` must be a string.
    *
    * @default false
    */
@@ -128,7 +129,10 @@ export function rotationMembers(defaultName: string): RotationSchema["members"] 
   return {
     directory: pathOption(),
     maxFileSize: integer(1, Number.MAX_SAFE_INTEGER),
-    name: text(defaultName, "a plain file name without a path", isFileName),
+    name: anyOf([
+      text(undefined, "a plain file name without a path", isFileName),
+      func<(number: number) => string>(),
+    ], defaultName),
     overwrite: bool(false),
     atomic: bool(false),
     append: bool(false),
