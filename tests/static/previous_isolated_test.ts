@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { after, before } from "node:test";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 import { pause } from "../support/waits.ts";
 import { writeTree } from "../support/folders.ts";
 import { overlapping } from "../support/overlapping.ts";
 import { isLong } from "../support/long_run.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
 
 const test = overlapping();
 
@@ -104,6 +106,44 @@ test("previous: true does not take a scan because of a changed file for a deploy
     }
   });
 });
+
+test("previous: true keeps what the last deploy removed, whatever is added or changed and scanned after that", async () => {
+  const seed = Number(process.env.MILLRACE_SEED ?? Math.floor(Math.random() * 2 ** 31));
+  const random = randomNumbers(seed);
+  const site = join(folder, `${++folders}`);
+  let made = 10;
+  const add = async (): Promise<string> => {
+    const path = `assets/app-a1b2c3${++made}.js`;
+    await writeTree(site, { [path]: `console.log(${made})` });
+    return path;
+  };
+  await writeTree(site, filesOf(1));
+  const there = [await add(), await add(), await add()];
+  let removed: string[] = [];
+  await serving(site, { previous: true, onWarning: () => {} }, async (handler) => {
+    await handler.reload(); // all is in memory then
+    for (let step = 0; step < (isLong ? 100 : 40); step++) {
+      const gone = random(3) === 0 ? there.splice(random(there.length), 1 + random(2)) : [];
+      for (const path of gone) await rm(join(site, path));
+      if (gone.length > 0 || random(2) === 0) there.push(await add(), await add());
+      await writeTree(site, { "index.html": `<!doctype html><title>${step}</title>` });
+      await handler.reload();
+      if (gone.length > 0) removed = gone;
+      if (isLong && random(4) === 0) { // it is scanned once it is at rest, which takes its time
+        await writeTree(site, { "large.bin": `${step % 10}`.repeat(LARGE + step) });
+        while (await statusOf(handler, "large.bin") === 503) await pause(20);
+      }
+      const wrong = await failing(handler, [...removed, ...there]);
+      assert.deepEqual(wrong, [], `with MILLRACE_SEED=${seed}, at step ${step}`);
+    }
+  });
+});
+
+/** The paths that are not answered with 200. */
+async function failing(handler: StaticHandler, paths: readonly string[]): Promise<string[]> {
+  const statuses = await Promise.all(paths.map((path) => statusOf(handler, path)));
+  return paths.filter((_, i) => statuses[i] !== 200);
+}
 
 test("previous: a folder answers for what has a hash in its name, and only where the tree has no such file", async () => {
   const [site, previous] = [join(folder, `${++folders}`), join(folder, `${++folders}`)];

@@ -182,7 +182,7 @@ export interface StaticHandlerOptions {
   reprDigest?: boolean;
   /**
    * Keeps the immutable files of the former deploy answerable, which open pages may still request: those in that
-   * folder, or, if `true`, those of the tree that a `reload()` replaces, if they are in memory or their files exist.
+   * folder, or, if `true`, those that the last deploy removed, if they are in memory or their files exist.
    *
    * @default none
    */

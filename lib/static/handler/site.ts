@@ -85,7 +85,7 @@ export class Site {
    */
   static async open(directory: string, settings: Settings, isHasty = false): Promise<Site> {
     const site = new Site(directory, settings, isHasty);
-    const table = await site.#scan(0);
+    const table = await site.#scan();
     if (!table.isPartial) site.#scanning = site.#load(table);
     site.#use(table, undefined);
     return site;
@@ -263,16 +263,16 @@ export class Site {
   async #replaceOnce(isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
     const isDeployed = this.#isDeployed;
     this.#isDeployed = false;
-    const isReplaced = await this.#replace(isDeployed ? 1 : 0, isWhole);
+    const isReplaced = await this.#replace(isDeployed, isWhole);
     if (!isReplaced && isDeployed) this.#isDeployed = true;
     return isReplaced;
   }
 
   /** Scans the folder, and serves the result if `isWhole` accepts it; returns whether it does. */
-  async #replace(deploys: 0 | 1, isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
+  async #replace(isDeployed: boolean, isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
     const former = this.#table;
     if (former === undefined) return false; // it is closed
-    const table = await this.#scan(former.deploy + deploys, former);
+    const table = await this.#scan(former, isDeployed);
     if (!table.isPartial) await this.#load(table);
     if (!await isWhole(table)) return false;
     if (!table.isPartial) await warnOfChanged(former, table, this.#settings.warn);
@@ -284,7 +284,7 @@ export class Site {
     return true;
   }
 
-  async #scan(deploy: number, former?: Table): Promise<Table> {
+  async #scan(former?: Table, isDeployed = false): Promise<Table> {
     const isHasty = this.#isHasty;
     const { fallback, notFound, previous, warn } = this.#settings;
     const tree = await scanTree(this.#directory, warn, { ...this.#settings, doubted: this.#doubted, isHasty });
@@ -292,11 +292,9 @@ export class Site {
       const file = typeof page === "string" ? tree.find(page) : undefined;
       if (file !== undefined && tree.unread.has(file)) await tree.read(file);
     }
-    const formers = typeof previous === "string"
-      ? [await this.#scanPrevious(previous)]
-      : previous && former
-      ? former.formersFor(deploy)
-      : [];
+    const { deploy, formers } = typeof previous === "string"
+      ? { deploy: 0, formers: [await this.#scanPrevious(previous)] }
+      : await (previous ? former?.succession(tree, isDeployed) : undefined) ?? { deploy: 0, formers: [] };
     const table = new Table(tree, deploy, formers, this.#settings);
     await table.proofs.prepare();
     return table;

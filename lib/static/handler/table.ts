@@ -1,4 +1,5 @@
 import { linkToDictionary } from "../../semantics/mod.ts";
+import { TurnSlicer } from "../../timers/mod.ts";
 import { type Answer, valueOf } from "../answer/answer.ts";
 import { type CrossOrigin, customFields, GeneralFields } from "../answer/custom_fields.ts";
 import { printable, warnOnce } from "../answer/options.ts";
@@ -204,9 +205,25 @@ export class Table {
     return this.#settings.isImmutable(path);
   }
 
-  /** Returns the tables of that deploy and the one before, to be served behind this one. Few, as each uses memory. */
-  formersFor(deploy: number): Table[] {
-    return [this, ...this.#formers].filter((table) => table.deploy >= deploy - 1).slice(0, MAX_FORMERS);
+  /**
+   * Returns the tables to be served behind that of `tree`, which replaces this one, and the number of its deploy: a new
+   * one begins where files were lost. A table that lost none is superfluous. Few are kept, as each uses memory.
+   */
+  async succession(tree: Tree, isDeployed: boolean): Promise<{ deploy: number; formers: Table[] }> {
+    const formers = await this.#isCoveredBy(tree) ? this.#formers : [this, ...this.#formers];
+    const hasLost = formers.some(({ deploy }) => deploy === this.deploy);
+    const deploy = this.deploy + (isDeployed && hasLost ? 1 : 0);
+    return { deploy, formers: formers.filter((former) => former.deploy >= deploy - 1).slice(0, MAX_FORMERS) };
+  }
+
+  /** Whether `tree` has all of the immutable files. */
+  async #isCoveredBy(tree: Tree): Promise<boolean> {
+    const turns = new TurnSlicer();
+    for (const path of this.tree.paths()) {
+      if (turns.isOver) await turns.next();
+      if (tree.find(path) === undefined && this.isImmutable(path)) return false;
+    }
+    return true;
   }
 
   /** Returns the variant for a representation of the tree. */
