@@ -9,7 +9,7 @@ import {
   type Tail,
   tailsOf,
 } from "./hash_part.ts";
-import { hashIn, nextFolderOf, placeOf } from "./layouts.ts";
+import { hashIn, placeBeside, placeOf } from "./layouts.ts";
 
 /** Service workers, which browsers request again whatever a response allows. */
 const SERVICE_WORKER = /^(?:[a-z]+-)*(?:sw|service-?worker|ngsw-worker)[.-]/i;
@@ -120,7 +120,8 @@ class TreeEvidence {
   readonly #codeFolders = new Map<string, string[]>();
   /** The evidence found so far, by path or by a name of {@linkcode codeIn}. */
   readonly #found = new Map<string, FolderEvidence>();
-  readonly #nextFolders: string[] = [];
+  /** The places of layouts that files show. */
+  readonly #places: NonNullable<ReturnType<typeof placeBeside>>[] = [];
 
   constructor(paths: Iterable<string>) {
     this.#list(paths);
@@ -136,7 +137,7 @@ class TreeEvidence {
   hashIn(path: string): HashedPart | undefined {
     const name = fileNameOf(path);
     if (!name) return undefined;
-    const place = placeOf(path, this.#nextFolders);
+    const place = placeOf(path, this.#places);
     const part = (place && hashIn(path, place, name)) ?? this.#tailIn(path, name);
     return part && !isNamedOtherwise(path, name, part) ? { start: part.start, end: part.end } : undefined;
   }
@@ -194,8 +195,8 @@ class TreeEvidence {
         this.#listed.set(folder, files);
       }
       (kind === "asset" ? files.assets : files.code).push(path);
-      const nextFolder = nextFolderOf(path);
-      if (nextFolder !== undefined) this.#nextFolders.push(nextFolder);
+      const place = kind === "script" ? placeBeside(path) : undefined;
+      if (place !== undefined) this.#places.push(place);
     }
   }
 }

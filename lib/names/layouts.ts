@@ -42,18 +42,20 @@ const NEXT: Layout = {
   ),
 };
 
+/** webpack's MD5 of an asset; for pictures of several sizes, a folder by that of the original and by the conversion. */
+const GATSBY: Layout = { folder: "static/", hash: /(?<=-)[\da-f]{32}(?=\.\w+$)|^[\da-f]{32}\/[\da-f]{5}(?=\/)/ };
+
+/** The layouts whose folders have names of their own. */
 const layouts: readonly Layout[] = [SVELTEKIT, NUXT, ASTRO, NEXT];
 
-/** The manifest that Next.js writes into a folder that has the build's id as its name, in `_next/static/`. */
-const NEXT_MANIFEST = /^(.*\/|)[\w-]{7,64}\/_buildManifest\.js$/;
+/** Scripts by which other folders are known: Next.js' manifest in a folder named by the build's id, Gatsby's runtime. */
+const MARKS: readonly (readonly [end: RegExp, Layout, folder: string])[] = [
+  [/(?:^|\/)[\w-]{7,64}\/_buildManifest\.js$/, NEXT, ""],
+  [/(?:^|\/)webpack-runtime-[\da-f]{20}\.js$/, GATSBY, GATSBY.folder],
+];
 
 /** The maximum likelihood of text in such a folder: people chose names above it; 0.4% of hashes are above. */
 const MAX_TEXT_LIKELIHOOD = 4;
-
-/** Returns the folder that corresponds to `_next/static/`, if `path` shows one: `.next/static` served directly. */
-export function nextFolderOf(path: string): string | undefined {
-  return path.endsWith("/_buildManifest.js") ? NEXT_MANIFEST.exec(path)?.[1] : undefined;
-}
 
 /** The place of the files of a layout. */
 export interface Place {
@@ -62,14 +64,27 @@ export interface Place {
   readonly start: number;
 }
 
-/** Returns the layout that `path` is in, if any; `nextFolders` are results of {@linkcode nextFolderOf}. */
-export function placeOf(path: string, nextFolders: readonly string[] = []): Place | undefined {
+/** Returns the place that `path` shows, if any, such as `.next/static` served directly; and its folder. */
+export function placeBeside(path: string): Place & { readonly folder: string } | undefined {
+  for (const [end, layout, below] of MARKS) {
+    const at = path.search(end);
+    if (at === -1) continue;
+    const folder = (path[at] === "/" ? path.slice(0, at + 1) : "") + below;
+    return { layout, folder, start: folder.length };
+  }
+  return undefined;
+}
+
+/** Returns the place of `path`, if any; `others` are results of {@linkcode placeBeside}. */
+export function placeOf(
+  path: string,
+  others: readonly (Place & { readonly folder: string })[] = [],
+): Place | undefined {
   for (const layout of layouts) {
     const at = path.indexOf(layout.folder);
     if (at === 0 || (at > 0 && path[at - 1] === "/")) return { layout, start: at + layout.folder.length };
   }
-  const folder = nextFolders.find((each) => path.startsWith(each));
-  return folder === undefined ? undefined : { layout: NEXT, start: folder.length };
+  return others.find(({ folder }) => path.startsWith(folder));
 }
 
 /** Returns the hash in a path within a layout's folder. */

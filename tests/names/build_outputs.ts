@@ -112,6 +112,19 @@ export const buildOutputs: Readonly<Record<string, BuildOutput>> = {
     stable:
       "asset-manifest.json index.html logo192.png manifest.json robots.txt static/js/main.ab632bf4.js.LICENSE.txt",
   },
+  "Gatsby 5": {
+    hashed: "app-[426166597c215dcde739].js commons-[095679602a6e1870f198].js " +
+      "component---src-pages-index-tsx-[a6d43c978e1949ea74f0].js styles.[5547f2fb6b952dc2dec1].css " +
+      "webpack-runtime-[0e11ed03533eb43aa22d].js static/inter-[0ed060d7ce90f7467e1f54c780c8205e].woff2 " +
+      "static/[9f4f671e8baaaf7ef0f8b71f746bc15f/1a2b3]/hero.webp static/logo-[db7ee179df4aca282ff034f0edfc5d83].svg",
+    stable: "404.html chunk-map.json icons/icon-48x48.png index.html page-data/app-data.json " +
+      "page-data/index/page-data.json static/photo.jpg webpack.stats.json " +
+      "images/user-b6f04c58f3ac2e3501a3905ce656cb2c.png avatars/9f4f671e8baaaf7ef0f8b71f746bc15f/1a2b3/x.png",
+  },
+  "not Gatsby": {
+    hashed: "app-[426166597c215dcde739].js vendor-[095679602a6e1870f198].js",
+    stable: "index.html static/user-b6f04c58f3ac2e3501a3905ce656cb2c.png",
+  },
   "esbuild 0.28, entries with hashes": {
     hashed: "Inter-[Q7VCJTV4].woff2 chunk-[MMMZXUCN].js lazy-[HZKMIHW3].css lazy-[RJKWV4HF].js lazy2-[AIIEKKYA].css " +
       "lazy2-[MSGMHLEO].js logo-[BA275HWI].svg main-[DAD532OA].css main-[UY7VZS7X].js",
