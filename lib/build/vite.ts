@@ -16,6 +16,7 @@ import { dirname } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { toldBy } from "../precompress/internal.ts";
+import { cleanPrecompressed } from "../precompress/mod.ts";
 import {
   compressOutput,
   hasHash,
@@ -104,7 +105,11 @@ interface Hooks {
   readonly name: string;
   options?(): void;
   generateBundle?(options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>): void;
-  writeBundle?(options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>): void;
+  writeBundle?(
+    this: { readonly meta: { readonly watchMode: boolean } },
+    options: BundleOptions,
+    bundle: Readonly<Record<string, BundledFile>>,
+  ): Promise<void>;
   readonly closeBundle?: {
     readonly order: "post";
     readonly sequential: true;
@@ -118,7 +123,8 @@ interface Hooks {
 /**
  * Returns a plugin that compresses the output folder once a build has written all of it, and tells the manifest which
  * names have a hash, so that the static handler need not guess. In Vite only what browsers load is compressed: nothing
- * for development, nothing that is built for servers or as a library. Watching builds are not compressed.
+ * for development, nothing that is built for servers or as a library. A build that watches is not compressed, and
+ * removes variants of builds before it.
  *
  * Among Astro's integrations it compresses the whole site, pages too.
  *
@@ -172,8 +178,10 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       }
       tool = { root, option: "build.outDir", print: (text) => logger.info(text) };
     },
-    writeBundle(written, bundle) {
+    async writeBundle(written, bundle) {
       const folder = written.dir ?? dirname(written.file!);
+      // Variants that a build made before it would be of other content.
+      if (this.meta.watchMode && checked.out === undefined) await cleanPrecompressed(folder);
       output.addFolder(folder);
       for (const file of Object.values(bundle)) {
         const isHashed = workers.get(file.fileName) ?? isNamedByHash(file, written);
