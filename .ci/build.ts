@@ -6,8 +6,8 @@
  *   npm run build
  *   node .ci/build.ts FOLDER      writes into that folder instead
  *
- * Few and large modules, since runtimes take about half a millisecond for each; readable ones, since stack traces show
- * them. Only what pages download is minified.
+ * Few and large modules, since runtimes take about half a millisecond for each; those for servers without spaces, with
+ * all names, and with source maps that lead stack traces to the lines of the sources.
  */
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -27,15 +27,24 @@ function placeOf(name: string, path: string): string {
   return `./${relative(dirname(path), join(dist, imports[name].default))}`;
 }
 
-/** Types from tsc, which keeps the sources' extensions in declarations; only those that the subpaths' types reach. */
+/**
+ * Types from tsc, which keeps the sources' extensions in declarations; only those that the subpaths' types reach, and
+ * with the comments of those that a subpath exports.
+ */
 function buildTypes(): void {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const project = join(root, ".ci/tsconfig.build.json");
   const { status } = spawnSync(process.execPath, [tsc, "--project", project, "--outDir", dist], { stdio: "inherit" });
   if (status !== 0) process.exit(1); // tsc has said why
   const reached = new Set(publicSources().map((source) => join(dist, source.replace(/\.ts$/, ".d.ts"))));
+  const shown = new Set(reached);
+  for (const path of shown) {
+    const exported = readFileSync(path, "utf8").matchAll(/^export (?:type )?\{[^}]*\} from "(\.[^"]*)\.ts";$/gm);
+    for (const [, specifier] of exported) shown.add(`${join(dirname(path), specifier)}.d.ts`);
+  }
   for (const path of reached) {
-    const text = readFileSync(path, "utf8").replace(/"(#streams\/\w+)"/g, (_, name) => `"${placeOf(name, path)}"`);
+    const whole = readFileSync(path, "utf8").replace(/"(#streams\/\w+)"/g, (_, name) => `"${placeOf(name, path)}"`);
+    const text = shown.has(path) ? whole : whole.replace(/^ *\/\*\*.*?\*\/\n/gms, "");
     const specifiers = /((?:from|import)[\s(]*["'])(\.\.?\/[^"']*)\.ts(["'])/g;
     for (const [, , specifier] of text.matchAll(specifiers)) reached.add(`${join(dirname(path), specifier)}.d.ts`);
     writeFileSync(path, text.replace(specifiers, "$1$2.js$3"));

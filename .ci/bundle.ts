@@ -3,6 +3,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { build, type BuildOptions, type BuildResult, type OnLoadResult, type Plugin } from "esbuild";
 import { ownModules } from "./own_modules.ts";
 import { root } from "./root.ts";
+import { MappedText } from "./source_maps.ts";
 
 export { root } from "./root.ts";
 
@@ -42,7 +43,7 @@ export async function bundle(bundle: Bundle): Promise<string[]> {
   const { outdir, codecs, options } = bundle;
   const condition = options?.platform === "browser" ? "browser" : "default";
   const plugins = [ownFiles({ outdir, codecs }), ...(options?.plugins ?? []), ownModules(condition)];
-  return write(await build({ ...settingsOf(bundle), ...options, plugins, write: false, metafile: true }));
+  return write(await build({ ...settingsOf(bundle), ...options, plugins, write: false, metafile: true }), outdir);
 }
 
 /** The options of esbuild for a bundle. */
@@ -86,8 +87,10 @@ export function ownFiles({ outdir, codecs, change }: OwnFiles): Plugin {
       });
       builder.onLoad({ filter: /lib[\\/].*\.ts$/, namespace: "file" }, ({ path }) => {
         const address = workers.get(relative(root, path).replaceAll("\\", "/"));
-        if (address !== undefined) return { contents: workerAddressIn(outdir, address.worker, address.name) };
-        return change?.(readFileSync(path, "utf8"), path);
+        const source = readFileSync(path, "utf8");
+        if (address === undefined) return change?.(source, path);
+        const before = source.slice(0, source.indexOf("export function")).replace(/[^\n]/g, ""); // lines keep their numbers
+        return { contents: before + workerAddressIn(outdir, address.worker, address.name) };
       });
     },
   };
@@ -115,35 +118,54 @@ function chunkNames({ outputs }: Outputs["metafile"]): Map<string, string> {
   return names;
 }
 
-/** Writes what esbuild made, by the names that the files are to have; returns their paths. */
-export function write({ outputFiles, metafile }: Outputs): string[] {
+/**
+ * Writes what esbuild made, by the names that the files are to have, with source maps where it made some: these lead to
+ * sources beside `dist/`, wherever `outdir` is.
+ *
+ * @returns the paths of the modules.
+ */
+export function write({ outputFiles, metafile }: Outputs, outdir: string): string[] {
   const names = chunkNames(metafile);
-  const renamed = (text: string): string => text.replace(/\bchunk-[A-Z0-9]{8}\b/g, (name) => names.get(name) ?? name);
-  const empty = outputFiles.filter(({ text }) => text === "").map(({ path }) => basename(path));
-  const imports = empty.map((name) => new RegExp(`\\bimport ?"[^"]*/${name}";\n?`));
-  return outputFiles.filter(({ text }) => text !== "").map(({ path, text }) => {
-    const present = imports.reduce((text, pattern) => text.replace(pattern, ""), text);
+  const renamed = (text: string): string => text.replace(CHUNK, (name) => names.get(name) ?? name);
+  const maps = new Map(outputFiles.filter(({ path }) => path.endsWith(".map")).map(({ path, text }) => [path, text]));
+  const modules = outputFiles.filter(({ path }) => !maps.has(path));
+  const empty = modules.filter(({ text }) => text === "").map(({ path }) => basename(path, ".js"));
+  return modules.filter(({ text }) => text !== "").map(({ path, text }) => {
     const output = renamed(path);
     if (existsSync(output)) throw new Error(`${output} would be written twice`);
     mkdirSync(dirname(output), { recursive: true });
-    writeFileSync(output, ownNames(placed(renamed(present), dirname(output))));
+    const map = maps.get(`${path}.map`);
+    const module = new MappedText(text, map, dirname(path));
+    if (empty.length > 0) module.replace(new RegExp(`\\bimport ?"[^"]*/(?:${empty.join("|")})\\.js";`, "g"), () => "");
+    module.replace(CHUNK, renamed);
+    module.replace(PLACED, (_, quote, place) => `${quote}${specifierTo(place, dirname(output))}${quote}`);
+    if (map !== undefined) {
+      giveNames(module);
+      module.minify();
+    }
+    const comment = map === undefined ? "" : `\n//# sourceMappingURL=${basename(output)}.map\n`;
+    writeFileSync(output, module.text + comment);
+    if (map !== undefined) writeFileSync(`${output}.map`, module.mapAt(join(root, "dist", relative(outdir, output))));
     return output;
   });
 }
 
-/** Fills in where files are, seen from `folder`. */
-function placed(text: string, folder: string): string {
-  return text.replace(new RegExp(`(["'\`])${PLACE}(.*?)\\1`, "g"), (_, quote, path) => {
-    const place = relative(folder, path.replaceAll("\\\\", "\\")).replaceAll("\\", "/");
-    return `${quote}${place.startsWith(".") ? place : `./${place}`}${quote}`;
-  });
+/** What esbuild calls a chunk. */
+const CHUNK = /\bchunk-[A-Z0-9]{8}\b/g;
+
+const PLACED = new RegExp(`(["'\`])${PLACE}(.*?)\\1`, "g");
+
+/** Returns where the file is, seen from `folder`. */
+function specifierTo(path: string, folder: string): string {
+  const place = relative(folder, path.replaceAll("\\\\", "\\")).replaceAll("\\", "/");
+  return place.startsWith(".") ? place : `./${place}`;
 }
 
 /**
- * Gives classes their names back: esbuild writes `var Name = class _Name` where a class refers to itself. They would
+ * Gives classes their names back: esbuild writes `var Name=class _Name` where a class refers to itself. They would
  * have to be renamed at run time otherwise, and V8 does not inline `super()` of a class with a redefined property.
  */
-function ownNames(text: string): string {
-  const names = [...text.matchAll(/^(?:var|let|const) \w+ = class _(\w+)\b/gm)].map(([, name]) => name);
-  return names.reduce((text, name) => text.replace(new RegExp(`\\b_${name}\\b`, "g"), name), text);
+function giveNames(module: MappedText): void {
+  const names = [...module.text.matchAll(/\b\w+ ?= ?class _(\w+)\b/g)].map(([, name]) => name);
+  if (names.length > 0) module.replace(new RegExp(`\\b_(${names.join("|")})\\b`, "g"), (_, name) => name);
 }

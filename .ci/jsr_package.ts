@@ -35,7 +35,7 @@ function makePackage(): void {
   const built = globSync("**/*.{js,d.ts}", { cwd: join(root, "dist") }).filter((path) => !FOR_PAGES.test(path));
   if (built.length === 0) throw new Error("there is nothing in dist/: npm run build first");
   for (const path of built) {
-    const text = readFileSync(join(root, "dist", path), "utf8");
+    const text = readFileSync(join(root, "dist", path), "utf8").replace(/^\/\/# sourceMappingURL=.*\n/m, "");
     if (path.endsWith(".d.ts")) write(path, withNamesOfFiles(text));
     else write(path, paths.has(`./${path}`) ? withTypes(path, text) : text);
   }

@@ -32,7 +32,14 @@ export async function withLateBuiltins(source: string, path: string): Promise<st
   });
   if (Object.keys(define).length === 0) return undefined;
   if (/\bbuiltins\b/.test(source)) throw new Error(`${path} has a name "builtins" of its own, which the build needs`);
-  const { code } = await transform(rest, { loader: "ts", define, sourcefile: path, legalComments: "none" });
+  const { code } = await transform(rest, {
+    loader: "ts",
+    define,
+    sourcefile: path,
+    sourcemap: "inline",
+    sourcesContent: false,
+    legalComments: "none",
+  });
   return `${code}import { builtins } from ${JSON.stringify(specifierOf(BUILTINS, path))};\n`;
 }
 

@@ -19,10 +19,11 @@ const faces = new Map<string, ReadonlyMap<string, Origin>>();
  */
 export function pastFaces(source: string, path: string): string {
   return source.replace(FROM_FACE, (_, kind: string, list: string, from: string) => {
-    return namesIn(list).map(([name, alias]) => {
+    const statements = namesIn(list).map(([name, alias]) => {
       const origin = originOf(join(dirname(path), from), name);
       return `${kind} { ${origin.name} as ${alias} } from ${JSON.stringify(specifierOf(origin.path, path))};`;
-    }).join(" ");
+    });
+    return statements.join(" ") + list.replace(/[^\n]/g, ""); // lines keep their numbers
   });
 }
 

@@ -46,7 +46,15 @@ export async function bundleForServers(bundle: Omit<Bundle, "options">): Promise
     );
   }
   const chunks = planChunks(finest.metafile.outputs, { weightOf, together: "lib/streams/mod.ts" });
-  return write(await build({ ...settingsOf(bundle), plugins: pluginsOf(bundle, chunksBySource(chunks, finest)) }));
+  return write(
+    await build({
+      ...settingsOf(bundle),
+      sourcemap: "external",
+      sourcesContent: false,
+      plugins: pluginsOf(bundle, chunksBySource(chunks, finest)),
+    }),
+    bundle.outdir,
+  );
 }
 
 /**
@@ -119,9 +127,9 @@ function pluginsOf({ outdir, codecs }: Omit<Bundle, "options">, chunks: Chunks):
   return [ownFiles({ outdir, codecs, change: changed }), inChunks(chunks, changed), noBuiltins()];
 }
 
-/** Leaves out comments on declarations, which esbuild keeps within classes: an eighth of what runtimes would read. */
+/** Empties the lines of comments on declarations, which esbuild would keep within classes. */
 export function withoutDocs(source: string): string {
-  return source.replace(/^ *\/\*\*.*?\*\/\n/gms, "");
+  return source.replace(/^ *\/\*\*.*?\*\/$/gms, (comment) => comment.replace(/[^\n]/g, ""));
 }
 
 /** The module that reads the files of codecs. */

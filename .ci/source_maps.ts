@@ -1,111 +1,98 @@
-import { dirname, relative, resolve } from "node:path";
+import { decode, encode, type SourceMapSegment } from "@jridgewell/sourcemap-codec";
+import { dirname, join, relative, resolve } from "node:path";
+import { minifySync } from "rolldown/utils";
+import { root } from "./root.ts";
 
-/** A place of a line, and its source: column, source, line and column there. */
-type Segment = [column: number, source: number, line: number, sourceColumn: number];
+const NO_MAP = '{ "sources": [], "mappings": "" }';
 
-/** A module's text with what its lines come from, which replacing of words keeps true. */
+/** A module's text with what its lines come from, which stays true when words are replaced. */
 export class MappedText {
   text: string;
   readonly #sources: readonly string[];
-  readonly #lines: Segment[][];
+  #lines: SourceMapSegment[][];
 
   /**
    * @param text what esbuild made.
-   * @param map its source map, as text.
+   * @param map its source map, if it has one, as text.
+   * @param folder where the map takes the text to be.
    */
-  constructor(text: string, map: string) {
-    const { sources, mappings } = JSON.parse(map) as { sources: string[]; mappings: string };
+  constructor(text: string, map: string | undefined, folder: string) {
+    const { sources, mappings } = JSON.parse(map ?? NO_MAP) as { sources: string[]; mappings: string };
     this.text = text;
-    this.#sources = sources;
-    this.#lines = decoded(mappings);
+    this.#sources = sources.map((source) => {
+      return source.startsWith("copy:") ? join(root, source.slice("copy:".length)) : resolve(folder, source);
+    });
+    this.#lines = decode(mappings);
   }
 
   /** Replaces what a global pattern finds: words within a line. */
-  replace(pattern: RegExp, replacement: (...match: string[]) => string): void {
-    this.text = this.text.split("\n").map((line, i) => {
-      let shift = 0;
-      return line.replace(pattern, (...match) => {
-        const [found] = match as [string];
-        const at = match.find((each) => typeof each === "number") as unknown as number;
-        const replaced = replacement(...match as string[]);
-        const change = replaced.length - found.length;
-        for (const segment of this.#lines[i] ?? []) if (segment[0] - shift > at) segment[0] += change;
-        shift += change;
-        return replaced;
-      });
-    }).join("\n");
+  replace(pattern: RegExp, replacement: (found: string, ...groups: string[]) => string): void {
+    const lines = this.text.split("\n").map((line, i) => {
+      const segments = this.#lines[i] ?? [];
+      let [text, end, next] = ["", 0, 0];
+      for (const match of line.matchAll(pattern)) {
+        const [found, ...groups] = match;
+        const { index } = match;
+        const shift = text.length - end;
+        text += line.slice(end, index) + replacement(found, ...groups);
+        for (; next < segments.length && segments[next][0] <= index; next++) segments[next][0] += shift;
+        end = index + found.length;
+      }
+      for (; next < segments.length; next++) segments[next][0] += text.length - end;
+      return text + line.slice(end);
+    });
+    this.text = lines.join("\n");
   }
 
   /**
-   * Returns the source map for a file at `path`. It names no sources' content, and no columns within a line: stacks need
-   * lines, and these take a fifth of the bytes.
+   * Shortens the text: without spaces, and with short names of what is local to functions, but for functions and classes.
+   * What bundlers may drop stays marked, which minifiers forget: the mark is part of a name until they are done.
    */
-  mapAt(path: string, outdir: string): string {
-    const sources = this.#sources.map((source) => {
-      const absolute = resolve(outdir, source.replace(/^copy:/, ""));
-      return relative(dirname(path), absolute).replaceAll("\\", "/");
+  minify(): void {
+    this.replace(/(?<=^ .*)\/\* @__PURE__ \*\/ (?!new [A-Z])/g, () => ""); // maybe a name that becomes another one
+    this.replace(/\/\* @__PURE__ \*\/ (new )?/g, (_, isNew = "") => `${isNew}PURE$`);
+    const { code, map, errors } = minifySync("module.js", this.text, {
+      module: true,
+      compress: false,
+      mangle: { keepNames: true, toplevel: false },
+      codegen: { removeWhitespace: true },
+      sourcemap: true,
     });
-    return JSON.stringify({ version: 3, sources, names: [], mappings: encoded(this.#lines.map(byLines)) });
+    if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join("\n"));
+    this.text = code;
+    this.#lines = decode(map!.mappings).map((segments) =>
+      segments.flatMap(([column, , line, sourceColumn]) => {
+        const origin = line === undefined ? undefined : this.#originOf(line, sourceColumn!);
+        return origin === undefined ? [] : [[column, origin[1]!, origin[2]!, origin[3]!] as SourceMapSegment];
+      })
+    );
+    this.replace(/\b(new )?PURE\$/g, (_, isNew = "") => `/* @__PURE__ */ ${isNew}`);
+    // In other letters than ASCII's, engines would keep the text in two bytes a letter.
+    this.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    this.replace(/\bimport\(`([^`$]*)`\)/g, (_, path) => `import("${path}")`); // what every bundler reads
+  }
+
+  #originOf(line: number, column: number): SourceMapSegment | undefined {
+    const found = this.#lines[line]?.findLast(([start]) => start <= column);
+    return found?.[1] === undefined ? undefined : found;
+  }
+
+  /**
+   * Returns the source map of a file at `path`: without the sources' text, and with the lines of what there is, since stacks
+   * show these: that is a fifth of the bytes.
+   */
+  mapAt(path: string): string {
+    const sources = this.#sources.map((source) => relative(dirname(path), source).replaceAll("\\", "/"));
+    const lines = this.#lines.map((segments) => segments.filter(isFirstOfLine).map(toLine));
+    return JSON.stringify({ version: 3, sources, names: [], mappings: encode(lines) });
   }
 }
 
-/** Leaves out what begins on the same line of the source as what is before it. */
-function byLines(segments: readonly Segment[]): Segment[] {
-  return segments.filter(([, source, line], i) => {
-    const before = segments[i - 1];
-    return before === undefined || before[1] !== source || before[2] !== line;
-  });
+function isFirstOfLine([, source, line]: SourceMapSegment, i: number, segments: readonly SourceMapSegment[]): boolean {
+  const before = segments[i - 1];
+  return source !== undefined && (before === undefined || before[1] !== source || before[2] !== line);
 }
 
-const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-function decoded(mappings: string): Segment[][] {
-  const place = [0, 0, 0, 0];
-  return mappings.split(";").map((line) => {
-    place[0] = 0;
-    return line.split(",").filter((text) => text !== "").flatMap((text): Segment[] => {
-      const values = numbersIn(text);
-      values.slice(0, 4).forEach((value, i) => place[i] += value);
-      return values.length < 4 ? [] : [[...place] as Segment];
-    });
-  });
-}
-
-function numbersIn(text: string): number[] {
-  const numbers: number[] = [];
-  let [value, shift] = [0, 0];
-  for (const letter of text) {
-    const digit = DIGITS.indexOf(letter);
-    value += (digit & 31) << shift;
-    shift += 5;
-    if (digit & 32) continue;
-    numbers.push(value & 1 ? -(value >> 1) : value >> 1);
-    [value, shift] = [0, 0];
-  }
-  return numbers;
-}
-
-function encoded(lines: readonly Segment[][]): string {
-  const place = [0, 0, 0, 0];
-  return lines.map((segments) => {
-    place[0] = 0;
-    return segments.map((segment) => {
-      return segment.map((value, i) => {
-        const change = value - place[i];
-        place[i] = value;
-        return textOf(change);
-      }).join("");
-    }).join(",");
-  }).join(";");
-}
-
-function textOf(number: number): string {
-  let rest = number < 0 ? (-number << 1) | 1 : number << 1;
-  let text = "";
-  do {
-    const digit = rest & 31;
-    rest >>>= 5;
-    text += DIGITS[rest > 0 ? digit | 32 : digit];
-  } while (rest > 0);
-  return text;
+function toLine([column, source, line]: SourceMapSegment): SourceMapSegment {
+  return [column, source!, line!, 0];
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { SourceMap, type SourceMapping } from "node:module";
+import { basename, dirname, join } from "node:path";
 import test, { after, before, describe } from "node:test";
 import { pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
@@ -120,7 +121,9 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
   function loadedBy(path: string): string[] {
     const loaded = new Set([path]);
     for (const each of loaded) {
-      const imports = readFileSync(each, "utf8").matchAll(/^(?:import|export)\b(?:[^"';]*\bfrom)? ?"(\.[^"]+)";$/gm);
+      const imports = readFileSync(each, "utf8").matchAll(
+        /(?:^|;)(?:import|export)\b(?:[^"';()]*\bfrom)? ?"(\.[^"]+)";/gm,
+      );
       for (const [, specifier] of imports) loaded.add(join(dirname(each), specifier));
     }
     return [...loaded];
@@ -154,9 +157,44 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
 
   test("no module imports one of the runtime's own before it is used", () => {
     const found = globSync("**/*.js", { cwd: folder }).filter((path) => {
-      return /^(?:import|export)\b[^"';]*"node:/m.test(readFileSync(join(folder, path), "utf8"));
+      return /(?:^|;)(?:import|export)\b[^"';()]*"node:/m.test(readFileSync(join(folder, path), "utf8"));
     });
     assert.deepEqual(found, []);
+  });
+
+  test("source maps lead functions and classes to the lines of their sources", () => {
+    let [found, maps] = [0, 0];
+    for (const path of globSync("{*,chunks/*,lib/**/*}.js", { cwd: folder })) {
+      const text = readFileSync(join(folder, path), "utf8");
+      assert.ok(text.endsWith(`//# sourceMappingURL=${basename(path)}.map\n`), path);
+      const map = new SourceMap(JSON.parse(readFileSync(join(folder, `${path}.map`), "utf8")));
+      maps++;
+      for (const [i, line] of text.split("\n").entries()) {
+        for (const { 1: name, index } of line.matchAll(/(?<=[;}]|^)(?:async )?(?:function\*?|class) (\w{4,})/g)) {
+          const { originalSource, originalLine } = map.findEntry(i, index) as SourceMapping;
+          const source = join(dirname(join(root, "dist", path)), originalSource);
+          const lines = readFileSync(source, "utf8").split("\n");
+          if (!lines.some((line) => declares(line, name))) continue; // numbered, since two modules have one of that name
+          assert.ok(
+            declares(lines[originalLine], name),
+            `${path}: ${name} is not at ${originalSource}:${originalLine + 1}`,
+          );
+          found++;
+        }
+      }
+    }
+    assert.ok(found > 1000 && maps > 50, `${found} in ${maps}`);
+  });
+
+  test("a stack names the line of the source", async () => {
+    const script = join(folder, "stack.mjs");
+    writeFileSync(
+      script,
+      `import { LineStream } from ${JSON.stringify(pathToFileURL(pathOf("./text")).href)};
+      try { new LineStream({ size: 1 }) } catch (error) { console.log(error.stack) }`,
+    );
+    const printed = await output(join(root, "node_modules/.bin/node"), ["--enable-source-maps", script], root);
+    assert.match(printed, /lib[\\/]text[\\/]line_stream\.ts:\d+/);
   });
 
   for (const [name, words] of Object.entries(runtimes) as [keyof typeof runtimes, readonly string[]][]) {
@@ -257,3 +295,7 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
     assert.match(printed, /^TypeError: node:\S+ is not there: this part of @millrace\/streams runs on Node 22\.18,/);
   });
 });
+
+function declares(line: string, name: string): boolean {
+  return new RegExp(`\\b(?:function\\*?|class) ${name}\\b`).test(line);
+}

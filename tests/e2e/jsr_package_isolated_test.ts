@@ -44,7 +44,9 @@ describe("the JSR package", { skip: runtime !== "node" && "Deno is what imports 
   test("names its dependencies in full, as JSR has no import map", () => {
     const sources = [...files].filter(([path]) => /\.(?:js|ts)$/.test(path));
     const bare = sources.flatMap(([path, bytes]) => {
-      const imports = new TextDecoder().decode(bytes).matchAll(/^(?:import|export)\b[^"';]*?\bfrom "([^"]+)"/gm);
+      const imports = new TextDecoder().decode(bytes).matchAll(
+        /(?:^|;)(?:import|export)\b[^"';()]*?\bfrom ?"([^"]+)"/gm,
+      );
       return [...imports].map(([, specifier]) => `${path}: ${specifier}`);
     }).filter((line) => !/: (\.|node:|npm:)/.test(line));
     assert.deepEqual(bare, []);
