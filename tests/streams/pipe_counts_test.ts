@@ -140,4 +140,21 @@ describe("counts of a pipe", () => {
       assert.equal(source.locked, false);
     }
   });
+
+  it("end the pipe if they can no longer be set", async () => {
+    for (const destination of [new OurWritable(), new globalThis.WritableStream(), new BatchedWritableStream()]) {
+      const reasons: unknown[] = [];
+      const counts = none();
+      const source = new Ours<number>({
+        pull(controller) {
+          controller.enqueue(1);
+          if (counts.chunksRead === 2) Object.freeze(counts);
+        },
+        cancel: (reason) => void reasons.push(reason),
+      });
+      await assert.rejects(pipeTo(source, destination, { counts }), TypeError);
+      assert.equal(reasons.length, 1);
+      assert.deepEqual([source.locked, destination.locked], [false, false]);
+    }
+  });
 });

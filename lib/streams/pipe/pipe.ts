@@ -26,7 +26,7 @@ import {
   WriterState,
 } from "../writable/writer_state.ts";
 import type { PendingWrites, ReadableEnd, WritableEnd } from "./pipe_ends.ts";
-import type { PipeOptions } from "./pipe_options.ts";
+import type { PipeCounts, PipeOptions } from "./pipe_options.ts";
 
 /** The reader of a pipe, whose promises user code cannot observe: a change of the stream's state wakes the pipe. */
 export class PipeReaderState extends DefaultReaderState {
@@ -210,7 +210,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
 
   /** Counts a chunk that was read; returns the request of its write, unless the native end has one for each write. */
   #countedWrite(): WriteRequest {
-    this.#options.counts!.chunksRead++;
+    this.#count("chunksRead");
     if (this.#destinationEnd.isNative) return this;
     return { settlesAtOnce: true, resolve: () => this.written(), reject: () => this.reject() };
   }
@@ -233,9 +233,17 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
   }
 
   written(): void {
-    const { counts } = this.#options;
-    if (counts !== undefined) counts.chunksWritten++;
     this.resolve();
+    this.#count("chunksWritten");
+  }
+
+  #count(name: keyof PipeCounts): void {
+    const { counts } = this.#options;
+    try {
+      if (counts !== undefined) counts[name]++;
+    } catch (error) { // of a setter, or the object was frozen meanwhile
+      this.#stop(error);
+    }
   }
 
   resolve(): void {
@@ -277,17 +285,19 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     return this.#shuttingDown;
   }
 
-  readonly #abort = (): void => {
+  readonly #abort = (): void => this.#stop(this.#options.signal!.reason);
+
+  #stop(reason: unknown): void {
     const source = this.#source;
     const destination = this.#destination;
-    const { preventAbort, preventCancel, signal } = this.#options;
+    const { preventAbort, preventCancel } = this.#options;
     this.#shutDown((error) => {
       const actions: Promise<void>[] = [];
       if (!preventAbort && destination.state === "writable") actions.push(writableStreamAbort(destination, error));
       if (!preventCancel && source.state === "readable") actions.push(readableStreamCancel(source, error));
       return waitForAll(actions);
-    }, { error: signal!.reason });
-  };
+    }, { error: reason });
+  }
 
   /** The standard's "shutdown with an action" and "shutdown". */
   #shutDown(action: ((error: unknown) => Promise<void>) | undefined, failure: Failure | undefined): void {
@@ -325,8 +335,8 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     this.#destinationEnd.release();
     closeEndedSide(this.#destination);
     this.#sourceEnd.release();
-    const { counts, signal } = this.#options;
-    if (counts !== undefined && this.#hasChunk) counts.chunksRead++; // it was read for a destination that failed
+    const { signal } = this.#options;
+    if (this.#hasChunk) this.#count("chunksRead"); // it was read for a destination that failed
     if (signal) removeEventListener.call(signal, "abort", this.#abort);
     if (!failure) this.#finished.resolve();
     else this.#finished.reject(failure.error);
