@@ -139,6 +139,7 @@ export const mangledNames: readonly string[] = [
   "wake",
   "wantsChunks",
   "watchAbort",
+  "withRoom",
   "writeRequests",
   "writer",
 ];

@@ -84,7 +84,7 @@ class BroadcastReaderState extends DefaultReaderState {
 class Broadcast implements ReadRequest {
   /** The branches at the start, and those added later that have not left. Changes replace the list. */
   branches: readonly Branch[] = [];
-  readonly replay: Replay;
+  replay: Replay;
   readonly #source: ReadableStreamState;
   readonly #settings: BroadcastSettings;
   readonly #reader: BroadcastReaderState;
@@ -96,6 +96,8 @@ class Broadcast implements ReadRequest {
   /** The error of all branches. */
   #failure: { readonly error: unknown } | undefined;
   #isCanceled = false;
+  /** The number of first branches that were seen to have room since the last chunk: thousands may ask one by one. */
+  withRoom = 0;
 
   constructor(source: ReadableStreamState, settings: BroadcastSettings) {
     this.#source = source;
@@ -135,6 +137,7 @@ class Broadcast implements ReadRequest {
     if (this.#source.state === "readable" || this.#isInRead) {
       const kept = this.branches.filter(({ index, isLive }) => isLive || index < this.#settings.branches);
       this.branches = [...kept, branch];
+      this.withRoom = 0;
     }
     this.endIfOver(branch);
     return branch;
@@ -152,17 +155,12 @@ class Broadcast implements ReadRequest {
   }
 
   #isWanted(): boolean {
-    const { waits } = this.#settings;
-    let isWanted = false;
-    for (const branch of this.branches) {
-      if (!branch.isLive) continue;
-      if (!branch.hasRoom) {
-        if (waits) return false;
-      } else if (!branch.isLate) {
-        isWanted = true;
-      }
+    if (!this.#settings.waits) return this.branches.some((branch) => branch.hasRoom && branch.isLive && !branch.isLate);
+    for (; this.withRoom < this.branches.length; this.withRoom++) {
+      const branch = this.branches[this.withRoom];
+      if (branch.isLive && !branch.hasRoom) return false;
     }
-    return isWanted;
+    return this.branches.some((branch) => branch.isLive && !branch.isLate);
   }
 
   chunkSteps(chunk: unknown): void {
@@ -185,6 +183,7 @@ class Broadcast implements ReadRequest {
   }
 
   #forward(chunk: unknown): void {
+    this.withRoom = 0;
     const { size, waits } = this.#settings;
     const chunkSize = size === undefined || this.#countsBytes ? 1 : checkedSize(size(chunk));
     const lates = waits ? this.branches.filter((branch) => branch.isLive && branch.isLate) : [];
@@ -260,7 +259,10 @@ class Broadcast implements ReadRequest {
   }
 
   #cancelSource(): Promise<void> {
-    this.#isCanceled ||= this.#source.state === "readable";
+    if (this.#source.state === "readable") {
+      this.#isCanceled = true;
+      this.replay = new ChunkReplay(0); // no branch can read it any more
+    }
     const canceled = readableStreamCancel(this.#source, this.branches.map(({ reason }) => reason));
     markAsHandled(canceled); // if it was not a branch's cancel() that came to this
     return canceled;
@@ -320,6 +322,7 @@ class Branch implements SourceAlgorithms {
     if (this.isLate) {
       const { chunk, next, size } = this.#broadcast.replay.at(this.position);
       this.goTo(next);
+      this.#broadcast.withRoom = 0; // once it has caught up, its queue may be full
       this.enqueue(chunk, size, true);
       this.#broadcast.endIfOver(this);
     }
