@@ -10,7 +10,6 @@ export { flushFolder } from "./flush.ts";
 export { OpenFile } from "./open_file.ts";
 export { fileFailure, reasonOf } from "./failure.ts";
 export { HeldFolder, makeDirectory, makeDirectorySync } from "./folders.ts";
-export { openOutputFile, type OutputFile, type OutputFileOptions } from "./output_file.ts";
 export { copyToTemporary } from "./copy_file_atomic.ts";
 export {
   CreatedFile,

@@ -1,4 +1,4 @@
-import { constants, type Stats, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import {
@@ -6,16 +6,13 @@ import {
   fileFailure,
   followedPlace,
   openAtomicFileAt,
-  OpenFile,
-  openOutputFile,
-  type OutputFile,
   type Place,
   placeItself,
   realPath,
   removeAbandonedOnce,
   type Undoable,
 } from "../../files/internal.ts";
-import { AtomicFile } from "../../files/mod.ts";
+import type { AtomicFile } from "../../files/mod.ts";
 import { writesAtOnce } from "../../runtime/mod.ts";
 import { leftError, UploadError, type UploadErrorCode } from "../body/upload_error.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
@@ -55,7 +52,7 @@ export type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | 
   readonly claim?: Claim | undefined;
 };
 
-/** Opens a file, or the device or pipe of that name, and releases `contained` with it. Senders see `name` in errors. */
+/** Opens a file that appears when it is committed, and releases `contained` with it. Senders see `name` in errors. */
 export async function openFileSink(contained: ContainedPlace, name: string, options: FileOptions): Promise<BodySink> {
   const { path, reached, verify } = contained;
   let sink: BodySink | undefined;
@@ -79,10 +76,9 @@ export async function openFileSink(contained: ContainedPlace, name: string, opti
   }
 }
 
-async function openFile(place: Place, options: FileOptions): Promise<OutputFile> {
-  const { path, status } = place;
+async function openFile(place: Place, options: FileOptions): Promise<AtomicFile> {
+  const { status } = place;
   if (status?.isDirectory()) throw systemError("EISDIR", "it is a directory");
-  if (status && !status.isFile() && !status.isSymbolicLink()) return await openDevice(path, status);
   const { overwrite = false, flush = false } = options;
   if (status && !overwrite) throw systemError("EEXIST", "file already exists");
   const { mode } = options;
@@ -119,9 +115,9 @@ function fileSink(
   contained: ContainedPlace,
   target: string,
   name: string,
-  file: OutputFile,
+  file: AtomicFile,
   claim: Claim | undefined,
-): BodySink {
+): StreamTaker {
   const { path } = contained;
   const failing = (action: string) => (error: unknown): never => {
     throw storageFailure(action, path, name, error);
@@ -132,7 +128,7 @@ function fileSink(
     if (isHeld) contained.release();
     isHeld = false;
   };
-  const sink: BodySink = {
+  return {
     path,
     get place() {
       const place = join(realPath(dirname(target)), basename(target));
@@ -141,19 +137,13 @@ function fileSink(
     write: (pieces) => file.writev(pieces).catch(notWritten),
     end: () => file.end().catch(notCompleted),
     async commit(made) {
-      if (!(file instanceof AtomicFile)) await file.commit().catch(notCompleted);
-      else {await takePlace(contained, claim, async (before) => {
-          await commitFile(file, { made, before, path }).catch(notCompleted);
-        });}
+      await takePlace(contained, claim, (before) => commitFile(file, { made, before, path }).catch(notCompleted));
       release();
     },
     async discard() {
       await file.discard().catch(() => {}); // the reason of the discard is being thrown already
       release();
     },
-  };
-  if (!(file instanceof AtomicFile)) return sink;
-  const taker: Omit<StreamTaker, keyof BodySink> = {
     writeStream: (stream) =>
       file.writeStream(stream).catch((error) => {
         // Errors of the file system have a `syscall`; those without one are of the connection.
@@ -162,20 +152,6 @@ function fileSink(
     size: () => file.size,
     readBack: (buffer, position) => file.readBack(buffer, position),
   };
-  return Object.assign(sink, taker);
-}
-
-/** Opens a device or a pipe, whose bytes cannot be discarded. */
-async function openDevice(path: string, status: Stats): Promise<OutputFile> {
-  if (!status.isFIFO()) return await openOutputFile(path, {});
-  // Opening a pipe blocks one of the few threads for files until there is a reader. So an open that does not block
-  // probes for one, which stays as long as there is a writer.
-  const probe = await OpenFile.open(path, constants.O_WRONLY | constants.O_NONBLOCK);
-  try {
-    return await openOutputFile(path, {});
-  } finally {
-    await probe.close();
-  }
 }
 
 /** The system errors that are reported to the sender, and their codes. */

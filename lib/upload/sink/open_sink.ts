@@ -95,8 +95,8 @@ function fail(error: unknown): never {
  * The destination of a body: the path of a file or its `file:` URL, or a writable stream, native or Millrace's,
  * which is closed at the end, and aborted if the upload fails.
  *
- * Without `root`, a link is followed: the file that it leads to is replaced. Devices and pipes are not replaced but
- * written to. A file that is replaced hands its permission bits on, unless `mode` says otherwise.
+ * Without `root`, a link is followed: the file that it leads to is replaced, and hands its permission bits on unless
+ * `mode` says otherwise. Devices and pipes are refused: `openFileWritable()` of `./files` makes streams of them.
  *
  * @example Split what comes into files of a size
  * ```ts

@@ -213,18 +213,6 @@ test(
     }),
 );
 
-test(
-  "a link to a device that a file is written to is not removed",
-  { skip: needs("links") },
-  () =>
-    inFolder(async (folder) => {
-      await symlink("/dev/null", join(folder, "a"));
-      const error = await interfere(folder, ["a", "b"], () => writeFile(join(folder, "b"), "taken"));
-      assert.equal((error as { code?: unknown }).code, "EXISTS");
-      assert.deepEqual((await readdir(folder)).sort(), ["a", "b"]);
-    }),
-);
-
 test("a signal ends a form with its reason, whatever is being waited for", () =>
   inFolder(async (folder) => {
     const never = new Promise<never>(() => {});

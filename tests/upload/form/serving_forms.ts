@@ -1,7 +1,4 @@
-/**
- * Stores the forms that are sent to it: `serving_forms.ts FOLDER`. Their file `big` goes to /dev/null. Prints its port,
- * and ends with its standard input.
- */
+/** Stores the forms that are sent to it: `serving_forms.ts FOLDER`. Prints its port, and ends with its standard input. */
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import process from "node:process";
@@ -15,7 +12,7 @@ async function answer(source: Request | IncomingMessage): Promise<string> {
   try {
     const { fields, files, bytes } = await saveForm(
       source,
-      ({ name }) => name === "big" ? "/dev/null" : join(folder, `${++count}`),
+      () => join(folder, `${++count}`),
       { maxParts: 1001 },
     );
     return `${[...fields].length} fields, ${files.length} files, ${bytes} bytes`;
