@@ -1,6 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
+import { codeOf } from "../failure.ts";
 import { FileSeries, packedFormats } from "../series/file_series.ts";
 import type { FileSequence, FollowedFile } from "./follow_source.ts";
 import type { FollowPosition } from "./line_place.ts";
@@ -116,7 +117,12 @@ export class FollowedSeries implements FileSequence {
 }
 
 async function isFile(path: string): Promise<boolean> {
-  return (await unlessMissing(stat(path)))?.isFile() ?? false;
+  try {
+    return (await stat(path)).isFile();
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP"].includes(codeOf(error)!)) return false; // a link may lead nowhere
+    throw error;
+  }
 }
 
 /** The paths of a file of a series: as it is written, and compressed. */

@@ -169,8 +169,9 @@ for (let seed = 1; seed <= tries(12); seed++) {
       const makers = [
         (path: string) => mkdir(path),
         ...needs("mkfifo") ? [] : [(path: string) => execFileSync("mkfifo", [path])],
-        ...needs("links") ? [] : [folder, join(folder, "no")].map((target) => (path: string) => symlink(target, path)),
+        ...(needs("links") ? [] : [".", "no", "loop"]).map((target) => (path: string) => symlink(target, path)),
       ];
+      if (!needs("links")) await symlink("loop", join(folder, "loop"));
       for (let number = 1; number <= 8; number++) {
         const path = join(folder, `app-0000${number}.log`);
         const isWritten = number === 1 || random(2) === 0;
