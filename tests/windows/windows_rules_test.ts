@@ -176,7 +176,8 @@ describe(
         const fs = (await import("node:fs")).default;
         const { syncBuiltinESMExports } = await import("node:module");
         let watcher;
-        fs.watch = () => watcher = Object.assign(new EventEmitter(), { close() {} });
+        let begun = 0;
+        fs.watch = () => (begun++, watcher = Object.assign(new EventEmitter(), { close() {} }));
         syncBuiltinESMExports();
         const { createStaticHandler } = await import("./lib/static/mod.ts");
         const [site, next] = [folder + "/site", folder + "/next"];
@@ -197,8 +198,10 @@ describe(
         await becomes("second");
         fs.rmSync(site, { recursive: true });
         watcher.emit("error", Object.assign(new Error("EPERM: operation not permitted, watch"), { code: "EPERM" }));
+        const before = begun;
         make(site, "third");
         await becomes("third");
+        while (begun === before) await new Promise((resolve) => setTimeout(resolve, 20));
         fs.writeFileSync(site + "/a.txt", "fourth");
         watcher.emit("change");
         watcher.emit("error", new Error("a failure"));

@@ -17,7 +17,8 @@ const LOOK = 1000;
 export class FolderWatch {
   readonly #directory: string;
   readonly #onError: (error: Error) => void;
-  #watcher: FSWatcher;
+  /** Undefined from the end of a watcher to the next look: Deno mixes up watchers of one name in between. */
+  #watcher: FSWatcher | undefined;
   /** The inode number of the watched folder: another folder may get its name. */
   #number: bigint | undefined;
   /** That of the folder that had the name at the last look. */
@@ -36,19 +37,31 @@ export class FolderWatch {
     }, { keepsAlive: false });
     this.#onError = onError;
     this.#watcher = this.#open();
-    this.#look = new Interval(LOOK, () => this.#hasMoved(), { keepsAlive: false });
+    this.#look = new Interval(LOOK, () => this.#begin(), { keepsAlive: false });
   }
 
-  /** Watches the folder that has the name now, if it is another one than before. */
+  /** Has the folder watched that has the name now, if it is another one than before. */
   renew(): void {
     if (numberOf(this.#directory) === this.#number) return;
-    this.#watcher.close();
-    this.#watcher = this.#open();
-    this.#tellSoon(); // of what has changed since the scan, which nothing watched
+    this.#watcher?.close();
+    this.#watcher = undefined;
+  }
+
+  /** Begins to watch what the scan before `renew()` has found, and reports changes since then, which nothing watched. */
+  #begin(): void {
+    this.#hasMoved();
+    if (this.#watcher || this.#seen === undefined) return;
+    try {
+      this.#watcher = this.#open();
+      this.#tellSoon();
+    } catch (error) {
+      this.#look.stop();
+      this.#onError(error as Error);
+    }
   }
 
   close(): void {
-    this.#watcher.close();
+    this.#watcher?.close();
     this.#timer.stop();
     this.#look.stop();
   }
