@@ -110,7 +110,8 @@ export interface BroadcastOptions<R = unknown> {
   /** Called with `"drop"` for each lost chunk, the number of its branch, and how many that branch has lost so far. */
   onDrop?: (branch: number, dropped: number) => void;
   /**
-   * The size of the newest chunks that are kept for `addBranch()`, in the unit of `highWaterMark`; Infinity keeps all.
+   * The size of the newest chunks that are kept for `addBranch()`, in the unit of `highWaterMark`, of size 0 counted as 1;
+   * Infinity keeps all.
    *
    * @default 0
    */

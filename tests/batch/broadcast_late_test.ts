@@ -338,4 +338,10 @@ describe("branches of broadcast() that are added later", () => {
     for (const from of [-1, 1.5, NaN, Infinity]) assert.throws(() => branches.addBranch(from), RangeError);
     for (const replay of [-1, NaN]) assert.throws(() => broadcast(new Ours(), { replay }), RangeError);
   });
+
+  it("find as many chunks of size 0 as the replay is large", async () => {
+    const branches = broadcast(Ours.from(numbers(0, 500)), { branches: 1, size: () => 0, replay: 10 });
+    await Array.fromAsync(branches[0]);
+    assert.deepEqual(await Array.fromAsync(branches.addBranch("earliest")), numbers(490, 500));
+  });
 });

@@ -41,10 +41,10 @@ export class ChunkReplay implements Replay {
   add(chunk: unknown, size: number, needed: number): void {
     this.#chunks.push(chunk);
     this.#sizes.push(size);
-    this.#total += size;
-    while (this.first < Math.min(needed, this.end) && (this.#total > this.#limit || this.#limit === 0)) {
+    this.#total += size || 1; // an endless run of chunks of size 0 must end, too
+    while (this.first < Math.min(needed, this.end) && this.#total > this.#limit) {
       this.#chunks.shift();
-      this.#total -= this.#sizes.shift();
+      this.#total -= this.#sizes.shift() || 1;
       this.first++;
     }
     if (this.first === this.end) this.#total = 0; // without the rounding of fractional sizes
