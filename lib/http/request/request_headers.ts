@@ -2,6 +2,7 @@ import type { HeaderList } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "../http_request.ts";
 import { cookiesOf } from "../../runtime/mod.ts";
+import { hasMembers } from "../../streams/internal.ts";
 import { hasField } from "../response/response_headers.ts";
 import type { RequestTarget } from "./request_target.ts";
 
@@ -112,12 +113,9 @@ export class HeaderReader {
 
 /** Takes each field, unchecked. @throws {HttpError} INVALID_HEADER if one is no pair, without its value, which may be secret. */
 export function eachField(init: HttpRequestInit["headers"], take: (name: string, value: string) => void): void {
-  if (typeof init !== "object" || init === null) {
-    throw new HttpError("INVALID_HEADER", `The headers must be an object, not of type ${typeof init}`);
-  }
-  if (!(Symbol.iterator in init)) {
-    for (const name of Object.keys(init)) take(name, init[name]);
-    return;
+  if (hasMembers(init)) return Object.keys(init).forEach((name) => take(name, init[name] as string));
+  if (typeof init !== "object" || init === null || !(Symbol.iterator in init)) {
+    throw new HttpError("INVALID_HEADER", "The headers must be an object of names and values, or pairs of them");
   }
   for (const pair of init) {
     const [name, value, ...more] = Object(pair) === pair && Symbol.iterator in pair ? pair : [];

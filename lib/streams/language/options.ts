@@ -116,9 +116,9 @@ export function hasMembers(value: unknown): value is Options {
   return typeof value === "object" && !!value && !(Symbol.iterator in value || isThenable(value) || isBuiltIn(value));
 }
 
-/** Whether an object is a promise or the like. */
+/** Whether an object is a promise or the like; a member of that name is none, as in a record of headers. */
 function isThenable(value: object): boolean {
-  return "then" in value && !isOfAllObjects(value, "then");
+  return "then" in value && typeof value.then === "function" && !isOfAllObjects(value, "then");
 }
 
 /** Whether an object holds data of its own kind, as a buffer or a Date does, rather than members. */
