@@ -192,7 +192,7 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
 
   /** @throws {Error} that names the file and says why it cannot be opened, with the system's `code`. */
   static async open(path: string, options: AppendedFileOptions): Promise<AppendedFile> {
-    const opening = OpenFile.open(path, flagsOf(options), options).then((file) => file.withoutWaits());
+    const opening = OpenFile.open(path, flagsOf(options), options).then((file) => file.withoutWaits(path));
     return new AppendedFile(path, options, await opening.catch(failing("open", path)));
   }
 

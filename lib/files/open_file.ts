@@ -231,13 +231,16 @@ export class OpenFile {
     }
   }
 
-  /** Opens a pipe once more on Linux, so that no call waits for its reader; gives another file as it is. */
-  withoutWaits(): OpenFile {
-    if (!this.status().isFIFO() || !showsOpenFiles()) return this;
+  /** Opens a pipe once more, so that no call waits for its reader; gives another file, and one that lost its name, as it is. */
+  withoutWaits(path: string): OpenFile {
+    if (!this.status().isFIFO()) return this;
+    const files: OpenFile[] = [this];
     try {
-      return OpenFile.openWithoutWaits(this.ownPath, fs.constants.O_WRONLY);
+      files.push(OpenFile.openWithoutWaits(showsOpenFiles() ? this.ownPath : path, fs.constants.O_WRONLY));
+      if (!isOneFile(files[1].exactStatus(), this.exactStatus())) files.reverse();
+      return files.pop()!;
     } finally {
-      void this.close();
+      for (const unused of files) void unused.close();
     }
   }
 

@@ -42,7 +42,8 @@ const needs: Readonly<Record<Action, readonly Permission[]>> = {
 
 /** Whether the process may do something without a question to its user, for which Deno would stop at the terminal. */
 export function isPermitted(action: Action): boolean {
-  if (deno === undefined) return true;
+  // Node's model of permissions has calls that ask for more throw.
+  if (deno === undefined) return action !== "systemFiles" || (process.permission?.has("fs.read", "/proc") ?? true);
   const { permissions } = deno;
   return needs[action].every((permission) => permissions.querySync(permission).state === "granted");
 }

@@ -30,11 +30,20 @@ import { promisify } from "node:util";
 import { openFileWritable, RotatingFileWritable } from "../../lib/files/mod.ts";
 import { inFolder } from "../support/folders.ts";
 import { output, run } from "../support/processes.ts";
+import { root } from "../support/runtime.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 import { needs } from "../support/needs.ts";
 import { atLast } from "../support/waits.ts";
 
 const pbkdf2Async = promisify(pbkdf2);
+const writeThenDie = fileURLToPath(new URL("write_then_die.ts", import.meta.url));
+
+/** The words for a process that may use the sources and a folder alone; Bun has no such permissions. */
+function withoutProc(folder: string): string[] {
+  if ("bun" in process.versions) return [];
+  if ("deno" in process.versions) return ["run", "--no-check", "--no-prompt", `--allow-write=${folder}`];
+  return ["--permission", `--allow-fs-read=${root}`, `--allow-fs-read=${folder}`, `--allow-fs-write=${folder}`];
+}
 
 test("openFileWritable() with append goes on behind what is in the file, which is made if it is missing", () =>
   inFolder(async (folder) => {
@@ -408,8 +417,7 @@ test("flushSync() of a pipe returns when the pipe has everything, in order, thou
   inFolder(async (folder) => {
     const pipe = join(folder, "pipe");
     execFileSync("mkfifo", [pipe]);
-    const program = fileURLToPath(new URL("write_then_die.ts", import.meta.url));
-    const words = "deno" in process.versions ? ["run", "-A", "--no-check", program] : [program];
+    const words = "deno" in process.versions ? ["run", "-A", "--no-check", writeThenDie] : [writeThenDie];
     const reading = output("sh", ["-c", 'exec <"$0"; sleep 0.2; cat', pipe], folder);
     const { stderr } = await run(process.execPath, [...words, pipe], folder);
     assert.equal(stderr, "");
@@ -418,24 +426,30 @@ test("flushSync() of a pipe returns when the pipe has everything, in order, thou
     assert.match(read, /^a+b+$/);
   }));
 
-test("a pipe whose reader takes nothing ends flushSync() with an error after two seconds", {
-  skip: needs("mkfifo", "proc"),
-}, () =>
-  inFolder(async (folder) => {
-    const pipe = join(folder, "pipe");
-    execFileSync("mkfifo", [pipe]);
-    const reader = openSync(pipe, "r+");
-    const stream = await openFileWritable(pipe, { append: true });
-    const writer = stream.getWriter();
-    const written = Promise.allSettled([writer.write(new Uint8Array(200_000)), writer.closed]);
-    await new Promise((resolve) => setImmediate(resolve));
-    assert.throws(() => stream.flushSync(), {
-      message: `Cannot flush ${pipe}: its reader has taken nothing for 2000 ms`,
-    });
-    assert.deepEqual((await written).map(({ status }) => status), ["rejected", "rejected"]);
-    closeSync(reader);
-    assert.deepEqual(openFilesIn(folder), []);
-  }));
+test(
+  "a pipe whose reader takes nothing ends flushSync() with an error after two seconds, without /proc, too",
+  {
+    skip: needs("mkfifo", "proc"),
+  },
+  () =>
+    inFolder(async (folder) => {
+      const pipe = join(folder, "pipe");
+      execFileSync("mkfifo", [pipe]);
+      const reader = openSync(pipe, "r+");
+      const message = `Cannot flush ${pipe}: its reader has taken nothing for 2000 ms`;
+      const other = run(process.execPath, [...withoutProc(folder), writeThenDie, pipe], root);
+      const stream = await openFileWritable(pipe, { append: true });
+      const writer = stream.getWriter();
+      const written = Promise.allSettled([writer.write(new Uint8Array(200_000)), writer.closed]);
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.throws(() => stream.flushSync(), { message });
+      assert.deepEqual((await written).map(({ status }) => status), ["rejected", "rejected"]);
+      const { stderr } = await other;
+      assert.ok(stderr.includes(message), stderr);
+      closeSync(reader);
+      assert.deepEqual(openFilesIn(folder), []);
+    }),
+);
 
 test("flushSync() writes the rest of what a full disk took a part of, whatever others append meanwhile", {
   skip: cannotMount,
