@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { build, type BuildOptions, type Plugin } from "esbuild";
 import { bundle, root } from "./bundle.ts";
 import { ownModules, placeOf } from "./own_modules.ts";
 import { mangledNames } from "./mangled_names.ts";
+import { MappedText } from "./source_maps.ts";
 import { writeCodecs } from "./wasm_files.ts";
 
 /** What runs in browsers: what `.` exports. */
@@ -100,7 +101,13 @@ export async function buildBundlerModules(outdir: string, codecs: string): Promi
     outbase: root,
     plugins: [codecsAtOnce(), besideEachOther(outdir, codecs)],
   });
-  return Object.keys(metafile!.outputs).map((path) => join(root, path));
+  const written = Object.keys(metafile!.outputs).map((path) => join(root, path));
+  for (const path of written) {
+    const module = new MappedText(readFileSync(path, "utf8"), undefined, outdir);
+    module.minify();
+    writeFileSync(path, module.text);
+  }
+  return written;
 }
 
 /** Leaves imports as they are, but for what the outputs are called. */

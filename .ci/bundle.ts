@@ -143,9 +143,10 @@ export function write({ outputFiles, metafile }: Outputs, outdir: string): strin
       giveNames(module);
       module.minify();
     }
-    const comment = map === undefined ? "" : `\n//# sourceMappingURL=${basename(output)}.map\n`;
+    const sourceMap = module.mapAt(join(root, "dist", relative(outdir, output)));
+    const comment = sourceMap === undefined ? "" : `\n//# sourceMappingURL=${basename(output)}.map\n`;
     writeFileSync(output, module.text + comment);
-    if (map !== undefined) writeFileSync(`${output}.map`, module.mapAt(join(root, "dist", relative(outdir, output))));
+    if (sourceMap !== undefined) writeFileSync(`${output}.map`, sourceMap);
     return output;
   });
 }

@@ -81,7 +81,8 @@ export class MappedText {
    * Returns the source map of a file at `path`: without the sources' text, and with the lines of what there is, since stacks
    * show these: that is a fifth of the bytes.
    */
-  mapAt(path: string): string {
+  mapAt(path: string): string | undefined {
+    if (this.#lines.flat().length === 0) return undefined; // it only hands on what others export
     const sources = this.#sources.map((source) => relative(dirname(path), source).replaceAll("\\", "/"));
     const lines = this.#lines.map((segments) => segments.filter(isFirstOfLine).map(toLine));
     return JSON.stringify({ version: 3, sources, names: [], mappings: encode(lines) });
