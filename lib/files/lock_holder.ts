@@ -49,7 +49,7 @@ export class LockHolder {
   /** The end of its name, of a file that is no lock. */
   readonly note: string | undefined;
   readonly #space: string;
-  readonly #thread: string;
+  readonly #thread: string | undefined;
 
   private constructor(directory: string, name: string, [, space, id, thread, note]: RegExpExecArray) {
     this.path = join(directory, name);

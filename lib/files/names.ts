@@ -26,8 +26,9 @@ export function isTemporaryName(name: string): boolean {
   return TEMPORARY.test(name) || FORMER.test(name);
 }
 
-/** The end of a lock file's name: the process space, the process, its thread, a random number, and what is said of that lock. */
-export const LOCK_IDENTITY: string = String.raw`([0-9a-f]{8})\.(\d+)\.(\d+\.\d+)-[0-9a-f]{8}(-wanted|-lost)?$`;
+/** The end of a lock file's name: process space, process, its thread (not in version 0.2.0), a random number, and what is said of it. */
+export const LOCK_IDENTITY: string =
+  /([0-9a-f]{8})\.(\d+)(?:\.(\d+\.\d+))?-[0-9a-f]{8}(?:-[0-9a-f-]{27})?(-wanted|-lost)?$/.source;
 const LOCK = RegExp(String.raw`^\.(?:.+\.)?millrace-lock-${LOCK_IDENTITY}`);
 
 /** Whether `name` is that of a lock's file. A name, not a path. */

@@ -263,6 +263,7 @@ test("names that only resemble a lock's are none", () => {
   assert.ok(isLockName(".millrace-lock-00000000.1.0.0-01234567"));
   assert.ok(isLockName(".millrace-lock-00000000.1.0.0-01234567-wanted"));
   assert.ok(isLockName(".app.log.millrace-lock-00000000.1.0.0-01234567"));
+  assert.ok(isLockName(".app.log.millrace-lock-00000000.1-01234567-0123-4567-89ab-0123456789ab"));
 });
 
 test("of two callers in one thread the second is refused at once, and told that this process has it", () =>
@@ -343,6 +344,18 @@ test("a caller whose thread is blocked takes no holder's silence meanwhile for i
     while (performance.now() < end);
     await taking;
     clearInterval(beats);
+  }));
+
+test("a lock of version 0.2.0 is its holder's while that touches its file, and free after that", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, `${PREFIX}00000000.1-${crypto.randomUUID()}`);
+    await writeFile(path, "");
+    const beats = setInterval(() => utimesSync(path, new Date(), new Date()), 40);
+    const options = { heartbeat: 100, expiry: 400 };
+    await assert.rejects(taken(folder, options), { code: "EBUSY", message: "1 has it" });
+    clearInterval(beats);
+    (await taken(folder, options)).release();
+    assert.deepEqual(await readdir(folder), []);
   }));
 
 test("the byte in a holder's file changes with its beats", () =>
