@@ -181,6 +181,18 @@ test("watch: a folder that takes its place, by a link or by two renames at once,
     }
   }));
 
+test("watch: a folder below that another one replaces by two renames at once is served and watched then", () =>
+  watching({ "sub/deep/page.html": "0", "sub/index.html": "0" }, async ({ site, handler }) => {
+    await writeTree(`${site}-next`, { "deep/page.html": "1", "index.html": "1" });
+    renameSync(join(site, "sub"), `${site}-former`);
+    renameSync(`${site}-next`, join(site, "sub"));
+    await becomes(handler, "sub/deep/page.html", "1");
+    for (const text of ["edited", "edited again"]) {
+      await writeFile(join(site, "sub/deep/page.html"), text);
+      await becomes(handler, "sub/deep/page.html", text);
+    }
+  }));
+
 test("watch: nothing is scanned any more once the handler is closed", () =>
   watching({}, async ({ site, handler, scans }) => {
     await writeFile(join(site, "new.txt"), "new");

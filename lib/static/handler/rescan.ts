@@ -16,6 +16,10 @@ const LOOK = 1000;
  */
 export class FolderWatch {
   readonly #directory: string;
+  /** The folders below it that are served, as real paths. */
+  readonly #folders: () => readonly string[];
+  /** Their inode numbers at the last look. */
+  #numbers: ReadonlyMap<string, bigint | undefined> = new Map();
   readonly #onError: (error: Error) => void;
   /** Undefined from the end of a watcher to the next look: Deno mixes up watchers of one name in between. */
   #watcher: FSWatcher | undefined;
@@ -29,20 +33,30 @@ export class FolderWatch {
   readonly #look: Interval;
 
   /** @throws {Error} what the file system says. */
-  constructor(directory: string, onChange: () => void, onError: (error: Error) => void) {
+  constructor(
+    directory: string,
+    folders: () => readonly string[],
+    onChange: () => void,
+    onError: (error: Error) => void,
+  ) {
     this.#directory = directory;
+    this.#folders = folders;
     this.#timer = new Timer(() => {
       this.#first = undefined;
       onChange();
     }, { keepsAlive: false });
     this.#onError = onError;
     this.#watcher = this.#open();
+    this.#hasSwapped();
     this.#look = new Interval(LOOK, () => this.#begin(), { keepsAlive: false });
   }
 
   /** Has the folder watched that has the name now, if it is another one than before. */
   renew(): void {
-    if (numberOf(this.#directory) === this.#number) return;
+    if (numberOf(this.#directory) !== this.#number) this.#end();
+  }
+
+  #end(): void {
     this.#watcher?.close();
     this.#watcher = undefined;
   }
@@ -50,6 +64,10 @@ export class FolderWatch {
   /** Begins to watch what the scan before `renew()` has found, and reports changes since then, which nothing watched. */
   #begin(): void {
     this.#hasMoved();
+    if (this.#hasSwapped()) {
+      this.#end();
+      return this.#tellSoon();
+    }
     if (this.#watcher || this.#seen === undefined) return;
     try {
       this.#watcher = this.#open();
@@ -79,6 +97,16 @@ export class FolderWatch {
     if (number !== this.#seen) this.#tellSoon();
     this.#seen = number;
     return number !== this.#number;
+  }
+
+  /** Whether a folder has the name of another one: of two renames at once Node reports nothing, nor of what follows. */
+  #hasSwapped(): boolean {
+    const before = this.#numbers;
+    this.#numbers = new Map(this.#folders().map((folder) => [folder, numberOf(folder)]));
+    return [...this.#numbers].some(([folder, number]) => {
+      const former = before.get(folder);
+      return number !== undefined && former !== undefined && number !== former;
+    });
   }
 
   #tellSoon(): void {

@@ -188,7 +188,7 @@ export class Site {
       this.#follow().catch((error) => this.#settings.warn("", `cannot be scanned: ${error.message}`));
     };
     const onError = ({ message }: Error): void => this.#settings.warn("", `is not watched any more: ${message}`);
-    this.#watch = new FolderWatch(this.#directory, onChange, onError);
+    this.#watch = new FolderWatch(this.#directory, () => this.#table?.tree.folders ?? [], onChange, onError);
   }
 
   async close(): Promise<void> {

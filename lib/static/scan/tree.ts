@@ -118,6 +118,11 @@ export class Tree implements Iterable<TreeFile> {
     return undefined;
   }
 
+  /** The real paths of the folders that files were found in, each with a separator at its end. */
+  get folders(): readonly string[] {
+    return this.#found.folders;
+  }
+
   /** The dictionary of the site, if there is one and it is what the manifest says. */
   get siteDictionary(): SiteDictionary | undefined {
     const { siteDictionary, paths, contents } = this.#found;
