@@ -41,7 +41,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   readonly #core: ClientCore;
   readonly #request: FetchRequest;
   readonly #trace: RequestTrace | undefined;
-  readonly #upload: AttemptBody | undefined;
+  #upload: AttemptBody | undefined;
   readonly pooled: PooledConnection;
   #owner: AttemptOwner | undefined;
   #deadlines: DeadlineList | undefined = undefined;
@@ -84,6 +84,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
 
   start(): void {
     this.#exchange = this.pooled.connection.start(this.#request, this.#upload, this);
+    if (this.#isOver) return this.#exchange.cancel(undefined); // by the body's first step
     this.#keepProcess(true);
     this.#startDeadline(this.#request.limits.headersTimeout);
     if (this.#upload === undefined) this.#trace?.onBodySent();
@@ -155,7 +156,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#hasHead = true;
     this.#isAccepted = head.status < 300;
     if (this.#isAccepted) this.#upload?.proceed(); // it may answer as the body comes
-    this.#owner!.onHead(head);
+    this.#owner?.onHead(head);
   }
 
   onData(chunk: Uint8Array, isOwn?: boolean): void {
@@ -176,7 +177,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
 
   onSent(isWhole: boolean): void {
     if (isWhole) {
-      this.#upload!.tellProgress();
+      this.#upload?.tellProgress();
       this.#trace?.onBodySent();
     }
     if (!this.#sendsLate) {
@@ -298,16 +299,14 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   }
 
   #stop(reason: unknown): void {
-    this.#exchange?.cancel(reason);
-    this.#end();
-    this.#trace?.onError(reason);
-    this.responseBody?.fail(reason);
-    this.#owner?.fail(reason);
+    const owner = this.#owner;
+    this.giveUp(reason);
+    owner?.fail(reason);
   }
 
   #end(): void {
     this.#isOver = true;
-    this.#exchange = undefined;
+    this.#exchange = this.#upload = undefined;
     this.#deadlines?.stop(this);
     this.#keepProcess(false);
   }
