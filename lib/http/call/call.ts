@@ -309,8 +309,9 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#request.signal?.removeEventListener("abort", this);
     this.#backoff?.stop();
     if (failure !== undefined) this.#giveUp(failure.reason);
-    this.#trace = undefined;
-    this.#attempt = undefined;
+    this.#trace = this.#attempt = this.#upload = undefined;
+    // Errors lead to it: on Deno each holds what was called as long as it lives.
+    this.#request.body = this.#request.trailers = this.#request.onUploadProgress = undefined;
     this.#owner.onEnd(this);
   }
 

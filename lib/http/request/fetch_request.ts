@@ -77,9 +77,9 @@ function checkedBy<T>(member: Member<T>, name: string, value: T): T {
 export interface FetchRequest extends RequestHead {
   readonly url: URL;
   readonly origin: string;
-  readonly body: BodySource | undefined;
-  readonly trailers: RequestTrailers | undefined;
-  readonly onUploadProgress: HttpRequestInit["onUploadProgress"] | undefined;
+  body: BodySource | undefined;
+  trailers: RequestTrailers | undefined;
+  onUploadProgress: HttpRequestInit["onUploadProgress"] | undefined;
   readonly redirect: "follow" | "manual" | "error";
   readonly signal: AbortSignal | undefined;
   /** The Request that `signal` is of: on Node that hears of others only as long as its Request is not collected. */

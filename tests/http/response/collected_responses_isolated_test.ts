@@ -3,7 +3,6 @@ import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import { HttpClient, type HttpClientOptions, type HttpInterceptor } from "../../../lib/http/mod.ts";
 import { collectGarbage } from "../../support/garbage.ts";
-import { runtime } from "../../support/runtime.ts";
 import { pause, until } from "../../support/waits.ts";
 import { respond, whenWhole } from "../faults/server_request.ts";
 import { PROTOCOLS, scene } from "../scene.ts";
@@ -87,7 +86,7 @@ const limits: HttpClientOptions[] = [
 for (const protocol of PROTOCOLS) {
   test(
     `${protocol}: an error that is kept, and was not looked at, holds nothing of its request`,
-    { skip: skip || (runtime === "deno" && "Deno's errors hold what was called as long as they live") },
+    { skip },
     () =>
       scene(protocol, {}, (request) => {
         if (request.path === "/timeout" || request.path === "/headersTimeout") return;
