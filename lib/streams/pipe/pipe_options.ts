@@ -41,7 +41,7 @@ export interface StreamPipeOptions {
 }
 
 /**
- * The chunks of a pipe: those it has taken from its source, and those whose write the destination has finished.
+ * The numbers of chunks that a pipe has read and written.
  *
  * @example What was stored before a failure
  * ```ts
@@ -58,7 +58,9 @@ export interface StreamPipeOptions {
  * ```
  */
 export interface PipeCounts {
+  /** The chunks that the pipe has taken from its source. */
   chunksRead: number;
+  /** The chunks whose write the destination has finished. */
   chunksWritten: number;
 }
 
