@@ -307,8 +307,8 @@ describe(
         fs.promises.stat = async (path, options) => {
           const status = await stat(path, options);
           const key = path + Boolean(options?.bigint);
-          if (!born.has(key)) born.set(key, status.birthtimeMs);
-          return Object.assign(status, { birthtimeMs: born.get(key) });
+          if (!born.has(key)) born.set(key, { birthtimeMs: status.birthtimeMs, birthtimeNs: status.birthtimeNs });
+          return Object.assign(status, born.get(key));
         };
         syncBuiltinESMExports();
         const write = async (...lines) => {

@@ -50,13 +50,13 @@ export class FollowedSeries implements FileSequence {
     const { file: id, number = 0, time } = position;
     this.number = number;
     this.#made = time;
-    this.#ids.set(number, id);
     if (id === "") return await this.next();
     const path = this.#series.pathOf(number);
     for (const each of pathsOf(path)) {
       const file = await isFile(each.path) ? await openAt(each, position, false) : undefined;
       if (file !== undefined) return await this.#note(number, path, file);
     }
+    this.#ids.set(number, ""); // another file, by its bytes: it may have the inode of the position's
     if (await this.#isNewer(number)) {
       this.number = 0;
       return await this.next();
@@ -95,7 +95,8 @@ export class FollowedSeries implements FileSequence {
 
   async #note<F extends FollowedFile | undefined>(number: number, path: string, file: F): Promise<F> {
     this.number = number;
-    this.#made = (await unlessMissing(stat(path)))?.birthtimeMs ?? this.#made;
+    const status = await unlessMissing(stat(path, { bigint: true }));
+    if (status !== undefined) this.#made = Number(status.birthtimeNs) / 1e6;
     if (file === undefined) return file;
     file.number = number;
     this.#ids.set(number, file.id);
@@ -112,7 +113,7 @@ export class FollowedSeries implements FileSequence {
     const id = this.#ids.get(number);
     const isOther = id !== undefined && !id.endsWith(` ${status.ino}`);
     if (isOther && process.platform === "win32") return true;
-    return status.birthtimeMs > this.#made && (isOther || number < this.number);
+    return Number(status.birthtimeNs) / 1e6 > this.#made && (isOther || number < this.number);
   }
 }
 
