@@ -150,8 +150,8 @@ export interface Branches<R> extends Array<ReadableStream<R>> {
   addBranch(from?: number | "earliest" | "latest"): ReadableStream<R>;
 }
 
-/** The maximum number of branches, which is an array's. */
-const MAX_BRANCHES = 2 ** 32 - 1;
+/** The maximum number of branches to begin with: they are made in one turn of the event loop. */
+const MAX_BRANCHES = 65_536;
 
 export const broadcastOptions: SchemaOf<BroadcastOptions, "branches" | "policy" | "replay"> = /* @__PURE__ */ schema(
   "broadcast()",

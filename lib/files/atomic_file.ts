@@ -167,7 +167,7 @@ export class AtomicFile {
     if (temporary !== undefined) await requireOther(temporary, { target: named });
     try {
       const place = replace && followLinks ? followedPlace(named) : placeItself(named);
-      if (replace) requireReplaceable(place);
+      if (replace || place.status === undefined) requireReplaceable(place);
       return await AtomicFile.#openAt(place, settings, temporary ?? temporaryBeside(place.path));
     } catch (error) {
       throw fileFailure("create", named, error);

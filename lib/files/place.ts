@@ -77,9 +77,10 @@ export function replacedAt({ path, status }: Place): Stats | undefined {
 }
 
 /** @throws {Error} `EISDIR` or `EINVAL` of a place that no file can take: it would put an end to a device or a pipe. */
-export function requireReplaceable({ status }: Place): void {
-  if (status === undefined || status.isFile() || status.isSymbolicLink()) return;
-  const [code, message] = status.isDirectory()
+export function requireReplaceable({ path, status }: Place): void {
+  const isFolder = path.endsWith("/") || status?.isDirectory();
+  if (!isFolder && (status === undefined || status.isFile() || status.isSymbolicLink())) return;
+  const [code, message] = isFolder
     ? ["EISDIR", "it is a directory"]
     : ["EINVAL", "it is a device, a pipe or a socket, and no file may take its place"];
   throw Object.assign(new Error(message), { code });

@@ -235,6 +235,9 @@ test("AtomicFile that cannot get its name leaves nothing", () =>
   inFolder(async (folder) => {
     await mkdir(join(folder, "name"));
     await assert.rejects(AtomicFile.open(join(folder, "name")), { code: "EISDIR" });
+    for (const replace of [true, false]) {
+      await assert.rejects(AtomicFile.open(`${join(folder, "new")}/`, { replace }), { code: "EISDIR" });
+    }
     const late = await AtomicFile.open(join(folder, "name"), { replace: false });
     await assert.rejects(late.commit(), { code: "EEXIST" });
     assert.deepEqual(await readdir(folder), ["name"]);
