@@ -170,6 +170,7 @@ export class AtomicFile {
       if (replace || place.status === undefined) requireReplaceable(place);
       return await AtomicFile.#openAt(place, settings, temporary ?? temporaryBeside(place.path));
     } catch (error) {
+      if (temporary !== undefined && codeOf(error) === "ENOENT") throw fileFailure("write over", temporary, error);
       throw fileFailure("create", named, error);
     }
   }

@@ -16,6 +16,7 @@ const meanings: Readonly<Record<string, string>> = {
   ENOENT: "the directory is missing",
   "ENOENT complete": "the directory, or the temporary file in it, is gone",
   "ENOENT read": "there is no such file",
+  "ENOENT write over": "there is no such file",
   ENOSPC: "no space is left on the device",
   ENOTDIR: "a part of the path is a file, not a directory",
   ENXIO: "the pipe has no reader, or the device is missing",

@@ -87,7 +87,8 @@ test("AtomicFile is discarded at the end of a block that did not commit it", () 
 test("AtomicFile writes to the caller's temporary file, and does not make one that was removed anew", () =>
   inFolder(async (folder) => {
     const [path, temporary] = [join(folder, "file"), join(folder, "temporary")];
-    await assert.rejects(AtomicFile.open(path, { temporary }), { code: "ENOENT" });
+    const message = `Cannot write over ${temporary}: there is no such file (ENOENT)`;
+    await assert.rejects(AtomicFile.open(path, { temporary }), { code: "ENOENT", message });
     await writeFile(temporary, "");
     const file = await AtomicFile.open(path, { temporary });
     await file.write(new Uint8Array(3));
