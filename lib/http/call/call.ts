@@ -310,8 +310,9 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#backoff?.stop();
     if (failure !== undefined) this.#giveUp(failure.reason);
     this.#trace = this.#attempt = this.#upload = undefined;
-    // Errors lead to it: on Deno each holds what was called as long as it lives.
-    this.#request.body = this.#request.trailers = this.#request.onUploadProgress = undefined;
+    // On Deno errors hold what was called as long as they live.
+    this.#request.body = this.#request.trailers = undefined;
+    this.#request.onUploadProgress = this.#request.signalOwner = undefined;
     this.#owner.onEnd(this);
   }
 

@@ -117,10 +117,10 @@ class InterceptedCall implements CallOwner, LiveCall {
   previousCall: LiveCall | undefined = undefined;
   nextCall: LiveCall | undefined = undefined;
   readonly #core: ClientCore;
-  readonly #request: HttpRequest;
+  #request: HttpRequest;
   /** Held for its signal, as in {@link FetchRequest.signalOwner}. */
-  readonly input: unknown;
-  readonly #content: RequestContent | undefined;
+  input: unknown;
+  #content: RequestContent | undefined;
   /** The body that it was called with, as long as that was neither sent nor ended. */
   #body: HttpRequestInit["body"];
   readonly #interceptors: readonly HttpInterceptor[];
@@ -157,10 +157,8 @@ class InterceptedCall implements CallOwner, LiveCall {
     this.#live();
     if (signal?.aborted) return this.#fail(signal.reason);
     signal?.addEventListener("abort", this);
-    if (timeout > 0) {
-      this.#total = new Deadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
-      this.#hold.set(true);
-    }
+    if (timeout > 0) this.#total = new Deadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
+    this.#hold.set(timeout > 0);
     this.#run().then((response) => this.#answer(response), (reason) => this.#fail(reason));
   }
 
@@ -261,7 +259,8 @@ class InterceptedCall implements CallOwner, LiveCall {
     this.#total = undefined;
     this.#request.signal?.removeEventListener("abort", this);
     endUntaken(this.#body, this.#failure?.reason);
-    this.#body = undefined;
+    this.#request = { ...this.#request, body: undefined };
+    this.#body = this.#content = this.input = undefined;
     this.#core.onEnd(this);
   }
 }

@@ -83,7 +83,7 @@ export interface FetchRequest extends RequestHead {
   readonly redirect: "follow" | "manual" | "error";
   readonly signal: AbortSignal | undefined;
   /** The Request that `signal` is of: on Node that hears of others only as long as its Request is not collected. */
-  readonly signalOwner: Request | undefined;
+  signalOwner: Request | undefined;
   readonly idempotent: boolean;
   /** The option `idempotent`, which holds wherever a redirect leads. */
   readonly saidIdempotent: boolean | undefined;

@@ -95,21 +95,25 @@ for (const protocol of PROTOCOLS) {
       }, async ({ url }) => {
         const held: Record<string, WeakRef<object>> = {};
         /** In a function of its own, whose variables are gone. */
-        const fail = async (client: HttpClient, way: string): Promise<void> => {
+        const fail = async (client: HttpClient, way: string, name: string): Promise<void> => {
           const body = new Blob(["body"]);
-          held[way] = new WeakRef(body);
-          const response = await client.fetch(`${url}/${way}`, { method: "POST", body });
+          const request = new Request(`${url}/${way}`, { method: "POST" });
+          held[`${name}, ${way}: body`] = new WeakRef(body);
+          held[`${name}, ${way}: Request`] = new WeakRef(request);
+          const response = await client.fetch(request, { body });
           if (way === "closeTimeout") await client.close();
           await response.text();
         };
         const errors: unknown[] = [];
         for (const options of limits) {
-          const client = new HttpClient({ h2c: protocol === "h2c", ...options });
-          await fail(client, Object.keys(options)[0]).catch((error) => errors.push(error));
-          client.destroy();
+          for (const [name, intercept] of Object.entries({ plain: [], intercepting: [pass] })) {
+            const client = new HttpClient({ h2c: protocol === "h2c", intercept, ...options });
+            await fail(client, Object.keys(options)[0], name).catch((error) => errors.push(error));
+            client.destroy();
+          }
         }
         assert.deepEqual(await kept(held), []);
-        assert.equal(errors.length, limits.length);
+        assert.equal(errors.length, 2 * limits.length);
       }),
   );
 }
