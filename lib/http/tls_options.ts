@@ -210,9 +210,7 @@ function checkPair(cert: TlsData, key: TlsData, passphrase: string | undefined, 
     const hint = passphrase === undefined ? `or needs ${what}.passphrase` : `or ${what}.passphrase does not unlock it`;
     throw new TypeError(`${what}.key is not a private key in PEM format, ${hint}`, { cause });
   }
-  if (!certificate.checkPrivateKey(privateKey)) {
-    throw new TypeError(`${what}.key does not belong to ${what}.cert`);
-  }
+  if (!certificate.checkPrivateKey(privateKey)) throw new TypeError(`${what}.key does not belong to ${what}.cert`);
 }
 
 function makeContext(tls: HttpTlsOptions, what: string): void {

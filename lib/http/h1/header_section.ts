@@ -186,9 +186,7 @@ function skipSpace(bytes: Uint8Array, at: number): number {
 /** To the CRLF, which must be what ends the value. */
 function skipValue(bytes: Uint8Array, at: number, text: string, line: number): number {
   while (VALUE_BYTES[bytes[at]] === 1) at++;
-  if (bytes[at] !== CR || bytes[at + 1] !== LF) {
-    throw malformedLine("a field value", text, line);
-  }
+  if (bytes[at] !== CR || bytes[at + 1] !== LF) throw malformedLine("a field value", text, line);
   return at;
 }
 

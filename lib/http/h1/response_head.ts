@@ -20,25 +20,15 @@ export interface ParsedHead {
 
 const STATUS_LINE = /^HTTP\/1\.(\d) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
 
-/**
- * Reads a response's head, with the CRLF CRLF that ends it.
- * @throws {ResponseFault} if it is malformed, or does not say clearly where the body ends.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-4}
- */
+/** Reads a response's head, with the CRLF CRLF that ends it. @throws {ResponseFault} if it is malformed, or does not say clearly where the body ends. @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-4} */
 export function readResponseHead(bytes: Uint8Array, start: number, end: number): ParsedHead {
   const text = latin1(bytes, start, end);
-  const line = readStatusLine(text);
-  const headers = readFieldLines(bytes, start + line.end, end - 2, text, start);
-  const framing = new Framing(line.minor);
+  const { minor, status, statusText, end: lineEnd } = readStatusLine(text);
+  const headers = readFieldLines(bytes, start + lineEnd, end - 2, text, start);
+  const framing = new Framing(minor);
   for (let i = 0; i < headers.length; i += 2) framing.read(headers[i], headers[i + 1]);
-  return {
-    status: line.status,
-    statusText: line.statusText,
-    headers,
-    length: framing.bodyLength(),
-    keepsAlive: framing.keepsAlive(),
-    keepAliveTimeout: framing.timeout,
-  };
+  const length = framing.bodyLength();
+  return { status, statusText, headers, length, keepsAlive: framing.keepsAlive(), keepAliveTimeout: framing.timeout };
 }
 
 interface StatusLine {
@@ -55,12 +45,7 @@ export function readStatusLine(text: string): StatusLine {
   const line = text.slice(0, lineEnd);
   const match = STATUS_LINE.exec(line);
   if (match === null) throw malformed("the answer does not begin with a status line of HTTP/1.1", line);
-  return {
-    minor: match[1] === "0" ? 0 : 1,
-    status: Number(match[2]),
-    statusText: match[3] ?? "",
-    end: lineEnd + 2,
-  };
+  return { minor: match[1] === "0" ? 0 : 1, status: Number(match[2]), statusText: match[3] ?? "", end: lineEnd + 2 };
 }
 
 export function latin1(bytes: Uint8Array, start: number, end: number): string {

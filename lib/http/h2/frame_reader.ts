@@ -1,11 +1,7 @@
 import * as h2 from "./protocol.ts";
 
 export interface FrameEvents {
-  /**
-   * The start of a DATA frame; told before its bytes.
-   * @param size Bytes that the frame takes of the windows, padding included.
-   * @param isLast Whether the stream ends with it.
-   */
+  /** The start of a DATA frame; told before its bytes. @param size Bytes that the frame takes of the windows, padding included. @param isLast Whether the stream ends with it. */
   onDataFrame(stream: number, size: number, isLast: boolean): void;
   /** Bytes of one or several DATA frames: `chunk` from `start` to `end`, without padding; `isLast`: the stream ends with them. */
   onData(stream: number, chunk: Uint8Array, start: number, end: number, isLast: boolean): void;
@@ -48,9 +44,7 @@ export class FrameReader {
   read(chunk: Uint8Array): void {
     const end = chunk.length;
     let at = this.#left > 0 || this.#headerLength > 0 ? this.#resume(chunk) : 0;
-    while (end - at >= h2.FRAME_HEADER && !this.isStopped) {
-      at = this.#readFrame(chunk, chunk, at, at + h2.FRAME_HEADER);
-    }
+    while (end - at >= h2.FRAME_HEADER && !this.isStopped) at = this.#readFrame(chunk, chunk, at, at + h2.FRAME_HEADER);
     if (this.isStopped) return;
     while (at < end) this.#header[this.#headerLength++] = chunk[at++];
   }
@@ -118,9 +112,7 @@ export class FrameReader {
     const length = end - start;
     const isLast = (flags & h2.END_STREAM) !== 0;
     const padding = length === 0 ? 0 : chunk[start];
-    if (padding >= length) {
-      throw h2.protocolFault("the server sent DATA with more padding than bytes");
-    }
+    if (padding >= length) throw h2.protocolFault("the server sent DATA with more padding than bytes");
     this.#events.onPadding(stream, padding + 1);
     this.#events.onDataFrame(stream, length, isLast);
     this.#events.onData(stream, chunk, start + 1, end - padding, isLast);

@@ -55,10 +55,7 @@ export class FieldBlock {
 
 const INVALID = -2;
 
-/**
- * Takes the head of a response, just decoded, and tells the handler. Returns what is wrong with it, or an empty text.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1}
- */
+/** Takes the head of a response, just decoded, and tells the handler. Returns what is wrong with it, or an empty text. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1} */
 export function takeHead(stream: Http2Stream, decoder: HpackDecoder, headers: HeaderList, endsStream: boolean): string {
   const { status } = decoder;
   if (status < 200) {

@@ -152,9 +152,7 @@ function escaped(name: string): string {
  */
 export function extractBody(body: HttpRequestBody, length: number | undefined): ExtractedBody {
   // Of Node's ways to encode a short string this takes a fifth of the time of TextEncoder.
-  if (typeof body === "string") {
-    return { source: new BytesBody(Buffer.from(body)), type: "text/plain;charset=UTF-8" };
-  }
+  if (typeof body === "string") return { source: new BytesBody(Buffer.from(body)), type: "text/plain;charset=UTF-8" };
   if (typeof body !== "object") throw notABody(body);
   const bytes = bytesOf(body);
   if (bytes !== undefined) return { source: new BytesBody(copyOf(bytes)), type: undefined };

@@ -124,13 +124,9 @@ export class HpackDecoder {
     this.#takeSizeUpdates();
     while (this.#at < end) {
       const byte = block[this.#at++];
-      if (byte > 0x80 && byte < 0xff) {
-        this.#takeEntry(this.#table.at(byte & 0x7f));
-      } else if (byte >= 0x80) {
-        this.#takeEntry(this.#table.at(this.#integer(byte, 0x7f)));
-      } else {
-        this.#takeLiteral(byte);
-      }
+      if (byte > 0x80 && byte < 0xff) this.#takeEntry(this.#table.at(byte & 0x7f));
+      else if (byte >= 0x80) this.#takeEntry(this.#table.at(this.#integer(byte, 0x7f)));
+      else this.#takeLiteral(byte);
     }
     this.#list = NO_FIELDS;
     this.#block = NO_BYTES;
