@@ -64,7 +64,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   #isReceived = false;
   #isAnswered = false;
   #isOver = false;
-  readonly #failures = new RetryPolicy();
+  #failures: RetryPolicy | undefined = undefined;
   #since = 0;
   #trace: RequestTrace | undefined = undefined;
   readonly context: CallContext | undefined;
@@ -258,7 +258,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     if (!this.#mayRepeat()) return false;
     const { kept, connection } = this.#attempt!.pooled;
     const stale = (kept && connection.closing) || wantsHttp1(error);
-    const pause = this.#failures.add(error, this.#request, { untouched, stale });
+    const pause = (this.#failures ??= new RetryPolicy()).add(error, this.#request, { untouched, stale });
     if (pause === undefined) return false;
     if (stale) this.newerThan = PooledConnection.opened;
     this.#tryAgain(pause, error, undefined);
@@ -268,7 +268,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   /** Whether there is to be another attempt after one with a status that is to be retried. */
   #retryStatus({ status, headers }: ResponseHead): boolean {
     if (!this.#request.limits.retryStatuses.includes(status) || !this.#mayRepeat()) return false;
-    const pause = this.#failures.addAnswered(retryAfter(headers), this.#request);
+    const pause = (this.#failures ??= new RetryPolicy()).addAnswered(retryAfter(headers), this.#request);
     // Who would only see the timeout has more of the response.
     if (pause === undefined || pause >= Math.min(this.#total?.left ?? Infinity, this.#owner.timeLeft)) return false;
     if (this.#request.body?.replayable) this.#upload?.abandon();
@@ -284,7 +284,7 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     // A body in memory is opened anew; a stream of which nothing was read goes over to the next attempt.
     if (body?.replayable) this.#upload = undefined;
     this.#core.retries++;
-    const attempt = this.#failures.count;
+    const attempt = this.#failures!.count;
     this.#core.emit({ type: "retry", method, url: url.href, attempt, error, status, ms: pause }, this.context);
     if (this.#isOver) return;
     if (pause === 0) return this.#queue(false);

@@ -273,7 +273,8 @@ export function startCall(
   caller: Caller,
 ): void {
   const { intercept } = core.options;
-  if (intercept.length === 0 && !("intercept" in Object(init ?? 0))) return send(core, input, init, caller, core);
+  const isPlain = init === undefined || !("intercept" in Object(init ?? 0));
+  if (intercept.length === 0 && isPlain) return send(core, input, init, caller, core);
   const { intercept: own, ...members } = init ?? {};
   try {
     const interceptors = [...intercept, ...checkedOption("intercept", own) ?? []];
