@@ -23,15 +23,13 @@ export class HpackEncoder {
 
   readonly #table = new EncoderTable();
   #length = 0;
-  /** The last list, its encoding, and the number of all entries of the table by then: -1 if it would be encoded otherwise now. */
-  #known: HeaderList = [];
-  #knownBytes: Uint8Array = this.block;
+  /** The last head, its encoding before and behind `:path`, and the number of all entries of the table by then: -1 if it would be encoded otherwise now. */
+  #known: Omit<RequestHead, "path"> | undefined = undefined;
+  #before: Uint8Array = this.block;
+  #behind: Uint8Array = this.block;
   #knownAt = -1;
   // What the server allowed since the last block: the least, and in the end. -1: nothing new.
   #leastLimit = -1;
-  readonly #method: KnownName = this.#table.name(":method");
-  readonly #authority: KnownName = this.#table.name(":authority");
-  readonly #scheme: KnownName = this.#table.name(":scheme");
   readonly #path: KnownName = this.#table.name(":path");
 
   /** Takes over the server's SETTINGS_HEADER_TABLE_SIZE, up to 4 KiB, in which a request's fields fit. */
@@ -46,11 +44,23 @@ export class HpackEncoder {
   /** Encodes the head of a request, with Content-Length if it is given. @returns How many bytes {@link block} has now. */
   encodeRequest(head: RequestHead, contentLength: number | undefined): number {
     this.#start();
-    this.#field(this.#method, head.method);
-    this.#field(this.#authority, head.authority);
-    this.#field(this.#scheme, head.scheme);
+    const { added } = this.#table;
+    const start = this.#length;
+    const isKnown = added === this.#knownAt && isSame(head, this.#known!);
+    let isStable = isKnown;
+    if (isKnown) this.#copy(this.#before);
+    else isStable = this.#fields([":method", head.method, ":authority", head.authority, ":scheme", head.scheme]);
+    const pathStart = this.#length;
     this.#field(this.#path, head.path);
-    this.#headers(head.headers);
+    const pathEnd = this.#length;
+    if (isKnown && this.#table.added === added) this.#copy(this.#behind);
+    else if (this.#fields(head.headers) && isStable && this.#table.added === added) {
+      const { method, authority, scheme, headers } = head;
+      this.#known = { method, authority, scheme, headers: headers.slice() };
+      this.#before = this.block.slice(start, pathStart);
+      this.#behind = this.block.slice(pathEnd, this.#length);
+      this.#knownAt = added;
+    }
     if (contentLength !== undefined) { // plainly: the next one is another, and an entry would push out a better one
       this.#reserve(20);
       this.#integer(NOT_INDEXED, 0x0f, CONTENT_LENGTH);
@@ -62,30 +72,25 @@ export class HpackEncoder {
   /** Encodes any fields, pseudo-headers too; nothing is checked. @returns How many bytes {@link block} has now. */
   encodeFields(fields: HeaderList): number {
     this.#start();
-    for (let i = 0; i < fields.length; i += 2) this.#field(this.#table.name(fields[i]), fields[i + 1]);
+    this.#fields(fields);
     return this.#length;
   }
 
-  /** Encodes a list, or copies what the last one was encoded to, if it was the same: a request costs 0.2 µs less. */
-  #headers(headers: HeaderList): void {
-    const table = this.#table;
-    let at = table.added === this.#knownAt && headers.length === this.#known.length ? headers.length : -1;
-    while (at > 0 && headers[at - 1] === this.#known[at - 1]) at--;
-    if (at === 0) {
-      const bytes = this.#knownBytes;
-      this.#reserve(bytes.length);
-      for (let i = 0; i < bytes.length; i++) this.block[this.#length++] = bytes[i];
-      return;
-    }
-    const start = this.#length;
+  /** A part of the last head: a request costs 0.2 µs less than with a look at each field. */
+  #copy(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    const { block } = this;
+    let at = this.#length;
+    for (let i = 0; i < bytes.length; i++) block[at++] = bytes[i];
+    this.#length = at;
+  }
+
+  #fields(fields: HeaderList): boolean {
     let isStable = true;
-    for (let i = 0; i < headers.length; i += 2) {
-      isStable = this.#field(table.name(headers[i]), headers[i + 1]) && isStable;
+    for (let i = 0; i < fields.length; i += 2) {
+      isStable = this.#field(this.#table.name(fields[i]), fields[i + 1]) && isStable;
     }
-    this.#knownAt = isStable ? table.added : -1;
-    if (!isStable) return;
-    this.#known = headers.slice();
-    this.#knownBytes = this.block.slice(start, this.#length);
+    return isStable;
   }
 
   #start(): void {
@@ -145,4 +150,9 @@ export class HpackEncoder {
     larger.set(this.block.subarray(0, this.#length));
     this.block = larger;
   }
+}
+
+function isSame(head: RequestHead, { method, authority, scheme, headers }: Omit<RequestHead, "path">): boolean {
+  return head.method === method && head.authority === authority && head.scheme === scheme &&
+    head.headers.length === headers.length && headers.every((text, at) => text === head.headers[at]);
 }
