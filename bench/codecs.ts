@@ -18,7 +18,7 @@ const { values } = parseArgs({ options: { rounds: { type: "string" }, bytes: { t
 const rounds = Number(values.rounds ?? 3);
 const files = upTo(Number(values.bytes ?? Infinity), readCorpus());
 
-/** What one engine came to in one scenario. Times are in milliseconds, summed over the files. */
+/** The figures of one engine in one scenario. Times are in milliseconds, summed over the files. */
 interface Sums {
   readonly engine: Engine;
   readonly outputs: Uint8Array<ArrayBuffer>[];

@@ -54,7 +54,7 @@ async function measure(subjects: readonly Subject[], consumer: Consumer): Promis
   return times;
 }
 
-/** What a process took, and printed; `error` is what it failed with. */
+/** The duration, output and error (if any) of a process that ended. */
 interface Ended {
   readonly milliseconds: number;
   readonly output: string;

@@ -1,4 +1,4 @@
-/** What a contestant took in one round. */
+/** The figures of a contestant in one round. */
 export interface Round {
   readonly seconds: number;
   /** CPU time of its process, all threads together, in seconds. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** The folder of the installed packages. */
 export const nodeModules: string = join(dirname(fileURLToPath(import.meta.url)), "../node_modules");
 
-/** What the packages, installed at exact versions, bring for browsers: scripts and styles, as sources and minified. */
+/** The scripts and styles for browsers in the packages, installed at exact versions: sources and minified files. */
 const patterns = [
   "bootstrap/dist/**/*.{css,js}",
   "d3/dist/*.js",

@@ -11,7 +11,7 @@ export function* generatedLines(size: number, lineOf: (index: number) => string)
   }
 }
 
-/** What looks like chance in a line, and is the same for the same index. */
+/** A pseudorandom generator for one line, seeded by the line's index. */
 export class LineChance {
   #state: number;
 

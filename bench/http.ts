@@ -42,7 +42,7 @@ function termsWith(rounds: number): Terms {
   };
 }
 
-/** What is said of a scenario, and who played. */
+/** A scenario's section of the page, and its contestants. */
 interface Played {
   readonly part: string;
   readonly contestants: readonly Contestant[];

@@ -4,12 +4,12 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
-/** What every answer may be instead: one line of why there is none. */
+/** The response in place of a result: the reason, in one line, that there is none. */
 export interface Failure {
   readonly failure: string;
 }
 
-/** A process that answers each line of JSON with another. */
+/** A process that answers each line of JSON with one line of JSON. */
 export class LineProcess {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
   readonly #answers: AsyncIterator<string>;

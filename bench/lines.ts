@@ -41,7 +41,7 @@ interface Job {
   readonly name: keyof Pipelines;
   readonly title: string;
   readonly input: string;
-  /** What each contestant is to count. */
+  /** The count expected of each contestant. */
   readonly expected: string;
 }
 
@@ -69,7 +69,7 @@ const makers: Readonly<Record<string, () => Promise<Job>>> = {
   },
 };
 
-/** What is in an ASCII file, by a loop over its bytes; the sum is that of its lines if they are digits. */
+/** Counts an ASCII file's lines and bytes in a loop over its bytes, and sums its lines if they are digits. */
 async function countedIn(path: string): Promise<{ lines: number; bytes: number; sum: number }> {
   const counts = { lines: 0, bytes: 0, sum: 0 };
   let value = 0;

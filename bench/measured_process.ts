@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-/** What a process took. */
+/** The duration and memory of a process. */
 export interface Measured {
   /** The duration from its start to its end, in seconds. */
   readonly seconds: number;

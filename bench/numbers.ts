@@ -70,7 +70,7 @@ function contestantOf(job: string, name: string): Contestant {
   });
 }
 
-/** What the sieve takes that generators get, in seconds. */
+/** Returns the seconds of the sieve, which contestants with generators spend, too. */
 function sieveSeconds(): string {
   const start = performance.now();
   sieveOf(count);

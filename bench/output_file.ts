@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 
-/** What writes the bytes of one file. */
+/** A writer of the bytes of one file. */
 export interface OutputFile {
   /** Takes all of `bytes`, which stay as they are until this settles. */
   write(bytes: Uint8Array): Promise<void>;
@@ -10,7 +10,7 @@ export interface OutputFile {
 /** Opens the file at a path, in place of what was there. */
 export type OpenOutput = (path: string) => Promise<OutputFile>;
 
-/** What Bun and Deno have for files, as far as benchmarks use it. */
+/** Bun's and Deno's file APIs, as far as benchmarks use them. */
 interface RuntimeFiles {
   readonly Bun: {
     file(path: string): {

@@ -42,7 +42,7 @@ const LIMIT = 15_000;
 /** Always on Node: a slower client would hide what is measured. */
 const visitors = new LineProcess(join(folder, "../node_modules/.bin/node"), [join(folder, "ssr/load.ts")], LIMIT);
 
-/** What a server came to in one round, with its CPU time for a page in microseconds. */
+/** The figures of a server in one round; the CPU time is for one page, in microseconds. */
 interface Round extends Load {
   readonly cpu: number;
 }

@@ -45,7 +45,7 @@ function standardPeers(): string[] {
 const peers = values.peers?.split("+") ?? standardPeers();
 const visitors = startVisitors();
 
-/** Those who have something to say: bare servers send either bodies or 304s. */
+/** Returns the contestants fit for a scenario: bare servers send either bodies or 304s. */
 function peersIn({ revalidates }: Scenario): string[] {
   const unfit = revalidates ? /^bare(?! 304)/ : /^bare 304/;
   return peers.filter((name) => !unfit.test(name));

@@ -28,7 +28,7 @@ interface Contestant {
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "5" } } });
 const MEGABYTE = 1e6 / 2 ** 20;
-/** What may be taken beside the bodies, in MiB. */
+/** The limit of memory in addition to the bodies, in MiB. */
 const ALLOWED = 40 * MEGABYTE;
 const isNode = runtimeName().startsWith("Node");
 if (isNode) await installVinext();

@@ -3,7 +3,7 @@ import type { Failure } from "./line_process.ts";
 import { runMeasured } from "./measured_process.ts";
 import type { Round } from "./contest.ts";
 
-/** What a job took, as its process says. */
+/** The figures of a job, as measured by its process. */
 type JobTimes = Omit<Round, "peakMemory">;
 
 /** In the process of a job: runs it, and says what it took or why it failed. */

@@ -38,7 +38,7 @@ const sender = startSender();
 /** Bytes that buffered bodies may have; while they are put together they take twice as much. */
 const MOST_BUFFERED = 3_000_000_000;
 
-/** Those who can take part, each at its place. */
+/** Returns the contestants that can take part; buffering ones are left out where uploads exceed the memory. */
 function contestantsIn({ uploads, bytes }: Scenario): Contestant[] {
   const all = names.map((name) => new Contestant(name, sender));
   return all.filter(({ isBuffered }) => !isBuffered || uploads * bytes <= MOST_BUFFERED);

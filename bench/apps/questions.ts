@@ -28,7 +28,7 @@ export interface Load {
   readonly p99: number;
 }
 
-/** What the client, and a server, say first. */
+/** The first message of the client and of each server. */
 export interface Listening {
   readonly port: number;
 }

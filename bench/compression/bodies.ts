@@ -1,4 +1,4 @@
-/** What the servers send: data and pages as applications make them, the same in every run. */
+/** The bodies the servers send: data and pages like those of applications, equal in every run. */
 import { readFileSync } from "node:fs";
 
 let state = 1;

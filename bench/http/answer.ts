@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** What bodies are made of; those that are no larger are sent with the head. */
+/** The chunk that bodies consist of; a body of this size or less is sent with its head. */
 export const bodyPiece: Buffer = Buffer.alloc(65_536, "a");
 
 /** The fields of an answer, apart from its status. */

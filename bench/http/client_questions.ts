@@ -17,7 +17,7 @@ export type ClientQuestion =
   | { readonly burst: { readonly requests: number; readonly setup: ClientSetup } }
   | { readonly transfer: { readonly direction: "down" | "up"; readonly bytes: number } };
 
-/** What it took. */
+/** The figures of a round: time, requests and CPU time. */
 export interface Took {
   readonly seconds: number;
   readonly requests: number;

@@ -14,7 +14,7 @@ const authority = join(certificates, "ca.pem");
 const ca = readFileSync(authority, "utf8");
 const LIMIT = 30_000;
 
-/** What a client came to in one round, and what was seen of it at the origin. */
+/** The figures of a client in one round, and the traffic the origin saw. */
 export interface Round extends Took {
   readonly seen: Seen;
   /** CPU seconds of the origin. */
@@ -33,7 +33,7 @@ export class Origins {
     return (await this.#ask<Opened>({ open: options })).port;
   }
 
-  /** What was seen since this was last asked. */
+  /** Returns the traffic since the previous call. */
   async trafficOf(port: number): Promise<Seen> {
     return await this.#ask<Seen>({ trafficOf: port });
   }

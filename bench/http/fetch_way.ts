@@ -1,6 +1,6 @@
 import type { Way } from "./ways.ts";
 
-/** What is given to a `fetch` here. */
+/** The options passed to `fetch` here. */
 interface Init {
   readonly method?: string;
   readonly body?: ReadableStream<Uint8Array>;

@@ -8,17 +8,17 @@ const [END_STREAM, ACK, END_HEADERS] = [1, 1, 4];
 const PREFACE = 24;
 const HEAD = 9;
 const REFUSED_STREAM = 7;
-/** What bodies of requests may have on their way, in a stream and in all. */
+/** The receive window for request bodies, of a stream and of a connection, in bytes. */
 const WINDOW = 1 << 24;
-/** What no client refuses. */
+/** The size of a DATA frame in bytes: the default of SETTINGS_MAX_FRAME_SIZE, which every client accepts. */
 const FRAME = 16_384;
-/** Bytes that wait in a socket before it is given no more. */
+/** The limit of bytes queued in a socket; above it, nothing more is written. */
 const FULL = 1 << 20;
 
 /** A request that is under way. */
 interface Stream {
   readonly id: number;
-  /** What the client lets it have. */
+  /** The stream's send window, as granted by the client. */
   window: number;
   /** The remaining bytes of the answer's body; undefined until it is answered. */
   left: number | undefined;

@@ -1,6 +1,6 @@
-/** What an origin is like. */
+/** The protocols, limits and delays of an origin. */
 export interface OriginOptions {
-  /** What ALPN offers, best first; the first is what is spoken without TLS. */
+  /** The protocols ALPN offers, best first; without TLS, the first one is used. */
   readonly protocols: readonly ("h2" | "http/1.1")[];
   readonly secure: boolean;
   /** SETTINGS_MAX_CONCURRENT_STREAMS. More are refused (REFUSED_STREAM). */
@@ -11,7 +11,7 @@ export interface OriginOptions {
   readonly bytes: number;
 }
 
-/** What was seen of the clients since the figures were last asked for. */
+/** The traffic an origin saw since its figures were last read. */
 export interface Traffic {
   /** Accepted, with ALPN done. */
   sockets: number;

@@ -29,7 +29,7 @@ function hasFigures({ failure, rounds }: Contestant): boolean {
   return failure === undefined && rounds.length > 0;
 }
 
-/** What ours has of a figure, to another's. */
+/** Returns the ratio of this package's figure to another contestant's. */
 function oursTo(all: readonly Contestant[], other: Contestant, figure: (contestant: Contestant) => number): string {
   const ours = all.find(({ name }) => name === "ours");
   if (!ours || ours === other || !hasFigures(ours)) return "-";

@@ -74,5 +74,5 @@ function ownFetch({ url }: ClientSetup): Way {
   return fetchWay((init) => fetch(url, init), () => {});
 }
 
-/** What each runtime brings along. */
+/** The HTTP clients that each runtime includes. */
 export const runtimeWays: Ways = { "node:http2": bareHttp2, "node:http": bareHttp1, "own fetch": ownFetch };

@@ -32,5 +32,5 @@ function byFetch(setup: ClientSetup): Way {
   return fetchWay((init) => fetch(setup.url, { ...init, dispatcher }), () => void dispatcher.destroy());
 }
 
-/** Those of undici, on whatever runtime. */
+/** undici's ways to send requests, on any runtime. */
 export const undiciWays: Ways = { "undici request": byRequest, "undici fetch": byFetch };

@@ -5,7 +5,7 @@ import process from "node:process";
 /** Does a job, and tells what it counted. `input` is a file's path, or how many numbers there are to be written. */
 export type Pipeline = (input: string) => Promise<string>;
 
-/** What a contestant can do. */
+/** The pipelines of a contestant: one for each job it can do. */
 export interface Pipelines {
   /** A file to lines, one a call. */
   readonly lines?: Pipeline;
@@ -35,7 +35,7 @@ export function contestantsHere(): string[] {
   return Object.keys(loaders).filter((name) => hasStd || !name.startsWith("std"));
 }
 
-/** Those of them that can do a job. */
+/** Returns the names of the contestants that can do a job. */
 export function ableTo(job: keyof Pipelines, names: readonly string[]): string[] {
   const unable: Readonly<Record<keyof Pipelines, RegExp>> = {
     lines: /^$/,

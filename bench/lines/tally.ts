@@ -18,7 +18,7 @@ export class Tally {
     this.#total += chunk.length;
   };
 
-  /** What was counted, to be compared. */
+  /** The counts as one line, for comparison. */
   get result(): string {
     return `${this.#items} items, ${this.#total} in all`;
   }

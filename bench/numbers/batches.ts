@@ -10,7 +10,7 @@ import { setTimeout } from "node:timers/promises";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { ReadableStream as OurReadableStream, type WritableStream } from "../../lib/streams/mod.ts";
 
-/** What one producer and one sink came to. */
+/** The figures of one producer and one sink. */
 export interface BatchFigures {
   readonly producer: string;
   readonly sink: string;

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What the files are to be. */
+/** The expected sizes of the files, and the hash of their contents. */
 interface Expected {
   readonly sizes: readonly number[];
   readonly hash: string;

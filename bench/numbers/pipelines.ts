@@ -1,12 +1,12 @@
 import process from "node:process";
 
-/** What a contestant is to do. */
+/** The input and output of a contestant. */
 export interface NumbersJob {
   /** A file of numbers, one a line. */
   readonly input: string;
   /** The directory of the size-limited files. */
   readonly directory: string;
-  /** The most bytes of one file. */
+  /** The limit of a file's size in bytes. */
   readonly maxFileSize: number;
   /** The numbers of the file, one at a time. */
   numbers(): Generator<number, void, undefined>;

@@ -15,7 +15,7 @@ export class SizedFiles {
   readonly #open: OpenOutput;
   #file: OutputFile | undefined;
   #files = 0;
-  /** What the current file may still take. */
+  /** The bytes that still fit into the current file. */
   #left = 0;
   #buffer = new Uint8Array(BUFFER_SIZE);
   #spare = new Uint8Array(BUFFER_SIZE);

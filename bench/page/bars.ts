@@ -5,7 +5,7 @@ export interface Bar {
   /** Whose it is, which gives its colour: a runtime's name. */
   readonly runtime: string;
   readonly value: number;
-  /** What is written right after the value. */
+  /** Text printed right after the value. */
   readonly note?: string;
 }
 
@@ -25,17 +25,17 @@ export interface BarGroup {
 /** A plot of horizontal bars. */
 export interface BarPlot {
   readonly title: string;
-  /** What the numbers are, in a few words. */
+  /** The unit of the numbers, in a few words. */
   readonly unit: string;
-  /** The description for readers who do not see the plot. */
+  /** The description for readers who can't see the plot. */
   readonly description: string;
-  /** The runtimes, by name, with what the legend calls them. */
+  /** The runtimes, by name, with their labels in the legend. */
   readonly legend: ReadonlyMap<string, string>;
-  /** On `log`, bars begin at 1 and go either way; on `linear`, at 0. */
+  /** The scale: on `log`, bars begin at 1 and extend either way; on `linear`, at 0. */
   readonly scale: "log" | "linear";
-  /** The value that gets the strong line. */
+  /** The value drawn with a strong line. */
   readonly line: number;
-  /** What it means to be left and right of the line. */
+  /** The captions left and right of the line: which side is better. */
   readonly sides?: readonly [left: string, right: string];
   readonly groups: readonly BarGroup[];
 }

@@ -42,7 +42,7 @@ export class Results {
     return this.rows(topic, runtime, caption).find((row) => row.name === name);
   }
 
-  /** What `ask` gets from the rows of that name, one for each runtime that has it. */
+  /** Returns the figure `ask` reads from the rows with that name, one for each runtime that has it. */
   numbers(topic: string, caption: string, name: string, ask: (row: Row) => number | undefined): number[] {
     const rows = RUNTIMES.map((runtime) => this.row(topic, runtime, caption, name));
     return rows.map((row) => row && ask(row)).filter((number) => number !== undefined);

@@ -4,33 +4,33 @@ import { RUNTIMES } from "./tables.ts";
 
 /** A plot and the file it goes to. */
 export interface PlotFile {
-  /** Without folder and ending. */
+  /** The file's name, without folder and extension. */
   readonly name: string;
   readonly plot: BarPlot;
-  /** Whether each bar is ours against something else, so that below 1 is behind. */
+  /** Whether each bar compares this package with an alternative: a value below 1 means slower. */
   readonly isOurs: boolean;
 }
 
-/** One part of the page: its prose, and how its plots are drawn from what was measured. */
+/** One part of the page: its prose, and the functions that draw its plots from the results. */
 export interface Topic {
   readonly title: string;
-  /** The scenarios of `npm run bench` that it is drawn from. */
+  /** The scenarios of `npm run bench` whose results it draws. */
   readonly scenarios: readonly string[];
-  /** What is measured, against what, and how to read it. */
+  /** The paragraph on what is measured, against what, and how to read it. */
   readonly what: string;
   plots(results: Results): PlotFile[];
-  /** What else there is to know; what lacks a figure is undefined, and left out. */
+  /** Further notes; one whose figure is missing is undefined and left out. */
   notes(results: Results): (string | undefined)[];
 }
 
-/** What to draw of a table's rows. */
+/** The rows of a table that a plot draws. */
 export interface Wanted {
   readonly topic: string;
   /** The start of the captions of the tables. */
   readonly caption: string;
-  /** Undefined leaves a row out. */
+  /** Reads the figure to draw; undefined leaves the row out. */
   value(row: Row): number | undefined;
-  /** The row's own name unless told otherwise. */
+  /** Returns the label; the row's own name by default. */
   label?(row: Row): string;
   note?(row: Row): string | undefined;
 }
@@ -51,12 +51,12 @@ export function barRows(results: Results, { topic, caption, value, label, note }
   return [...rows].map(([name, bars]) => ({ label: name, bars: [...bars.values()] }));
 }
 
-/** What a plot is but for its bars' places. */
+/** A plot's name, texts and scale, apart from the places of its bars. */
 export interface PlotOptions {
   readonly name: string;
   readonly title: string;
   readonly unit: string;
-  /** The section whose runtimes' versions the legend tells. */
+  /** The section whose runtimes' versions the legend shows. */
   readonly topic: string;
   /** @default "log" */
   readonly scale?: "log" | "linear";

@@ -34,7 +34,7 @@ export async function loadWay(way: string): Promise<Read> {
   return (source, count) => countChunks(readBatches(source.stream(classes, count)));
 }
 
-/** What `node:stream/iter`, of which Node has no types yet, and new-streams have in common. */
+/** The functions common to `node:stream/iter`, which Node has no types for yet, and new-streams. */
 interface Iterables {
   from(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array[]>;
 }

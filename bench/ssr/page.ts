@@ -1,4 +1,4 @@
-/** What a page is made of, whichever streams carry it: a source of chunks and three stages that each takes in turn. */
+/** A page's content, whichever streams carry it: a source of chunks and three stages for each chunk. */
 
 /** The number of chunks the source renders. */
 export const CHUNKS = 40;

@@ -34,7 +34,7 @@ export async function loadRenderer(name: string): Promise<Render> {
   return (target) => renderByWebStreams(classes, toSink(target.response), last, target);
 }
 
-/** What the third stage does. */
+/** The third stage: encodes a chunk of text. */
 type Encode = (text: string) => string | Uint8Array;
 
 type ToSink = (response: ServerResponse) => WritableStream<string | Uint8Array>;

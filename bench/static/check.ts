@@ -11,7 +11,7 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   gzip: gunzipSync,
   zstd: zstdDecompressSync,
 };
-/** What a server that always sends 304s is sent: it must be there, whatever it is. */
+/** An entity tag for servers that send nothing but 304s: the header field has to be there, its value is ignored. */
 const ANY_TAG = '"47DEQpj8HBSa-_TImW-5JC"';
 
 interface Answer {

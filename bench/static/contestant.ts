@@ -10,7 +10,7 @@ import type { Checked, Load, Question, Visit } from "./visitors.ts";
 const folder = dirname(fileURLToPath(import.meta.url));
 const LIMIT = 30_000;
 
-/** What a server came to in one round; its CPU time is for one request, in microseconds. */
+/** The figures of a server in one round; the CPU time is for one request, in microseconds. */
 interface Round {
   readonly perSecond: number;
   readonly cpu: number;

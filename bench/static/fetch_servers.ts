@@ -10,7 +10,7 @@ type Handler = (request: Request) => Response | Promise<Response>;
 interface BunServer {
   readonly port: number;
 }
-/** What is used of Bun's and Deno's own names, which the types of Node do not have. */
+/** The globals of Bun and Deno used here, which the types of Node lack. */
 const { Bun, Deno } = globalThis as unknown as {
   readonly Bun: {
     serve(options: {

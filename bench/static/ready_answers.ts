@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** What a bare server sends for a path, read before it starts. */
+/** A bare server's response for a path, read before the server starts. */
 export interface ReadyAnswer {
   readonly bytes: Buffer<ArrayBuffer>;
   readonly type: string;

@@ -8,7 +8,7 @@ import type { Load, Visit } from "./visitors.ts";
 
 const script = join(dirname(fileURLToPath(import.meta.url)), "rotate.lua");
 
-/** What `rotate.lua` says. */
+/** The report of `rotate.lua`. */
 interface Said {
   readonly requests: number;
   readonly microseconds: number;

@@ -8,7 +8,7 @@ import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { starts } from "./starts.ts";
 
-/** What it took; times in ms since the call, memory in MiB more than before it. */
+/** The figures of a start; times in ms since the call, memory in MiB above the level before it. */
 export interface Startup {
   /** The time until it accepts requests. */
   readonly created: number;

@@ -10,7 +10,7 @@ export interface Server {
   readonly bodies: () => number;
 }
 
-/** What there is to serve, and how. */
+/** The folder to serve and the settings of the server. */
 export interface Task {
   readonly folder: string;
   /** The limit of the memory for bodies, in bytes; only this package has one. */

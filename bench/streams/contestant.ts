@@ -9,7 +9,7 @@ const script = join(dirname(fileURLToPath(import.meta.url)), "measuring.ts");
 const { bun, deno } = process.versions;
 const here: readonly string[] = runtimeCommand(bun ? "bun" : deno ? "deno" : "node", process.execPath);
 
-/** What takes longer than this, in milliseconds, hangs: a measurement with its warm-up is meant to take half a second. */
+/** The time in milliseconds after which a measurement hangs; with its warm-up it should take half a second. */
 const LIMIT = 15_000;
 
 /**

@@ -102,7 +102,7 @@ export async function times(count: number, work: () => Promise<number>): Promise
   return sum;
 }
 
-/** What both branches got; NaN, which no row expects, if they differ. */
+/** Returns the count of both branches, or NaN, which no row expects, if they differ. */
 function same(count: number, other: number): number {
   return count === other ? count : NaN;
 }

@@ -3,7 +3,7 @@ import type { Implementation } from "./implementation.ts";
 /** One row of the table. */
 export interface Scenario {
   readonly title: string;
-  /** What is counted, if not chunks. */
+  /** The unit of the counts, if not chunks. */
   readonly counted?: "streams";
   /** The number of chunks (or streams) in one unit of the amount: the chunks of a stream where streams are short. */
   readonly unit: number;

@@ -5,7 +5,7 @@ interface FileSink {
   flush(): number | Promise<number>;
   end(): number | Promise<number>;
 }
-/** What is used of Bun's own names, which the types of Node do not have. */
+/** The Bun APIs used here, which the types of Node lack. */
 const { Bun } = globalThis as unknown as {
   readonly Bun: {
     write(path: string, content: ArrayBuffer | Request | Response): Promise<number>;

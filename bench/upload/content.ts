@@ -1,8 +1,8 @@
 import { createHash, randomFillSync } from "node:crypto";
 
-/** What all uploads are cut from; random, so that nothing on the way can be spared. */
+/** The bytes that every upload is a slice of; random, so that no layer can compress or deduplicate them. */
 const slab = randomFillSync(new Uint8Array(32 * 1024 * 1024));
-/** Uploads side by side differ everywhere, so that bytes which end up in the wrong file are seen. */
+/** The number of distinct uploads: those side by side differ everywhere, which reveals bytes in the wrong file. */
 const VARIANTS = 8;
 const STEP = slab.length / VARIANTS + 4099;
 const digests = new Map<string, string>();

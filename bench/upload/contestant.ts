@@ -17,7 +17,7 @@ const WARM_UP = { uploads: 4, bytes: 1_000_000 };
 /** More memory than this, in MiB, would bring the machine down before it showed anything more. */
 const MOST_MEMORY = 8192;
 
-/** What a server came to in one round. */
+/** The figures of a server in one round. */
 export interface Round extends Sent {
   /** CPU seconds of its process. */
   readonly cpu: number;

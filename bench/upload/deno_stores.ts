@@ -4,7 +4,7 @@ interface DenoFile extends Disposable {
   readonly writable: WritableStream<Uint8Array>;
   write(bytes: Uint8Array): Promise<number>;
 }
-/** What is used of Deno's own names, which the types of Node do not have. */
+/** The Deno APIs used here, which the types of Node lack. */
 const { Deno } = globalThis as unknown as {
   readonly Deno: {
     create(path: string): Promise<DenoFile>;

@@ -8,7 +8,7 @@ export type Store<Body> = (request: Body, path: string) => Promise<unknown>;
 
 type FetchHandler = (request: Request) => Promise<Response>;
 
-/** What is used of Bun's and Deno's own names, which the types of Node do not have. */
+/** The globals of Bun and Deno used here, which the types of Node lack. */
 const { Bun, Deno } = globalThis as unknown as {
   readonly Bun: {
     serve(options: {

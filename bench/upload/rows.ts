@@ -18,7 +18,7 @@ export const head: readonly string[] = [
   ...["", "wall", "to usual", "fastest", "mean latency", "to usual", "p99", "CPU", "to usual", "peak MiB"],
 ];
 
-/** What one came to; in seconds, the middle of all rounds, but for the fastest one and the highest peak. */
+/** Returns a contestant's row: medians of all rounds in seconds, except for the fastest round and the highest peak. */
 export function row({ name, failure, median, least, peak }: Contestant, usual: Usual): string[] {
   if (!median || !least) return [name, `fails: ${failure}`, ...head.slice(2).map(() => "-")];
   const to = (figure: keyof Round): string => usual[figure] ? (median[figure] / usual[figure]).toFixed(2) : "-";
@@ -39,7 +39,10 @@ export function row({ name, failure, median, least, peak }: Contestant, usual: U
 /** The head of a table of {@linkcode growthRow}s. */
 export const growthHead: readonly string[] = ["", "few", "many", "MiB an upload"];
 
-/** What the memory of one grew by, from the highest peak with few uploads to the highest with `more` than them. */
+/**
+ * Returns a contestant's growth in memory: from the highest peak with few uploads to the highest with `more` in
+ * addition.
+ */
 export function growthRow(few: Contestant, many: Contestant, more: number): string[] {
   if (few.peak === undefined || many.peak === undefined) {
     return [few.name, `fails: ${few.failure ?? many.failure}`, "-", "-"];

@@ -15,7 +15,7 @@ export interface Sent {
   readonly wall: number;
   /** The mean duration from the start of an upload to its answer. */
   readonly mean: number;
-  /** What 99 of 100 uploads stay below. */
+  /** The 99th percentile of the uploads' durations. */
   readonly p99: number;
 }
 

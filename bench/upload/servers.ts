@@ -34,7 +34,7 @@ async function fetchStoresHere(): Promise<Readonly<Record<string, Store<Request>
 /** Loaded by its own servers only, so that the memory of the others is theirs. */
 const upload = (): Promise<typeof import("../../lib/upload/mod.ts")> => import("../../lib/upload/mod.ts");
 
-/** What is not the runtime's main server is named. */
+/** The prefixes of the names: only the server that isn't the runtime's main one is named. */
 const [fetchName, nodeName] = bun || deno ? ["", "node:http: "] : ["fetch: ", ""];
 
 const ours: Readonly<Record<string, StartServer>> = {

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 const encoder = new TextEncoder();
 const END_OF_HEAD = "</head>";
 
-/** What the first stage puts into the page's head. */
+/** The tag that the first stage inserts into the page's head. */
 export const HEAD_TAG = '<link rel="preload" href="/app.js" as="script">';
 
 /** The end of a page that went through all stages. */

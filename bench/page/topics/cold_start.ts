@@ -5,7 +5,7 @@ const INSTALLED = "Installed by";
 /** The start of the caption of what was installed from JSR. */
 const FROM_JSR = `${INSTALLED} \`deno add jsr:`;
 
-/** What an import costs a process that does nothing else. */
+/** The time and memory an import adds to a process that does nothing else. */
 export const coldStart: Topic = {
   title: "Cold start",
   scenarios: ["cold_start"],

@@ -4,7 +4,7 @@ import { barRows, plotOf, type Topic } from "../topic.ts";
 
 const TOPIC = "compression";
 
-/** What compressing a response adds to a request. */
+/** The CPU time that compressing a response adds to a request. */
 export const compression: Topic = {
   title: "Compression of dynamic responses",
   scenarios: ["compression", "event_channel"],
