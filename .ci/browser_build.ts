@@ -7,7 +7,7 @@ import { mangledNames } from "./mangled_names.ts";
 import { MappedText } from "./source_maps.ts";
 import { writeCodecs } from "./wasm_files.ts";
 
-/** What runs in browsers: what `.` exports. */
+/** The parts that run in browsers: the exports of `.`. */
 const PARTS: readonly string[] = ["streams", "batch", "text", "codecs"];
 
 /** The parts of `codecs` that have one codec. */

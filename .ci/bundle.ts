@@ -19,7 +19,7 @@ const workers: ReadonlyMap<string, { readonly worker: string; readonly name: str
 /** The modules that run in workers. */
 export const WORKERS: readonly string[] = [...workers.values()].map(({ worker }) => worker);
 
-/** What to bundle, and how. */
+/** The entries of a bundle, its directory and esbuild's options. */
 export interface Bundle {
   /** The sources, by the names of their modules below `outdir`, without extension. */
   readonly entries: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export interface Bundle {
   readonly options?: BuildOptions;
 }
 
-/** What esbuild makes. */
+/** esbuild's result: output files in memory and the metafile. */
 export type Outputs = BuildResult<{ write: false; metafile: true }>;
 
 /**
@@ -151,7 +151,7 @@ export function write({ outputFiles, metafile }: Outputs, outdir: string): strin
   });
 }
 
-/** What esbuild calls a chunk. */
+/** The names esbuild gives to chunks. */
 const CHUNK = /\bchunk-[A-Z0-9]{8}\b/g;
 
 const PLACED = new RegExp(`(["'\`])${PLACE}(.*?)\\1`, "g");

@@ -10,7 +10,7 @@ interface LockedPackage {
   readonly hasInstallScript?: boolean;
 }
 
-/** What of `package.json` says what is wanted. */
+/** The fields of `package.json` that say which packages are wanted. */
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly allowScripts?: Readonly<Record<string, boolean>>;
@@ -26,7 +26,7 @@ const GIVEN = new Set([
   "picomatch",
 ]);
 
-/** What is wrong with the packages that `npm ci` installs. */
+/** Checks the packages that `npm ci` installs and returns the problems. */
 export function npmLockFaults(
   lock: { packages: Readonly<Record<string, LockedPackage>> },
   manifest: Manifest,
@@ -52,7 +52,7 @@ export function npmLockFaults(
   return faults;
 }
 
-/** What is wrong with the crates that the codecs are built with. */
+/** Checks the crates the codecs are built from and returns the problems. */
 export function cargoLockFaults(lock: string): string[] {
   const faults: string[] = [];
   const sources = new Set<string>();
@@ -72,13 +72,13 @@ export function cargoLockFaults(lock: string): string[] {
   return faults;
 }
 
-/** What is compiled into the codecs, as their build recorded it in `build.json`, with the hash of its notices. */
+/** The crates compiled into the codecs, as recorded in `build.json` by the build, and the hash of their notices. */
 export interface NoticesRecord {
   readonly sha256: string;
   readonly crates: readonly string[];
 }
 
-/** What is wrong with the notices of what is compiled into the codecs. */
+/** Checks the notices of the crates compiled into the codecs and returns the problems. */
 export function noticeFaults(text: string, record: NoticesRecord, lock: string, manifest: string): string[] {
   const faults: string[] = [];
   if (createHash("sha256").update(text).digest("hex") !== record.sha256) {

@@ -124,7 +124,7 @@ async function testOn(name: string, files: readonly string[]): Promise<Outcome> 
   return total;
 }
 
-/** What a run of a file told; a run that ended otherwise than by telling is the one failure. */
+/** Returns the outcome a file's run reported; a run that crashed or timed out counts as one failure. */
 function outcomeOf(told: () => Outcome, fault: string | undefined): Outcome {
   try {
     const outcome = told();

@@ -165,7 +165,7 @@ function isDefault(text: string, fallback: unknown): boolean {
 
 interface Row {
   readonly option: string;
-  /** What takes the option. */
+  /** The functions and classes that take the option. */
   readonly owners: string[];
   readonly cells: readonly string[];
 }

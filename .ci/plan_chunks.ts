@@ -6,7 +6,7 @@ export interface Output {
   readonly entryPoint?: string;
 }
 
-/** What a plan should come to. */
+/** The goals of a plan. */
 export interface Wishes {
   /** Says how much an entry counts, by its source. */
   readonly weightOf: (source: string) => number;
@@ -131,7 +131,10 @@ class Plan {
     return cost;
   }
 
-  /** What all entries load, by their weights, in bytes, if it is below a limit and no chunks import each other in a circle. */
+  /**
+   * Computes the bytes all entries load, by weight; undefined above the limit or if chunks import each other in a
+   * cycle.
+   */
   #costNow(limit = Infinity): number | undefined {
     const count = this.#outputs.length;
     const bytes = new Float64Array(count);

@@ -18,7 +18,7 @@ export interface VersionedFiles {
   readonly "CHANGELOG.md": string;
 }
 
-/** What a release comes to: the changes, or what keeps it from being one. */
+/** The verdict on a release: its notes, and the problems that prevent it. */
 export interface ReleaseCheck {
   readonly notes: string;
   readonly problems: readonly string[];
@@ -48,7 +48,7 @@ export function checkRelease(tag: string, files: VersionedFiles): ReleaseCheck {
   return { notes: section ?? "", problems };
 }
 
-/** What stands below a heading, trimmed; nothing if there is no such heading, or none with the version's date. */
+/** Returns the trimmed text below a heading; undefined if that heading is missing or lacks the version's date. */
 function changelogSection(changelog: string, name: string): string | undefined {
   const heading = name === UNRELEASED ? `## [${name}]` : `## [${name}] - DATE`;
   const sections = changelog.split(/^(?=## \[)/m).map((section) => section.split("\n"));

@@ -16,7 +16,7 @@ import { cargoLockFaults, noticeFaults, npmLockFaults } from "./lockfiles.ts";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const MINUTE = 60_000;
 
-/** What a check came to: nothing if all is well, what is wrong, or why it could not be made. */
+/** The result of a check: the problems found, or the reason it was skipped. */
 type Result = { readonly faults: readonly string[] } | { readonly skipped: string };
 
 interface Ended {

@@ -55,7 +55,7 @@ const environment = {
     .map((path) => `--require=Z:${join(root, path)}`).join(" "),
 };
 
-/** What Linux writes its results to, for the test under Wine that compares. */
+/** The test that compares products under Wine with those of Linux, and the variable that names their folder. */
 const products = { test: "tests/windows/products_isolated_test.ts", variable: "MILLRACE_PRODUCTS" };
 
 const words = process.argv.slice(2).map((word) => word.replace(/^\.\//, ""));

@@ -15,7 +15,7 @@ const known = (runtime: KnownFailure["runtime"]) => (file: string, test: RegExp,
 const deno = known("deno");
 const bun = known("bun");
 
-/** What the oldest versions cannot do; none of it fails on the current ones. */
+/** The tests that fail on the oldest versions only; all of them pass on the current ones. */
 export const knownFailures: readonly KnownFailure[] = [
   bun("compression/node_isolated", /./, "its node:http has no backpressure, and keeps lengths; the page says so"),
   deno("streams/native_side_isolated", /that was frozen/, "its own streams write to the object that is frozen"),

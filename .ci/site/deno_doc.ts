@@ -41,7 +41,7 @@ export interface Doc {
   readonly tags?: readonly Tag[];
 }
 
-/** What takes parameters: a function, a method, a constructor. */
+/** A function, method or constructor: a symbol with parameters. */
 export interface Callable {
   readonly params: readonly Param[];
   readonly returnType?: TypeNode;

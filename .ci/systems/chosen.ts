@@ -52,7 +52,7 @@ const known = (file: string, test: RegExp, reason: string): KnownFailure => ({
 });
 const SLOW = "processes start and files are read so slowly that a limit of the test passes";
 
-/** What Wine 8 cannot do. */
+/** The tests that fail under Wine 8. */
 export const knownFailures: readonly KnownFailure[] = [
   known("precompress/ownership", /^permissions and times of variants/, "Wine keeps no modes of files"),
   known(

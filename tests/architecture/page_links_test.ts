@@ -23,7 +23,7 @@ function anchorsOf(path: string): Set<string> {
   }));
 }
 
-/** What is wrong with a relative link; undefined if nothing is. */
+/** Returns the problem of a relative link; undefined if the target exists. */
 function faultOf(page: string, link: string): string | undefined {
   const [path, anchor] = link.split("#");
   const target = path === "" ? join(root, page) : join(root, dirname(page), path);

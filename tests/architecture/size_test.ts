@@ -7,7 +7,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 
 const root = new URL("../../", import.meta.url);
 
-/** What a page that uses streams, of all kinds, imports; the bytes it may load, compressed by brotli at its best. */
+/** The imports of a page that uses all kinds of streams; their size is measured after brotli at its best level. */
 const STREAMS = ["ReadableStream", "WritableStream", "TransformStream", "pipeTo", "pipeThrough"];
 /**
  * The limit of the streams' code, in bytes. About 150 are for methods that take the runtime's own streams and for

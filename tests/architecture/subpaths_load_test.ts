@@ -4,7 +4,7 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { root } from "../support/runtime.ts";
 
-/** Those that do something when they are imported. */
+/** The subpaths whose import has side effects. */
 const ACTING: readonly string[] = ["./cli", "./install"];
 
 /** A name that a runtime's module does not export keeps all that leads to its import from loading. */

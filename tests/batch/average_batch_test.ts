@@ -86,7 +86,7 @@ const producers: Readonly<Record<string, Producer>> = {
     }).pipeTo(stream),
 };
 
-/** What may be on its way to the stream: in the queues of pipes and transforms, or given by one pull(). */
+/** The limit of chunks in transit to the stream: in queues of pipes and transforms, or enqueued by one pull(). */
 const ON_ITS_WAY = 110;
 
 for (const [name, produce] of Object.entries(producers)) {

@@ -6,7 +6,7 @@ import { broadcast, SlowBranchError, type SlowBranchPolicy } from "../../lib/bat
 import { ReadableStream as Ours } from "../../lib/streams/mod.ts";
 import { tries } from "../support/long_run.ts";
 
-/** What happens at a time: a branch is added that reads at some pace, and perhaps is canceled. */
+/** A branch added late: the time, the pace of its reader, and perhaps a cancelation. */
 interface Join {
   /** After how many chunks of the source. */
   readonly at: number;

@@ -11,7 +11,7 @@ interface Pause {
   readonly turns: number;
 }
 
-/** What the reader of a branch does. */
+/** The behaviour of a branch's reader. */
 interface Reader {
   /** Its pauses after a chunk, again and again. */
   readonly pauses: readonly Pause[];
@@ -59,7 +59,7 @@ async function wait({ microtasks, turns }: Pause): Promise<void> {
   for (let i = 0; i < microtasks; i++) await undefined;
 }
 
-/** What a reader has seen of its branch. */
+/** The chunks and the end that a reader saw of its branch. */
 interface Seen {
   readonly chunks: number[];
   readonly end: "done" | "canceled" | { readonly error: unknown };

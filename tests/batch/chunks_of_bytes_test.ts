@@ -8,7 +8,7 @@ import { fromNodeWritable } from "../../lib/node/mod.ts";
 import { ReadableStream, WritableStream } from "../../lib/streams/mod.ts";
 import { LineStream } from "../../lib/text/mod.ts";
 
-/** What a stream that takes bytes makes of chunks: the bytes that arrive. */
+/** Writes chunks to a stream that takes bytes, and returns the bytes that arrive. */
 type Taker = (chunks: readonly unknown[]) => Promise<Uint8Array>;
 
 async function collected(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

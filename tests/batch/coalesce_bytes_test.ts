@@ -24,7 +24,7 @@ async function collect(stream: globalThis.ReadableStream<Bytes>): Promise<Bytes[
   return chunks;
 }
 
-/** What comes out of chunks that are there from the start. */
+/** Returns the output for chunks that are all available at the start. */
 async function coalesced(chunks: readonly Bytes[], size?: number): Promise<Bytes[]> {
   return await collect(ReadableStream.from(chunks).pipeThrough<Bytes>(coalesceBytes({ size })));
 }

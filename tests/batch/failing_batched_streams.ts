@@ -131,7 +131,7 @@ export const failures: Readonly<Record<string, Failure>> = {
   },
 };
 
-/** What the caller forgets to handle. */
+/** Failures whose promises the caller leaves unhandled. */
 export const forgotten: Readonly<Record<string, Failure>> = {
   "a forgotten write() whose batch fails": () =>
     void new BatchedWritableStream<number>({ writev: rejectLater }).getWriter().write(1),

@@ -19,7 +19,7 @@ function outcomesOf(groups: Readonly<Record<string, readonly string[]>>): Record
   return outcomes;
 }
 
-/** What is to become of all writes, and of the close, of a stream that failed with `error`. */
+/** Predicts the outcomes of all writes, and of the close, on a stream that failed with `error`. */
 function afterFailure(
   { acknowledged, inFlight, waiting, busy, isClosing }: Point,
   error: Error,

@@ -12,7 +12,7 @@ export interface ManualSinkOptions {
 
 /** A sink that records its calls; the test ends those that it holds. */
 export class ManualSink<W = number> implements BatchedUnderlyingSink<W> {
-  /** What was called, as "start", "writev 1,2", "close" or "abort why". */
+  /** The calls, as "start", "writev 1,2", "close" or "abort" and the reason. */
   readonly log: string[] = [];
   readonly batches: W[][] = [];
   readonly maxBatch: number | undefined;

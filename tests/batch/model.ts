@@ -3,14 +3,14 @@ import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import type { WritableStreamDefaultController } from "../../lib/streams/mod.ts";
 import { microtasks, statusOf, turns } from "./progress.ts";
 
-/** What happens next to a stream. */
+/** An operation on the stream or its sink. */
 export type Operation =
   | { readonly kind: "write"; readonly sizes: readonly number[] }
   | { readonly kind: "microtasks" | "turn" | "close" | "abort" | "error" | "succeed" | "fail" | "change writer" };
 
 /** The behaviour of a call of the sink: it ends at once, in a microtask, or when the program says so. */
 export type Behaviour = "returns" | "resolves" | "is held" | "throws" | "rejects";
-/** What a writev() may do to its own stream before that. */
+/** The action of a writev() on its own stream before it settles. */
 export type Reentry = "nothing" | "writes" | "closes" | "aborts" | "errors";
 
 /** A random stream, and what is done with it. */
@@ -160,7 +160,7 @@ export class Model {
     }
   }
 
-  /** What the sink's calls give, and what then holds. */
+  /** Settles the sink's call as `behaviour` says, and updates the model. */
   #call(behaviour: Behaviour, done: () => void, failed: (error: unknown) => void): void | Promise<void> {
     const fail = (error: unknown): void => {
       this.#isBusy = false;
@@ -250,7 +250,7 @@ export class Model {
     return this.#program.highWaterMark - sumOf(pending);
   }
 
-  /** What is true whenever nothing moves without the sink, or another turn. */
+  /** Checks the invariants of a stream that waits for its sink or the next turn. */
   async #check(isTurnOver: boolean): Promise<void> {
     for (let batches = -1; batches !== this.#batches.length;) {
       batches = this.#batches.length;
@@ -275,7 +275,7 @@ export class Model {
     }
   }
 
-  /** What became of each write when all is over. */
+  /** Checks each write's outcome against the batches, after the end of the stream. */
   #checkOutcomes(): void {
     const failed = this.#batches.find(({ outcome }) => outcome === "failed");
     const stored = new Set<unknown>();

@@ -15,7 +15,7 @@ export async function turns(count = 3): Promise<void> {
   for (let left = count; left > 0; left--) await turn();
 }
 
-/** What has become of promises, each under a name: "pending", "fulfilled", or "rejected: why". */
+/** The states of promises, each under a name: "pending", "fulfilled", or "rejected: " and the reason. */
 export class Outcomes {
   readonly #outcomes: Record<string, string> = {};
 

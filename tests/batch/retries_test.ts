@@ -5,7 +5,7 @@ import { type BatchedUnderlyingSink, BatchedWritableStream } from "../../lib/bat
 import { RotatingFileWritable } from "../../lib/files/mod.ts";
 import { until, within } from "../support/waits.ts";
 
-/** What came of writing 0 to `count` - 1 to a sink: the batches that it got, and the outcomes of the writes. */
+/** Writes 0 to `count` - 1 to a sink and returns the batches it received, and the outcomes of the writes. */
 async function written(count: number, sink: BatchedUnderlyingSink<number>) {
   const batches: number[][] = [];
   const writer = new BatchedWritableStream<number>({

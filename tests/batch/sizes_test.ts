@@ -35,7 +35,7 @@ it("what size() returns is converted to a number, and size() called once a chunk
   assert.deepEqual(calls, [undefined, "a", undefined, "b"]);
 });
 
-/** What a size function may do that is wrong, for the chunk "bad". */
+/** Size functions that fail or return an invalid size for the chunk "bad". */
 const badSizes: Readonly<Record<string, () => unknown>> = {
   "NaN": () => NaN,
   "a negative number": () => -1,
@@ -134,7 +134,7 @@ it("a chunk without byteLength errors a stream that counts bytes", async () => {
   assert.deepEqual(sink.log, ["start"]);
 });
 
-/** What a size function may do to the stream that it is a part of. */
+/** Size functions that act on their own stream, by action. */
 const reentrant: Readonly<Record<string, (writer: WritableStreamDefaultWriter<number>, sink: ManualSink) => unknown>> =
   {
     "writes": (writer) => writer.write(0),

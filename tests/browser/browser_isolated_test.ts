@@ -31,7 +31,7 @@ const loads: Readonly<Record<Group, readonly string[]>> = {
   "The same bytes everywhere": [],
 };
 
-/** Those whose inputs take no time at any level. */
+/** The inputs that compress quickly at every level. */
 const quick = /(a sentence|one repeated byte|text between noise|streamed)$/;
 
 async function goldenHashes(): Promise<Uint8Array> {
@@ -107,7 +107,7 @@ addEventListener("message", async ({ source }) => {
   source.postMessage(rows);
 });`;
 
-/** What codecs give in a service worker: the error of those that are imported when they are used, and sizes. */
+/** Returns the codecs' results in a service worker: the error of those imported on first use, and sizes. */
 async function servedRows(url: string): Promise<(string | number)[]> {
   const registration = await navigator.serviceWorker.register(url, { type: "module" });
   const worker = (registration.installing ?? registration.waiting ?? registration.active)!;

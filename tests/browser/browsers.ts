@@ -16,7 +16,7 @@ import { freePort } from "../support/ports.ts";
 
 /** A page in a browser. */
 export interface OpenPage {
-  /** What the browser calls itself. */
+  /** The version that the browser reports. */
   readonly version: string;
   /** Errors and warnings of the console, and exceptions that nothing caught, as far as the browser tells them. */
   readonly complaints: readonly string[];

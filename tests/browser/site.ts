@@ -6,10 +6,10 @@ import { root } from "../support/runtime.ts";
 
 const pages = join(root, "tests/browser/page");
 
-/** What the server has, by path. */
+/** The server's files, by path. */
 export type Files = Map<string, Uint8Array>;
 
-/** What both pages share. */
+/** The build options common to both pages. */
 const shared: BuildOptions = {
   bundle: true,
   format: "esm",

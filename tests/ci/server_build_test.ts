@@ -40,7 +40,7 @@ const budgets: Readonly<Record<string, readonly [modules: number, kilobytes: num
   "./vite": [10, 570],
 };
 
-/** What streams look at when they load: how Node marks its streams. */
+/** The modules and names that streams look up when they load: how Node marks its streams. */
 const ofStreams = {
   node: ["ReadableStream", "node:util", "process"],
   bun: ["process"],

@@ -20,7 +20,7 @@ function commandLines(): { readonly page: string; readonly words: string[] }[] {
   });
 }
 
-/** As a shell would split them: without the comment, what follows another command, and quotes. */
+/** Splits a line into words like a shell: drops the comment, further commands and quotes. */
 function wordsOf(line: string): string[] {
   const own = line.split(/\s#|&&|;|\||",?$/)[0].replace(/\\?"/g, "").replaceAll("'", "");
   return own.trim().split(/\s+/);

@@ -46,7 +46,7 @@ const commands: Readonly<Record<string, Described>> = {
   },
 };
 
-/** What is wrong with a table of flags: each option has a flag or a reason, and each flag an option that there is. */
+/** Returns a flag table's problems: each option needs a flag or a reason, each flag an existing option. */
 function faultsOf({ flags, options, without }: Omit<Described, "pages">): string[] {
   const set = flags.rows.flatMap(({ option }) => option ?? []);
   return [

@@ -10,7 +10,7 @@ const noTerminal = spawnSync("script", ["--version"]).stdout?.includes("util-lin
   ? false
   : "script is not installed";
 
-/** What a command in a terminal says. */
+/** A command in a terminal and its output. */
 interface InTerminal {
   readonly terminal: ChildProcess;
   readonly pid: number;

@@ -56,9 +56,9 @@ interface Program {
   readonly kind: typeof KINDS[number];
   readonly format: typeof FORMATS[number];
   readonly flush: boolean;
-  /** What goes in. */
+  /** The bytes written to the codec. */
   readonly input: Uint8Array<ArrayBuffer>;
-  /** What comes out, or of compression: what that decodes to. */
+  /** The expected output; for compression, the bytes that the output decodes to. */
   readonly content: Uint8Array<ArrayBuffer>;
   readonly damage: "none" | "cut" | "junk";
   /** The ends of the chunks, and the time at which each chunk's buffer is detached. */
@@ -136,7 +136,7 @@ const microtasks = async (count: number): Promise<void> => {
 };
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** What becomes of a promise. */
+/** The state of a promise, and the reason of its rejection. */
 class Outcome {
   state: "waits" | "done" | "failed" = "waits";
   reason: unknown;
@@ -310,7 +310,7 @@ class Run {
   }
 }
 
-/** What can be decoded of the beginning of a stream. */
+/** Decodes the start of a stream, as far as it goes. */
 async function beginningOf(bytes: Uint8Array, format: Exclude<Format, "dcb" | "dcz">): Promise<Uint8Array> {
   const decoder = await openDecoder(format);
   const pieces: Uint8Array[] = [];

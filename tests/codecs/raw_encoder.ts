@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { concatenated } from "../support/bytes.ts";
 
-/** What `wasm/src/lib.rs` exports. Addresses are unsigned 32-bit. */
+/** The exports of `wasm/src/lib.rs`. Addresses are unsigned 32-bit. */
 interface Exports {
   memory: WebAssembly.Memory;
   dictionary(length: number): number;

@@ -17,7 +17,7 @@ const formats: Readonly<Record<string, Format>> = { zstd: "zstd", br: "brotli", 
 const PUBLIC = { "content-type": "text/html", "cache-control": "public, max-age=60" };
 const HTML = { "content-type": "text/html" };
 
-/** What a handler answers. */
+/** A response of the handler. */
 interface Page {
   readonly text: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -130,7 +130,9 @@ function offeredBy({ headers }: Answer): string | undefined {
   return /<([^>]*)>; rel="compression-dictionary"/.exec(headers.get("link") ?? "")?.[1];
 }
 
-/** What is kept is kept at the end of a turn after that in which the response was sent; a timer may come before. */
+/**
+ * Waits three turns: responses are stored at the end of the turn after they were sent, and a timer could fire earlier.
+ */
 async function later(): Promise<void> {
   for (let i = 0; i < 3; i++) await turn();
 }

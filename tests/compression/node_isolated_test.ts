@@ -694,7 +694,7 @@ test("what Express sends is compressed, with its tags, conditions and errors", a
   assert.match(await textOfGot(missing), /Cannot GET/);
 });
 
-/** What is used here of an application of Express. */
+/** The part of an Express application in use here. */
 interface Application extends Handler {
   use(middleware: (req: IncomingMessage, res: ServerResponse, next: () => void) => void): void;
   get(path: string, handle: (req: IncomingMessage, res: ServerResponse & { json(value: unknown): void }) => void): void;

@@ -10,7 +10,7 @@ export interface Handler {
   (req: IncomingMessage, res: ServerResponse): void;
 }
 
-/** What a client got. */
+/** A response as the client received it. */
 export interface Got {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

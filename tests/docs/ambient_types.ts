@@ -1,4 +1,4 @@
-/** What blocks use of packages that come without types. */
+/** Declarations of the untyped packages that code blocks use. */
 export const untypedPackages = `
 declare module "express" {
   import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -42,7 +42,7 @@ declare module "serve-static" {
 }
 `;
 
-/** What blocks use of the globals of Deno and Bun, for those that do not run on Node. */
+/** Declarations of Deno's and Bun's globals, for blocks that don't run on Node. */
 export const runtimeGlobals = `
 declare namespace Deno {
   interface NetAddr {

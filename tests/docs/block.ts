@@ -7,7 +7,7 @@ export interface Block {
   /** Line of `path` that holds the first line of the code, from 1. */
   readonly line: number;
   readonly language: "ts" | "js";
-  /** What runs it: those it names after the language, or all. */
+  /** The runtimes that run it: those named after the language, or all. */
   readonly runtimes: readonly RuntimeName[];
   /** The code without the indentation of its fence. */
   readonly code: string;
@@ -25,7 +25,7 @@ export interface Fence {
   readonly line: number;
   readonly mark: string;
   readonly prefix: string;
-  /** What follows the mark. */
+  /** The text after the language of the fence. */
   readonly info: string;
   /** Its lines, without the indentation of the fence. */
   readonly code: string[];

@@ -1,6 +1,6 @@
 import { codeMarks, codeOnly } from "./code_marks.ts";
 
-/** What a block says that a line of it prints. */
+/** The output that a block documents for one of its lines. */
 export interface ExpectedOutput {
   /** First and last line of the call, from 1. */
   readonly from: number;
@@ -8,7 +8,7 @@ export interface ExpectedOutput {
   readonly text: string;
 }
 
-/** What a line printed. */
+/** The text that a line printed. */
 export interface Print {
   readonly line: number;
   readonly text: string;

@@ -1,6 +1,6 @@
 import { freePort } from "../support/ports.ts";
 
-/** What takes the places of public hosts and usual ports when a block is run. */
+/** The local servers and ports that replace public hosts and well-known ports when a block runs. */
 export interface StandIns {
   /** Origin of the server that stands for every host below `example` and `example.com`. */
   readonly origin: string;

@@ -30,7 +30,7 @@ export interface WorkFolder {
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** What comes before the path of a module to run it. */
+/** The arguments before the path of a module to run. */
 export const leadingArguments: Readonly<Record<RuntimeName, readonly string[]>> = {
   node: [],
   bun: [],

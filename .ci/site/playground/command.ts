@@ -1,6 +1,6 @@
 import { DEFAULTS, PLAIN, type Plain } from "./tasks.ts";
 
-/** What the command line says besides the folder. */
+/** The options of the command line, besides the folder. */
 export interface Choice {
   readonly levels: Readonly<Record<Plain, number>>;
   readonly formats: readonly Plain[];

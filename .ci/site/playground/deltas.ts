@@ -4,7 +4,7 @@ import { keepsDelta } from "./rules.ts";
 export interface DeltaSizes {
   readonly name: string;
   readonly size: number;
-  /** What is sent to visitors without the former version, by format. */
+  /** The bytes sent to clients without the previous version, by format. */
   readonly sent: { brotli?: number; zstd?: number };
   readonly delta: { brotli?: number; zstd?: number };
 }

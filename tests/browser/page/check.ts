@@ -11,11 +11,11 @@ export interface Check {
   readonly run: (library: Library) => Promise<string>;
 }
 
-/** What became of a check, as the table shows it. */
+/** The outcome of a check, as the table shows it. */
 export interface Row {
   readonly name: string;
   readonly passed: boolean;
-  /** What was seen, or the error. */
+  /** The values the check saw, or its error. */
   readonly seen: string;
 }
 

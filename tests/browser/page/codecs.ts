@@ -72,7 +72,7 @@ async function refused({ compress, decompress, DecompressionStream }: Library): 
   return "too much, noise, a part";
 }
 
-/** What needs encoders too. */
+/** The checks that need encoders, too. */
 export const codecChecks: readonly Check[] = [
   { name: "compresses and decompresses, whole and streamed", run: there },
   { name: "the browser's own CompressionStream and DecompressionStream agree", run: withNative },

@@ -1,6 +1,6 @@
 import { assertEqual, type Check, type Library } from "./check.ts";
 
-/** What the server says of the body at `/lines.zst`. */
+/** The server's description of the body at `/lines.zst`. */
 interface Lines {
   readonly lines: number;
   readonly sum: number;

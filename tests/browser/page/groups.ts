@@ -5,7 +5,7 @@ import { fetchChecks } from "./fetched.ts";
 import { goldenChecks } from "./golden.ts";
 import { streamChecks } from "./streams.ts";
 
-/** What the table calls each group of checks: those that load the same of the codecs. */
+/** The table's name for each group of checks, which load the same parts of the codecs. */
 export type Group = "Streams" | "Batches and text" | "A fetch" | "Codecs" | "The same bytes everywhere";
 
 /** All checks, in the order in which they run. */

@@ -4,7 +4,7 @@ import { type Group, groups } from "./groups.ts";
 /** The place where checks run. */
 export type Place = "page" | "worker";
 
-/** What the test calls in the page. */
+/** The function that the test calls in the page. */
 export interface PageApi {
   runGroup(group: Group, place: Place): Promise<readonly Row[]>;
 }

@@ -168,7 +168,7 @@ async function endless({ ReadableStream, WritableStream }: Library): Promise<str
   return `${chunks} chunks and ${ticks} ticks in 100 ms`;
 }
 
-/** What needs nothing of the codecs. */
+/** The checks that load no code of the codecs. */
 export const streamChecks: readonly Check[] = [
   piping("ours into ours", (ours) => [ours, ours, ours]),
   piping("native streams through ours, by the native methods", (ours) => [Native, ours, Native]),
