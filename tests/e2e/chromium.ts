@@ -24,7 +24,7 @@ export interface Exchange {
   readonly status: number | undefined;
   /** The fields, with names in lower case. */
   readonly response: Headers;
-  /** What came over the wire, the head included; in bytes. */
+  /** The bytes received over the network, including the head. */
   readonly transferred: number;
 }
 

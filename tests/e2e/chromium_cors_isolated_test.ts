@@ -6,7 +6,7 @@ import { createStaticHandler, type StaticHandlerOptions } from "../../lib/static
 import { inFolder, writeTree } from "../support/folders.ts";
 import { noChromium, openBrowser } from "./chromium.ts";
 
-/** What a script sees of another origin's answer; its error where it may not read it. */
+/** Another origin's response as a script sees it; the error if CORS forbids reading it. */
 interface Seen {
   readonly status: number;
   readonly text: string;

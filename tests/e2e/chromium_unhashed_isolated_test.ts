@@ -18,7 +18,7 @@ function script(version: string): Uint8Array {
   );
 }
 
-/** What a browser sends as `Available-Dictionary` that has that version of the script. */
+/** Returns the `Available-Dictionary` field of a browser that has that version of the script. */
 function dictionary(version: string): string {
   return `:${createHash("sha256").update(script(version)).digest("base64")}:`;
 }

@@ -1,4 +1,4 @@
-/** What {@linkcode loadAll} prints. */
+/** The report that {@linkcode loadAll} prints. */
 export interface Loaded {
   /** The names that each subpath exports. */
   readonly names: Readonly<Record<string, readonly string[]>>;

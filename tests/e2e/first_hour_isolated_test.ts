@@ -163,7 +163,7 @@ async function artifactsWithoutDotfiles(consumer: Consumer, project: ViteProject
   assert.deepEqual((await readdir(artifact, { recursive: true })).sort(), [".millrace.json", ...files]);
 }
 
-/** What one gets wrong on the way is answered with what to do. */
+/** Tests that the errors for common mistakes name the remedy. */
 async function wrongWords(consumer: Consumer): Promise<void> {
   const said = async (status: number, ...words: string[]): Promise<string> => {
     const [command, ...rest] = consumer.command.split(" ");

@@ -8,7 +8,7 @@ import { unpackTarball } from "./tarball.ts";
 export interface JsrRegistry extends AsyncDisposable {
   /** The value of the environment variable `JSR_URL`. */
   readonly url: string;
-  /** What `deno publish --token` has to name. */
+  /** The token for `deno publish --token`. */
   readonly token: string;
   /** The files of a published version by path, as `/mod.ts`. */
   files(name: string, version: string): ReadonlyMap<string, Uint8Array>;

@@ -12,7 +12,7 @@ import { packTarball } from "./tarball.ts";
 export interface NpmRegistry extends AsyncDisposable {
   /** The value of `--registry` and of the environment variable `NPM_CONFIG_REGISTRY`. */
   readonly url: string;
-  /** What `npm publish` has to identify itself with, as a line of `.npmrc`. */
+  /** The credentials for `npm publish`, as a line of `.npmrc`. */
   readonly npmrc: string;
   /** The requested names that neither were published nor are installed here. */
   readonly missing: ReadonlySet<string>;
@@ -25,7 +25,7 @@ interface Packument {
   readonly versions: Record<string, { dist: { tarball: string } }>;
 }
 
-/** What `npm publish` sends: a packument of the one new version and its archive in base64. */
+/** The body of `npm publish`: a packument of the one new version, with its archive in base64. */
 type Publication = Packument & { readonly _attachments: Record<string, { data: string }> };
 
 const TOKEN = "a-token-of-this-test";

@@ -34,7 +34,7 @@ after(async () => {
   if (folder) await rm(folder, { recursive: true, force: true });
 });
 
-/** What curl got, and what it printed of the exchange. */
+/** The response curl received, and its statistics of the exchange. */
 interface Got {
   readonly status: number;
   readonly body: string;

@@ -39,7 +39,7 @@ after(async () => {
   if (folder) await rm(folder, { recursive: true, force: true });
 });
 
-/** What the handler logs of one upload; nothing if there is nothing for a while. */
+/** Returns the handler's log of one upload; empty if nothing is logged within `patience` milliseconds. */
 async function loggedBy(server: UploadProcess, patience: number): Promise<Logged[]> {
   const log: Logged[] = [];
   for (const end = Date.now() + patience; log.length === 0 && Date.now() < end;) {

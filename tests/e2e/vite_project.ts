@@ -5,7 +5,7 @@ import { output } from "../support/processes.ts";
 import { root } from "../support/runtime.ts";
 import { bin } from "./published.ts";
 
-/** What Vite has built, by path, for each script: it would build the same for the next project. */
+/** Vite's output by path, for each script: projects with the same script share it. */
 const built = new Map<string, ReadonlyMap<string, Uint8Array>>();
 
 /** A Vite application in a consumer's folder, as its template makes it: a page, a script, a style and a photo. */
@@ -17,7 +17,7 @@ export class ViteProject {
     this.folder = folder;
   }
 
-  /** Makes one that says `words`. */
+  /** Creates a project whose script shows `words`. */
   static async make(folder: string, words: string): Promise<ViteProject> {
     const project = new ViteProject(folder);
     await mkdir(join(folder, "node_modules"), { recursive: true }); // Deno may need none
@@ -36,7 +36,7 @@ export class ViteProject {
     return project;
   }
 
-  /** Changes the script, which then says other words. */
+  /** Changes the text that the script shows. */
   async say(words: string): Promise<void> {
     const table = Array.from({ length: 300 }, (_, i) => `"mill ${i * i}"`);
     const source = `import "./style.css";\nconst mills = [${table.join(", ")}];\n` +

@@ -7,7 +7,7 @@ import { root } from "../support/runtime.ts";
 // Deno imports what package.json lists as a development dependency only so.
 const { build } = createRequire(import.meta.url)("esbuild") as { build: typeof Build };
 
-/** What a deploy of the site is made of. */
+/** The contents of one deploy of the site. */
 export interface Release {
   /** Shown on the page. */
   readonly name: string;

@@ -42,7 +42,7 @@ if (!process.versions.bun && !process.versions.deno) {
   }).enable();
 }
 
-/** What keeps the process alive, as far as the runtime tells; of sockets, timers and look-ups. */
+/** Counts the sockets, timers and lookups that keep the process alive, as far as the runtime reports them. */
 function resources(): number {
   return process.getActiveResourcesInfo().filter((name) => /Socket|TLS|TCPWRAP|Timeout|Immediate|GetAddr/.test(name))
     .length;

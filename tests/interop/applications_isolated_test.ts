@@ -26,7 +26,7 @@ const flags = {
   },
 }[runtime];
 
-/** What the scenarios of an application come to, in a process of its own. */
+/** Runs the scenarios of an application in a separate process and returns their outcomes. */
 async function driven(name: string, mode: "native" | "installed"): Promise<Outcomes["outcomes"]> {
   const printed = await output(process.execPath, [...flags[mode], drive, name], root);
   const { installed, outcomes }: Outcomes = JSON.parse(printed.slice(printed.trimEnd().lastIndexOf("\n") + 1));

@@ -14,9 +14,9 @@ export const large: Buffer = Buffer.alloc(700_000, "the content of a large file\
 export interface ServedSite extends AsyncDisposable {
   readonly files: StaticHandler;
   readonly uploads: UploadHandler;
-  /** What the log of uploads said: status and error. */
+  /** The logged uploads: status and error. */
   readonly logged: string[];
-  /** What is stored, by name. */
+  /** Returns the stored files, by name. */
   stored(): Promise<Readonly<Record<string, string>>>;
 }
 

@@ -23,7 +23,7 @@ import { pipeline } from "node:stream/promises";
 import { lookup } from "mrmime";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 
-/** What sirv takes, as far as its tests use it; `etag` is not here: ours always has one. */
+/** The options of sirv that its tests use; `etag` only chooses the `Cache-Control` of `dev`. */
 export interface SirvOptions {
   readonly dev?: boolean;
   readonly etag?: boolean;

@@ -1,10 +1,10 @@
-/** What a build tool wrote of a small project, by default or as its template has it. */
+/** A build tool's output for a small project, with its default settings or those of its template. */
 export interface BuildOutput {
   /** The files that have a hash in their names, with that in brackets. */
   readonly hashed: string;
-  /** Those that have none, or whose name stays when they change. */
+  /** The files without a hash, or whose name stays the same when they change. */
   readonly stable: string;
-  /** Those that have a hash which is not told: they are revalidated. Default: none. */
+  /** The files whose hash is not recognized: they are revalidated. Default: none. */
   readonly missed?: string;
 }
 

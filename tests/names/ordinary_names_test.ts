@@ -26,7 +26,7 @@ const FOLDERS = [
 /** The folders of files that a build tool copies as they are. */
 const OWN_FOLDERS = ["", "images/", "docs/", "files/", "users/", "static/"];
 
-/** Those of `asked` that pass for hashed in a tree of `paths`. */
+/** Returns the paths of `asked` that count as hashed in a tree of `paths`. */
 function mistaken(paths: readonly string[], asked: readonly string[] = paths): string[] {
   const hashIn = hashedNames(paths);
   return asked.filter((path) => hashIn(path) !== undefined);

@@ -29,7 +29,7 @@ const hashes = {
   hex20: (random) => text(random, HEX, 20),
   /** Turbopack of Next.js 16.4. */
   turbopack: (random) => (random() < 0.965 ? oneOf(random, "0123") : "4") + text(random, BASE38, 12),
-  /** What Astro adds for an image that it made of another. */
+  /** The suffix Astro adds to an image derived from another. */
   astroImage: (random) => `_${random() < 0.5 ? "Z" : ""}${text(random, BASE62, 5 + Math.floor(random() * 2))}`,
 } satisfies Readonly<Record<string, Hash>>;
 

@@ -15,7 +15,7 @@ const chunk = fc.oneof(
   fc.uint8Array({ maxLength: 40 }),
   fc.integer({ min: 4000, max: 9000 }).map((length) => new Uint8Array(length).fill(length)),
 );
-/** What happens before a chunk: nothing, or a turn of the event loop. */
+/** Chunks, each with a flag: whether a turn of the event loop passes before it. */
 const chunks = fc.array(fc.tuple(fc.boolean(), chunk), { maxLength: 60 });
 
 async function* withPauses(all: readonly (readonly [boolean, Chunk])[]): AsyncGenerator<Chunk> {

@@ -9,7 +9,7 @@ import { withHttp2Server } from "./loopback.ts";
 
 const page = Array.from({ length: 40 }, (_, i) => `<li>${i}: é</li>\n`);
 
-/** What came of a request: the reset code is 0 unless the answer was cut off. */
+/** The response to a request; the reset code is 0 unless the response was cut off. */
 interface Received {
   readonly status: number;
   readonly body: string;

@@ -67,7 +67,7 @@ export async function withTcpServer(
   }
 }
 
-/** What a server answered. */
+/** A server's response. */
 export interface Answer {
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;

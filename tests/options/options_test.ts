@@ -26,7 +26,7 @@ function accepts(member: Member<unknown>, value: unknown): boolean {
   }
 }
 
-/** What a call returned, to be closed, whatever it is. */
+/** Wraps any return value so that `await using` closes it. */
 function disposable(made: unknown): AsyncDisposable {
   const { getWriter, getReader, destroy, close } = (made ?? {}) as Record<string, unknown>;
   return {

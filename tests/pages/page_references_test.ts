@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { pageReferences } from "../../lib/pages/mod.ts";
 
-/** What a page loads, as `kind url`; what it may load later in brackets. */
+/** Returns a page's references as `kind url`, with those loaded later in parentheses. */
 function loaded(html: string): string[] {
   return pageReferences(html).references.map(({ kind, url, isLater }) =>
     isLater ? `(${kind} ${url})` : `${kind} ${url}`

@@ -16,7 +16,7 @@ const tree = {
   "app.js.br": "other",
 };
 
-/** What the manifest in `folder` says of each file. */
+/** Returns the `immutable` flags in the manifest of `folder`, by path. */
 async function immutableIn(folder: string): Promise<Record<string, boolean | undefined>> {
   const { files } = (await readManifest(folder))!;
   return Object.fromEntries(Object.entries(files).map(([path, { immutable }]) => [path, immutable]));

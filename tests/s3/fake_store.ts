@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { crc32 } from "node:zlib";
 import { S3Bucket, type S3BucketOptions } from "../../lib/s3/mod.ts";
 
-/** What goes wrong with a request. */
+/** A failure of a request. */
 export type Fault =
   | {
     readonly status: number;
@@ -41,29 +41,29 @@ export interface Asked {
   readonly key: string;
 }
 
-/** The rules of a store beside those that all have: sizes and numbers of parts, and of what one request copies. */
+/** The rules of a store in addition to those common to all: sizes and numbers of parts and copies. */
 export interface Rules {
-  /** All parts but the last have one size, and the last has no more. */
+  /** Whether all parts but the last must have one size, which the last one must not exceed. */
   readonly hasEqualParts?: boolean;
-  /** Conditions of requests that store something are not looked at: of all, of uploads in parts, or of copies. */
+  /** The writes whose conditions are ignored: all, uploads in parts, or copies. */
   readonly ignoresConditions?: "all" | "parts" | "copies";
-  /** No part is copied: the request is refused with this status, or, of 200, one without bytes is stored. */
+  /** The response to copying a part: refused with this status, or for 200, an empty part is stored. */
   readonly lacksCopyPart?: 200 | 400 | 501;
-  /** No range of an object of 5 MiB or less is copied into a part. */
+  /** Whether an object of 5 MiB or less can be copied into a part only as a whole. */
   readonly copiesSmallWhole?: boolean;
-  /** The reported checksum of a copied part is the one of the whole object, made of those of its parts. */
+  /** Whether a copied part's checksum is that of the whole object, computed from its parts' checksums. */
   readonly tellsComposite?: boolean;
-  /** What is missing is forbidden: the keys lack the right to list the bucket. */
+  /** Whether missing objects yield 403: the keys lack the right to list the bucket. */
   readonly hidesMissing?: boolean;
-  /** Entity tags of objects that came in parts say nothing of these. */
+  /** Whether entity tags of objects uploaded in parts are independent of the parts. */
   readonly hasOpaqueTags?: boolean;
-  /** Requests to remove several objects are refused. */
+  /** Whether requests to delete several objects are refused. */
   readonly lacksDeleteObjects?: boolean;
-  /** The limit of the bytes of all objects and parts; requests that remove need none. */
+  /** The limit of all objects and parts in bytes; deleting needs no space. */
   readonly quota?: number;
 }
 
-/** Stores by what their documentation says. */
+/** The rules of stores, according to their documentation. */
 export const stores: Readonly<Record<"AWS" | "R2" | "B2" | "GCS" | "versitygw", Rules>> = {
   AWS: { copiesSmallWhole: true },
   R2: { hasEqualParts: true, ignoresConditions: "copies" },
@@ -106,7 +106,7 @@ const LEAST = 5 * 2 ** 20;
 const MOST_PARTS = 10_000;
 /** The maximum size of a part, of an object in one request, and of a copy, in bytes. */
 const MOST = 5 * 2 ** 30;
-/** What copies have more bytes than is sparse. */
+/** The size above which copies are sparse, in bytes. */
 const SPARSE = 512 * 2 ** 20;
 
 /** A store in memory that speaks the part of S3 in use here, checks signatures, and fails as set. */
@@ -114,17 +114,17 @@ export class FakeStore {
   readonly objects: Map<string, Kept> = new Map();
   readonly uploads: Map<string, Upload> = new Map();
   readonly asked: string[] = [];
-  /** Signatures that were wrong. */
+  /** The requests with an invalid signature. */
   readonly refused: string[] = [];
   /** The highest number of concurrent requests. */
   most = 0;
-  /** Objects or parts of a page. */
+  /** The number of objects or parts on one page of a listing. */
   page = 1000;
-  /** What it refuses, and does otherwise than others. */
+  /** The requests the store refuses, and its differences from other stores. */
   rules: Rules = {};
-  /** Bytes of bodies that it received. */
+  /** The bytes of bodies received so far. */
   received = 0;
-  /** What becomes of the condition of a request to delete: stores know it, pay no heed to it, or refuse it. */
+  /** The store's handling of a condition on DELETE: supported, ignored or refused. */
   deletesIfMatch: "known" | "ignored" | "refused" = "known";
   #fault: (asked: Asked) => Fault | undefined = () => undefined;
   #underWay = 0;

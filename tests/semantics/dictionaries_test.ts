@@ -80,7 +80,7 @@ type Pattern = new (input: string, base: string) => { test(url: string): boolean
 const URLPattern = (globalThis as { URLPattern?: Pattern }).URLPattern;
 const skip = URLPattern === undefined && "no URLPattern here";
 
-/** What a string of a structured field stands for (RFC 9651, section 4.2.5). */
+/** Decodes a string of a structured field (RFC 9651, section 4.2.5). */
 function unescaped(field: string): string {
   const text = /^match="((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(field)?.[1];
   assert.ok(text !== undefined, field);

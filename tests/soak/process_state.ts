@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import process from "node:process";
 import { memory } from "../http/soak/memory.ts";
 
-/** What a process holds between two rounds. */
+/** The memory and resources of a process between two rounds. */
 export interface Sample {
   /** Rounds done. */
   readonly rounds: number;

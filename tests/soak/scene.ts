@@ -1,7 +1,7 @@
 /** Something that is done over and over, and is to leave nothing behind. */
 export interface Scene {
   readonly name: string;
-  /** What a round does, for `--help`. */
+  /** The description of a round, for `--help`. */
   readonly what: string;
   open(): Promise<OpenScene> | OpenScene;
 }

@@ -1,6 +1,6 @@
 import type { Sample } from "./process_state.ts";
 
-/** What a scene came to. */
+/** The outcome of a scene. */
 export interface Outcome {
   readonly samples: readonly Sample[];
   readonly unhandled: readonly string[];
@@ -8,13 +8,13 @@ export interface Outcome {
   readonly error?: string;
 }
 
-/** What may come and go without being a leak: what engines keep at hand, and what is still being closed. */
+/** Growth that is no leak: caches of engines, and resources still being closed. */
 const SLACK = { rss: 40, heap: 8, files: 20, resources: 20 } as const;
 const RATIO = 1.15;
-/** The number of samples below which it is too early to judge. */
+/** The number of samples below which there is no verdict. */
 const LEAST = 8;
 
-/** What is wrong with an outcome; nothing, if it is as it should be. */
+/** Returns the problems of an outcome; empty if there are none. */
 export function faultsOf({ samples, unhandled, error }: Outcome): string[] {
   const faults = error === undefined ? [] : [error];
   if (unhandled.length > 0) faults.push(`${unhandled.length} unhandled rejections, the first: ${unhandled[0]}`);
@@ -27,7 +27,7 @@ export function faultsOf({ samples, unhandled, error }: Outcome): string[] {
   return faults;
 }
 
-/** The least of the second quarter and of the last one: a leak lifts the least, what is not collected yet does not. */
+/** Returns the minima of the second and the last quarter: a leak raises the minimum, uncollected garbage does not. */
 export function growthOf(
   samples: readonly Sample[],
   kind: keyof Sample,

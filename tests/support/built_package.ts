@@ -16,9 +16,9 @@ import process from "node:process";
 import { output } from "./processes.ts";
 import { root } from "./runtime.ts";
 
-/** What a build reads. */
+/** The files a build reads. */
 const SOURCES = "{mod.ts,deno.json,package.json,package-lock.json,tsconfig.json,{.ci,lib}/**/*.{ts,json,js,txt}}";
-/** How long builds of former sources stay, in ms. */
+/** The time for which builds of earlier sources are kept, in ms. */
 const KEPT = 24 * 3_600_000;
 /** The limit of a build on a busy machine, in ms. */
 const LIMIT = 230_000;

@@ -5,7 +5,7 @@ const KEPT = 100_000;
 
 /** A client's connection: what came so far, and whether the other side has ended it. */
 export class Connection {
-  /** What came, of which only the end is kept. */
+  /** The received text, of which only the end is kept. */
   received = "";
   /** The number of received bytes. */
   size = 0;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 
-/** What a system may lack. */
+/** Abilities that a system may lack. */
 export type Ability =
   | "links" // symbolic ones, for which Windows wants a privilege or its developer mode
   | "modes" // permission bits of POSIX

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 /** The time limit of an answer, in ms: what takes longer hangs. */
 const LIMIT = 60_000;
 
-/** What came back for a request, taken apart here so that no client's leniency hides anything. */
+/** A response, parsed here so that no client's leniency hides a fault. */
 export interface RawAnswer {
   readonly status: number;
   /** By name in lower case; lines of the same name are joined with ", ". */

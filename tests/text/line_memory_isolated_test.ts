@@ -9,7 +9,7 @@ import { needs } from "../support/needs.ts";
 
 const MEBIBYTE = 2 ** 20;
 const skip = needs("proc");
-/** What a runtime needs for the chunks, its compiled code and garbage that it has not collected yet, in MiB. */
+/** Memory for chunks, compiled code and garbage not yet collected, in MiB. */
 const ALLOWANCE = 96;
 
 /** Feeds a LineStream in a process of its own. */

@@ -4,7 +4,7 @@ import process from "node:process";
 import { ReadableStream, WritableStream } from "../../lib/streams/mod.ts";
 import { LineStream, type LineStreamOptions } from "../../lib/text/mod.ts";
 
-/** What came of a job. */
+/** The result of a job. */
 export interface Fed {
   readonly lines: number;
   /** The lines' characters, all together. */

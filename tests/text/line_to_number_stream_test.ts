@@ -9,7 +9,7 @@ import { tries } from "../support/long_run.ts";
 const numbers = (text: string, options?: LineToNumberStreamOptions): Promise<number[]> =>
   through([utf8(text)], new LineToNumberStream(options));
 
-/** What the stream makes of chunks. Of a stream that fails only the error counts: it drops the numbers not yet read. */
+/** The stream's output. If the stream fails, only its error counts: unread numbers are dropped. */
 interface Outcome {
   readonly numbers?: readonly number[];
   readonly asked: readonly InvalidLine[];

@@ -22,7 +22,7 @@ function countedSignal(): { controller: AbortController; listeners: () => number
   return { controller, listeners: () => added.size };
 }
 
-/** What a promise came to, once microtasks have run. */
+/** Returns the state of a promise once microtasks have run. */
 async function stateOf(promise: Promise<unknown>): Promise<unknown> {
   let state: unknown = "pending";
   promise.then((value) => state = { value }, (reason) => state = { reason });

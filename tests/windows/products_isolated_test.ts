@@ -130,7 +130,7 @@ test(
     }),
 );
 
-/** What a server says of a path. */
+/** Returns a server's response for a path. */
 async function answer(port: number, path: string, headers: Record<string, string>): Promise<unknown> {
   const response = await new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
     request({ port, host: "127.0.0.1", path, headers }, resolve).once("error", reject).end();

@@ -21,7 +21,7 @@ prepareGlobals();
 if (file === COMPRESSION) await prepareCompression();
 runScripts(file === COMPRESSION ? compressionScripts(root) : scriptsOf(root, file), Number(seconds));
 
-/** What a worker's global scope has and the harness or a test looks for. */
+/** Defines the globals of a worker that the harness or a test looks up. */
 function prepareGlobals(): void {
   const { gc, Bun } = globalThis as { gc?: () => void; Bun?: { gc(force: boolean): void } };
   Object.assign(globalThis, {

@@ -30,7 +30,7 @@ interface Modules {
   readonly install: () => Promise<unknown>;
 }
 
-/** Those of the sources, which builds for pages find by their places. */
+/** The modules of the sources, which page builds resolve by location. */
 const sources: Modules = {
   streams: () => import("../../lib/streams/mod.ts"),
   install: () => import("../../lib/streams/install.ts"),

@@ -5,7 +5,7 @@ export type Status = "passed" | "failed" | "timed out" | "not run" | "unsupporte
 export interface Subtest {
   readonly name: string;
   readonly status: Status;
-  /** What the harness says of a failure, else empty. */
+  /** The harness's message for a failure; empty otherwise. */
   readonly message: string;
 }
 
@@ -15,11 +15,11 @@ export type Line = Subtest | { readonly fault: string } | { readonly done: true 
 /** The start of such a line, since tests may print others. */
 export const MARK = "wpt: ";
 
-/** What became of a test file. */
+/** The outcome of a test file. */
 export interface FileResult {
   readonly file: string;
   readonly subtests: readonly Subtest[];
-  /** What went wrong outside of subtests: the file does not load, an unhandled rejection, a crash, a time-out. */
+  /** Failures outside of subtests: the file does not load, an unhandled rejection, a crash, a time-out. */
   readonly faults: readonly string[];
 }
 

@@ -13,7 +13,7 @@ export type Runtime = "node" | "bun" | "deno" | "chromium";
 /** All runtimes, in the order of the table. */
 export const runtimes: readonly Runtime[] = ["node", "bun", "deno", "chromium"];
 
-/** What a run is about. */
+/** The parameters of a run. */
 export interface Run {
   readonly runtime: Runtime;
   readonly mode: Mode;
@@ -117,7 +117,7 @@ function read(stdout: string, early: string): Omit<FileResult, "file"> {
   return summarize(lines, early);
 }
 
-/** What became of the file that `lines` are of; `early` is its fault if it did not come to its end. */
+/** Summarizes a file's output; `early` is the fault reported if the file did not finish. */
 function summarize(lines: readonly Line[], early: string): Omit<FileResult, "file"> {
   const subtests = lines.filter((line): line is Subtest => "name" in line);
   const faults = lines.flatMap((line) => "fault" in line ? line.fault : []);

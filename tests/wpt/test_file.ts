@@ -40,7 +40,7 @@ const promise_test = (steps, text) => globalThis.promise_test((t) => {
 `;
 }
 
-/** What the suite's own server serves under another name. */
+/** The files that the suite's own server serves under another name. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ["resources/WebIDLParser.js", "resources/webidl2/lib/webidl2.js"],
 ]);

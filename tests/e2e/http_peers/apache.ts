@@ -11,7 +11,7 @@ const modules = ["mpm_event", "authz_core", "http2", "ssl", "proxy", "proxy_http
 /** The reason for a missing Apache httpd; false if it is installed. */
 export const noApache: string | false = command ? false : "Apache httpd is not installed";
 
-/** What a virtual host starts with to speak TLS. */
+/** The directives of a virtual host with TLS. */
 export const secureApache: string = `SSLEngine on
   SSLCertificateFile ${certificateFile("localhost.pem")}
   SSLCertificateKeyFile ${certificateFile("localhost.key")}`;
@@ -21,7 +21,7 @@ export const secureApacheTwoNames: string = `SSLEngine on
   SSLCertificateFile ${certificateFile("two_names.pem")}
   SSLCertificateKeyFile ${certificateFile("two_names.key")}`;
 
-/** What demands a certificate of clients. */
+/** The directives that require a client certificate. */
 const verifyingApache = `SSLVerifyClient require
   SSLVerifyDepth 2
   SSLCACertificateFile ${certificateFile("ca.pem")}`;

@@ -44,7 +44,7 @@ export type ApplicationPath =
 /** The entity tag of `/hello`. */
 export const HELLO_TAG = '"hello-1"';
 
-/** What `/encoded` gives, decoded. */
+/** The decoded content of `/encoded`. */
 export const encodedText: string = Array.from({ length: 2000 }, (_, i) => `line ${i} of what is sent in a coding\n`)
   .join("");
 

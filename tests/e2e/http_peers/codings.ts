@@ -2,7 +2,7 @@ import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync 
 
 const { BROTLI_PARAM_QUALITY } = constants;
 
-/** What compresses, by the name of the coding. */
+/** Compression functions, by the name of the coding. */
 export const codings: Readonly<Record<string, (text: string) => Uint8Array<ArrayBuffer>>> = {
   gzip: (text) => gzipSync(text),
   deflate: (text) => deflateSync(text),

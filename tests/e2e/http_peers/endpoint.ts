@@ -4,7 +4,7 @@ import { certificates } from "../../http/certificates.ts";
 import { within } from "../../support/waits.ts";
 import type { Origins } from "./application.ts";
 
-/** What servers are asked to do; not each can do all. */
+/** The features of servers that the tests use; not every server has all. */
 export type Feature =
   | "lengths"
   | "duplex"
@@ -20,13 +20,13 @@ export interface Endpoint {
   readonly kind: Exclude<keyof Origins, "verified">;
   /** The reason to skip it; false if it is installed. */
   readonly skip: string | false;
-  /** What the server cannot do. */
+  /** The features that the server lacks. */
   readonly lacks: ReadonlySet<Feature>;
   /** Once its server runs. */
   readonly origin: () => string;
 }
 
-/** What is spoken at an endpoint. */
+/** Returns the protocol of an endpoint. */
 export function protocolOf({ kind }: Endpoint): "h2" | "http/1.1" {
   return kind === "h2" || kind === "h2c" ? "h2" : "http/1.1";
 }

@@ -11,7 +11,7 @@ export function fileHere(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-/** What each of five ports is for. */
+/** Returns the origins at five ports, one for each protocol. */
 export function originsAt([h2, h2c, h1, h1s, verified]: readonly number[]): Origins {
   return {
     h2: `https://127.0.0.1:${h2}`,

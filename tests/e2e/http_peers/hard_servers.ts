@@ -7,25 +7,25 @@ import { fileHere } from "./files.ts";
 import { noNginx, secure, secureTwoNames, startNginx } from "./nginx.ts";
 import { type PeerProcess, runtimePath, startApplication } from "./processes.ts";
 
-/** What each origin is for. */
+/** The origins of a server, each for one property of its connections. */
 export interface HardOrigins {
   readonly h2: string;
   readonly h1s: string;
-  /** Every tenth response is the last of its connection. */
+  /** The origin where every tenth response is the last of its connection. */
   readonly fewH2: string;
-  /** The same over HTTP/1.1. */
+  /** The origin with the same limit over HTTP/1.1. */
   readonly fewH1s: string;
-  /** Connections that are unused for 100 ms are closed. */
+  /** The origin that closes connections idle for 100 ms. */
   readonly brief: string;
-  /** Answers with HTTP/1.0. */
+  /** The origin that responds with HTTP/1.0. */
   readonly old: string;
-  /** At its port, one.test and two.test with one certificate; what they answer is their name. */
+  /** The origin with one certificate for one.test and two.test, which respond with their names. */
   readonly names: string;
 }
 
 /** nginx or Apache httpd with these origins. */
 export interface HardServer extends RestartingServer {
-  /** Those that it cannot have. */
+  /** The origins that the server can't have. */
   readonly lacks: ReadonlySet<keyof HardOrigins>;
   readonly origins: () => HardOrigins;
 }

@@ -10,7 +10,7 @@ const command = programPath("nginx");
 /** The reason for a missing nginx; false if it is installed. */
 export const noNginx: string | false = command ? false : "nginx is not installed";
 
-/** What a server block starts with to speak TLS. */
+/** The directives of a server block with TLS. */
 export const secure: string = `ssl_certificate ${certificateFile("localhost.pem")};
     ssl_certificate_key ${certificateFile("localhost.key")};`;
 

@@ -123,7 +123,7 @@ export class Peers {
     );
   }
 
-  /** Those of them that begin anew at a signal. */
+  /** Returns the servers that restart at a signal. */
   restarting(): RestartingServer[] {
     return [{
       name: "Go",
@@ -133,7 +133,7 @@ export class Peers {
     }];
   }
 
-  /** Those of them that ask clients for a certificate. */
+  /** Returns the servers that require a client certificate. */
   verifying(): VerifyingEndpoint[] {
     return [node, ...others].filter(({ verifies }) => verifies).map(({ name, skip }) => ({
       name,

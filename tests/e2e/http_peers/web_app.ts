@@ -4,7 +4,7 @@ import { codings } from "./codings.ts";
 import { pattern } from "./pattern.ts";
 
 type Handler = (request: Request, query: URLSearchParams) => Response | Promise<Response>;
-/** What a fetch handler has no means for. */
+/** The paths that a fetch handler can't implement. */
 type Impossible = "/trailers" | "/hints";
 
 let dripping = 0;

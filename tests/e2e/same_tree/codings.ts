@@ -45,12 +45,12 @@ export function testCodings({ name, skip, same }: Comparison): void {
   });
 }
 
-/** What servers say of a type, but for JavaScript's former name. */
+/** Returns a media type for comparison: without parameters, and with JavaScript's current name. */
 function typeOf(value: string): string {
   return value.toLowerCase().replace(/;.*$/, "").replace("application/javascript", "text/javascript");
 }
 
-/** That two answers have the same media type, and charset, if both tell one. */
+/** Requires the same media type of two responses, and the same charset if both name one. */
 function assertType(theirs: CurlAnswer, ours: CurlAnswer): void {
   assertField("content-type", theirs, ours, typeOf);
   const [their, our] = [theirs, ours].map(({ headers }) => {

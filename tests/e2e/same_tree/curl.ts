@@ -6,7 +6,7 @@ import { join } from "node:path";
 /** The reason for a missing curl; false if it is installed. */
 export const noCurl: string | false = spawnSync("curl", ["--version"]).status === 0 ? false : "curl is not installed";
 
-/** What to ask a server for. */
+/** A request that curl sends. */
 export interface CurlRequest {
   /** The target from its first slash on; sent as it is. */
   readonly path: string;
@@ -18,7 +18,7 @@ export interface CurlRequest {
   readonly decoded?: boolean;
 }
 
-/** What the server answered. */
+/** The server's response. */
 export interface CurlAnswer {
   readonly status: number;
   readonly headers: Headers;

@@ -6,10 +6,10 @@ import test from "node:test";
 import { decompress } from "../../../lib/codecs/mod.ts";
 import { ask, type Comparison, each } from "./same_tree.ts";
 
-/** What a client sends that does not tell where the request comes from. */
+/** The fields of a client that doesn't send `Sec-Fetch-Site`. */
 const unknownSite: Readonly<Record<string, string>> = {};
 
-/** Tests that a peer with the configuration for deltas sends what ours sends. */
+/** Tests that a peer configured for deltas sends the same as this package. */
 export function testDeltas({ name, skip, same }: Comparison): void {
   test(`${name} and ours send the same delta to who has the former version`, { skip }, async () => {
     const { script, dictionary, former } = same().tree;

@@ -41,7 +41,7 @@ export function testRanges({ name, skip, same }: Comparison): void {
   });
 }
 
-/** That an answer is a part, or parts, of `whole`, or that it has none. */
+/** Requires one or more parts of `whole`, or the status 416. */
 function assertPartsOf(whole: Uint8Array, answer: CurlAnswer): void {
   if (answer.status === 416) return assert.equal(answer.headers.get("content-range"), `bytes */${whole.length}`);
   assert.equal(answer.status, 206);

@@ -99,7 +99,7 @@ export class SameTree {
   }
 }
 
-/** What tests compare. */
+/** A peer and this package's server, as the tests compare them. */
 export interface Comparison {
   /** The peer's name. */
   readonly name: string;
@@ -109,7 +109,7 @@ export interface Comparison {
   readonly same: () => SameTree;
 }
 
-/** Has a peer and ours serve a tree while the tests of a file run. */
+/** Serves a tree by a peer and by this package while the tests of a file run. */
 export function compared(name: string, skip: string | false, peer: Peer): Comparison {
   let folder = "";
   let same: SameTree | undefined;
@@ -151,7 +151,7 @@ function told({ status, headers, body }: CurlAnswer): string {
   return `${status} ${JSON.stringify(Object.fromEntries(headers))} ${body.length} bytes`;
 }
 
-/** That a field is the same where both have it, and after `change`. */
+/** Requires equal values of a field after `change`, if both responses have the field. */
 export function assertField(
   name: string,
   theirs: CurlAnswer,

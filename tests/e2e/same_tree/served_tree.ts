@@ -12,7 +12,7 @@ export interface ServedTree {
   readonly script: string;
   /** The former version of that script, as a browser would have it. */
   readonly former: Uint8Array<ArrayBuffer>;
-  /** What the browser sends as `Available-Dictionary` then. */
+  /** The `Available-Dictionary` field that the browser sends then. */
   readonly dictionary: string;
 }
 

@@ -17,7 +17,7 @@ import { until, within } from "../../support/waits.ts";
 
 const HTTP_1_1_REQUIRED = 13;
 
-/** What a server does with an attempt instead of an answer; HTTP/1.1 has a cut for what it cannot say. */
+/** A server's ways to refuse an attempt; those that HTTP/1.1 can't express cut the connection. */
 const REFUSALS: Readonly<Record<string, (request: ServerRequest) => void>> = {
   cut: (request) => void request.socket.destroy(),
   end: (request) => void request.socket.end(),
@@ -43,7 +43,7 @@ interface Pill {
   readonly method: string;
   readonly idempotent: boolean | undefined;
   readonly body: string | undefined;
-  /** What happens to each attempt, over and over. */
+  /** The refusals of the attempts, in a cycle. */
   readonly refusals: readonly string[];
 }
 

@@ -18,7 +18,7 @@ import { saveBody } from "../../../lib/upload/mod.ts";
 import { certificates } from "../certificates.ts";
 import { startOrigin, type TestOrigin } from "../client/origins.ts";
 
-/** What an origin of these tests says of a request. */
+/** A request as an origin of these tests describes it. */
 interface Echo {
   method: string;
   path: string;
@@ -31,7 +31,7 @@ const protocols = "deno" in process.versions ? ["http/1.1", "https/1.1"] as cons
 const origins = new Map<string, TestOrigin>();
 let client: HttpClient;
 const content = Buffer.from("the mill turns ".repeat(1000));
-/** What is answered encoded, by path. */
+/** The encoded responses, by path. */
 const encoded: Record<string, Uint8Array> = {
   gzip: gzipSync(content),
   br: brotliCompressSync(content),

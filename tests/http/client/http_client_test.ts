@@ -7,7 +7,7 @@ import { certificates } from "../certificates.ts";
 import { until } from "../../support/waits.ts";
 import { type Answer, type OriginOptions, startOrigin, type TestOrigin } from "./origins.ts";
 
-/** What of node:http2's responses the tests use. */
+/** The part of node:http2's responses that the tests use. */
 interface ServerResponseOfHttp2 {
   stream: { session: { goaway(code: number): void } };
 }

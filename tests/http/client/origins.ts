@@ -4,7 +4,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { certificates } from "../certificates.ts";
 
-/** What a server does with a request. */
+/** A server's handler of a request. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A server on a free port that counts what comes. */
@@ -28,7 +28,7 @@ export interface TestOrigin {
   stop(): Promise<void>;
 }
 
-/** What an origin speaks. */
+/** The protocol and settings of an origin. */
 export interface OriginOptions {
   protocol: "h2" | "h2c" | "http/1.1" | "https/1.1";
   maxConcurrentStreams?: number;

@@ -26,7 +26,7 @@ interface Case {
   } | null;
 }
 
-/** What a reader finds in one frame. */
+/** Returns the contents of one frame, as a reader reports them. */
 function parsed(wire: Uint8Array): object {
   const found: Record<string, unknown> = {};
   const reader = new FrameReader({

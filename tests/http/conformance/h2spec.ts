@@ -9,7 +9,7 @@ const PATIENCE = "20";
 /** The number of attempts with another block of ports. */
 const ATTEMPTS = 20;
 
-/** What h2specd said of one connection, with what it expected and saw if that was a failure. */
+/** h2specd's verdict on one connection; for a failure, with the expected and the actual behaviour. */
 export interface Verdict {
   readonly passed: boolean;
   readonly text: string;

@@ -33,7 +33,7 @@ const differences: Readonly<Record<string, string>> = {
   "transfer-encoding: Unbalanced chunk extensions quoting": EXTENSION,
 };
 
-/** What ours makes of a connection with so many requests for the same bytes. */
+/** Parses the responses of a case's connection, and of as many requests, by this package's reader. */
 function readByOurs({ input }: LlhttpCase): { statuses: number[]; body: string; isRefused: boolean } {
   const result = { statuses: [] as number[], body: "", isRefused: false };
   const reader: ResponseReader = new ResponseReader({

@@ -1,6 +1,6 @@
 import type { Transport, TransportEvents } from "../../../lib/http/connection.ts";
 
-/** What a transport told, in order. */
+/** The events of a transport, in order. */
 export class Record implements TransportEvents {
   /** `data`, `drain`, `end`, `close`; pieces of data that follow each other count as one. */
   readonly order: string[] = [];

@@ -22,7 +22,7 @@ const USERS = ["alice", "bob", "carol"] as const;
 
 const user = new AsyncLocalStorage<string>();
 
-/** What the callbacks of users saw. */
+/** A record of the callbacks that were called, and of those that saw the wrong context. */
 class Notes {
   readonly calls = new Map<string, number>();
   readonly wrong: string[] = [];

@@ -51,7 +51,7 @@ async function* pieces(bytes: Uint8Array, random: SeededRandom): AsyncGenerator<
   }
 }
 
-/** What types of the DOM do not have yet. */
+/** The static method that the DOM's types lack. */
 const { from: streamOf } = ReadableStream as unknown as {
   from: (chunks: AsyncIterable<Uint8Array<ArrayBuffer>>) => ReadableStream<Uint8Array<ArrayBuffer>>;
 };

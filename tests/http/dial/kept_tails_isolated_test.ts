@@ -11,7 +11,7 @@ import { Listener } from "../faults/listener.ts";
 import type { ServerRequest } from "../faults/server_request.ts";
 
 const SIZE = 400_000;
-/** What a throttle lets through at a time. */
+/** The number of bytes a throttle forwards at a time. */
 const STEP = 20_000;
 
 /** A connection that forwards what it has taken bit by bit. */
@@ -22,7 +22,7 @@ class Throttle extends Duplex {
   readonly #isEager: boolean;
   #done: (() => void) | undefined = undefined;
 
-  /** @param isEager Whether it takes all at once, and does not wait for the way to be free. */
+  /** @param isEager Whether all input is accepted at once, without waiting for the previous write. */
   constructor(port: number, isEager: boolean) {
     super();
     this.#isEager = isEager;

@@ -4,7 +4,7 @@ import process from "node:process";
 import { Agent, fetch as undiciFetch } from "undici/index.js"; // by its file: Bun has its own `undici`
 import { HttpClient, HttpError } from "../../../lib/http/mod.ts";
 
-/** What a client makes of an answer. */
+/** A client's result for a response. */
 export interface Answer {
   /** undefined for a request that failed before its response's head or in its body, which users of `text()` cannot tell apart. */
   readonly status?: number;
@@ -120,7 +120,7 @@ const native: Contestant = {
   open: () => byFetch(globalThis.fetch, () => {}),
 };
 
-/** Those that ours is compared with here. Node's own fetch is undici's; on Deno a body that undici fails to read hangs. */
+/** The peers compared with. Node's own fetch is undici's; on Deno a body that undici fails to read hangs. */
 export const peers: readonly Contestant[] = [
   ...process.versions.deno ? [] : [{ name: "undici", isRaw: false, open: undici }],
   { name: "node:http", isRaw: true, open: nodeHttp },

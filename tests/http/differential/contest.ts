@@ -5,7 +5,7 @@ import { type Case, SECOND_BODY } from "./generate_case.ts";
 import { ScriptedOrigin } from "./origin_script.ts";
 import type { Difference } from "./strictness.ts";
 
-/** What differs between ours and a peer, in a case. */
+/** A difference between this package and a peer, in a case. */
 export interface Finding {
   readonly peer: string;
   /**
@@ -17,7 +17,7 @@ export interface Finding {
   readonly detail: string;
 }
 
-/** What a client made of a case: an answer a request, and how often each was sent. */
+/** A client's results in a case: a response to each request, and how often each was sent. */
 interface Performance {
   readonly answers: readonly Answer[];
   readonly asked: readonly number[];
@@ -78,7 +78,7 @@ function compare(peer: string, each: Case, ours: Performance, theirs: Performanc
   });
 }
 
-/** What is wrong with ours by itself. */
+/** Returns the faults of this package's client that show without a comparison. */
 function faultsOf(each: Case, { answers, asked }: Performance): Finding[] {
   const faults: string[] = [];
   const { expected, method, plays } = each;
@@ -123,11 +123,11 @@ const AGAIN = 2;
 const MAY_BE_TIMING = /refused|no choice|hangs/;
 const all: ReadonlySet<string> = new Set(peers.map(({ name }) => name));
 
-/** What came of a case. */
+/** The result of a case. */
 export interface Judgement {
-  /** Those without an explanation have shown each of three times. */
+  /** The differences found; unexplained ones have shown each of three times. */
   readonly findings: readonly Finding[];
-  /** Those that have not. */
+  /** The number of differences that did not show each time. */
   readonly passing: number;
   /** The number of answers that were compared. */
   readonly compared: number;

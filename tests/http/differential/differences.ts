@@ -5,7 +5,7 @@ import { BY_OURS, chunks, type Difference, fields, lengths, lines, stricter, tra
 const BY_IT = /^refused by it$/;
 const codings = (...names: string[]): string[] => names.map((name) => `coding ${name}`);
 
-/** What ours takes, and others refuse. */
+/** Input that this package accepts and peers refuse. */
 const laxer: readonly Difference[] = [
   {
     aspect: BY_IT,

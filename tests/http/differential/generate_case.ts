@@ -21,18 +21,18 @@ import type { Piece, Play } from "./origin_script.ts";
 /** A server's behaviour, and the requests that meet it, one after the other. */
 export interface Case {
   readonly seed: number;
-  /** What it consists of, as `framing chunked` or `cut fin`: explanations of differences go by these. */
+  /** The components, as `framing chunked` or `cut fin`; explanations of differences name them. */
   readonly features: ReadonlySet<string>;
   readonly method: string;
-  /** What the first request is answered with, and a second one, if there is one. */
+  /** The responses to the first request and, if there is one, to the second. */
   readonly plays: readonly Play[];
   /** The delay of the second request, in ms. */
   readonly between: number;
-  /** What the first answer says, if that is certain: the standards leave no choice. */
+  /** The first response as the standards define it; undefined where they leave a choice. */
   readonly expected: { readonly status: number; readonly body: Uint8Array } | undefined;
 }
 
-/** What every second request is answered with. */
+/** The body of the response to every second request. */
 export const SECOND_BODY = "second";
 
 const SIZES = [0, 1, 5, 100, 3000, 70_000];

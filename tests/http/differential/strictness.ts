@@ -1,13 +1,13 @@
-/** A difference that is known, and why ours is as it should be. */
+/** A known difference, with the reason why this package differs. */
 export interface Difference {
   readonly reason: string;
-  /** The section of a standard that says so. */
+  /** The section of the standard that demands it. */
   readonly section: string;
-  /** The peers that differ; default: any of them. */
+  /** The peers that differ; default: all. */
   readonly peers?: readonly string[];
-  /** What differs, as `Finding` has it; the second answer's too, if the first one's does. */
+  /** The aspect that differs, as in `Finding`; differences of the second response follow from the first one's. */
   readonly aspect: RegExp;
-  /** Features of the case, of which one must be there. */
+  /** Features of a case, at least one of which must be present. */
   readonly features: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export const chunks = (...names: string[]): string[] => names.map((name) => `odd
 export const fields = (...names: string[]): string[] => names.map((name) => `odd field ${name}`);
 export const lines = (...texts: string[]): string[] => texts.map((text) => `odd line ${text}`);
 
-/** What ours refuses, and others take: each could be read in two ways, or is a part of something that is not all there. */
+/** Input that this package refuses and peers accept: ambiguous messages, and fragments of incomplete ones. */
 export const stricter: readonly Difference[] = [
   {
     aspect: BY_OURS,

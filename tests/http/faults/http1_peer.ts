@@ -2,9 +2,9 @@ import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import type { ServerRequest } from "./server_request.ts";
 
-/** What the peers of one server have in common. */
+/** The state and callbacks common to the peers of one server. */
 export interface Http1PeerOwner {
-  /** What clients did that the standard does not allow. */
+  /** The clients' violations of the standard. */
   readonly violations: string[];
   onRequest(request: ServerRequest): void;
 }

@@ -20,11 +20,11 @@ import type { ServerRequest } from "./server_request.ts";
 
 export type Settings = Readonly<Record<number, number>>;
 
-/** What the peers of one server have in common. */
+/** The state and callbacks common to the peers of one server. */
 export interface Http2PeerOwner {
-  /** What a new session says first. */
+  /** The SETTINGS that a new session sends first. */
   readonly settings: Settings;
-  /** What clients did that the standard does not allow. */
+  /** The clients' violations of the standard. */
   readonly violations: string[];
   onPeer?(peer: Http2Peer): void;
   /** Called with a request that is refused, or ignored, before the server handles it. */
@@ -52,10 +52,10 @@ export class Http2Peer {
   excess = 0;
   /** While true, PING is not answered. */
   isMute = false;
-  /** What the client's streams may get before it gives more room. */
+  /** The send window of the connection, as granted by the client. */
   window: number = DEFAULT_WINDOW;
   clientStreamWindow: number = DEFAULT_WINDOW;
-  /** What the client may still send on the connection. */
+  /** The client's remaining send window on the connection. */
   #room = DEFAULT_WINDOW;
   /** Settings as the client has acknowledged them. */
   maxStreams: number = Infinity;

@@ -24,9 +24,9 @@ export class Http2PeerStream implements ServerRequest {
   onGone: (() => void) | undefined = undefined;
   /** The code with which the client reset it. */
   resetCode: number | undefined = undefined;
-  /** What the client has room for. */
+  /** The stream's send window, as granted by the client. */
   window: number;
-  /** What the client may send. */
+  /** The client's remaining send window on the stream. */
   room: number;
   #isHolding = false;
   #held = 0;

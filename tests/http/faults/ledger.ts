@@ -4,10 +4,10 @@ import type { HttpErrorCode } from "../../../lib/http/mod.ts";
 /** The outcome of one fetch, as its caller saw it. */
 export type Outcome = HttpErrorCode | "ok" | "aborted" | "cancelled";
 
-/** What is known of a fetch when it is made. */
+/** The properties of a fetch that are known at its start. */
 export interface Made {
   readonly method: string;
-  /** Whether it may be acted on more than once. */
+  /** Whether the server may act on it more than once. */
   readonly mayRepeat: boolean;
   /** Whether its body can be sent again. */
   readonly isReplayable: boolean;
@@ -15,13 +15,13 @@ export interface Made {
 
 /** The record of one fetch: what the server did about it, and what the client reported. */
 export interface Entry extends Made {
-  /** The number of times that the server saw it. */
+  /** The number of times the server received it. */
   seen: number;
-  /** The number of times that the server acted on it. */
+  /** The number of times the server acted on it. */
   acted: number;
-  /** What went wrong at the server with this request, in its order. */
+  /** The server's faults with this request, in order. */
   readonly faults: string[];
-  /** In ticks. */
+  /** The time of its start in ticks. */
   readonly began: number;
   /** Faults of whole connections or of the server that it may have met. */
   ambient: number;

@@ -5,7 +5,7 @@ import { freePort } from "../../support/ports.ts";
 export interface ListenerOptions {
   /** Speaks TLS with this certificate. Default: clear text. */
   readonly certificate?: { readonly cert: string; readonly key: string };
-  /** What ALPN offers. */
+  /** The protocols ALPN offers. */
   readonly alpn?: readonly string[];
   /** The address to listen on; default: 127.0.0.1. */
   readonly address?: string;

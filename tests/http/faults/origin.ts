@@ -6,7 +6,7 @@ import { Http2Peer, type Settings } from "./http2_peer.ts";
 import { Listener } from "./listener.ts";
 import type { ServerRequest } from "./server_request.ts";
 
-/** What a server speaks. */
+/** The protocol of a server. */
 export type Protocol = "h2" | "h2c" | "http/1.1" | "http/1.1 over TLS";
 
 export interface OriginOptions {

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HttpClient, type HttpClientOptions } from "../../../lib/http/mod.ts";
 
-/** What a server does with the nth request of a socket: `text` is its head, and what came with it. */
+/** A server's handler of the nth request of a socket; `text` is its head and any data received with it. */
 type Script = (socket: Socket, text: string, n: number) => void;
 
 interface Scene {

@@ -13,7 +13,7 @@ export class MemoryTransport implements Transport {
     return this.full ? 1 : 0;
   }
 
-  /** What was written, a string a write, as latin1. */
+  /** The written data, one latin1 string a write. */
   readonly writes: string[] = [];
   paused = false;
   destroyed = false;

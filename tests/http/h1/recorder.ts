@@ -10,7 +10,7 @@ import type {
 import type { HttpError } from "../../../lib/http/http_error.ts";
 import { textOf } from "./memory_transport.ts";
 
-/** What became of a request. */
+/** A recorder of the events of one request. */
 export class Recorder implements ExchangeHandler {
   readonly informational: [number, HeaderList][] = [];
   head: ResponseHead | undefined = undefined;
@@ -20,7 +20,7 @@ export class Recorder implements ExchangeHandler {
   trailers: HeaderList | undefined = undefined;
   error: HttpError | undefined = undefined;
   untouched: boolean | undefined = undefined;
-  /** What was called, in that order: `onData` once, however often. */
+  /** The calls in order; successive `onData` calls count as one. */
   readonly calls: string[] = [];
   /** Fulfilled when nothing more is called. */
   readonly over: Promise<this>;
@@ -77,7 +77,7 @@ export class Recorder implements ExchangeHandler {
   }
 }
 
-/** What a connection told its owner. */
+/** A recorder of a connection's calls to its owner. */
 export class OwnerRecorder implements ConnectionOwner {
   readonly calls: string[] = [];
   error: HttpError | undefined = undefined;

@@ -132,7 +132,7 @@ const responses: Record<string, [text: string, expected: Expected]> = {
   ],
 };
 
-/** What came of a response, beside what was expected. */
+/** Requires the expected outcome of a response. */
 async function check(text: string, expected: Expected, cuts: readonly number[]): Promise<void> {
   const talk = await answerTo(expected.method ?? "GET", text, cuts);
   const { recorder, transport, connection } = talk;
@@ -242,7 +242,7 @@ describe("a response", () => {
 const OK = "HTTP/1.1 200 OK\r\n";
 const IN_CHUNKS = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 
-/** What is no response. */
+/** Texts that are no valid response. */
 const malformed: Record<string, string> = {
   "another protocol's greeting": "SSH-2.0-OpenSSH_9.6\r\n",
   "a TLS alert": "\x15\x03\x01\x00\x02\x02\x46",
@@ -317,7 +317,7 @@ const malformed: Record<string, string> = {
   "another protocol": "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
 };
 
-/** What is larger than it may be, with limits of 1 KiB for heads. */
+/** Responses with parts above their limits; heads are limited to 1 KiB. */
 const oversized: Record<string, string> = {
   "a head": `${OK}A: ${"b".repeat(2000)}\r\nContent-Length: 0\r\n\r\n`,
   "a head without an end": `${OK}A: ${"b".repeat(2000)}`,

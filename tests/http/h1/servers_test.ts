@@ -11,7 +11,7 @@ import { bytesBody, PiecesBody } from "./recorder.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-/** What a `node:http` server answers, by path. */
+/** The responses of a `node:http` server, by path. */
 const answers: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
   "/hello": (_, response) => response.end("hello"),
   "/echo": (request, response) => void request.pipe(response),

@@ -52,7 +52,7 @@ export interface Started {
   readonly exchange: ReturnType<Connection["start"]>;
 }
 
-/** What one response is made of, when its bytes come in one piece or cut at these positions. */
+/** Parses one response whose bytes arrive at once, or cut at these positions. */
 export async function answerTo(
   method: string,
   text: string,

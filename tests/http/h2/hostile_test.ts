@@ -30,7 +30,7 @@ const ping = frame(FrameType.ping, 0, 0, Buffer.alloc(8));
 interface Attack {
   /** Stream 1 is under way. */
   readonly chunks: readonly Uint8Array[];
-  /** What GOAWAY says. */
+  /** The error code of GOAWAY. */
   readonly code: number;
 }
 

@@ -20,10 +20,10 @@ export class MemoryPeer implements Transport {
   readonly alpnProtocol = "h2";
   readonly remoteAddress = undefined;
   full = false;
-  /** What is written is copied at once. */
+  /** Whether the write queue is empty: always, since writes are copied at once. */
   readonly empty = true;
   waiting = 0;
-  /** What the client sent, oldest first; tests take from it. */
+  /** The frames the client sent, oldest first; tests remove frames from it. */
   readonly frames: Frame[] = [];
   /** The number of writes that the client made. */
   writes = 0;

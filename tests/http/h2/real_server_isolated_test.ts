@@ -16,7 +16,7 @@ const skip = process.versions.deno !== undefined &&
   "Deno's node:http2 server now and then aborts its process when a session closes (an assertion of nghttp2)";
 const bytes = Buffer.from(Uint8Array.from({ length: 5 * MEGABYTE + 123 }, (_, i) => (i * 31) ^ (i >> 9)));
 
-/** What the servers answer, by path. */
+/** The servers' responses, by path. */
 const ROUTES: Readonly<Record<string, (stream: ServerHttp2Stream) => void>> = {
   "/small": (stream) => {
     stream.respond({ ":status": 200, "content-length": 5 });

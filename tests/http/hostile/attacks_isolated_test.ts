@@ -48,7 +48,7 @@ function block(...parts: Uint8Array[]): Attack {
 
 const STATUS = Buffer.from([0x88]);
 
-/** What fails its own request, and nothing else. */
+/** Attacks that fail their own request only. */
 const ON_STREAMS: Record<string, StreamAttack> = {
   "without :status": { attack: whole("content-type", "text/plain"), reset: 1 },
   "with two :status": { attack: block(STATUS, STATUS), reset: 1 },
@@ -212,7 +212,7 @@ for (const [what, { attack, code = "PROTOCOL_ERROR", reset, init = {} }] of Obje
     }));
 }
 
-/** What has to end the connection: with the code of GOAWAY. */
+/** Attacks that must end the connection, with the code of GOAWAY. */
 const ON_CONNECTIONS: Record<string, { goaway: number; attack: Attack; code?: string; init?: HttpRequestInit }> = {
   "PUSH_PROMISE": {
     goaway: 1,

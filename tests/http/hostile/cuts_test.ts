@@ -111,7 +111,7 @@ for (const [how, end] of [["ends", "finish"], ["breaks", "lose"]] as const) {
   });
 }
 
-/** What came of a conversation: for the requests, and for the connection. */
+/** Returns the outcome of a conversation cut into chunks of these sizes: of its requests and its connection. */
 async function outcome(
   all: Buffer,
   sizes: number[],

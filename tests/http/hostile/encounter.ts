@@ -11,7 +11,7 @@ process.on("unhandledRejection", (reason) => unhandled.push(reason));
 export const NOTHING: Uint8Array = new Uint8Array(0);
 export const OK: string[] = [":status", "200"];
 
-/** What an attack is, given the request it is the answer to. */
+/** Returns the bytes of an attack, as the response to a request. */
 export type Attack = (asked: Asked) => Uint8Array[];
 
 /** The code that the request, or the reading of its response, fails with. */

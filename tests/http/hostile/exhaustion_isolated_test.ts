@@ -231,7 +231,7 @@ test("a client closes though the server never closes its side", () =>
     server.connections[0].socket.allowHalfOpen = true;
   }));
 
-/** What is odd and allowed, or wrong and harmless: given the request it is the answer to. */
+/** Odd but allowed, or wrong but harmless responses to a request. */
 const ODDITIES: Record<string, (asked: Asked) => Uint8Array[]> = {
   "frames of unknown types, with any flags": ({ stream }) => [
     frame(0x0a, 255, stream, Buffer.from("altsvc?")),

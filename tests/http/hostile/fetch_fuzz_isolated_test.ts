@@ -9,7 +9,7 @@ import { encounter } from "./encounter.ts";
 import { type Asked, frame, settingsFrame } from "./hostile_server.ts";
 import { nonsense } from "./nonsense.ts";
 
-/** What a user does with a request. */
+/** A user's way to handle a request. */
 type Use = "text" | "stream" | "cancel" | "abort" | "leave" | "upload";
 
 const gzipped = gzipSync("some text ".repeat(100));

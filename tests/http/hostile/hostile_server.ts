@@ -103,9 +103,9 @@ function add(counts: Map<number, number>, key: number, count: number): void {
 /** HTTP/2 without TLS over a socket of our own, so that it can break every rule. */
 export class HostileServer {
   readonly connections: HostileConnection[] = [];
-  /** What is done with a new connection; by default it gets SETTINGS. */
+  /** Called with a new connection; sends SETTINGS by default. */
   onConnection: (connection: HostileConnection) => void = (connection) => connection.send(settingsFrame({ 3: 100 }));
-  /** What is done with a request; by default, and for `/fine` always, it is answered. */
+  /** Called with a request; responds by default, and always for `/fine`. */
   onRequest: (asked: Asked) => void = ({ connection, stream, path }) => connection.answer(stream, `hello ${path}`);
   readonly #server: Server;
 

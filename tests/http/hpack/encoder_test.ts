@@ -15,7 +15,7 @@ function request(over: Partial<RequestHead> = {}): RequestHead {
   return { method: "GET", scheme: "https", authority: "example.com", path: "/items", headers: HEADERS, ...over };
 }
 
-/** What a server has to see of it, in our order. */
+/** Returns the fields that a server must see, in the encoder's order. */
 function seen(head: RequestHead, contentLength?: number): string[] {
   const { method, authority, scheme, path, headers } = head;
   const length = contentLength === undefined ? [] : ["content-length", String(contentLength)];

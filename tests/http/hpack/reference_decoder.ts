@@ -6,7 +6,7 @@ for (let symbol = 0; symbol <= END_OF_STRING; symbol++) {
   BY_BITS.set(CODES[symbol].toString(2).padStart(CODE_LENGTHS[symbol], "0"), symbol);
 }
 
-/** What a representation was: that the encoder sends secrets as such cannot be seen from the fields. */
+/** The representation of a field: decoded fields alone do not show whether secrets are sent as "never indexed". */
 export type Representation = "indexed" | "added" | "plain" | "never indexed";
 
 /** HPACK in the plainest way, bit by bit, for requests and responses: the judge of the fast one. */

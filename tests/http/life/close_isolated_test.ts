@@ -22,7 +22,7 @@ function answer(request: ServerRequest): void {
   request.data(Buffer.from("and then"));
 }
 
-/** What a program may have done with a response before it lets the client go. */
+/** The states in which a program can leave a response. */
 const UNREAD: Record<string, (response: Response) => unknown> = {
   "untouched": () => {},
   "looked at": (response) => response.body,

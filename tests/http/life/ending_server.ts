@@ -14,10 +14,10 @@ const LATE = 1.5;
 
 let late = 0;
 
-/** What is to be done, by when. */
+/** The scheduled actions and their times. */
 const due: { at: number; act: () => void }[] = [];
 
-/** A timer's ms are too long: looks at the clock in each turn of the event loop. */
+/** Checks the clock in each turn of the event loop, since timers are too coarse. */
 function look(): void {
   const now = performance.now();
   for (const task of due.splice(0)) {

@@ -49,7 +49,7 @@ function serve(
   }, (scene) => act({ ...scene, requests }));
 }
 
-/** What a source of pieces has come to. */
+/** A request body and the state of its source. */
 interface Source {
   readonly body: HttpRequestBody;
   /** Whether it has ended, has failed or was cancelled. */

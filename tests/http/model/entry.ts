@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** What a server does with a request; the next that sees it does the next of these, and others the last. */
+/** A server's action on a request; each server that sees the request takes the next one, and the last one repeats. */
 export type Deed =
   | "answer"
   | "answer slowly"

@@ -9,7 +9,7 @@ import { Listener } from "../faults/listener.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import type { Deed, Entry } from "./entry.ts";
 
-/** What a machine is. */
+/** The address, certificate and hosts of a machine. */
 export interface MachineOptions {
   readonly address: string;
   readonly certificate?: { readonly cert: string; readonly key: string };
@@ -18,20 +18,20 @@ export interface MachineOptions {
   covers(host: string): boolean;
 }
 
-/** What the machines of a world ask it. */
+/** A world as its machines see it. */
 export interface MachineOwner {
   entryOf(id: number): Entry | undefined;
-  /** Whether a host was ever looked up at an address. */
+  /** Whether a lookup of a host ever returned an address. */
   hasLed(host: string, address: string): boolean;
-  /** The proxy that a connection came by, if any. */
+  /** Returns the proxy of a connection, if any. */
   wayOf(ends: string, acceptedAt: number): string | undefined;
   /** Whether the client may not connect to an address. */
   refuses(address: string, isRedirected: boolean): boolean;
-  /** The proxy by which a host is to be reached, if any. */
+  /** Returns the proxy that the client must use for a host, if any. */
   dueWayOf(host: string): string | undefined;
   /** Returns the URL of a path at a host, to which a redirect leads. */
   urlOf(host: string, path: string): string;
-  /** Notes what no request is to be blamed for. */
+  /** Records a fault that belongs to no request. */
   note(wrong: string): void;
 }
 

@@ -18,7 +18,7 @@ const MACHINES: readonly MachineOptions[] = [
   { address: "127.0.0.4", certificate: certificates, alpn: ["h2"], covers: () => false },
 ];
 
-/** What looking up a host comes to: addresses, an error, or nothing ever. */
+/** The outcome of a DNS lookup: addresses, an error, or no response. */
 export type Found = readonly string[] | "fails" | "hangs";
 
 /** The time after its end in which a connection may still be accepted, in ms. */

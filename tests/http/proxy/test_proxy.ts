@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { certificates } from "../certificates.ts";
 import { Listener } from "../faults/listener.ts";
 
-/** What a proxy speaks. */
+/** The protocol of a proxy. */
 export type ProxyScheme = "http" | "https" | "socks5" | "socks5h";
 
 /** The behaviour of a proxy. */
@@ -29,7 +29,7 @@ export class TestProxy {
   readonly heads: string[] = [];
   /** `host:port` of the requested tunnels. */
   readonly tunnels: string[] = [];
-  /** What came through tunnels from clients, as latin1. */
+  /** The clients' data through tunnels, as latin1. */
   through = "";
   readonly #credentials: string | undefined;
   readonly #lead: ((host: string) => string | undefined) | undefined;

@@ -14,7 +14,7 @@ import { ReadableStream as OwnReadableStream } from "../../../lib/streams/mod.ts
 
 const bytes = (...values: number[]): Uint8Array<ArrayBuffer> => new Uint8Array(values);
 
-/** What is sent, and as what. */
+/** Returns the body and the content type of a request. */
 function extract(body: HttpRequestBody, length?: number): { source: BodySource; type: string | undefined } {
   const headers: Record<string, string> = length === undefined ? {} : { "content-length": String(length) };
   const request = readRequest("http://a/", { method: "POST", body, headers }, resolveOptions({ decompress: false }));

@@ -10,7 +10,7 @@ import type { HttpRequestInit } from "../../../lib/http/mod.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import { PROTOCOLS, scene } from "../scene.ts";
 
-/** What has the type of a Blob and the size 0, and cannot be read. */
+/** Returns a Blob of size 0 that can't be read. */
 async function gone(folder: string): Promise<Blob> {
   const path = join(folder, "gone");
   const { Bun } = globalThis as { Bun?: { file(path: string): Blob } };

@@ -18,7 +18,7 @@ const ABORTED = new Error("aborted");
 const LOST = new Error("lost");
 const CANCELLED = new Error("cancelled");
 
-/** What goes wrong with a body, and when. */
+/** The faults of a body, and their times. */
 const TROUBLES = [
   "none",
   "limit",

@@ -15,7 +15,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0
 
 type Wrap = (body: ResponseBody) => ResponseBody;
 
-/** What arrives, and how it is read. */
+/** A response, its body, and the calls the body makes to its source. */
 class Probe {
   readonly body: ResponseBody = new ResponseBody(this);
   readonly response: Response;

@@ -9,7 +9,9 @@ import { HttpClient } from "../../../lib/http/mod.ts";
 
 const self = fileURLToPath(import.meta.url);
 
-/** What a program sees of two responses, the first of them while a global class is replaced, as by a test or a polyfill. */
+/**
+ * Returns a program's view of two responses; a global class is replaced during the first, as by a test or a polyfill.
+ */
 async function responsesWithout(name: "Headers" | "Response"): Promise<unknown[]> {
   const server = createServer((_request, response) => response.setHeader("content-type", "text/x").end("body"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

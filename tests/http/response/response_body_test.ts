@@ -326,7 +326,7 @@ test("many small views into large memory do not hold it", () => {
   assert.ok(large.length <= 4, `${large.length} of ${memories.length}`);
 });
 
-/** What a model does to a body, step by step. */
+/** A step of the model: an action on a body. */
 type Step = { push: number } | { read: number } | "turn" | "view";
 
 test("any order of pushes, reads and turns gives the bytes in their order, and consumes what was given and no more", async () => {

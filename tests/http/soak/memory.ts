@@ -1,6 +1,6 @@
 import { collectGarbage } from "../../support/garbage.ts";
 
-/** What the process holds, after a garbage collection: in MB. */
+/** A process's memory after a garbage collection, in MB. */
 export interface Memory {
   readonly rss: number;
   readonly heap: number;

@@ -8,7 +8,7 @@ import { Child } from "../faults/child.ts";
 import type { Protocol } from "../faults/origin.ts";
 import { memory, residentSet } from "./memory.ts";
 
-/** What the origin's process has seen. */
+/** The origin process's counts of requests and bytes. */
 interface Seen {
   readonly requests: number;
   readonly received: number;
@@ -26,7 +26,10 @@ export interface Scene {
 }
 
 const MB = 1_000_000;
-/** What may be on its way, in bytes: 3 MiB that the server has ready, our window of 1 MiB; with h1, buffers of two sockets too. */
+/**
+ * The limit of bytes in transit: 3 MiB ready at the server, the client's window of 1 MiB, and for h1 two sockets'
+ * buffers.
+ */
 const onItsWay: Partial<Record<Protocol, number>> = { h2: 5 * MB, "http/1.1": 14 * MB };
 
 /** Runs a client against an origin in another process; afterwards nothing may be left, on either side. */

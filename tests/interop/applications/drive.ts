@@ -8,7 +8,7 @@ import process from "node:process";
 import { within } from "../../support/waits.ts";
 import { type Application, toText, turns } from "./recorded.ts";
 
-/** What an application's scenarios came to. */
+/** The outcomes of an application's scenarios. */
 export interface Outcomes {
   /** Whether ours are the globals. */
   readonly installed: boolean;

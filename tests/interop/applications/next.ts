@@ -77,7 +77,7 @@ const continued = async (options: object): Promise<Bytes> =>
     ...options,
   });
 
-/** What a middleware of the edge runtime answers. */
+/** Returns the response of a middleware in the edge runtime. */
 // deno-lint-ignore no-explicit-any -- Next is not installed
 async function byAdapter(handler: (request: any) => unknown, body?: Bytes): Promise<unknown> {
   const waiting: Promise<unknown>[] = [];

@@ -44,7 +44,7 @@ function makePage(): Page {
 
 type Rendered = ReadableStream<Uint8Array<ArrayBuffer>> & { readonly allReady: Promise<void> };
 
-/** What a build's web streams do. */
+/** Returns the scenarios of a build's web streams. */
 function webScenarios(name: string, { renderToReadableStream }: typeof edge): Application["scenarios"] {
   const render = (page: Page, options = {}): Promise<Rendered> =>
     renderToReadableStream(page.element, { ...page.options, ...options });

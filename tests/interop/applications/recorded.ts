@@ -7,7 +7,7 @@ export interface Application {
   readonly scenarios: Readonly<Record<string, () => Promise<unknown>>>;
 }
 
-/** What a stream gave: its chunks in their order, bytes as text, and the error that it ended with. */
+/** A stream's chunks in order, with bytes as text, and the error that ended it. */
 export interface Read {
   readonly chunks: readonly unknown[];
   readonly error?: string;
@@ -60,7 +60,7 @@ export function fieldsOf(headers: Headers): [string, string][] {
   return [...headers].filter(([name]) => !["date", "keep-alive", "connection"].includes(name)).sort();
 }
 
-/** What a promise comes to. */
+/** Returns the outcome of a promise: its value or its error. */
 export async function settled(promise: PromiseLike<unknown>): Promise<unknown> {
   try {
     return { value: await within(Promise.resolve(promise), "the end") };

@@ -124,7 +124,7 @@ async function fromResponse(): Promise<void> {
   }
 }
 
-/** What holds of React's pages and our streams, by name. */
+/** Tests of React's pages with this package's streams, by name. */
 export const cases: Readonly<Record<string, () => Promise<void>>> = {
   ...Object.fromEntries(
     Object.entries(ways).flatMap(([name, send]) => [

@@ -51,5 +51,5 @@ function takesDirectSources(): boolean {
   }
 }
 
-/** Those for streams of Node, which Bun and Deno have too. */
+/** Loads React's renderers for streams of Node, which Bun and Deno have, too. */
 export const nodeRenderers = (): Promise<NodeRenderers> => load("react-dom/server.node");

@@ -50,7 +50,7 @@ export function junitCases(report: string): Cases {
   return cases;
 }
 
-/** What passes in one run and not in the other, in the order of the first. */
+/** Returns the cases that pass in one run but not in the other, in the order of the first. */
 export function lost(before: Cases, after: Cases): string[] {
   return [...before].flatMap(([name, passed]) => passed && after.get(name) !== true ? [name] : []);
 }

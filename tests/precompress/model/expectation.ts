@@ -22,7 +22,7 @@ export interface RunOptions {
   readonly copies: boolean;
 }
 
-/** What has to be there after a run: files by place, which is a path below the world. */
+/** The files expected after a run, by place: a path below the world. */
 export interface Expectation {
   readonly files: Map<string, Extract<Entry, { kind: "file" }>>;
   /** Places in a copy where the user put the very bytes that belong there: these stay the user's. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createHash } from "node:crypto";
 import { isOwnName } from "../../../lib/precompress/internal.ts";
 
-/** What has a name, with all that a tool could change of it. */
+/** A named entry of a folder, with every property that a tool could change. */
 export type Entry =
   | { readonly kind: "file"; readonly hash: string; readonly mode: number; readonly mtimeMs: number }
   | { readonly kind: "link"; readonly to: string }

@@ -284,7 +284,7 @@ export class World {
     });
   }
 
-  /** What is there is what a first run over what the user made would leave, or a problem names what stands in its way. */
+  /** Requires the output of a first run over the user's files, or a problem that names the obstacle. */
   #checkOutcome(
     report: PrecompressReport,
     options: RunOptions,

@@ -50,7 +50,7 @@ const flags: Readonly<Record<Endpoint["kind"], string>> = {
 
 const noCurl: string | false = programPath("curl") ? false : "curl is not installed";
 
-/** What curl gets is what we get. */
+/** Tests that curl and this package's client receive the same responses. */
 export function testCurl(endpoint: Endpoint): void {
   const { name, kind } = endpoint;
   const skip = endpoint.skip || noCurl;

@@ -20,7 +20,7 @@ const [root, file, mode, port, port2, seconds] = process.argv.slice(2) as [
 setDefaultResultOrder("ipv4first"); // where the server is
 const base = new URL(file, `http://localhost:${port}/`);
 
-/** What the suite's server puts into its `.sub.js` files. */
+/** The values that the suite's server fills into its `.sub.js` files. */
 const substitutes: Readonly<Record<string, string>> = {
   "ports[http][0]": port,
   "ports[http][1]": port2,

@@ -19,7 +19,7 @@ const FOLDERS = "fetch/{api,content-encoding,h1-parsing,data-urls}/**/*.{any,win
 export interface Comparison {
   readonly native: Map<string, boolean>;
   readonly ours: Map<string, boolean>;
-  /** What ours said of a subtest that failed. */
+  /** The messages of failed subtests with this package's client. */
   readonly messages: Map<string, string>;
 }
 
@@ -77,7 +77,7 @@ export async function compareFetch(root: string, filter = ""): Promise<Compariso
   return comparison;
 }
 
-/** What a client's fetch fails and the runtime's own passes, and what is beside subtests, by `file: name`. */
+/** Returns the subtests that only the client's fetch fails, and its faults outside of subtests, by `file: name`. */
 export function lostIn({ native, ours }: Comparison): string[] {
   const lost = [...native].filter(([name, passed]) => passed && !ours.get(name)).map(([name]) => name);
   // Faults beside subtests, such as an unhandled rejection, have no name that both have.

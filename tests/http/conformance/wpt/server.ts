@@ -20,7 +20,7 @@ interface Call {
 }
 
 const root = process.argv[2]!;
-/** What a request leaves for another, by its key. */
+/** Values that one request stores for another, by key. */
 const stash = new Map<string, unknown>();
 const noSniff = { "content-type": "text/plain" };
 
