@@ -229,7 +229,7 @@ test("a copy of a file that grows has a beginning of it, no shorter than it was"
 
 const SIZE = 24 * 1024 * 1024;
 
-/** What may happen to a file of SIZE bytes while it is copied. */
+/** Changes to a file of SIZE bytes while it is copied. */
 const changes: Readonly<Record<string, (path: string) => void>> = {
   "gets shorter than what was copied": (path) => truncateSync(path, 1000),
   "gets empty": (path) => truncateSync(path, 0),

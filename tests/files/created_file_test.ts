@@ -60,11 +60,11 @@ interface Model {
 }
 
 const NAME = "file";
-/** Content as long as what is created. */
+/** Content as long as the created file's. */
 const OTHER = "theirs";
 const OURS = "made-1";
 
-/** What may become of a name, on the disk and in the model; `false` if it cannot be done now. */
+/** Changes a name on the disk and in the model; returns `false` if the change is impossible now. */
 type Act = (folder: string, model: Model, fresh: () => string) => boolean;
 
 const acts: Readonly<Record<string, Act>> = {

@@ -12,7 +12,7 @@ export function contents(directory: string): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(directory, name), "latin1")]));
 }
 
-/** What a series must hold: an item goes to the next file if it would make the last one too large. */
+/** Returns the expected files of a series: an item that doesn't fit into the last file starts the next one. */
 export function expectedFiles(items: readonly string[], maxFileSize: number): string[] {
   const files: string[] = [];
   for (const item of items) {
@@ -38,7 +38,9 @@ export function openFilesIn(folder: string): string[] {
   }).filter((path) => path.startsWith(folder));
 }
 
-/** What became of writes: how many were acknowledged, and the errors of the others, in the order of their ends. */
+/**
+ * The outcomes of writes: the number of acknowledged ones, and the errors of the others, in the order of their ends.
+ */
 export class Outcomes {
   acknowledged = 0;
   readonly errors: unknown[] = [];

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-/** What V8 reports of a script: its functions' blocks, those inside after those around them. */
+/** V8's coverage of a script: the blocks of its functions, inner ones after outer ones. */
 interface ScriptCoverage {
   readonly url: string;
   readonly functions: readonly {

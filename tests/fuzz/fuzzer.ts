@@ -5,13 +5,13 @@ import { mutate, type Others } from "./mutate.ts";
 import type { StateFile } from "./state_file.ts";
 import { ending, type Target } from "./target.ts";
 
-/** An input that breaks a promise. */
+/** An input that violates an invariant. */
 export interface Failure {
   readonly message: string;
   readonly path: string;
 }
 
-/** What a run came to. */
+/** The counts and failures of a run. */
 export interface Tally {
   tried: number;
   endings: number;

@@ -2,7 +2,7 @@ import type { Random } from "../streams/differential/random.ts";
 
 type Mutation = (input: Uint8Array, random: Random, others: Others) => Uint8Array;
 
-/** What mutations take from elsewhere. */
+/** Byte sequences that mutations insert. */
 export interface Others {
   readonly pool: readonly Uint8Array[];
   readonly tokens: readonly Uint8Array[];

@@ -26,7 +26,7 @@ export class StateFile {
   }
 }
 
-/** What such a file says: how many inputs there were, and the last one. */
+/** Reads a state file: the number of inputs, and the last one. */
 export function readState(path: string): { count: number; input: Uint8Array } {
   const bytes = readFileSync(path);
   if (bytes.length < HEAD) return { count: 0, input: new Uint8Array(0) };

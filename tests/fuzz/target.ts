@@ -1,13 +1,13 @@
 import { Random } from "../streams/differential/random.ts";
 
-/** Something that takes bytes from strangers. */
+/** A decoder or parser of untrusted bytes. */
 export interface Target {
   readonly name: string;
-  /** What it is held to, for `--help`. */
+  /** The description of its invariants, for `--help`. */
   readonly what: string;
-  /** The most bytes of an input. */
+  /** The limit of an input's size in bytes. */
   readonly maxSize: number;
-  /** Texts that mean something to it: mutations put them in. */
+  /** Meaningful texts, which mutations insert. */
   readonly tokens?: readonly string[];
   /** Inputs to begin with, made anew; those of `corpus/` come on top. */
   seeds(): Promise<readonly Uint8Array[]> | readonly Uint8Array[];

@@ -29,7 +29,7 @@ interface Scene {
   readonly handler: StaticHandler;
   /** Replaces files of the site. */
   readonly change: (files: Readonly<Record<string, string>>) => Promise<void>;
-  /** What was warned of since this was called last, but that a file changed while the handler looked at it. */
+  /** Returns the warnings since the previous call, except those about files that changed while they were read. */
   readonly warnings: () => StaticWarning[];
 }
 

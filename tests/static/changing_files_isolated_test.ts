@@ -39,9 +39,9 @@ interface Change {
   /** The rest of the phrase "a file that is …". */
   readonly name: string;
   readonly change: (path: string, size: number) => Promise<void>;
-  /** What is there in the end; undefined if nothing is. */
+  /** Returns the file's content after the change; undefined if the file is gone. */
   readonly result: (size: number) => Uint8Array | undefined;
-  /** What becomes of an answer that is under way. */
+  /** The end of a response that is under way during the change. */
   readonly meanwhile: "cut" | "whole";
 }
 

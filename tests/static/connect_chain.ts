@@ -7,7 +7,7 @@ export type Middleware = (
   next: (error?: unknown) => void,
 ) => void;
 
-/** What Connect and Express make of a request. */
+/** A request as Connect and Express extend it. */
 export type MountedRequest = IncomingMessage & { originalUrl?: string };
 
 interface Step {

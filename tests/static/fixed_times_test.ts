@@ -7,7 +7,10 @@ import { inFolder } from "../support/folders.ts";
 
 const DATE = "if-modified-since";
 
-/** What two deploys of another content, with files of the same time, answer: the second to the date of the first. */
+/**
+ * Deploys two contents with equal file times; returns the date, and the statuses of the second one's conditional
+ * requests.
+ */
 async function revalidated(folder: string, seconds: number): Promise<{ date: string | null; status: number[] }> {
   const path = join(folder, "index.html");
   let date: string | null = null;

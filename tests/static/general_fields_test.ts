@@ -36,7 +36,7 @@ const headers = (path: string): Record<string, string> => ({
   ...OF_REPRESENTATION,
 });
 
-/** What an answer without a representation says: all that is about none, and nothing that is about one. */
+/** Requires the fields of a response without a representation: the general ones, and none about a representation. */
 function checkGeneral({ status, headers }: Answer, path: string, name: string): void {
   assert.equal(headers["strict-transport-security"], "max-age=1", name);
   assert.equal(headers["content-security-policy"], "default-src 'self'", name);

@@ -15,7 +15,7 @@ export interface StoredForm {
 /** The files of one deploy. */
 export interface Generation {
   readonly number: number;
-  /** What is on the disk, by path, the variants with their extensions; the page comes last. */
+  /** The files on disk by path, including variants with their extensions; the page is the last one. */
   readonly files: Readonly<Record<string, Uint8Array>>;
   /** The paths that the page names. */
   readonly assets: readonly string[];
@@ -49,7 +49,7 @@ export class Generations {
     return { number, files, assets };
   }
 
-  /** What has these bytes, whole. */
+  /** Returns the representation that consists of exactly these bytes. */
   formOf(bytes: Uint8Array): StoredForm | undefined {
     return this.#forms.get(hashOf(bytes));
   }

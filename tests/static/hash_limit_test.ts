@@ -34,7 +34,7 @@ async function ask(handler: StaticHandler, path: string, headers: Record<string,
   return { status: response.status, tag: tag!, digest: digest!, coding: coding!, text: await response.text() };
 }
 
-/** What a handler that is made for it answers for `path`, and what it warns of. */
+/** Creates a handler and returns its response for `path`, and its warnings. */
 async function asked(
   folder: string,
   path: string,

@@ -15,7 +15,7 @@ import { serveFetch } from "./fetch_server.ts";
 import { exchange, forEachOf, requestBytes } from "../support/raw_exchange.ts";
 import { needs } from "../support/needs.ts";
 
-/** What of an answer can do harm. */
+/** The parts of a response that can do harm. */
 interface Outcome {
   readonly status: number;
   readonly fields: Iterable<readonly [string, string]>;
@@ -122,7 +122,7 @@ function* asTheyCame(base: string): Generator<[string, Request]> {
   }
 }
 
-/** That the run met more than a parser that refuses everything. */
+/** Requires a minimum of responses with each status, so that the run tests more than a parser's refusals. */
 function assertVaried(counts: ReadonlyMap<number, number>, least: Readonly<Record<number, number>>): void {
   const seen = JSON.stringify(Object.fromEntries(counts));
   for (const [status, count] of Object.entries(least)) {

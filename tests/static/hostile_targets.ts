@@ -98,7 +98,7 @@ const goals = [
   "dev/zero",
 ];
 
-/** What stands in the tree, or beside it, and what lists of well-known names ask for. */
+/** Names in the tree and beside it, and names from lists of well-known paths. */
 const names = [
   ["link.txt", "link-absolute.txt", "link-folder", "link-folder/secret.txt", "link-folder-absolute/secret.txt"],
   ["link-sibling.txt", "link-up/secret.txt", "link-up/site-secret/secret.txt", "link-up/site/index.html"],

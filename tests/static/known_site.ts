@@ -5,7 +5,7 @@ import { precompress } from "../../lib/precompress/mod.ts";
 import { concatenated, noise, sourceText } from "../support/bytes.ts";
 import { listed, writeTree } from "../support/folders.ts";
 
-/** What stands for a file in one coding. */
+/** The representation of a file in one coding. */
 export interface KnownRepresentation {
   readonly coding: string;
   readonly bytes: Uint8Array;

@@ -34,7 +34,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** What `fetch()` answers; undefined if there can be no such request. */
+/** Returns the response of `fetch()`; undefined if `Headers` refuses the fields. */
 async function fetched({ method, path, fields }: OddRequest): Promise<GivenAnswer | undefined> {
   const headers = new Headers();
   try {
@@ -50,7 +50,7 @@ async function fetched({ method, path, fields }: OddRequest): Promise<GivenAnswe
   };
 }
 
-/** What a server answers; undefined if it took the request for none. */
+/** Returns the response of a server; undefined if it refuses the request with 400. */
 async function sent(port: number, { method, path, fields }: OddRequest): Promise<GivenAnswer | undefined> {
   const lines = fields.map(([name, value]) => `${name}: ${value}`);
   const answer = await exchange(port, requestBytes(method, path, lines), method);

@@ -7,7 +7,7 @@ import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } fr
 import { inFolder, writeTree } from "../support/folders.ts";
 import { needs } from "../support/needs.ts";
 
-/** What a caller without types may pass. */
+/** Invalid options that a caller without types could pass. */
 const wrong: readonly [options: object, message: RegExp][] = [
   [{ memorylimit: 0 }, /^createStaticHandler\(\): unknown option "memorylimit": did you mean "memoryLimit"\?$/],
   [{ memoryLimit: "64M" }, /^memoryLimit must be a number of bytes from 0, not "64M"$/],

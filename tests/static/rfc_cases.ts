@@ -9,7 +9,7 @@ import { representations } from "./rfc/representations.ts";
 import type { RFCCase } from "./rfc/rfc_case.ts";
 import { targets } from "./rfc/targets.ts";
 
-/** What the standards say of requests and answers: each a case, by its section. */
+/** The standards' rules for requests and responses, one case a rule, by section. */
 export const rfcCases: readonly RFCCase[] = [
   ...methods,
   ...targets,

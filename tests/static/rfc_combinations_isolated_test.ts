@@ -41,7 +41,7 @@ for (const [entry, site, numRuns] of runs) {
   });
 }
 
-/** What a client makes of an answer's validators, and what it gets: section 13.1. */
+/** The conditional field for each validator, and the status of a request with it: section 13.1. */
 const conditions: readonly (readonly [validator: string, field: string, status: number])[] = [
   ["etag", "if-none-match", 304],
   ["etag", "if-match", 200],

@@ -17,7 +17,7 @@ const cleanOther: PathSettings = { ...clean, index: "b.html" };
 const cleanBased: PathSettings = { ...clean, basePath: "/docs/" };
 const based: PathSettings = { ...plain, basePath: "/docs/" };
 
-/** What is answered at `path` from a folder with these files: a file, `file also` if it is served elsewhere, or a redirect. */
+/** Returns the response for `path` with these files: a file, `file also` if it has another path, or a redirect. */
 function answer(path: string, settings: PathSettings, files: readonly string[]): string | undefined {
   const has = (file: string) => files.includes(file);
   const file = fileServedAt(path, settings, has);

@@ -55,7 +55,7 @@ export class ServerProcess {
     if (answer !== "reloaded") throw new Error(`reload() ${answer}`);
   }
 
-  /** What the handler warned of. */
+  /** Returns the warnings of the handler. */
   async warnings(): Promise<StaticWarning[]> {
     return JSON.parse(await this.#ask("warnings"));
   }
@@ -98,7 +98,7 @@ export class ServerProcess {
   }
 }
 
-/** What a descriptor is open on; empty if it was closed meanwhile. */
+/** Returns the target of a descriptor; empty if it was closed in the meantime. */
 function targetOf(link: string): string {
   try {
     return readlinkSync(link);

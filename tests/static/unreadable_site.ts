@@ -1,8 +1,8 @@
-/** Serves a folder, asks for paths of it, and says what came and what was warned of: `unreadable_site.ts FOLDER PATH ...` */
+/** Serves a folder, requests paths of it, and prints responses and warnings: `unreadable_site.ts FOLDER PATH ...` */
 import process from "node:process";
 import { createStaticHandler } from "../../lib/static/mod.ts";
 
-/** What came of it. */
+/** The responses and warnings. */
 export interface Outcome {
   /** Statuses and bodies, in the order of the paths. */
   readonly answers: readonly (readonly [status: number, body: string, coding: string | null])[];

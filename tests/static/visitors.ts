@@ -11,7 +11,7 @@ export interface Progress {
   served: number;
 }
 
-/** What visitors got so far. */
+/** The numbers of responses of each kind that visitors received so far. */
 export interface Counts {
   whole: number;
   notModified: number;
@@ -22,7 +22,7 @@ export interface Counts {
   unavailable: number;
 }
 
-/** What is common to the visitors of a site. */
+/** The state common to the visitors of a site. */
 export interface Visit {
   readonly port: number;
   readonly generations: Generations;
@@ -30,7 +30,7 @@ export interface Visit {
   readonly counts: Counts;
   /** Whether files are replaced one by one where they are served, so that a request for some may have to be repeated. */
   readonly isInPlace: boolean;
-  /** What stands behind each entity tag that was ever seen, for all visitors. */
+  /** The representation of each entity tag seen so far, for all visitors. */
   readonly byTag: Map<string, StoredForm>;
 }
 
@@ -123,7 +123,7 @@ export class Visitor {
     return form;
   }
 
-  /** What an answer was made from; it is at fault if not all of it was made from that. */
+  /** Returns the representation a response was made from; throws if the response mixes several. */
   #formOf(
     answer: ReceivedAnswer,
     method: string,

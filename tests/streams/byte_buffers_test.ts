@@ -4,7 +4,7 @@ import { ReadableStream } from "../../lib/streams/mod.ts";
 
 type Answer = (controller: ReadableByteStreamController) => void;
 
-/** What answers a BYOB read with the bytes 1 and 2. */
+/** The ways to fulfill a BYOB read with the bytes 1 and 2. */
 const answers: Readonly<Record<string, Answer>> = {
   "enqueue()": (controller) => controller.enqueue(Uint8Array.of(1, 2)),
   "respond()": ({ byobRequest }) => {

@@ -10,7 +10,7 @@ async function chunksOf(stream: ReadableStream<Bytes>): Promise<number[][]> {
   return chunks;
 }
 
-/** What a branch gives to a reader that brings views of three bytes, until the end. */
+/** Reads a branch to its end with views of three bytes, and returns the chunks. */
 async function readInto(stream: ReadableStream<Bytes>): Promise<number[][]> {
   const reader = stream.getReader({ mode: "byob" });
   const chunks: number[][] = [];

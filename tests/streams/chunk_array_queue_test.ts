@@ -4,7 +4,10 @@ import fc from "fast-check";
 import { ChunkQueue } from "../../lib/streams/queuing/chunk_queue.ts";
 import { dequeueSome, enqueueArray } from "../../lib/streams/shortcuts/chunk_array_queue.ts";
 
-/** What a program does to a queue: adds so many, or takes up to so many, one by one or at once, or drops all. */
+/**
+ * A program's operations on a queue: enqueues chunks, dequeues up to a number of them one by one or at once, or clears
+ * it.
+ */
 const steps = fc.array(fc.oneof(
   fc.record({ enqueue: fc.integer({ min: 1, max: 40 }) }),
   fc.record({ dequeue: fc.integer({ min: 1, max: 40 }) }),

@@ -3,12 +3,15 @@ import test from "node:test";
 import { runtime } from "../support/runtime.ts";
 import { native, ours, type StreamClasses } from "./drop_in_implementations.ts";
 
-/** What a body saw: plain data, with errors by name unless they are the body's own. */
+/** The observation of a body: plain data, with errors by name unless they are the body's own. */
 export type Observation = unknown;
 
 /** The settings of a comparison. */
 export interface ComparisonOptions {
-  /** What the standard demands; left out where runtimes differ, so that only the runtime's own streams are the measure. */
+  /**
+   * The observation that the standard demands; omitted where runtimes differ, which leaves native streams as the
+   * measure.
+   */
   readonly expected?: Observation;
   /** The reason why this runtime cannot take part. */
   readonly skip?: string | false;
@@ -67,7 +70,7 @@ export async function failsWith(reason: unknown, action: () => unknown): Promise
   }
 }
 
-/** What `promise` gives, or "still waiting" if it takes so long that nothing more is to be expected. */
+/** Returns the value of `promise`, or "still waiting" if it takes longer than any value should. */
 export async function eventually<T>(promise: PromiseLike<T>, milliseconds = 2000): Promise<T | "still waiting"> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<"still waiting">((resolve) => {

@@ -9,7 +9,7 @@ const pieces = ["first,", "sécond,", "third"];
 const text = pieces.join("");
 let server: Server;
 let origin = "";
-/** What the server does with the next requests. */
+/** The server's handler of the next requests. */
 let handle: (request: IncomingMessage, response: ServerResponse) => unknown;
 
 before(async () => {

@@ -4,7 +4,7 @@ import { byteSources, utf8, watched } from "./drop_in_streams.ts";
 const pieces = ['{ "name":', ' "grüße" }'];
 const text = pieces.join("");
 
-/** What `lib.dom` lacks: a request with a stream must say that its answer comes after it. */
+/** Returns options with `duplex`, which `lib.dom` lacks and a request with a stream needs. */
 function post(body: ReadableStream, more: RequestInit = {}): RequestInit {
   return { method: "POST", body, duplex: "half", ...more } as RequestInit;
 }

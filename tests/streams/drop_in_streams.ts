@@ -17,17 +17,17 @@ export interface Watched<T> {
   readonly cancelled: Promise<unknown>;
 }
 
-/** What a watched source does beside giving its chunks. */
+/** The settings of a watched source, besides its chunks. */
 export interface WatchedOptions {
   readonly type?: "bytes";
   readonly highWaterMark?: number;
-  /** Milliseconds before each chunk; without it chunks are given at once. */
+  /** The delay in milliseconds before each chunk; by default chunks are enqueued at once. */
   readonly delay?: number;
-  /** What the source fails with after its last chunk, where it would close otherwise. */
+  /** The error after the last chunk; without it the source closes. */
   readonly failure?: unknown;
 }
 
-/** A stream that gives `chunks` one a pull and notes the calls of its source. */
+/** Creates a stream that enqueues one of `chunks` a pull, and notes the calls of its source. */
 export function watched<T>(
   streams: StreamClasses,
   chunks: Iterable<T>,

@@ -9,12 +9,12 @@ import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { pipeThrough, pipeTo, ReadableStream, TransformStream, WritableStream } from "../../lib/streams/mod.ts";
 import { isLong } from "../support/long_run.ts";
 
-/** What came of a pipe. */
+/** The outcome of a pipe. */
 export interface Stopped {
   readonly name: string;
   /** The name of the error that the pipe was rejected with. */
   readonly error: string;
-  /** What of "interval" and "socket" had its turn meanwhile. */
+  /** The event sources, "interval" and "socket", that had a turn during the pipe. */
   readonly turns: readonly string[];
 }
 

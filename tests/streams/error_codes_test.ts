@@ -14,7 +14,7 @@ interface Coded {
   readonly code: unknown;
 }
 
-/** What is done wrong, on the classes that are given; the code that it has in Node, or just the runtime's own. */
+/** Misuses of the given classes, with Node's error code; undefined for the runtime's own. */
 const misuses: readonly (readonly [string, string | undefined, (classes: StreamClasses) => unknown])[] = [
   ["a locked stream is read", "ERR_INVALID_STATE", ({ ReadableStream }) => {
     const stream = new ReadableStream();

@@ -14,7 +14,7 @@ before(async () => {
   seen = await printed<Installed>("installed.ts");
 });
 
-/** What a program prints, in a process of its own, since other tests want the runtime's globals. */
+/** Runs a program in a separate process, since other tests need the runtime's globals, and returns its output. */
 async function printed<T>(name: string, ...args: string[]): Promise<T> {
   const program = join(dirname(fileURLToPath(import.meta.url)), name);
   const flags = runtime === "deno" ? ["run", "-A", "--no-check"] : [];

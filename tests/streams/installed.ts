@@ -10,7 +10,7 @@ import * as standard from "../../lib/streams/mod.ts";
 
 const streams = { ...standard, TextDecoderStream: OurTextDecoderStream, TextEncoderStream: OurTextEncoderStream };
 
-/** What the process prints. */
+/** The report that the process prints. */
 export interface Installed {
   /** Every global of the standard, by what it is while installed. */
   readonly installed: Readonly<Record<string, "ours" | "native">>;
@@ -22,9 +22,9 @@ export interface Installed {
   readonly twice: boolean;
   /** Answers of `instanceof` that are not what they should be, while it lasts and after. */
   readonly oddInstances: readonly string[];
-  /** What a source of Bun's type "direct" gives, or how it is refused. */
+  /** The text of a source with Bun's type "direct", or its error. */
   readonly direct: string;
-  /** What streams made while installed give, while it lasts and after. */
+  /** The texts of streams created while installed, read during that time and afterwards. */
   readonly texts: Readonly<Record<string, string>>;
 }
 

@@ -22,7 +22,7 @@ seen.push(name(), Object.getOwnPropertySymbols(globalThis).filter((key) => Strin
 `;
 }
 
-/** What it sees if all is right. */
+/** Returns the value of `seen` that the module must have. */
 export function seenOfCopies(left: string): unknown[] {
   const all = [true, true, true, true, true];
   return ["b", all, false, false, "A", left, all, "native", all, "native", 0];

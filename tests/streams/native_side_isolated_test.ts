@@ -489,7 +489,7 @@ test("the runtime's classes are the globals, as they were", async () => {
   assert.equal(await outputOf(script), "true");
 });
 
-/** What a script prints, in a process of its own. */
+/** Runs a script in a separate process and returns its output. */
 async function outputOf(script: string): Promise<string> {
   const { process } = globalThis as unknown as { process: { execPath: string; versions: Record<string, string> } };
   const { execFileSync } = await import("node:child_process");

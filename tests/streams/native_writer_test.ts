@@ -7,7 +7,7 @@ const { getWriter } = NativeWritableStream.prototype;
 
 type Controller = globalThis.WritableStreamDefaultController;
 
-/** What happens to a native writer of a stream, and to the stream's sink, in order. */
+/** The events of a stream's native writer and of its sink, in order. */
 class Events {
   readonly seen: string[] = [];
   /** Settle the last write, close or start that waits. */

@@ -94,7 +94,7 @@ function wrapFetch(): void {
   globalThis.Response = class extends Response {};
 }
 
-/** What is replaced, by name. */
+/** Functions that replace globals, by name. */
 export const replacements: Readonly<Record<string, () => void>> = {
   nothing() {},
   ...Object.fromEntries(classes.map((name) => [`${name} by a class that extends it`, () => extend(name)])),
@@ -104,7 +104,7 @@ export const replacements: Readonly<Record<string, () => void>> = {
   "fetch() and Response by wrappers": wrapFetch,
 };
 
-/** What a page or a server does with streams of both kinds. */
+/** Uses streams of both kinds like a page or a server, and returns the outcomes. */
 export async function tries(load: () => Promise<Streams>): Promise<Record<string, unknown>> {
   const native = { ReadableStream, WritableStream, TransformStream, TextEncoderStream };
   const ours = await load();

@@ -3,7 +3,7 @@ import test from "node:test";
 import fc from "fast-check";
 import { Ring } from "../../lib/streams/queuing/chunk_queue.ts";
 
-/** What a program does to a queue: pushes so many, or takes up to so many, or drops all. */
+/** A program's operations on a queue: pushes items, shifts up to a number of them, or clears it. */
 const steps = fc.array(fc.oneof(
   fc.record({ push: fc.integer({ min: 1, max: 40 }) }),
   fc.record({ shift: fc.integer({ min: 1, max: 40 }) }),

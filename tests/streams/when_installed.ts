@@ -16,7 +16,7 @@ import { inspect } from "node:util";
 /** The runtime's own classes, whatever is installed. Nothing else is touched before: Node makes its fetch on first use. */
 const Native = { ReadableStream, WritableStream, TransformStream };
 
-/** What the process prints: outcomes by what was tried. */
+/** The outcomes that the process prints, by attempt. */
 export type Seen = Readonly<Record<string, string>>;
 
 if (process.argv.includes("--installed")) await import("../../lib/streams/install.ts");
@@ -49,7 +49,7 @@ async function soon<T>(promise: Promise<T>): Promise<T | "never"> {
   return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** What a server was sent as the body of a POST. */
+/** Sends the body of a POST to a server, and returns the received text. */
 async function sent(body: BodyInit): Promise<string> {
   const server = createServer(async (request, response) => response.end(await Array.fromAsync(request).then(String)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -26,7 +26,7 @@ interface Sender {
   encode(bytes: Bytes, level: number): Bytes;
 }
 
-/** What senders do with each coding, by the runtime's own encoders. */
+/** Senders with each coding, by the runtime's own encoders. */
 const senders: Readonly<Record<string, Sender>> = {
   gzip: { coding: "gzip", levels: [0, 1, 6, 9], encode: gzip },
   "x-gzip": { coding: "X-GZip", levels: [6], encode: gzip },
@@ -206,7 +206,7 @@ test("what is coded twice may be as large in between as at the end, and a little
   assert.deepEqual(await decoded([gzip(zstd(gzip(bytes, 0), 1), 0)], "gzip, zstd, gzip", bytes.length), bytes);
 });
 
-/** What `bytes` zeros are in a coding. */
+/** Returns `size` zero bytes in a coding. */
 async function bombOf(format: "gzip" | "brotli" | "zstd", size: number): Promise<Bytes> {
   const zeros = new Uint8Array(2 ** 20);
   const level = format === "gzip" ? 9 : 1;

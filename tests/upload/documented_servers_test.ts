@@ -92,10 +92,10 @@ async function start(code: string): Promise<Started> {
   };
 }
 
-/** What cuts a client that never ends its header, in ms, at most; then something has failed. */
+/** The time limit for a server to cut a client whose header never ends, in ms. */
 const MOST = 20_000;
 
-/** Sends a part of what would be a header, at once or byte by byte, and waits until it is cut. */
+/** Sends a part of a header, at once or byte by byte, and waits until the connection is cut. */
 async function assertCut(open: () => Socket, begin: Uint8Array | string, rest: Uint8Array): Promise<void> {
   await Promise.all(["silent", "slow"].map(async (how) => {
     const socket = open();

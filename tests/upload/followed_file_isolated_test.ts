@@ -11,7 +11,7 @@ import { after, before, test } from "node:test";
 import { type RunningServer, serve } from "../../lib/runtime/mod.ts";
 import { saveBody, type SaveBodyOptions, type SavedBody, UploadError } from "../../lib/upload/mod.ts";
 
-/** What became of the last upload. */
+/** The outcome of the last upload. */
 let result: SavedBody | UploadError | undefined;
 let options: SaveBodyOptions = {};
 let server: RunningServer;

@@ -3,17 +3,17 @@ import { concatenated } from "../support/bytes.ts";
 
 /** A body that gives the chunks of the test, as strictly as its interface allows, and remembers its cancellation. */
 export interface ManualBody extends BodyReader {
-  /** Gives one more batch; the end does not come by itself any more. */
+  /** Adds one more batch; the body then ends only by a call. */
   give(batch: readonly Uint8Array[]): void;
   /** Fails once the batches are read. */
   fail(error: unknown): void;
-  /** Whether it says that its sender is held back. */
+  /** Whether the body reports that its sender is paused. */
   isPaused: boolean;
-  /** What the body was cancelled with. */
+  /** The reason the body was cancelled with. */
   readonly cancelled: unknown;
 }
 
-/** A body of these batches; of none, it waits for what it is given. */
+/** Creates a body of these batches; without any, it waits for `give()`. */
 export function bodyOf(...batches: readonly Uint8Array[][]): ManualBody {
   return new Batches(batches);
 }
@@ -22,7 +22,7 @@ class Batches implements ManualBody {
   cancelled: unknown = undefined;
   isPaused = false;
   readonly #batches: (readonly Uint8Array[])[];
-  /** What the body ends with once the batches are read; undefined while more may come. */
+  /** The end of the body after its batches, with an error if it fails; undefined while more can follow. */
   #end: { readonly error?: unknown } | undefined;
   #lent: Uint8Array[][] = [];
   #isReading = false;

@@ -24,7 +24,7 @@ import { overlapping } from "../support/overlapping.ts";
 const test = overlapping();
 
 type Options = SaveBodyOptions & InnerOptions;
-/** What a sender of a byte each 5 ms does not reach. */
+/** A rate that a sender of one byte each 5 ms does not reach. */
 const strict: Options = { minRate: 10_000, rateWindow: 300, idleTimeout: 30_000 };
 const TOO_SLOW = /^The body comes too slowly: \d+ bytes came in [\d.]+ s, and at least 10000 a second must$/;
 

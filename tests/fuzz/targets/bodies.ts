@@ -22,10 +22,10 @@ const CODINGS = [
   "identity, gzip",
   "x-gzip",
 ];
-/** No more than that is made of an input: there are bombs among them. */
+/** The limit of an input's decoded size, in bytes: some inputs are bombs. */
 const MOST = 300_000;
 
-/** What becomes of a body that comes in these pieces, and is read whole or cancelled early. */
+/** Decodes a body that arrives in these pieces, and reads it whole or cancels it early. */
 async function read(pieces: readonly Uint8Array[], coding: string, cancels: boolean): Promise<Uint8Array | HttpError> {
   const source = new ResponseBody({ consumed: () => {}, cancel: () => {} });
   const body = decodedBody(source, coding, "http://a");

@@ -11,7 +11,7 @@ import { decompressNatively } from "./native_codecs.ts";
 const MOST = 300_000;
 const dictionary = sourceText(2000, 7);
 
-/** What became of some data: bytes, or an error. */
+/** The outcome of decoding: bytes, or an error. */
 type Outcome = Uint8Array | Error;
 
 async function outcomeOf(work: Promise<Uint8Array>): Promise<Outcome> {
@@ -121,7 +121,7 @@ export const decoders: Target = {
   },
 };
 
-/** What both decode must be the same; what the native one takes and ours does not, is known. */
+/** Requires the native decoder's output; input that only the native decoder accepts must be a known difference. */
 function requireLikeNative(whole: Outcome, format: Format, data: Uint8Array): void {
   const native = decompressNatively(data, format, MOST);
   if (native === undefined) return;

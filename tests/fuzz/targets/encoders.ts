@@ -24,7 +24,7 @@ async function collect(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<A
   return concatenated(parts);
 }
 
-/** What the first bytes of an input choose. */
+/** Derives the encoder's options from the first bytes of an input. */
 function optionsOf(
   input: Uint8Array,
 ): { format: Format; level: number; windowLog?: number; dictionary?: Uint8Array<ArrayBuffer> } {

@@ -52,7 +52,7 @@ function decodesAlike(decoder: HpackDecoder, reference: ReferenceDecoder, block:
   }
 }
 
-/** What the input says as fields, and back from the encoder. */
+/** Encodes the input as fields, and requires the same fields from the reference decoder. */
 function comesBack(input: Uint8Array): void {
   const fields: string[] = [];
   const clean = [...input].map((byte) => String.fromCharCode(byte)).join("").replace(/[^\x20-\x7e]/g, "-");

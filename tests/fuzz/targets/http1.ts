@@ -6,7 +6,7 @@ import { choices, cut, type Target } from "../target.ts";
 const METHODS = ["GET", "HEAD", "GET", "POST"];
 const MAX_HEADER = 2000;
 
-/** What a connection told, with the bytes of bodies joined. */
+/** A recorder of a connection's events, with the bytes of bodies joined. */
 class Story implements ResponseSink {
   readonly events: string[] = [];
   #body = "";
@@ -49,7 +49,7 @@ class Story implements ResponseSink {
     return this.events;
   }
 
-  /** What of a body came before, and which of two faults is seen first, depends on where the bytes are cut. */
+  /** Ends the record without the body so far: how much came before a fault depends on the pieces. */
   fail(): string[] {
     this.#body = "";
     return this.end("refused");

@@ -5,7 +5,9 @@ import type { Format } from "../../../lib/codecs/mod.ts";
 /** Bun's and Deno's differ from Node's, and from each other, in what they refuse. */
 const isJudge = !process.versions.bun && !process.versions.deno;
 
-/** What the runtime's own decoder makes of data; undefined if it refuses it, or there is none to compare with. */
+/**
+ * Decodes data by the runtime's own decoder; undefined if it refuses the data, or there is no decoder to compare with.
+ */
 export function decompressNatively(data: Uint8Array, format: Format, maxOutputLength: number): Uint8Array | undefined {
   if (!isJudge) return undefined;
   const options = { maxOutputLength };

@@ -33,7 +33,7 @@ const differences: Readonly<Record<string, string>> = {
   "transfer-encoding: Unbalanced chunk extensions quoting": EXTENSION,
 };
 
-/** Parses the responses of a case's connection, and of as many requests, by this package's reader. */
+/** Reads a case's input as the responses to successive GET requests, by this package's reader. */
 function readByOurs({ input }: LlhttpCase): { statuses: number[]; body: string; isRefused: boolean } {
   const result = { statuses: [] as number[], body: "", isRefused: false };
   const reader: ResponseReader = new ResponseReader({

@@ -9,7 +9,7 @@ import { Listener } from "../faults/listener.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import type { Deed, Entry } from "./entry.ts";
 
-/** The address, certificate and hosts of a machine. */
+/** The address, certificate and protocols of a machine. */
 export interface MachineOptions {
   readonly address: string;
   readonly certificate?: { readonly cert: string; readonly key: string };

@@ -19,7 +19,7 @@ export interface Question {
   readonly content: string | undefined;
 }
 
-/** What came back. */
+/** The response to a question. */
 export interface Reply {
   readonly status: number;
   /** By name in lower case. */

@@ -4,7 +4,7 @@ import type { KnownBytes, KnownFile } from "./known_tree.ts";
 import { bodyParts } from "./multipart_body.ts";
 import type { Expected, SiteName } from "./rfc_case.ts";
 
-/** What a reply is held against. */
+/** The expectations that a reply is checked against. */
 export interface Standard {
   readonly expected: Expected;
   readonly question: Question;

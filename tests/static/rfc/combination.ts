@@ -88,7 +88,7 @@ export function fieldsOf(request: Combination, { coded, dictionary: former }: Kn
   );
 }
 
-/** What the answer is, derived step by step from RFC 9110, sections 12.5.3, 13.2.2 and 14.2. */
+/** Derives the response step by step from RFC 9110, sections 12.5.3, 13.2.2 and 14.2. */
 export function expectedOf(request: Combination, file: KnownFile): Expected {
   const chosen = chosenCoding(request, file);
   if (chosen === undefined) return notAcceptable;

@@ -19,7 +19,7 @@ export function filledInFields(fields: FieldLines, file: KnownFile | undefined):
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, lines(value)]));
 }
 
-/** What is expected, with all that filled in. */
+/** Returns the expectations with the file's values filled in. */
 export function filledInExpected(expected: Expected, file: KnownFile | undefined): Expected {
   const fields = Object.entries(expected.fields ?? {}).map(([name, value]) => {
     return [name, typeof value === "string" ? filledIn(value, file) : value];

@@ -4,7 +4,7 @@ import type { Coding } from "./known_tree.ts";
 /** Fields of a request or answer; an array stands for several lines. */
 export type FieldLines = Readonly<Record<string, string | readonly string[]>>;
 
-/** What an answer must be. */
+/** The expectations of a response. */
 export interface Expected {
   readonly status: number;
   /** The coding of the file that the answer is of, if it is of one. */
@@ -19,7 +19,7 @@ export interface Expected {
   readonly location?: string;
 }
 
-/** What is out of the ordinary about a case. */
+/** The settings of a case that differ from the defaults. */
 export interface Particulars {
   /** Default: GET. */
   readonly method?: string;
@@ -120,11 +120,11 @@ export const badRequest: Expected = { status: 400 };
 export const notFound: Expected = { status: 404 };
 export const notAllowed: Expected = { status: 405, fields: { allow: "GET, HEAD, OPTIONS" } };
 export const notAcceptable: Expected = { status: 406, fields: { vary: /^accept-encoding/i } };
-/** What OPTIONS gets. */
+/** The response to OPTIONS. */
 export const allowed: Expected = {
   status: 204,
   fields: { "allow": "GET, HEAD, OPTIONS", "content-length": null, "content-type": null },
 };
-/** What is behind the handler answers. */
+/** The response of the handler after this one. */
 export const next: Expected = { status: 299 };
 export const redirect = (status: 301 | 308, location: string): Expected => ({ status, location });

@@ -3,7 +3,7 @@ import type { Representation, TreeFile } from "../../../lib/static/scan/represen
 import { scanTree } from "../../../lib/static/scan/scan_tree.ts";
 import { compress } from "../../../lib/codecs/mod.ts";
 
-/** What a scan found. */
+/** The result of a scan. */
 export interface Scanned {
   /** By path. */
   readonly files: ReadonlyMap<string, TreeFile>;

@@ -52,9 +52,9 @@ export class Wakes {
 /** By callback: how often it ran in which context. */
 export type Seen = Map<string, Map<string, number>>;
 
-/** What a random program of streams is to do. */
+/** The seed and settings of a random program of streams. */
 export interface ProgramOptions {
-  /** The same number makes the same program. */
+  /** The seed: the same number yields the same program. */
   readonly seed: number;
   readonly wakes: Wakes;
   /**
@@ -64,7 +64,7 @@ export interface ProgramOptions {
   readonly contexts: number;
 }
 
-/** Runs a program, and tells in which contexts its callbacks ran. */
+/** Runs a program, and returns the contexts in which its callbacks ran. */
 export async function runProgram(classes: ProgramClasses, options: ProgramOptions): Promise<Seen> {
   const program = new Program(classes, options);
   await program.run();

@@ -44,7 +44,7 @@ export const againstNative: Contest = {
   arbiter: { ours: oursForReference, theirs: reference },
 };
 
-/** What our pipes do between native streams, and between native streams and ours. */
+/** The contests of this package's pipes between native streams, and between native streams and its own. */
 export const pipesAgainstNative: readonly Contest[] = [
   mixed("our pipes of native streams against native", native),
   mixed("our readable and transform streams and native sinks against native", {

@@ -143,7 +143,7 @@ export class PipedStreamGenerator extends StreamGenerator {
   }
 }
 
-/** What is enqueued and followed by an error at once has been read by some pipes and not by others. */
+/** Drops the operations before a throw: whether a chunk is read if an error follows at once differs between pipes. */
 function enqueueOrThrow({ operations, outcome }: Reaction): Reaction {
   return { operations: outcome.kind === "throw" ? [] : operations, outcome };
 }

@@ -4,7 +4,7 @@ import type { Operation, Program } from "./program.ts";
 import { Random } from "./random.ts";
 import { reentrant } from "./reenter.ts";
 
-/** What a program is mostly about. */
+/** The main subject of a program. */
 type Theme = "readable" | "bytes" | "writable" | "transform" | "from" | "mixed" | "pipe";
 
 const themes: readonly (readonly [number, Theme])[] = [

@@ -13,7 +13,7 @@ export interface StreamClasses {
    * they read members in an order of their own.
    */
   readonly readsAreEvents?: boolean;
-  /** What the classes are given in place of what a callback returned. */
+  /** Replaces a callback's result before the classes receive it. */
   readonly returned?: (callback: string, result: unknown) => unknown;
 }
 

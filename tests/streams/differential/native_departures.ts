@@ -4,7 +4,7 @@ import { countSizes, endsOnce, overlaps } from "./log_patterns.ts";
 import { hasPipes } from "./program.ts";
 import { standardBehaviours } from "./standard_departures.ts";
 
-/** What Node's and Bun's own streams do in other microtasks. */
+/** The differences in microtasks of Node's and Bun's own streams. */
 const nodeTiming: readonly Departure[] = [
   {
     name: "read(view) is an async function",
@@ -40,7 +40,7 @@ const nodeTiming: readonly Departure[] = [
   },
 ];
 
-/** What Bun's do besides. */
+/** The further differences in microtasks of Bun's streams. */
 const bunTiming: readonly Departure[] = [
   ...nodeTiming,
   {
@@ -58,7 +58,7 @@ const denoTiming: readonly Departure[] = [
   },
 ];
 
-/** What happens otherwise in one of them or another. */
+/** The behaviours of native streams that differ from the standard, on one runtime or more. */
 const behaviours: readonly Behaviour[] = [
   {
     name: "one error for all released readers or writers",

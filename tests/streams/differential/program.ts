@@ -16,16 +16,16 @@ export type Outcome =
   | { readonly kind: "thenable" }
   | { readonly kind: "never" };
 
-/** What a callback does when called: first its operations, then its end. */
+/** The behaviour of one call of a callback: its operations, then its end. */
 export interface Reaction {
   readonly operations: readonly Operation[];
   readonly outcome: Outcome;
 }
 
-/** Each call takes the next reaction; after the last one a callback does nothing. */
+/** The reactions to successive calls; after the last one a callback does nothing. */
 export type Reactions = readonly Reaction[];
 
-/** What size() returns for a chunk. */
+/** The result of size() for a chunk. */
 export type SizeResult = number | { readonly throws: string };
 
 export interface Strategy {
@@ -43,7 +43,7 @@ export interface View {
   readonly rest: number;
 }
 
-/** What is enqueued or written: a fresh string, a chunk that came in, bytes, or something odd. */
+/** The chunk to enqueue or write: a fresh string, the incoming chunk, bytes, or undefined. */
 export type Chunk = "fresh" | "incoming" | "undefined" | View;
 
 export interface PipeOptions {
@@ -130,7 +130,7 @@ export type Operation =
   | { readonly kind: "microtasks"; readonly count: number }
   | { readonly kind: "macrotask" };
 
-/** What `ReadableStream.from` gets. */
+/** The iterable that `ReadableStream.from` receives. */
 export interface Iterable {
   readonly type: "array" | "sync" | "async";
   readonly values: number;

@@ -2,7 +2,7 @@ import { iterable, queuingStrategy, underlyingObject } from "./callbacks.ts";
 import type { Operation, OperationKind } from "./program.ts";
 import type { World } from "./world.ts";
 
-/** What to do for each kind of operation. May throw: the interpreter records it. */
+/** The functions that perform each kind of operation. May throw: the interpreter records it. */
 export type Handlers = {
   [Kind in OperationKind]?: (world: World, operation: Operation & { readonly kind: Kind }, incoming?: unknown) => void;
 };

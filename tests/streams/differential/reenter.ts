@@ -1,7 +1,7 @@
 import type { Operation, OperationKind } from "./program.ts";
 import type { Random } from "./random.ts";
 
-/** What a callback may do that the main line does too: everything but make objects and wait. */
+/** The operations that a callback can do, too: all but creating objects and waiting. */
 const kinds: ReadonlySet<OperationKind> = new Set<OperationKind>([
   ...["read", "readInto", "releaseReader", "readerClosed", "cancel", "cancelReader", "next", "return"] as const,
   ...["write", "closeWriter", "closeWritable", "ready", "writerClosed", "writerDesiredSize", "releaseWriter"] as const,

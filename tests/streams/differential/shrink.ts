@@ -10,7 +10,7 @@ const optional: ReadonlySet<string> = new Set([
   ...["preventClose", "preventAbort", "preventCancel", "signal"],
 ]);
 
-/** What a part may become instead, simplest first. */
+/** The replacements for a part of a program, simplest first. */
 const simpler: Readonly<Record<string, readonly unknown[]>> = {
   outcome: [{ kind: "return" }, { kind: "resolve", delay: { microtasks: 0 } }],
   end: [{ kind: "return" }],

@@ -20,7 +20,7 @@ import {
 } from "./log_patterns.ts";
 import { hasPipes, type Program } from "./program.ts";
 
-/** What the standard itself leaves open or gets wrong, and what ours does otherwise by intent. */
+/** The standard's gaps and errors, and the intended differences of this package. */
 export const standardBehaviours: readonly Behaviour[] = [
   {
     name: "a failed assertion",
@@ -160,7 +160,7 @@ function letsGo({ operations }: Program): boolean {
   return /"prevent(Abort|Cancel)":true/.test(JSON.stringify(operations));
 }
 
-/** What a pipe does to read ahead. */
+/** The calls of a pipe that reads ahead. */
 const reading = /^(pull|next|size|transform)\b/;
 
 function hasFailure(program: Program): boolean {

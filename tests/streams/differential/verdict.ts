@@ -5,16 +5,19 @@ import { run } from "./interpreter.ts";
 import { hasPipes, type Program } from "./program.ts";
 import { settled } from "./settle.ts";
 
-/** Ours against other classes, and what is known of those. */
+/** This package's classes and others, with the known differences of the others. */
 export interface Contest {
   readonly name: string;
   readonly ours: StreamClasses;
   readonly theirs: StreamClasses;
-  /** What they do in other microtasks, though in the same turn of the event loop. */
+  /** The differences in the order of microtasks within one turn of the event loop. */
   readonly timing: readonly Departure[];
-  /** What else they do otherwise. */
+  /** The other differences in behaviour. */
   readonly behaviours: readonly Behaviour[];
-  /** A third implementation, and ours to compare with it: it has to side with ours where a behaviour says so. */
+  /**
+   * A third implementation, and the classes of this package to compare with it: both must agree where a behaviour says
+   * so.
+   */
   readonly arbiter?: { readonly ours: StreamClasses; readonly theirs: StreamClasses };
 }
 
@@ -47,7 +50,7 @@ async function find(
   return difference === undefined ? "same" : { difference, theirs, ours };
 }
 
-/** What explains a difference, if anything does. */
+/** Finds the known behaviour that explains a difference, if any. */
 async function blame(program: Program, { behaviours, arbiter }: Contest, found: Found): Promise<Verdict> {
   const shown = behaviours.filter(({ shows }) => shows(found, program));
   const alone = shown.find(({ arbitrated }) => !arbitrated);

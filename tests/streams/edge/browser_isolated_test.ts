@@ -53,7 +53,7 @@ async function servePages(folder: string): Promise<{ readonly url: string; reado
   };
 }
 
-/** What the page's module leaves as `seen`. */
+/** Waits for the global `seen`, which the page's module sets, and returns it. */
 async function seen<Seen>(): Promise<Seen> {
   while (!("seen" in globalThis)) await new Promise((passed) => setTimeout(passed, 20));
   return (globalThis as unknown as { seen: Seen }).seen;

@@ -30,10 +30,10 @@ export const ours: Classes = {
 /** Ways to make a stream, by name. */
 export type Kinds<Stream> = Readonly<Record<string, (classes: Classes) => Stream | Promise<Stream>>>;
 
-/** What has happened to a stream, by name. */
+/** Steps that bring a stream into a state, by the state's name. */
 export type States<Stream> = Readonly<Record<string, (stream: Stream, classes: Classes) => unknown>>;
 
-/** What is seen of a stream in a place; called once it was handed over. */
+/** Observes a stream in a place; called after the stream was passed there. */
 export type Use = () => Seen | Promise<Seen>;
 /** Plain data. */
 export type Seen = unknown;
@@ -87,7 +87,7 @@ function send(steps: () => void): void {
   port2.postMessage(undefined);
 }
 
-/** What becomes of a promise that needs nothing from outside: its value, the name of its error, or that it waits. */
+/** Returns the outcome of a promise that needs no I/O: its value, its error's name, or "waits". */
 export function outcome(steps: () => unknown, wait: Promise<void> = turns(TURNS)): Promise<Seen> {
   return Promise.race([
     new Promise((resolve) => resolve(steps())).then((value) => value, (error) => `fails: ${nameOf(error)}`),
@@ -156,7 +156,7 @@ export interface Difference {
   readonly excuses?: (native: string, ours: string) => boolean;
 }
 
-/** What ours do otherwise than the runtime's own, by cell, but for what is known, of which the reasons are given. */
+/** Returns the cells where this package differs from native streams for no known reason, and the known reasons. */
 export async function differences(cells: readonly Cell[], known: readonly Difference[], host: Host): Promise<{
   readonly unknown: Record<string, { readonly native: Seen; readonly ours: Seen }>;
   readonly reasons: string[];

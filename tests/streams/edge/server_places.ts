@@ -143,7 +143,7 @@ interface Rewriter {
   transform(response: Response): Response;
 }
 
-/** What Bun has besides. */
+/** The places that only Bun has. */
 export const bunPlaces: Places<Stream> = {
   ...Object.fromEntries(
     (["Text", "JSON", "Bytes", "ArrayBuffer", "Blob", "Array"] as const).map((kind) => [

@@ -29,7 +29,7 @@ export const transforms: Kinds<Pair> = {
   "a TextEncoderStream": ({ TextEncoderStream }) => new TextEncoderStream() as Pair,
 };
 
-/** What has happened to a transform stream. */
+/** The states of a transform stream, by the steps that lead to them. */
 export const transformStates: States<Pair> = {
   [FRESH]: ignore,
   "its readable end locked": ({ readable }) => void readable.getReader().closed.catch(ignore),

@@ -56,7 +56,7 @@ export const writables: Kinds<Watched> = {
   },
 };
 
-/** What has happened to a writable stream. */
+/** The states of a writable stream, by the steps that lead to them. */
 export const writableStates: States<Watched> = {
   [FRESH]: ignore,
   "a writer": ({ stream }) => void stream.getWriter().closed.catch(ignore),
@@ -107,7 +107,7 @@ export function letters(ReadableStream: Classes["ReadableStream"]): ReadableStre
 const natives = native.WritableStream.prototype;
 const nativeLocked = Object.getOwnPropertyDescriptor(natives, "locked")!.get!;
 
-/** What a place did, and what came of it in the sink. */
+/** Returns the outcome of a place's steps, the sink's log, and whether the stream is locked. */
 export const seen = async (steps: () => unknown, { log, stream }: Watched): Promise<unknown> => {
   const result = await outcome(steps);
   await turns(3);

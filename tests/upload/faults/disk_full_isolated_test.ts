@@ -23,9 +23,9 @@ function uploadsOf(size: number): { head: (number: number) => string; body: Uint
   ];
 }
 
-/** What uploads after the first may add to the memory that the server holds, in MB: allocators keep more or less. */
+/** The growth of the server's memory after the first upload that allocators explain, in MB. */
 const ALLOWED_LATER = 40;
-/** In how many rounds they may add more than that, of uploads each: a leak adds as much in every round. */
+/** The number of rounds of uploads: a leak exceeds the allowed growth in every round. */
 const ROUNDS = 5;
 const UPLOADS_IN_ROUND = isLong ? 100 : 50;
 

@@ -5,14 +5,14 @@ import { isLong } from "../../support/long_run.ts";
 import { type UploadAnswer, UploadConnection } from "./upload_connection.ts";
 import { chunked, digestField, form, formType, head, sha256 } from "./upload_messages.ts";
 
-/** What all bodies are cut from. */
+/** The bytes that every body is a slice of. */
 export const content: Buffer = randomFillSync(Buffer.alloc(3_000_000));
 
-/** What to know about good uploads. */
+/** The options of good uploads. */
 export interface GoodUploadsOptions {
-  /** Statuses that are no failure: then nothing should be stored. Default: none. */
+  /** Refusing statuses that are accepted; such uploads must not be stored. Default: none. */
   readonly refusals?: readonly number[];
-  /** The size of the largest, in bytes. Default: 1,500,000. */
+  /** The size of the largest upload in bytes. Default: 1,500,000. */
   readonly largest?: number;
 }
 
@@ -20,13 +20,13 @@ const sizes = [0, 1, 1000, 65_536, 300_001, 1_500_000];
 
 let instances = 0;
 
-/** Uploads that do all right, one after the other, while others do not. */
+/** Valid uploads, one after the other, that run beside invalid ones. */
 export class GoodUploads {
-  /** The SHA-256 of what should be stored by now, by name. */
+  /** The SHA-256 of each file that must be stored by now, by name. */
   readonly files: Map<string, string> = new Map();
   /** The number of requests that were answered with 201. */
   answered = 0;
-  /** The number of requests that got one of the statuses that are not failures. */
+  /** The number of requests refused with an accepted status. */
   refused = 0;
   readonly #name = `good-${++instances}`;
   readonly #port: number;

@@ -16,13 +16,13 @@ import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process
 const KILLS = Number(process.env.MILLRACE_KILLS) || 4;
 const SENDERS = isLong ? 30 : 20;
 
-/** What the senders of all rounds have done. */
+/** The uploads sent in all rounds. */
 class Sent {
-  /** The SHA-256 of everything that has been sent or was about to be. */
+  /** The SHA-256 of each upload whose sending began. */
   readonly wholes = new Set<string>();
-  /** The SHA-256 of what was answered with 201, by name. */
+  /** The SHA-256 of the uploads confirmed with 201, by name. */
   readonly confirmed = new Map<string, string>();
-  /** The number of uploads that were half-way when the server was killed. */
+  /** The number of uploads that a kill of the server interrupted. */
   cut = 0;
 }
 
@@ -73,7 +73,7 @@ async function assertWhole(folder: string, sent: Sent): Promise<void> {
   }
 }
 
-/** What killed servers left. */
+/** Returns the temporary files left by killed servers. */
 async function temporariesIn(folder: string, except: string): Promise<string[]> {
   return (await listed(folder)).filter((path) => isTemporaryName(basename(path)) && path !== basename(except));
 }

@@ -21,13 +21,13 @@ const AT_ONCE = 25;
  */
 const ALLOWED_GROWTH = runtime === "deno" ? 280 : 160;
 
-/** Something that goes wrong. */
+/** A fault that an upload can have. */
 export interface Fault {
-  /** What the handler logs of each. */
+  /** The status that the handler logs for each. */
   readonly status: number;
-  /** The code of the error that it logs with it. */
+  /** The code of the logged error. */
   readonly code: UploadErrorCode;
-  /** Does it once, for the `number`-th time. */
+  /** Causes the fault for the `number`-th time. */
   readonly happen: (port: number, number: number) => Promise<void>;
   /** The number of concurrent faults. Default: 25. */
   readonly atOnce?: number;

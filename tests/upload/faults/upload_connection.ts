@@ -8,12 +8,12 @@ const LIMIT = 60_000;
 /** The ways of a client to end: it closes the connection, resets it, or only ends its own side. */
 export type Leaving = "close" | "reset" | "half-close";
 
-/** What a server answered, taken apart here so that no client's leniency hides anything. */
+/** A server's response, parsed here so that no client's leniency hides a fault. */
 export interface UploadAnswer {
   readonly status: number;
   /** By name in lower case. */
   readonly fields: ReadonlyMap<string, string>;
-  /** Out of its chunked coding, if it had one. */
+  /** The body, decoded if it was chunked. */
   readonly body: string;
 }
 

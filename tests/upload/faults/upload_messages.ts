@@ -11,7 +11,7 @@ export function chunk(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]);
 }
 
-/** What ends a body in the chunked coding. */
+/** The last chunk of a body in the chunked coding. */
 export const lastChunk = "0\r\n\r\n";
 
 /** All of a body in the chunked coding. */
@@ -31,7 +31,7 @@ export function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** What delimits the parts of our forms. */
+/** The boundary of the forms' parts. */
 export const boundary = "----mill-7d3a91";
 
 /** The field that says so. */

@@ -18,7 +18,7 @@ export const uploadEntries: readonly UploadEntry[] = ["node", "fetch"];
 /** The reason why a process cannot be examined from outside; false if it can. */
 export const cannotLookInside: string | false = needs("proc");
 
-/** What the handler logged of an upload. */
+/** A log entry of an upload. */
 export interface Logged {
   readonly method: string;
   readonly path: string;
@@ -28,15 +28,15 @@ export interface Logged {
   readonly error: string | undefined;
 }
 
-/** What the system lets a process have. */
+/** The system's limits for a process. */
 export interface ProcessLimits {
-  /** In KiB. Default: whatever the disk takes. */
+  /** The limit of a file's size in KiB. Default: the system's. */
   readonly largestFile?: number;
-  /** Open files and connections. Default: whatever the system allows. */
+  /** The limit of open files and connections. Default: the system's. */
   readonly descriptors?: number;
 }
 
-/** What Deno prints of a connection that is cut, because its sender went on after the answer. */
+/** Deno's message about a connection closed because its sender continued after the response. */
 const CUT = "An upload was refused, and its connection closed since more of it might have come\n";
 
 /** A server of `serving_uploads.ts`. */
@@ -82,7 +82,7 @@ export class UploadProcess {
     return this.#child.pid!;
   }
 
-  /** What the handler has logged since the last time. */
+  /** Returns the log entries since the previous call. */
   async takeLog(): Promise<Logged[]> {
     return JSON.parse(await this.#told("log"));
   }
@@ -156,7 +156,7 @@ function limitsInWords({ largestFile, descriptors }: ProcessLimits): string {
   return largestFile === undefined ? words : `${words} trap '' XFSZ && ulimit -f ${2 * largestFile} &&`;
 }
 
-/** What a descriptor is open on; empty if it was closed meanwhile. */
+/** Returns the target of a descriptor; empty if it was closed in the meantime. */
 function targetOf(link: string): string {
   try {
     return readlinkSync(link);

@@ -24,7 +24,7 @@ const filesNamed = (
 ): Uint8Array[] => [...names.flatMap((name) => [head(name), bytes, lineEnd]), last];
 const requestWith = (pieces: Uint8Array[]): Request => requestOf(pieces, { "content-type": TYPE });
 
-/** What is in a folder, with the contents of small files. */
+/** Returns the names in a folder, with the contents of files. */
 async function contentsOf(folder: string): Promise<Record<string, string>> {
   const names = (await readdir(folder)).sort();
   const texts = names.map(async (name) => [name, await readFile(join(folder, name), "latin1").catch(() => "")]);

@@ -31,7 +31,7 @@ async function answer(
   return JSON.stringify({ fields: [...fields], files: told });
 }
 
-/** What a server of the runtime, and one of `node:http`, understand of what a sender sends them. */
+/** Returns a form as a server of the runtime, and one of `node:http`, receive it from a sender. */
 async function understood(send: (url: string) => Promise<string>): Promise<Told[]> {
   const told: Told[] = [];
   await inFolder(async (folder) => {

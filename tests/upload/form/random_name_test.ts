@@ -4,7 +4,7 @@ import { randomName } from "../../../lib/upload/form/form_options.ts";
 
 const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
 
-/** What a random name has after the UUID. */
+/** Returns the part of a random name after the UUID. */
 function extensionOf(filename: string, contentType: string): string {
   const name = randomName(filename, contentType);
   assert.match(name, new RegExp(`^${uuid}(\\.[0-9a-z]{1,16})?$`));

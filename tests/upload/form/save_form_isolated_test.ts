@@ -35,7 +35,7 @@ const body = new Uint8Array(await encoded.arrayBuffer());
 
 const request = (): Request => requestOf(chunksOf(body, 10_000), { "content-type": type });
 
-/** What `saveForm()` says, without the folder and the random names. */
+/** Returns the result of `saveForm()` without the folder and the random names. */
 function told({ fields, files, bytes }: SavedForm): unknown {
   return { fields: [...fields], bytes, files: files.map(({ path, ...file }) => [path && extname(path), file]) };
 }

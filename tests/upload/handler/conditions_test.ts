@@ -14,7 +14,7 @@ const LONG_AGO = Date.UTC(2020, 0, 1);
 /** The version of the file, or undefined. */
 type Version = { readonly text: string; readonly since: number } | undefined;
 
-/** What a sender asks for, and whether that holds for a version, by those that it saw. */
+/** A sender's condition, and whether it holds for a version of the file. */
 interface Condition {
   readonly fields: Record<string, string>;
   holds(version: Version): boolean;

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 const skip = !hasCurl ? "there is no curl" : !canMakeCertificates && "no certificate can be made";
 
-/** What curl says that it got. */
+/** Uploads a file by curl, and returns the status and the code of the response. */
 async function upload(url: string, file: string, answer: string, ...more: string[]): Promise<string> {
   const args = ["-sS", "-k", "-T", file, "-o", answer, "-w", "%{http_code}", ...more, url];
   const { stdout } = await run("curl", args, { timeout: 60_000 });

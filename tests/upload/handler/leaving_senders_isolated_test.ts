@@ -19,7 +19,7 @@ const requests: Readonly<Record<string, readonly [method: string, lines: string[
   "within a form": ["POST", ["Content-Length: 100000", "Content-Type: multipart/form-data; boundary=limit"], FORM],
 };
 
-/** What is not caught while `use` runs. */
+/** Returns the unhandled rejections while `use` runs. */
 async function uncaughtDuring(use: () => Promise<void>): Promise<unknown[]> {
   const caught: unknown[] = [];
   const note = (error: unknown): void => void caught.push(error);

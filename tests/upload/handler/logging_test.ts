@@ -3,7 +3,7 @@ import test from "node:test";
 import { createUploadHandler, UploadError, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
 import { contentsOf, inUploads } from "./serving_handler.ts";
 
-/** What is printed by console.warn while `use` runs, a call a line. */
+/** Returns the output of console.warn while `use` runs, one line a call. */
 async function warnings(use: () => Promise<void>): Promise<string[]> {
   const { warn } = console;
   const lines: string[] = [];

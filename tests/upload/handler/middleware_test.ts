@@ -43,7 +43,7 @@ function chained(
   });
 }
 
-/** What body parsers do. */
+/** Reads and stores a request's body, as body parsers do. */
 function parseBody(request: MountedRequest, _: ServerResponse, next: () => void): void {
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {

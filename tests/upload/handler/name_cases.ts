@@ -158,5 +158,5 @@ const listed: RequestCase[] = [
   },
 ];
 
-/** What comes of names. */
+/** Cases of file names. */
 export const nameCases: readonly RequestCase[] = [...dotfiles, ...more, ...listed];

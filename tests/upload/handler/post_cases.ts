@@ -3,7 +3,7 @@ import { END, file, FORM, part } from "./sent_form.ts";
 
 const SHA256_OF_HELLO = "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:";
 
-/** What comes of POST. */
+/** Cases of POST. */
 export const postCases: readonly RequestCase[] = [
   {
     name: "POST stores the body under a new name",

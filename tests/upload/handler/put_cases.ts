@@ -273,5 +273,5 @@ const badNames: RequestCase[] = [
   code: "BAD_NAME",
 }));
 
-/** What comes of PUT. */
+/** Cases of PUT. */
 export const putCases: readonly RequestCase[] = [...puts, ...conditional, ...badNames];

@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 import type { UploadHandlerOptions } from "../../../lib/upload/mod.ts";
 
-/** A request, and what must come of it whichever way it takes. */
+/** A request, and the response expected on every server. */
 export interface RequestCase {
   readonly name: string;
   readonly options?: Partial<UploadHandlerOptions>;
-  /** What is there before. */
+  /** The files stored before the request. */
   readonly files?: Readonly<Record<string, string>>;
   readonly request: readonly [method: string, target: string, ...lines: string[]];
   /** Sent with Content-Length, unless a line says how it is sent. */
@@ -18,11 +18,11 @@ export interface RequestCase {
   readonly stored?: readonly Readonly<Record<string, unknown>>[];
   /** The answer's `fields`. */
   readonly texts?: Readonly<Record<string, unknown>>;
-  /** What is there afterwards; default: what was before. */
+  /** The files stored after the request; default: those before it. */
   readonly left?: Readonly<Record<string, string>>;
 }
 
-/** The bytes that ask for it. */
+/** Returns the bytes of the request. */
 export function bytesOf({ request: [method, target, ...lines], body }: RequestCase): Uint8Array {
   const isLong = body === undefined || lines.some((line) => /^(?:content-length|transfer-encoding):/i.test(line));
   const length = isLong ? [] : [`Content-Length: ${Buffer.byteLength(body, "latin1")}`];

@@ -9,5 +9,5 @@ export const part = (header: string, text: string): string =>
 export const file = (field: string, name: string, text: string, type = "text/plain"): string =>
   part(`name="${field}"; filename="${name}"\r\nContent-Type: ${type}`, text);
 
-/** What ends the form. */
+/** The delimiter that ends the form. */
 export const END = "--limit--\r\n";

@@ -2,7 +2,7 @@ import type { RequestCase } from "./request_case.ts";
 import { END, file, FORM, part } from "./sent_form.ts";
 
 const accept = ["image/*", "video/*"];
-/** What senders say who say nothing of the type: curl -T, others, curl --data-binary. */
+/** The Content-Type lines of senders that don't know the type: curl -T, others, curl --data-binary. */
 const silences = [[], ["Content-Type: application/octet-stream"], ["Content-Type: application/x-www-form-urlencoded"]];
 
 const puts: RequestCase[] = silences.flatMap((lines): RequestCase[] => {
@@ -112,5 +112,5 @@ const forms: RequestCase[] = [
   },
 ];
 
-/** What comes of types that senders do not tell. */
+/** Cases of uploads whose sender doesn't name the type. */
 export const typeCases: readonly RequestCase[] = [...puts, ...others, ...forms];

@@ -654,7 +654,7 @@ const versions: ExchangeCase[] = [
   })),
 ];
 
-/** What a server has to do by Resumable Uploads for HTTP, section by section. */
+/** The requirements of Resumable Uploads for HTTP for a server, by section. */
 export const draftCases: readonly ExchangeCase[] = [
   ...offsets,
   ...completeness,

@@ -26,10 +26,10 @@ export interface Step {
 export interface ExchangeCase {
   readonly name: string;
   readonly options?: Partial<UploadHandlerOptions>;
-  /** What is there before. */
+  /** The files stored before the first step. */
   readonly files?: Readonly<Record<string, string>>;
   readonly steps: readonly Step[];
-  /** Files that are there in the end; default: those that were there before. */
+  /** The files stored at the end; default: those before the first step. */
   readonly left?: Readonly<Record<string, string>>;
 }
 

@@ -90,7 +90,7 @@ test("sessions that expired are removed, with nothing of others'", () =>
     assert.equal((await first({ request: ["HEAD", `/${kept}`] })).status, 204);
   }));
 
-/** What a kill in the middle of storing leaves, and whether the file has its name then. */
+/** The states after a kill during storing: with or without the file's final name. */
 const kills: Record<string, (session: string, file: string) => Promise<void>> = {
   "before the file has its name": async () => {},
   "while it has both names": (session, file) => link(join(session, "data"), file),

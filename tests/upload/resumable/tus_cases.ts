@@ -362,6 +362,6 @@ const others: ExchangeCase[] = [
   },
 ];
 
-/** What a server has to do by tus 1.0.0, extension by extension. */
+/** The requirements of tus 1.0.0 for a server, by extension. */
 export const tusCases: readonly ExchangeCase[] = [...core, ...creation, ...checksums, ...others]
   .map((each) => ({ ...each, options: { ...options, ...each.options } }));

@@ -23,7 +23,7 @@ const KILLS = isFull ? 10 : 1;
 const HOUR = 3_600_000;
 const test = overlapping(isFull ? 1 : 3);
 
-/** What the client speaks: tus, and the drafts that it knows. */
+/** The protocols of the client: tus, and the drafts it implements. */
 const protocols = isFull ? ["tus-v1"] as const : ["tus-v1", "ietf-draft-03", "ietf-draft-05"] as const;
 
 /** The places where uploads are stored, for names of tests, and the reason to skip each. */
