@@ -183,7 +183,8 @@ export async function takeName(from: string, to: string, options: NameOptions): 
     await (atOnce ? linkSync(from, to) : link(from, to)); // never replaces anything
   } catch (error) {
     if ((error as { code?: unknown }).code === "EEXIST") throw error;
-    return await renameFile(from, to, { atOnce, before: () => (before?.(), requireFree(from, to)) });
+    // In one turn of the event loop with the look at the name: others of this process take names, too.
+    return await renameFile(from, to, { atOnce: true, before: () => (before?.(), requireFree(from, to)) });
   }
   await whileRefused(() => atOnce ? unlinkSync(from) : unlink(from)).catch(() => {}); // the file has its name
 }
