@@ -105,7 +105,7 @@ export class FollowedSeries implements FileSequence {
 
   /**
    * Whether a file is another one than was read, or newer than the newest: its series was begun anew, as when all of it was
-   * removed. Windows gives a file the time of birth of one that had its name up to 15 s before.
+   * removed. Windows gives a file the time of birth of one that had its name up to 15 s before, but not that of its writes.
    */
   async #isNewer(number: number): Promise<boolean> {
     const status = await unlessMissing(stat(this.#series.pathOf(number), { bigint: true }));
@@ -113,7 +113,9 @@ export class FollowedSeries implements FileSequence {
     const id = this.#ids.get(number);
     const isOther = id !== undefined && !id.endsWith(` ${status.ino}`);
     if (isOther && process.platform === "win32") return true;
-    return Number(status.birthtimeNs) / 1e6 > this.#made && (isOther || number < this.number);
+    const { birthtimeNs, mtimeNs } = status;
+    const made = process.platform === "win32" && mtimeNs > birthtimeNs ? mtimeNs : birthtimeNs;
+    return Number(made) / 1e6 > this.#made && (isOther || number < this.number);
   }
 }
 
