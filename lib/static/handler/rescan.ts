@@ -18,15 +18,15 @@ export class FolderWatch {
   readonly #directory: string;
   /** The folders below it that are served, as real paths. */
   readonly #folders: () => readonly string[];
-  /** Their inode numbers at the last look. */
-  #numbers: ReadonlyMap<string, bigint | undefined> = new Map();
+  /** Their identities at the last look. */
+  #identities: ReadonlyMap<string, string | undefined> = new Map();
   readonly #onError: (error: Error) => void;
   /** Undefined from the end of a watcher to the next look: Deno mixes up watchers of one name in between. */
   #watcher: FSWatcher | undefined;
-  /** The inode number of the watched folder: another folder may get its name. */
-  #number: bigint | undefined;
+  /** The identity of the watched folder: another folder may get its name. */
+  #watched: string | undefined;
   /** That of the folder that had the name at the last look. */
-  #seen: bigint | undefined;
+  #seen: string | undefined;
   /** The time in ms of the first unreported change. */
   #first: number | undefined;
   readonly #timer: Timer;
@@ -53,7 +53,7 @@ export class FolderWatch {
 
   /** Has the folder watched that has the name now, if it is another one than before. */
   renew(): void {
-    if (numberOf(this.#directory) !== this.#number) this.#end();
+    if (identityOf(this.#directory) !== this.#watched) this.#end();
   }
 
   #end(): void {
@@ -85,7 +85,7 @@ export class FolderWatch {
   }
 
   #open(): FSWatcher {
-    this.#number = this.#seen = numberOf(this.#directory);
+    this.#watched = this.#seen = identityOf(this.#directory);
     return watch(this.#directory, { recursive: true }, () => this.#tellSoon()).on("error", (error) => {
       if (!this.#hasMoved()) this.#onError(error);
     });
@@ -93,19 +93,19 @@ export class FolderWatch {
 
   /** Whether another folder than the watched one has the name, or none; that is reported as a change. */
   #hasMoved(): boolean {
-    const number = numberOf(this.#directory);
-    if (number !== this.#seen) this.#tellSoon();
-    this.#seen = number;
-    return number !== this.#number;
+    const identity = identityOf(this.#directory);
+    if (identity !== this.#seen) this.#tellSoon();
+    this.#seen = identity;
+    return identity !== this.#watched;
   }
 
   /** Whether a folder has the name of another one: of two renames at once Node reports nothing, nor of what follows. */
   #hasSwapped(): boolean {
-    const before = this.#numbers;
-    this.#numbers = new Map(this.#folders().map((folder) => [folder, numberOf(folder)]));
-    return [...this.#numbers].some(([folder, number]) => {
+    const before = this.#identities;
+    this.#identities = new Map(this.#folders().map((folder) => [folder, identityOf(folder)]));
+    return [...this.#identities].some(([folder, identity]) => {
       const former = before.get(folder);
-      return number !== undefined && former !== undefined && number !== former;
+      return identity !== undefined && former !== undefined && identity !== former;
     });
   }
 
@@ -116,9 +116,11 @@ export class FolderWatch {
   }
 }
 
-function numberOf(directory: string): bigint | undefined {
+/** Systems give the number of a folder that was removed to the next one that is made. */
+function identityOf(directory: string): string | undefined {
   try {
-    return statSync(directory, { bigint: true }).ino;
+    const { ino, birthtimeNs } = statSync(directory, { bigint: true });
+    return `${ino} ${birthtimeNs}`;
   } catch {
     return undefined;
   }
