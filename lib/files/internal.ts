@@ -26,7 +26,16 @@ export { followedPlace, keepAttributes, type NameOptions, type Place, placeItsel
 export { attemptsOf } from "./series/rotating_file_writable.ts";
 export type { SeriesAttempts } from "./series/series_attempts.ts";
 export { rotationMembers } from "./series/rotation_options.ts";
-export { removeFileNow, removeFolderNow, renameFile, renameFileNow, whileRefused } from "./rename.ts";
+export {
+  removeFileNow,
+  removeFolderNow,
+  renameFile,
+  renameFileNow,
+  UNSHARED,
+  whileRefused,
+  whileRefusedNow,
+  whileUnshared,
+} from "./rename.ts";
 export {
   openUnnamed,
   removeAbandonedOnce,

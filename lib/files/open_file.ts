@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { stat } from "node:fs/promises";
 import process from "node:process";
 import { isPermitted, passingRefusals, writeStream } from "../runtime/mod.ts";
-import { IN_USE, LEASED, UNSHARED, whileRefused, whileRefusedNow } from "./rename.ts";
+import { IN_USE, LEASED, whileRefused, whileRefusedNow, whileUnshared } from "./rename.ts";
 import { MAX_CALL_SIZE, MAX_WRITE_SIZE } from "./write_fully.ts";
 
 /** The longest wait that blocks the thread, in ms. */
@@ -58,7 +58,7 @@ export class OpenFile {
         fs.open(path, flags, mode, (error, number) => error ? reject(error) : resolve(number));
       });
     };
-    return new OpenFile(await whileRefused(open, { codes: UNSHARED }), atOnce);
+    return new OpenFile(await whileUnshared(open), atOnce);
   }
 
   /** Opens a file as {@linkcode open} does, synchronously. */

@@ -56,6 +56,11 @@ export async function whileRefused<T>(call: () => T | Promise<T>, patience: Pati
   }
 }
 
+/** Makes a call that opens a file again while another program has it and shares it with none. */
+export function whileUnshared<T>(open: () => T | Promise<T>): Promise<T> {
+  return whileRefused(open, { codes: UNSHARED });
+}
+
 /** Does what {@linkcode whileRefused} does, but blocks the thread meanwhile. */
 export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
   const attempts = new Attempts(patience, RENAME_TIMEOUT.now);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
+import { whileUnshared } from "../files/internal.ts";
 
 /** Extensions of compressed formats. */
 const compressed = new Set(
@@ -68,7 +69,7 @@ export async function readContent(path: string): Promise<Content> {
   const hash = createHash("sha256");
   const probe = new DensityProbe();
   let size = 0;
-  const file = await open(path, "r");
+  const file = await whileUnshared(() => open(path, "r"));
   const buffer = buffers.pop() ?? new Uint8Array(256 * 1024);
   try {
     while (true) {
@@ -98,7 +99,7 @@ let scratch = new Uint8Array(0);
 /** Reads a file of at most `size` bytes into this thread's one buffer: they are valid until the next call. */
 export async function readShared(path: string, size: number): Promise<Uint8Array<ArrayBuffer>> {
   if (scratch.length <= size) scratch = new Uint8Array(Math.ceil((size + 1) / 65536) * 65536);
-  const file = await open(path, "r");
+  const file = await whileUnshared(() => open(path, "r"));
   try {
     let length = 0;
     // A read of one byte more shows that a file has grown.

@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { openAtomicFileAt, placeItself } from "../files/internal.ts";
+import { openAtomicFileAt, placeItself, whileUnshared } from "../files/internal.ts";
 import type { AtomicFile } from "../files/mod.ts";
 import { sha256 } from "./content.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
@@ -73,7 +73,7 @@ export async function requireAtRest({ source, size, mtimeMs }: Job): Promise<voi
 }
 
 export async function readDictionary({ dictionary, dictionarySha256 }: Job): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await readFile(dictionary!).catch((cause) => {
+  const bytes = await whileUnshared(() => readFile(dictionary!)).catch((cause) => {
     throw unreadableDictionary(dictionary!, cause);
   });
   if (sha256(bytes) === dictionarySha256) return bytes;

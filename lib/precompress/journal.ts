@@ -2,7 +2,14 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { lstat, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import { type LockedBy, ProcessLock, whileRefused } from "../files/internal.ts";
+import {
+  type LockedBy,
+  ProcessLock,
+  UNSHARED,
+  whileRefused,
+  whileRefusedNow,
+  whileUnshared,
+} from "../files/internal.ts";
 import { checkedRecord, checkedVariant, isFormat, isKey, journalName } from "./manifest.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
@@ -38,7 +45,7 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
   try {
     // Links are not followed, and pipes not opened, as reading one might not end.
     if (!(await lstat(path)).isFile()) throw notOurs(path);
-    text = await readFile(path, "utf8");
+    text = await whileUnshared(() => readFile(path, "utf8"));
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
@@ -180,7 +187,8 @@ async function lockedFolder(
 function openJournal(folder: string, path: string, isThere: boolean): number {
   const { O_APPEND, O_WRONLY, O_NOFOLLOW = 0 } = constants;
   try {
-    return openSync(path, isThere ? O_APPEND | O_WRONLY | O_NOFOLLOW : "ax");
+    const flags = isThere ? O_APPEND | O_WRONLY | O_NOFOLLOW : "ax";
+    return whileRefusedNow(() => openSync(path, flags), { codes: UNSHARED });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") throw new FolderChangedError(folder);
     throw cannotWrite(folder, error);

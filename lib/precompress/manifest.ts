@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
-import { isLockName, lastingPath } from "../files/internal.ts";
+import { isLockName, lastingPath, whileUnshared } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
@@ -200,7 +200,7 @@ export async function readManifestText(folder: string): Promise<string | undefin
   try {
     const path = join(folder, manifestName);
     if (!(await stat(path)).isFile()) throw new TypeError(`${path} is not a manifest: remove it and run again`);
-    return await readFile(path, "utf8");
+    return await whileUnshared(() => readFile(path, "utf8"));
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;

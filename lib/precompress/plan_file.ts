@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { DecompressionStream } from "../codecs/mod.ts";
+import { whileUnshared } from "../files/internal.ts";
 import { openFileReadable } from "../files/mod.ts";
 import { type Content, isCompressedByName, LARGE_FILE, readContent } from "./content.ts";
 import type { Context, SkipReason } from "./context.ts";
@@ -31,7 +32,9 @@ async function isFormOf(
 ): Promise<boolean> {
   const of = original.content;
   try {
-    const dictionary = isDelta(format) ? await readFile(dictionaryOf(format, original, context).file) : undefined;
+    const dictionary = isDelta(format)
+      ? await whileUnshared(() => readFile(dictionaryOf(format, original, context).file))
+      : undefined;
     const options = { maxSize: of.size, ...(dictionary && { dictionary }) };
     const hash = createHash("sha256");
     const content = (await openFileReadable(path)).pipeThrough(new DecompressionStream(codecOf(format), options));

@@ -8,7 +8,7 @@
  * - With `IGNORE_CASE` in the environment, names are found in any case of their letters, and `realpath()` gives them as
  *   they were made.
  * - With `SCANNED`, the first attempt to rename or remove what has a path is refused, as while a scanner has it open;
- *   also the first to open what is in the folder of `UNSHARED`.
+ *   also the first to open what is below the folder of `UNSHARED`.
  */
 "use strict";
 const fs = require("node:fs");
@@ -69,7 +69,8 @@ const moves = new Set(["rename", "rm", "rmdir", "unlink"]);
 /** Whether a scanner has what is at a path open, for the first time. */
 function isScanned(name, path) {
   const { SCANNED, UNSHARED } = process.env;
-  const isMeant = SCANNED && moves.has(name) || UNSHARED && name === "open" && dirname(String(path)) === UNSHARED;
+  const opens = name === "open" || name === "readFile";
+  const isMeant = SCANNED && moves.has(name) || UNSHARED && opens && String(path).startsWith(UNSHARED);
   if (!isMeant || lstatSync(path, { throwIfNoEntry: false }) === undefined) {
     return false;
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, readFile, rename, symlink } from "node:fs/promises";
+import { chmod, mkdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test, { describe } from "node:test";
@@ -299,6 +299,29 @@ describe(
         console.log((await reader.read()).value.length);
         await reader.cancel();`;
         assert.equal((await run(code, folder, { SCANNED: "1", UNSHARED: folder })).trim(), "6");
+        await writeTree(folder, {
+          "site/a.html": page("a"),
+          "site/b.css": page("b"),
+          "site/c.js": page("c").repeat(99),
+        });
+        const builds = `
+        const site = folder + "/site";
+        const options = { formats: ["gzip"], cache: folder + "/cache" };
+        for (const formats of [["gzip"], ["gzip"], ["gzip", "zstd"]]) {
+          const { problems } = await Site.precompress(site, { ...options, formats });
+          console.log(problems.length);
+          const handler = await Static.createStaticHandler(site, { onWarning: ({ message }) => console.log(message) });
+          for (const name of ["a.html", "b.css", "c.js"]) {
+            const request = new Request("http://localhost/" + name, { headers: { "accept-encoding": "gzip" } });
+            const response = await handler.fetch(request);
+            if (response.headers.get("content-encoding") !== "gzip") console.log(response.status);
+            await response.arrayBuffer();
+          }
+          await handler.close();
+        }`;
+        assert.equal((await run(builds, folder, { UNSHARED: folder })).trim(), "0\n0\n0");
+        await rm(join(folder, "cache"), { recursive: true });
+        await rm(join(folder, "site"), { recursive: true });
         const expected = ["copy", "plain", ...Array.from({ length: 6 }, (_, i) => `a-0000${i + 1}.log`)].sort();
         assert.deepEqual((await listed(folder)).filter((name) => !name.startsWith(".")), expected.sort());
       }));

@@ -8,6 +8,7 @@ import {
   removeIfSame,
   removeTemporary,
   renameFile,
+  whileUnshared,
   writeAtomically,
 } from "../../files/internal.ts";
 import { isTemporaryName, removeAbandonedTemporaries, temporaryPath } from "../../files/mod.ts";
@@ -59,7 +60,7 @@ async function candidatesIn(folder: string): Promise<Candidate[]> {
 }
 
 async function entryIn({ path, key, size }: Candidate): Promise<FileIdentity | undefined> {
-  const file = await open(path).catch(ignoreMissing);
+  const file = await whileUnshared(() => open(path)).catch(ignoreMissing);
   if (!file) return undefined;
   try {
     const identity = identityIn(await file.stat({ bigint: true }));
@@ -159,7 +160,7 @@ async function claim(folder: string): Promise<void> {
 
 async function isTagged(folder: string): Promise<boolean> {
   try {
-    return await readFile(join(folder, TAG_NAME), "utf8") === TAG;
+    return await whileUnshared(() => readFile(join(folder, TAG_NAME), "utf8")) === TAG;
   } catch (error) {
     if ((error as { code?: unknown }).code === "ENOENT") return false;
     throw error;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { DecompressionStream } from "../../codecs/mod.ts";
+import { whileUnshared } from "../../files/internal.ts";
 import { ReadableStream } from "../../streams/mod.ts";
 import { complete, type Job, openTemporary, readDictionary, type Result } from "../job.ts";
 import { codecOf } from "../formats.ts";
@@ -16,7 +17,7 @@ const CHUNK_SIZE = 256 * 1024;
  */
 export async function restore(job: Job, path: string, signal: AbortSignal): Promise<Result | undefined> {
   const dictionary = job.dictionary === undefined ? undefined : await readDictionary(job);
-  const entry = await open(path).catch(() => undefined);
+  const entry = await whileUnshared(() => open(path)).catch(() => undefined);
   if (entry === undefined) return undefined;
   try {
     const trailer = await verified(job, entry, dictionary, signal).catch(() => undefined);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { compressSync, ready } from "../../codecs/mod.ts";
+import { whileUnshared } from "../../files/internal.ts";
 import { LARGE_FILE, sha256 } from "../content.ts";
 import type { FoundFile } from "../walk.ts";
 import { joinedPieces, type Pause, selectSegments } from "./cover.ts";
@@ -38,7 +39,7 @@ export async function samplePages(folder: string, pages: readonly FoundFile[], p
   let [made, bytes] = [0, 0];
   for (const { path } of byHash) {
     if (contents.length - made >= TRIED_PAGES) break;
-    const content = await readFile(join(folder, path)).then(beginningOf, () => undefined);
+    const content = await whileUnshared(() => readFile(join(folder, path))).then(beginningOf, () => undefined);
     if (content === undefined) continue; // the later compression of the file reports the failure
     if (made === contents.length && made < MAX_PAGES && bytes + content.length <= MAX_BYTES) {
       made++;

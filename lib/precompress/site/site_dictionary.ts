@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { removeTemporary } from "../../files/internal.ts";
+import { removeTemporary, whileUnshared } from "../../files/internal.ts";
 import { temporaryPath } from "../../files/mod.ts";
 import { TurnSlicer } from "../../timers/mod.ts";
 import { sha256 } from "../content.ts";
@@ -77,7 +77,7 @@ async function previousDictionary(folder: string | undefined): Promise<Former | 
 
 /** Returns the bytes of a file; undefined if its hash is another. */
 async function verified(path: string, hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const bytes = await readFile(path).catch(() => undefined);
+  const bytes = await whileUnshared(() => readFile(path)).catch(() => undefined);
   return bytes && sha256(bytes) === hash ? bytes : undefined;
 }
 

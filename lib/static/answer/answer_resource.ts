@@ -100,10 +100,10 @@ export function answerResource(
   return resource.general().text(503, "The file is being replaced: ask again", ASK_AGAIN);
 }
 
-/** The response about a file that cannot be opened because too many are open. */
+/** The response about a file that cannot be opened while too many are open, or another program shares it with none. */
 export function answerBusy(resource: Resource, request: RequestFields): Answer {
   const general = resource.general();
-  return general.permit(general.text(503, "Too many files are open: ask again", ASK_AGAIN), request);
+  return general.permit(general.text(503, "The file cannot be opened now: ask again", ASK_AGAIN), request);
 }
 
 function answerVariant(chosen: Variant, method: string, request: RequestFields): Answer | undefined {

@@ -115,9 +115,9 @@ export class FileReader {
   }
 }
 
-/** Whether `error` says that there are no more descriptors to be had, which tells nothing about the file. */
+/** Whether `error` tells nothing about the file: there are no more descriptors, or another program shares it with none. */
 export function isShortage(error: unknown): boolean {
-  return ["EMFILE", "ENFILE"].includes((error as NodeJS.ErrnoException).code ?? "");
+  return ["EMFILE", "ENFILE", "EBUSY"].includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
 /** A file that was only read loses nothing when it cannot be closed. */

@@ -1,7 +1,7 @@
 import * as crypto from "node:crypto";
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
-import { reasonOf as systemReasonOf } from "../../files/internal.ts";
+import { reasonOf as systemReasonOf, UNSHARED, whileRefusedNow, whileUnshared } from "../../files/internal.ts";
 import { joinBytes } from "../../streams/internal.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
 import type { Representation } from "./representation.ts";
@@ -45,11 +45,14 @@ export function sha256(bytes: Uint8Array): string {
   return crypto.createHash("sha256").update(bytes).digest("base64");
 }
 
+/** The ms for which an answer waits for a file that another program shares with none: all others wait, too. */
+const UNSHARED_TIMEOUT = 100;
+
 /** The bytes of a representation if the file still has the hash of the scan; valid until the next file is read. */
 export function readVerified({ file, size, sha256: expected }: Representation): Uint8Array<ArrayBuffer> | undefined {
   let descriptor: number | undefined;
   try {
-    descriptor = openToRead(file);
+    descriptor = whileRefusedNow(() => openToRead(file), { codes: UNSHARED, deadline: UNSHARED_TIMEOUT });
     // A read of one byte more shows that a file has grown; an `fstat` before it takes Deno as long again.
     const space = size < CHUNK_SIZE ? piece : new Uint8Array(size + 1);
     if (readFully(descriptor, space, size + 1) !== size) return undefined;
@@ -103,7 +106,13 @@ export function readContent(
   turns: TurnSlicer,
   limit: number = Infinity,
 ): FileContent | Promise<FileContent> {
-  return readSmall(path, limit) ?? readLarge(path, turns);
+  const read = () => readSmall(path, limit) ?? readLarge(path, turns);
+  try {
+    return read();
+  } catch (error) {
+    if (!UNSHARED.has((error as { code?: string }).code!)) throw error;
+    return whileUnshared(read);
+  }
 }
 
 /** Undefined if it is too large, or grows. */

@@ -1,5 +1,6 @@
 import { closeSync, lstatSync } from "node:fs";
 import { join } from "node:path";
+import { whileUnshared } from "../../files/internal.ts";
 import { generationOf, ManifestLines } from "../../precompress/internal.ts";
 import { manifestName, readManifest } from "../../precompress/mod.ts";
 import type { FileStatus } from "../../runtime/mod.ts";
@@ -16,7 +17,7 @@ export async function readManifestLines(
   add: (path: string, record: unknown) => void,
   turns: TurnSlicer,
 ): Promise<boolean> {
-  const file = openToRead(path);
+  const file = await whileUnshared(() => openToRead(path));
   try {
     const decoder = new TextDecoder("utf-8", { fatal: true });
     const lines = new ManifestLines(add);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync } from "node:fs";
 import type { decompressSync } from "../../codecs/mod.ts";
+import { whileUnshared } from "../../files/internal.ts";
 import {
   ContentDecoder,
   isUndoable,
@@ -46,7 +47,7 @@ async function isProvenInTurns(
   let file: number | undefined;
   let size = 0;
   try {
-    file = openToRead(variant.file);
+    file = await whileUnshared(() => openToRead(variant.file));
     while (true) {
       const length = readFully(file, input, CHUNK_SIZE);
       decoder.write(input.subarray(0, length));
