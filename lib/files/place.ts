@@ -153,8 +153,8 @@ async function give(file: OpenFile, uid: number, gid: number): Promise<void> {
 /** The options by which a complete file takes its name. */
 export interface NameOptions {
   /**
-   * Whether a file that has the name is replaced. If not, and the file system has no links, one that appears at the very
-   * moment is replaced all the same.
+   * Whether a file that has the name is replaced. If not, and the file system has no links, one that another process makes
+   * at the very moment is replaced all the same.
    */
   readonly replace: boolean;
   readonly atOnce: boolean;
