@@ -1,5 +1,5 @@
 /**
- * What importing the package costs a process that does nothing else, and what the first `compress` costs.
+ * The time and memory of importing the package in a process that does nothing else, and of the first `compress`.
  *
  *   npm run bench -- cold_start [--rounds 31]
  *

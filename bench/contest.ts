@@ -60,7 +60,7 @@ export class Contestant {
 /** The duration in seconds above which a contestant plays one round only. */
 const LONG = 60;
 
-/** Has each play so many rounds, in changing order; but one that takes over a minute plays once. */
+/** Runs each contestant for `rounds` rounds, in changing order; one that takes over a minute runs once. */
 export async function takeTurns(contestants: readonly Contestant[], rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < contestants.length; turn++) {

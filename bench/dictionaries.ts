@@ -1,6 +1,6 @@
 /**
- * What a returning visitor downloads of an update: each file against its previous version as dictionary (RFC 9842),
- * beside the file alone.
+ * The bytes a returning visitor downloads for an update: each file with its previous version as dictionary (RFC 9842),
+ * compared with the file alone.
  *
  *   npm run bench -- dictionaries
  */

@@ -1,4 +1,7 @@
-/** Pieces of so many bytes or a little more, of lines that `lineOf` gives without their endings. */
+/**
+ * Yields chunks of `size` bytes or slightly more in total, made of the lines that `lineOf` returns without line
+ * endings.
+ */
 export function* generatedLines(size: number, lineOf: (index: number) => string): Generator<Uint8Array> {
   const encoder = new TextEncoder();
   let written = 0;

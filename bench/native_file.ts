@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 
-/** A file as a stream of the runtime's own class, by `node:fs`, read so many bytes at a time. */
+/** Opens a file as a stream of the runtime's own class, by `node:fs`, read `readSize` bytes at a time. */
 export async function openNativeReadable(
   path: string,
   readSize: number,

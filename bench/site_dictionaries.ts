@@ -1,10 +1,10 @@
 /**
- * What the pages of documentation sites take with a dictionary of the site (RFC 9842), beside brotli 11: from the files,
- * and of a first visit of ten pages in Chromium.
+ * The sizes of documentation sites' pages with a dictionary of the site (RFC 9842), compared with brotli 11: those of the
+ * files, and those of a first visit of ten pages in Chromium.
  *
  *   npm run bench -- site_dictionaries --only node        with SITES_ROOT naming a folder of sites
  *
- * Of a site with more than 400 pages that many are taken, spread over all.
+ * A site with more than 400 pages contributes 400, spread over all.
  */
 import { createHash } from "node:crypto";
 import { cp, mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";

@@ -47,7 +47,7 @@ interface Round extends Load {
   readonly cpu: number;
 }
 
-/** A server and what it came to under one number of connections. */
+/** A server and its figures under one number of connections. */
 class Server {
   readonly name: string;
   failure: string | undefined;

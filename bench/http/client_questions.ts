@@ -11,7 +11,7 @@ export interface ClientSetup {
 
 /** A question to a client's process. */
 export type ClientQuestion =
-  /** Requests one after the other in so many lines at once, on connections that stay open from question to question. */
+  /** Successive requests in `inFlight` concurrent sequences, on connections that stay open between questions. */
   | { readonly rate: { readonly inFlight: number; readonly seconds: number } }
   /** The number of requests sent at once by a new client. */
   | { readonly burst: { readonly requests: number; readonly setup: ClientSetup } }

@@ -11,7 +11,7 @@ export interface Terms {
   isWanted(name: string): boolean;
 }
 
-/** Has each play so many rounds, in changing order. */
+/** Runs each contestant for `rounds` rounds, in changing order. */
 async function takeTurns(
   scenario: Scenario,
   { origins, rounds, isWanted }: Terms,

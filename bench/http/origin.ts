@@ -1,6 +1,6 @@
 /**
  * Origins of HTTP in one process, always on Node, as lines of JSON ask for them. They speak the protocols by themselves and
- * look at nothing but what they must (no path, no field), so that a client is slower than they are, whatever it is. Arguments:
+ * look at nothing but what they must (no path, no field), so that every client is slower than they are. Arguments:
  * the files of certificate and key.
  */
 import { readFileSync } from "node:fs";

@@ -73,7 +73,7 @@ class Session {
   #window = 65_535;
   #streamWindow = 65_535;
   #owed = 0;
-  /** Whether the request whose field block goes on is without a body. */
+  /** Whether the request whose field block continues has no body. */
   #endsStream = false;
   #blockSecond = 0;
   #small: Buffer | undefined;

@@ -16,7 +16,7 @@ export class RequestSkipper {
     this.#onEnd = onEnd;
   }
 
-  /** Takes what came, and returns how much of it was body. */
+  /** Reads the received bytes, and returns how many of them belong to a body. */
   take(chunk: Buffer): number {
     let bytes = this.#kept ? Buffer.concat([this.#kept, chunk]) : chunk;
     this.#kept = undefined;

@@ -6,7 +6,7 @@ import { contestants } from "./contestants.ts";
 import { lineOf } from "./lines.ts";
 
 const [contestant, count, maxFileSize, directory, times] = process.argv.slice(2);
-/** Each so many calls one is timed. */
+/** The interval between timed calls, in calls. */
 const EACH = 7;
 /** The number of calls by their time, in tenths of a microsecond. */
 const counts = new Uint32Array(1_000_000);

@@ -11,7 +11,7 @@ export function lineOf(i: number): string {
   return head + String(i).padStart(10, "0") + tail;
 }
 
-/** The SHA-256 of so many lines. */
+/** Returns the SHA-256 of the first `count` lines. */
 export function hashOfLines(count: number): string {
   const hash = createHash("sha256");
   for (let i = 0; i < count;) {

@@ -6,5 +6,5 @@ export interface LogSink {
   end(): Promise<void>;
 }
 
-/** Opens a log in a directory, whose files have so many bytes at most. */
+/** Opens a log in a directory, whose files have at most `maxFileSize` bytes. */
 export type OpenLog = (directory: string, maxFileSize: number) => Promise<LogSink>;

@@ -1,4 +1,4 @@
-/** Odd numbers that a word of the sieve stands for, two apart. */
+/** The number of odd numbers that a word of the sieve represents, two apart. */
 const WORD_BITS = 32;
 /** The distance between the numbers of two words. */
 const WORD_SPAN = 2 * WORD_BITS;

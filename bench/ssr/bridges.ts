@@ -24,7 +24,7 @@ interface Way {
   readonly join: (readable: Readable, writable: Writable) => Promise<unknown>;
 }
 
-/** The source of a web stream that gives a chunk so many times. */
+/** Creates the source of a web stream that enqueues a chunk `count` times. */
 function repeat<T>(chunk: T, count: number): { pull(controller: { enqueue(chunk: T): void; close(): void }): void } {
   let left = count;
   return {

@@ -5,7 +5,7 @@ import type { Failure } from "../line_process.ts";
 import { wholePage } from "./page.ts";
 import { Judge, type Visit, Visitor } from "./visitor.ts";
 
-/** A question: visits from so many connections, each for so long. */
+/** A question: visits from a number of connections, for a time. */
 export interface Visits {
   readonly port: number;
   readonly path: string;

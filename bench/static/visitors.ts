@@ -15,7 +15,7 @@ export interface Visit {
   readonly tags?: readonly string[];
 }
 
-/** A question: to check all answers, or to ask for so many seconds. */
+/** A question: a check of all responses, or requests for a number of seconds. */
 export type Question =
   | Visit & { readonly check: "content" | "revalidation" | "always 304" }
   | Visit & { readonly seconds: number };

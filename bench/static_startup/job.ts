@@ -54,7 +54,7 @@ async function settled(bodies: () => number): Promise<number> {
 
 let lastCPU = process.cpuUsage();
 const start = await starts[name]({ folder, limit: Number(limit) * MEBIBYTE, vinext });
-// The runtime's own: it comes to this at the first request of any server.
+// Loads the runtime's own classes, as the first request of any server does.
 await new Response(new Uint8Array(1), { headers: new Request("http://localhost/").headers }).arrayBuffer();
 const before = memory();
 const cpuBefore = process.cpuUsage();

@@ -31,7 +31,7 @@ export class Contestant {
     this.name = name;
     const [command, ...options] = runtime;
     const { MILLRACE_FORMER: former } = process.env;
-    // What `#streams/` stands for is in that checkout's own configuration; Node and Bun find it beside the modules.
+    // Deno resolves `#streams/` by that checkout's own configuration; Node and Bun find it beside the modules.
     if (name === "former" && deno && former) options.push("--config", join(former, "deno.json"));
     this.#process = new LineProcess(command, [...options, script, name, title, String(aim)], LIMIT, KEEPS_MEMORY);
   }

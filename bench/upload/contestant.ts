@@ -46,7 +46,7 @@ export async function namesHere(): Promise<readonly string[]> {
   return answer.names;
 }
 
-/** A way to store uploads, and what it came to in one scenario. */
+/** A way to store uploads, and its figures in one scenario. */
 export class Contestant {
   readonly name: string;
   /** The reason for missing figures, if it failed. */

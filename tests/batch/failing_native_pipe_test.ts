@@ -21,7 +21,7 @@ const ways: Readonly<
     ReadableStream.from(source).pipeTo(toNative(destination), { signal }),
 };
 
-/** A native source of numbers that goes on for ever, or fails after some. */
+/** Returns a native source of numbers without end, or one that fails after some. */
 function numbers(cancelled: unknown[], failsAfter = Infinity): Source {
   let last = 0;
   return new globalThis.ReadableStream<number>({

@@ -7,8 +7,8 @@ import { microtasks, statusOf, turns } from "./progress.ts";
 import { tries } from "../support/long_run.ts";
 
 /**
- * What happens to a stream whose sink holds every call. "settle" lets the sink finish all that it has been and will be
- * given; "fail" lets its call under way fail.
+ * A step of a stream whose sink holds every call. "settle" finishes the sink's current and future calls; "fail" fails
+ * the current one.
  */
 type Step =
   | { readonly kind: "write"; readonly sizes: readonly number[] }

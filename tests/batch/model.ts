@@ -24,7 +24,7 @@ export interface Program {
   readonly operations: readonly Operation[];
 }
 
-/** A chunk, and what became of it. */
+/** A written chunk and its outcome. */
 interface Write {
   readonly id: number;
   readonly size: number;

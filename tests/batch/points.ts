@@ -2,11 +2,11 @@ import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { ManualSink, type SinkCall } from "./manual_sink.ts";
 import { microtasks, Outcomes, turn } from "./progress.ts";
 
-/** A stream at some point of its life, with numbers written to it and what their promises have come to. */
+/** A stream at some point of its life, with the numbers written to it and the outcomes of their promises. */
 export interface Scene {
   readonly sink: ManualSink;
   readonly writer: WritableStreamDefaultWriter<number>;
-  /** The outcomes of the writes by their number, and of "close" where that was called. */
+  /** The outcomes of the writes by number, and of "close" if it was called. */
   readonly outcomes: Outcomes;
 }
 

@@ -67,7 +67,7 @@ async function wait({ microtasks, turns }: { readonly microtasks: number; readon
   for (let i = 0; i < microtasks; i++) await undefined;
 }
 
-/** A stream of numbered chunks, and what has become of it. */
+/** A stream of numbered chunks, with its state. */
 class Source {
   made = 0;
   hasFailed = false;

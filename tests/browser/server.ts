@@ -76,7 +76,7 @@ function sendFile(response: ServerResponse, files: Files, path: string): void {
   response.writeHead(200, { "content-type": types[extname(path)] ?? "application/octet-stream" }).end(bytes);
 }
 
-/** Sends a body back as the content coding that it is said to be in. */
+/** Sends a body back with `coding` as its content coding. */
 async function echo(request: IncomingMessage, response: ServerResponse, coding: string): Promise<void> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part);

@@ -1,6 +1,6 @@
 /**
  * Compresses and decompresses by the entries of one codec in a folder of what is built, under the rules of workerd: nothing
- * is compiled from bytes, and modules are given. Prints what comes of it. Run by `server_build_test.ts` on each runtime.
+ * is compiled from bytes, and modules are given. Prints the outcome. Run by `server_build_test.ts` on each runtime.
  */
 import { readFileSync } from "node:fs";
 import type * as Gzip from "../../lib/codecs/gzip.ts";

@@ -4,7 +4,7 @@ import { type Output, planChunks } from "../../.ci/plan_chunks.ts";
 
 const KB = 1024;
 
-/** An output of one source of the same name, with so many KB, that imports others. */
+/** Creates an output of one source of the same name, with its size in KB, that imports others. */
 function shared(name: string, kilobytes: number, ...imports: string[]): [string, Output] {
   return [name, {
     bytes: kilobytes * KB,

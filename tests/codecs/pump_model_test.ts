@@ -276,7 +276,7 @@ class Run {
     this.outcomes.set("cancel", new Outcome(reader.cancel(this.#refusal)));
   }
 
-  /** Fails if what has become of it is not what the model says. */
+  /** Requires the outcomes that the model predicts. */
   async check(): Promise<void> {
     const { kind, format, content, damage, end, reader } = this.#program;
     for (let i = 0; i < 1000 && this.#waiting().length > 0; i++) await turn();

@@ -31,7 +31,7 @@ export interface Run {
   readonly dictionary?: Uint8Array;
 }
 
-/** Instances grow and never shrink: a new one after so many runs keeps a long comparison small. */
+/** The number of runs of one instance: instances grow and never shrink, so a new one keeps long comparisons small. */
 const RUNS_AN_INSTANCE = 300;
 
 /** An encoder module driven by its own exports, so that two builds can be compared without lib/codecs. */

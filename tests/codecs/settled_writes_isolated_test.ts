@@ -35,7 +35,7 @@ function plainTransform(): Pair {
   }) as unknown as Pair;
 }
 
-/** A program's writes and reads, each with what came of it so far. */
+/** A program's writes and reads, with their outcomes so far. */
 class Run {
   readonly outcomes: string[] = [];
   readonly chunks: Uint8Array[] = [];

@@ -62,7 +62,7 @@ function checkTogether(blocks: readonly Block[], ambient: string, project: strin
 
 function complaints(output: string, blocks: readonly Block[]): string[] {
   const said: string[] = [];
-  // A complaint may go on on indented lines.
+  // Indented lines continue an error message.
   for (const text of output.split(/\n(?! )/).filter((line) => line.trim() !== "")) {
     const match = /^(\d+)\.[jt]s\((\d+),\d+\): ([^]*)$/.exec(text);
     if (match !== null) {

@@ -45,7 +45,7 @@ export function differences(expected: readonly ExpectedOutput[], prints: readonl
   });
 }
 
-/** Whether a text is what a comment says, in which `…` stands for anything. */
+/** Whether a text matches a comment, in which `…` matches anything. */
 export function matches(text: string, comment: string): boolean {
   const parts = plain(comment).split("…").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   return new RegExp(`^${parts.join("[^]*")}$`).test(plain(text));

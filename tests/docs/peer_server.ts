@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { FakeStore } from "../s3/fake_store.ts";
 
-/** The server that stands for every public host while blocks are run. */
+/** The server that replaces every public host while blocks run. */
 export interface PeerServer {
   readonly origin: string;
   close(): Promise<void>;

@@ -44,11 +44,11 @@ interface ModuleDoc {
 }
 
 /**
- * What the entry points in deno.json's exports give to users, by `deno doc`: the modules, and each symbol once, however
- * many of them export it.
+ * Returns the public modules and symbols of the entry points in deno.json's exports, by `deno doc`; a symbol that several
+ * of them export is listed once.
  *
  * @param deno The program of Deno.
- * @throws {TypeError} If a module passes on a symbol that `deno doc` does not show.
+ * @throws {TypeError} If a module re-exports a symbol that `deno doc` does not show.
  */
 export function publicSymbols(root: string, deno: string): PublicSymbol[] {
   const { exports } = JSON.parse(readFileSync(join(root, "deno.json"), "utf8")) as { exports: Record<string, string> };

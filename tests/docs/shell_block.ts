@@ -13,7 +13,7 @@ export interface ShellBlock {
   readonly server: Block | undefined;
 }
 
-/** A command with what is said of it. */
+/** A command and its comment. */
 export interface Command {
   readonly line: number;
   readonly words: string;
@@ -24,15 +24,15 @@ export interface Command {
 const otherNames = new Set(["bash", "shell", "zsh", "console", "shell-session", "shellscript", "terminal"]);
 
 /**
- * The blocks of sh in pages and in the comments of sources.
+ * Returns the blocks of sh in pages and in the comments of sources.
  *
- * @throws {TypeError} If a block of commands is called by another name, or more is said of it.
+ * @throws {TypeError} If a block names its language otherwise, such as `bash`, or has words after it.
  */
 export function readShellBlocks(paths: readonly string[], root: string): ShellBlock[] {
   return paths.flatMap((path) => shellBlocksOf(path, readFileSync(join(root, path), "utf8")));
 }
 
-/** The blocks of sh of one page or source. */
+/** Returns the blocks of sh of one page or source. */
 export function shellBlocksOf(path: string, text: string): ShellBlock[] {
   const before: Block[] = [];
   return fencesOfFile(path, text).flatMap((fence) => {

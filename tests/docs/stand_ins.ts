@@ -2,7 +2,7 @@ import { freePort } from "../support/ports.ts";
 
 /** The local servers and ports that replace public hosts and well-known ports when a block runs. */
 export interface StandIns {
-  /** Origin of the server that stands for every host below `example` and `example.com`. */
+  /** Origin of the server that replaces every host below `example` and `example.com`. */
   readonly origin: string;
   /** A free port for each of the usual ones. */
   readonly ports: Readonly<Record<UsualPort, number>>;

@@ -12,7 +12,7 @@ export interface RunOptions {
   readonly executable: string;
   /** A folder from which `@millrace/streams` is found, and what else the block imports: it is run in a folder below. */
   readonly project: string;
-  /** Origin of the server that stands for public hosts. */
+  /** Origin of the server that replaces public hosts. */
   readonly origin: string;
   /** Variables of the environment beside, or in the place of, those that are inherited. */
   readonly env?: Readonly<Record<string, string>>;

@@ -15,7 +15,7 @@ export const noChromium: string | false = executable === undefined ? "needs Chro
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A request of the browser's and what came back, as seen on the wire. */
+/** A browser's request and its response, as sent over the network. */
 export interface Exchange {
   readonly path: string;
   /** The fields, with names in lower case; empty if nothing was sent because the browser had it. */

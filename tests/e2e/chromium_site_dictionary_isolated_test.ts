@@ -23,7 +23,7 @@ const skipElsewhere = skip || (runtime !== "node" && !isLong && "Chromium does t
 /** A browser at a site, of which a new dictionary is found within some seconds after each page. */
 interface Visit {
   readonly folder: string;
-  /** Goes to a page by its path, and tells what came of the page itself. */
+  /** Opens a page by its path, and returns the exchange of the page itself. */
   readonly go: (path: string) => Promise<Exchange>;
   /** Goes to pages until the browser names a dictionary, and returns the last exchange. */
   readonly goUntilKept: (paths: readonly string[]) => Promise<Exchange>;

@@ -21,7 +21,7 @@ export async function checkModules(consumer: Consumer, subpaths: readonly string
   assert.deepEqual(roundTrips, { zstd: 8000, brotli: 8000, gzip: 8000 });
 }
 
-/** The command precompresses a site with worker threads, and then serves what came of it. */
+/** Precompresses a site by the command, with worker threads, and serves the result. */
 export async function checkCommand(consumer: Consumer): Promise<void> {
   const site = await makeSite(join(consumer.folder, "dist"));
   await runWords(consumer.command, ["precompress", "dist", "--jobs", "2"], consumer);

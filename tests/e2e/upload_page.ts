@@ -21,7 +21,7 @@ export interface PageAnswer {
   readonly sent: string;
 }
 
-/** Posts a form with a file of so many bytes by fetch(). */
+/** Posts a form with a file of `size` bytes by fetch(). */
 export async function postForm(size: number): Promise<PageAnswer> {
   const bytes = new Uint8Array(size);
   for (let at = 0; at < size; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
@@ -34,7 +34,7 @@ export async function postForm(size: number): Promise<PageAnswer> {
   return { status: answer.status, body: await answer.json(), sent };
 }
 
-/** Puts a stream of so many pieces of 64 KiB by fetch(). */
+/** Puts a stream of `pieces` chunks of 64 KiB by fetch(). */
 export async function putStream(pieces: number): Promise<PageAnswer> {
   const bytes = new Uint8Array(pieces * 65_536);
   let i = 0;

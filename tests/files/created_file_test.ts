@@ -52,10 +52,10 @@ async function contentsOf(folder: string): Promise<Record<string, string>> {
   return contents;
 }
 
-/** A folder as it should be, and whether what has the name is what was created. */
+/** The expected contents of a folder, and the names of the created file. */
 interface Model {
   readonly files: Map<string, string>;
-  /** The names that the created file has, while nothing was written to it. */
+  /** The names of the created file, as long as it is unchanged. */
   readonly ours: Set<string>;
 }
 

@@ -121,7 +121,7 @@ test("AtomicFile cannot be committed after a stream that failed, nor while nobod
 /** The reason why the descriptors of this process cannot be limited; false if they can. */
 const cannotLimit = cannotListOpenFiles || (existsSync("/usr/bin/prlimit") ? false : "there is no prlimit");
 
-/** Does something while the process may open so many files more. */
+/** Runs `work` while the process can open only `free` more files. */
 async function withDescriptors(free: number, work: () => Promise<void>): Promise<void> {
   const limit = (most: string) => execFileSync("prlimit", [`--nofile=${most}:`, `--pid=${process.pid}`]);
   const [former] = /(?<=^Max open files +)\d+/m.exec(readFileSync("/proc/self/limits", "latin1"))!;

@@ -1,6 +1,6 @@
 /**
- * Does what the first argument names to the file or folder that the second names, and prints what came of it. For
- * processes that may do little else.
+ * Performs the operation of the first argument on the file or folder of the second, and prints the outcome. For processes
+ * with few permissions.
  */
 import process from "node:process";
 import {

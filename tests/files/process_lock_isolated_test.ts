@@ -42,7 +42,7 @@ function locksIn(directory: string): Promise<string[]> {
   return readdir(directory).then((names) => names.filter((name) => isLockName(name)));
 }
 
-/** Puts the lock file of another process into a folder, touched so many ms ago. */
+/** Creates the lock file of another process in a folder, with a modification time `age` ms ago. */
 async function put(directory: string, identity: string, age = 0): Promise<string> {
   const path = join(directory, `${PREFIX}${identity}-01234567`);
   await writeFile(path, "");

@@ -3,7 +3,7 @@ import test from "node:test";
 import fc from "fast-check";
 import { writeFully } from "../../lib/files/write_fully.ts";
 
-/** A file that takes only so many bytes at each call, over and over, and counts the calls. */
+/** A file whose writes take only some of the bytes, by a cycle of sizes; counts the calls. */
 class HesitantFile {
   readonly bytes: number[] = [];
   calls = 0;

@@ -1,4 +1,4 @@
-/** A program that begins to write a file, says so, and goes on until it is killed. */
+/** Begins to write a file, reports that, and continues until it is killed. */
 import process from "node:process";
 import { AtomicFile } from "../../lib/files/mod.ts";
 

@@ -56,7 +56,7 @@ export class Outcomes {
   }
 }
 
-/** Waits for so many turns of the event loop; for none, or a part of one, for microtasks alone. */
+/** Waits for `count` turns of the event loop; for less than one turn, for microtasks alone. */
 export async function turns(count: number): Promise<void> {
   if (count < 1) { for (let i = 0; i < count * 8; i++) await undefined; }
   for (let i = 1; i <= count; i++) await new Promise((resolve) => setImmediate(resolve));

@@ -1,4 +1,4 @@
-/** Fuzzes one target in a process of its own, and prints what came of it as JSON: child.ts TARGET MILLISECONDS SEED FILE */
+/** Fuzzes one target in a separate process, and prints the result as JSON: child.ts TARGET MILLISECONDS SEED FILE */
 import process from "node:process";
 import { Coverage, hasCoverage } from "./coverage.ts";
 import { Fuzzer } from "./fuzzer.ts";

@@ -59,7 +59,7 @@ export class Fuzzer {
   readonly #coverage: Coverage | undefined;
   readonly tally: Tally = { tried: 0, endings: 0, saved: 0, covered: 0, failures: [] };
 
-  /** @param coverage Guides the choice of inputs to go on from, where the runtime has it. */
+  /** @param coverage Guides the choice of inputs to mutate, where the runtime reports it. */
   constructor(target: Target, seed: number, state: StateFile, coverage: Coverage | undefined) {
     this.#coverage = coverage;
     this.#target = target;
@@ -101,7 +101,7 @@ export class Fuzzer {
     return this.tally;
   }
 
-  /** Tries each input of a batch again, alone, and goes on from those that reach new code. */
+  /** Runs each input of a batch again, alone, and keeps those that reach new code. */
   async #keepCovering(batch: readonly Uint8Array[], coverage: Coverage): Promise<void> {
     for (const input of batch) {
       await faultOf(this.#target, input);

@@ -72,7 +72,7 @@ export interface Answer {
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
   readonly body: string;
-  /** Whether the body came to its proper end. */
+  /** Whether the body was complete. */
   readonly isWhole: boolean;
 }
 

@@ -18,7 +18,7 @@ function numbers(seed: number): (limit: number) => number {
   };
 }
 
-/** Answers every request with a pipe of another kind, and counts what becomes of pipes and sources. */
+/** A server that responds to each request with another kind of pipe, and counts the outcomes of pipes and sources. */
 class Pages {
   begun = 0;
   settled = 0;

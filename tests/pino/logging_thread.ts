@@ -1,4 +1,4 @@
-/** Logs a line to the folder that it is given, tells so, and goes on. */
+/** Logs a line to a folder, reports that, and keeps running. */
 import { parentPort, workerData } from "node:worker_threads";
 import { openLogDestination } from "../../lib/pino/mod.ts";
 

@@ -6,12 +6,12 @@ export interface Scene {
   open(): Promise<OpenScene> | OpenScene;
 }
 
-/** A scene that goes on. */
+/** A running scene. */
 export interface OpenScene {
   /**
-   * Does it once more; some tenths of a second long.
+   * Runs one more round, of some tenths of a second.
    *
-   * @throws if something is not as it should be.
+   * @throws if a check fails.
    */
   round(index: number): Promise<void>;
   close(): Promise<void>;

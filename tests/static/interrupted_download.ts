@@ -9,7 +9,7 @@ export interface Download {
   readonly length: number | undefined;
   /** Out of its chunked coding. */
   readonly body: Buffer;
-  /** Whether it came to its proper end. */
+  /** Whether the body was complete. */
   readonly isWhole: boolean;
 }
 

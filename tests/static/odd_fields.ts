@@ -5,7 +5,7 @@ import type { KnownSite } from "./known_site.ts";
 export interface OddRequest {
   readonly method: "GET" | "HEAD";
   readonly path: string;
-  /** Names may come more than once; each character of a value stands for the byte of its number. */
+  /** The fields; names can occur repeatedly, and each character of a value is the byte of its code. */
   readonly fields: readonly (readonly [name: string, value: string])[];
 }
 

@@ -90,7 +90,7 @@ export class PersistentConnection {
     }
   }
 
-  /** The body, and where it ends in what came; -1 if it did not. */
+  /** Returns the body and the position of its end in the received bytes; -1 if it is incomplete. */
   async #body({ status, fields, bodyStart }: Head, method: string): Promise<{ body: Buffer; end: number }> {
     const isChunked = fields.get("transfer-encoding")?.toLowerCase() === "chunked";
     const hasNone = method === "HEAD" || status === 204 || status === 304;

@@ -26,7 +26,7 @@ export class ServerProcess {
     this.#ended = ended;
   }
 
-  /** Serves `directory` by `entry`, with at most so many descriptors if `most` is given. */
+  /** Serves `directory` by `entry`, with at most `most` descriptors if given. */
   static async start(
     directory: string,
     entry: Entry,

@@ -16,8 +16,8 @@ const SIZE = 2048 * MEBIBYTE;
 const RANGE = 8 * MEBIBYTE;
 const CLIENTS = 50;
 /**
- * What 50 clients may add to the memory of the process, in MB: some thousandths of what they ask for. The pieces of a
- * stream are garbage once they are sent, of which V8 lets 64 MB gather, and on a busy machine Deno more.
+ * The limit of memory that 50 clients add to the process, in MB: some thousandths of the requested bytes. Sent chunks
+ * are garbage, of which V8 keeps up to 64 MB, and Deno more on a busy machine.
  */
 const ALLOWED_GROWTH = runtime === "deno" ? { node: 200, fetch: 200 } : { node: 60, fetch: 100 };
 

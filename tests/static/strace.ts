@@ -111,8 +111,8 @@ export function between(calls: readonly string[], start: string, end: string): s
 }
 
 /**
- * What a runtime does by itself, whatever it runs: Bun asks the kernel how much memory it takes, Node how fast the
- * processor is, Deno keeps compiled code.
+ * System calls of the runtime itself: Bun reads its memory use, Node the processor's speed, and Deno caches compiled
+ * code.
  */
 const housekeeping = /["<]\/proc\/|["<]\/sys\/|\/v8_code_cache_v\d+>/;
 

@@ -4,7 +4,10 @@ import { pipeTo, ReadableStream, WritableStream } from "../../lib/streams/mod.ts
 
 const CHUNKS = 3;
 
-/** Aborts a pipe after so many microtasks; returns what was written, and what the source, not cancelled, still gave. */
+/**
+ * Aborts a pipe after a number of microtasks; returns the written chunks, and those left in the source, which isn't
+ * cancelled.
+ */
 async function abortAfter(
   microtasks: number,
   Source: typeof globalThis.ReadableStream,

@@ -1,6 +1,7 @@
 /**
  * Stops pipes that never end by a signal's timeout, while an interval ticks and a socket waits for its answer, and prints
- * as JSON what came of each. A process of its own: a pipe that kept timers from their turn could not be stopped otherwise.
+ * the outcome of each as JSON. Runs in a separate process: a pipe that blocks timers
+ * could not be stopped otherwise.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";

@@ -3,7 +3,7 @@ import { connect as connectSecurely } from "node:tls";
 
 const KEPT = 100_000;
 
-/** A client's connection: what came so far, and whether the other side has ended it. */
+/** A client's connection: the received text, and whether the server has ended it. */
 export class Connection {
   /** The received text, of which only the end is kept. */
   received = "";

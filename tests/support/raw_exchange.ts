@@ -15,7 +15,7 @@ export interface RawAnswer {
   readonly all: string;
 }
 
-/** A request's bytes: `lines` follow the request line; every character stands for the byte of its number. */
+/** Returns a request's bytes: `lines` follow the request line; every character is the byte of its code. */
 export function requestBytes(method: string, target: string, lines: readonly string[] = []): Uint8Array {
   const head = [`${method} ${target} HTTP/1.1`, "Host: 127.0.0.1", ...lines, "Connection: close", "", ""];
   return Buffer.from(head.join("\r\n"), "latin1");

@@ -26,7 +26,7 @@ export async function within<T>(promise: Promise<T>, what: string, limit: number
   }
 }
 
-/** Waits until a condition holds, and goes on if it never does: for a test that says then what is wrong. */
+/** Waits until a condition holds, or a time limit passes: the test then reports the fault itself. */
 export async function atLast(condition: () => boolean | Promise<boolean>): Promise<void> {
   for (const start = performance.now(); !await condition() && performance.now() - start < LIMIT;) await pause(5);
 }

@@ -1,4 +1,4 @@
-/** Feeds a LineStream what its argument names, and prints as JSON what came of it and the memory that took. */
+/** Feeds a LineStream the input that its argument names, and prints the result and the memory used as JSON. */
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { ReadableStream, WritableStream } from "../../lib/streams/mod.ts";

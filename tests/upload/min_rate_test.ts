@@ -102,7 +102,7 @@ const servers: Record<string, (save: (source: BodySource) => Promise<string>) =>
   fetch: (save) => serveFetch(async (request) => new Response(await save(request))),
 };
 
-/** Serves, asks with a header, and has the client go on; gives the answer. */
+/** Serves a client that sends a header and then continues; returns the response. */
 async function exchange(
   way: string,
   save: Save,

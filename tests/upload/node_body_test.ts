@@ -168,7 +168,7 @@ test("a readable that was read, or is destroyed, is named", () =>
     assert.deepEqual(await readdir(folder), []);
   }));
 
-/** Runs a server on node:http that stores each body under its number, and notes what came of each. */
+/** Runs a server on node:http that stores each body under its number, and records each outcome. */
 async function saving(
   folder: string,
   options: SaveBodyOptions,

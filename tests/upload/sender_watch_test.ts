@@ -13,7 +13,7 @@ class Watched {
     this.watch = new RateMonitor(this.pace, options);
   }
 
-  /** Lets time pass, of which the sender keeps us waiting so many ms, with a look each interval. */
+  /** Advances the time by `ms` in which the sender is late, and checks the rate at each interval. */
   wait(ms: number, bytesPerLook = 0): string | undefined {
     const { interval } = this.watch;
     for (let left = ms; left > 0; left -= interval) {

@@ -1,6 +1,6 @@
 /**
- * What each product makes of a small site, by the bytes. `.ci/systems.ts` has Linux write it to the file that
- * `MILLRACE_PRODUCTS` names, and Windows compare: nothing may differ.
+ * The output of each product for a small site, byte by byte. `.ci/systems.ts` has Linux write it to the file named by
+ * `MILLRACE_PRODUCTS`, and Windows compare: nothing may differ.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

@@ -44,7 +44,7 @@ async function prepareCompression(): Promise<void> {
   }
   const { fetch } = globalThis;
   Object.assign(globalThis, {
-    // Any file that is long enough stands for the media that are compressed.
+    // A long file replaces the media files that are compressed.
     fetch: (path: string) => fetch(path.startsWith("/media/") ? "resources/testharness.js" : path),
     pako: { inflate: unzipSync, inflateRaw: inflateRawSync },
     postMessage: (message: unknown, _: string, transfer: Transferable[]) => structuredClone(message, { transfer }),

@@ -21,7 +21,7 @@ interface HarnessTest extends HarnessOutcome {
   readonly name: string;
 }
 
-/** The harness's status where it could not go on. */
+/** The harness's status after a fatal error. */
 const ERROR = 1;
 /** By testharness.js's numbers. */
 const statuses: readonly Status[] = ["passed", "failed", "timed out", "not run", "unsupported"];

@@ -89,7 +89,7 @@ function runFile(root: string, file: string, runtime: LocalRuntime, mode: Mode):
   return runProcess(runtime, [join(repository, "tests/wpt/child.ts"), root, file, mode, String(PATIENCE)]);
 }
 
-/** Runs a module that prints what became of a test file; its last argument is how many seconds it takes at most. */
+/** Runs a module that prints the outcome of a test file; its last argument is its time limit in seconds. */
 export function runProcess(runtime: LocalRuntime, args: readonly string[]): Promise<Omit<FileResult, "file">> {
   const command = runtime === current ? process.execPath : join(repository, "node_modules/.bin", runtime);
   const words = [...flags[runtime], ...args];
@@ -110,7 +110,7 @@ export function runProcess(runtime: LocalRuntime, args: readonly string[]): Prom
   });
 }
 
-/** Reads a process's lines; `early` is the fault of one that did not come to its end. */
+/** Parses a process's lines; `early` is the fault reported if the process did not finish. */
 function read(stdout: string, early: string): Omit<FileResult, "file"> {
   const lines = stdout.split("\n").filter((line) => line.startsWith(MARK))
     .map((line) => JSON.parse(line.slice(MARK.length)) as Line);

@@ -25,7 +25,7 @@ async function hasLeft(): Promise<boolean> {
   return await (await fetch("/left", { method: "POST" })).text() === "left";
 }
 
-/** Firefox goes on with a request whose body is cancelled after a while, its own streams' too. */
+/** Detects browsers that continue a request whose body is cancelled late: Firefox does, with its own streams, too. */
 async function leavesByItself(): Promise<boolean> {
   const reader = (await fetch("/lines.zst")).body!.getReader();
   await reader.read();

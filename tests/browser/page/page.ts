@@ -9,7 +9,7 @@ export interface PageApi {
   runGroup(group: Group, place: Place): Promise<readonly Row[]>;
 }
 
-/** Makes the page run groups of checks, and show what became of them. */
+/** Makes the page run groups of checks and show their results. */
 export function start(library: Library, workerUrl: URL): void {
   const worker = openWorker(workerUrl);
   const api: PageApi = {

@@ -1,6 +1,6 @@
 /**
- * What the servers of Go, Node, Deno and Bun answer, so that one table of tests goes for all of them, and for the proxies before
- * them. Each implements it with its own means:
+ * The responses of the servers of Go, Node, Deno and Bun: one table of tests is valid for all of them, and for the proxies
+ * before them. Each implements it with its own means:
  *
  * | path | answer |
  * |---|---|
@@ -8,13 +8,13 @@
  * | `/echo` | the request's body as it comes; `x-method`, and `x-length`: its Content-Length, or `none` |
  * | `/mirror` | the same, once all of it is there |
  * | `/digest` | `{ method, bytes, sha256 }` of the request's body, in JSON |
- * | `/bytes?n=` | so many bytes of the pattern, with their number |
- * | `/stream?n=` | the same, without |
+ * | `/bytes?n=` | `n` bytes of the pattern, with Content-Length |
+ * | `/stream?n=` | the same, without Content-Length |
  * | `/drip` | bytes without end |
- * | `/dripping` | how many are at that now |
+ * | `/dripping` | the number of `/drip` responses under way |
  * | `/half` | the promise of 1,000 bytes, 500 of them, then the connection or stream is gone |
- * | `/wait?ms=` | `waited`, so much later |
- * | `/status?code=` | that, and nothing else |
+ * | `/wait?ms=` | `waited`, after `ms` milliseconds |
+ * | `/status?code=` | that status, and nothing else |
  * | `/redirect?code=&to=` | that status and that Location |
  * | `/encoded?as=` | 2,000 lines in that coding |
  * | `/trailers` | a body, and `x-trailer: last` after it |

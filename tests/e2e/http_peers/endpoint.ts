@@ -43,7 +43,7 @@ export function optionsFor(kind: keyof Origins): HttpClientOptions {
   return { tls: { ca: certificates.ca }, h2c: kind === "h2c" };
 }
 
-/** Runs `visit` with a client that is closed afterwards: that has to come to an end too. */
+/** Runs `visit` with a client that is closed afterwards; closing must end, too. */
 export async function visiting(
   options: HttpClientOptions,
   origin: string,

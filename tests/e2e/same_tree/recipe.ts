@@ -8,8 +8,8 @@ import { root, runtime } from "../../support/runtime.ts";
 const page = "lib/precompress/deploy.md";
 
 /**
- * What the page on deploying shows under a name, for another folder and port: the block whose first line is a comment
- * that begins with that name.
+ * Returns a code block of the page on deploying, with replacements such as the folder and port. The block is the one
+ * whose first line is a comment that begins with `name`.
  */
 export async function recipe(name: string, replacements: Readonly<Record<string, string>>): Promise<string> {
   const blocks = (await readFile(join(root, page), "utf8")).matchAll(/^```\w+\n(?:#|\/\/) ([\w.]+).*\n([^]*?)^```$/gm);

@@ -17,7 +17,7 @@ const words = process.versions.deno ? ["run", "-A", "--no-check", program] : [pr
 /** The number of times that a process is killed: MILLRACE_SERIES_KILLS=200 for the full number. */
 const kills = Number(process.env.MILLRACE_SERIES_KILLS ?? 4);
 
-/** Lets a process write until it is killed after so many ms of writing; gives the last line that it told was written. */
+/** Kills a process after it wrote for `ms` milliseconds; returns the last line that it reported as written. */
 async function killed(directory: string, run: string, options: object, ms: number): Promise<number> {
   const child = spawn(process.execPath, [...words, directory, run, JSON.stringify(options)], {
     stdio: ["ignore", "pipe", "pipe"],

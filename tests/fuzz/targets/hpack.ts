@@ -25,7 +25,7 @@ function withLengths(...blocks: Uint8Array[]): Uint8Array {
   return Uint8Array.from(Buffer.concat(blocks.flatMap((block) => [Uint8Array.of(block.length), block])));
 }
 
-/** Decodes one block both ways; false if both say that the connection cannot go on. */
+/** Decodes one block by both decoders; false if both report an error of the connection. */
 function decodesAlike(decoder: HpackDecoder, reference: ReferenceDecoder, block: Uint8Array): boolean {
   let expected: string[] | undefined;
   try {

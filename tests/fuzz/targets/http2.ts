@@ -29,7 +29,7 @@ async function converse(pieces: readonly Uint8Array[]): Promise<string[]> {
   peer.finish();
   await owner.closed;
   for (const { isEnded, isLate, error } of answers) {
-    // A body that goes on behind the response may still fail.
+    // A body that continues after the response may still fail.
     assert.equal(isEnded, error === undefined || isLate, "a request without an end");
   }
   assert.equal(session.active, 0, "requests are left");

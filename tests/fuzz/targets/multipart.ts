@@ -3,7 +3,7 @@ import { UploadError } from "../../../lib/upload/mod.ts";
 import { BOUNDARY, form, formOf, parse } from "../../upload/form/forms.ts";
 import { choices, cut, ending, type Target } from "../target.ts";
 
-/** Small ones, so that inputs come to them. */
+/** Low limits, so that inputs reach them. */
 const LIMITS = { maxParts: 5, maxHeaderBytes: 300, maxNameBytes: 40, maxFieldBytes: 100 };
 
 function outcomeOf(pieces: readonly Uint8Array[]): unknown {

@@ -10,7 +10,7 @@ import { PROTOCOLS, scene } from "../scene.ts";
 
 const BUSY = [429, 503] as const;
 
-/** Refuses so many requests, and answers those after them with the number of bytes they brought. */
+/** Refuses the first `times` requests, and responds to later ones with the number of bytes in their body. */
 function busy(times: number, fields: Record<string, string> = { "retry-after": "0" }, status = 503) {
   return (request: ServerRequest): void =>
     whenWhole(request, () => {

@@ -16,7 +16,7 @@ const noHttp2Server = "deno" in process.versions &&
   "Deno's node:http2 server now and then aborts its process; tests/http/faults has one of frames";
 const tls = { ca: certificates.ca };
 
-/** Runs a test with an origin and a client, and sees to it that nothing is left. */
+/** Runs a test with an origin and a client, and requires that nothing is left open. */
 async function withOrigin(
   answer: Answer,
   options: OriginOptions & { client?: HttpClientOptions },
@@ -45,7 +45,7 @@ const hello: Answer = (_, response) => void response.end("hello");
 const burst = (count: number, url: string, client: HttpClient): Promise<string[]> =>
   Promise.all(Array.from({ length: count }, async (_, i) => await (await client.fetch(`${url}/${i}`)).text()));
 
-/** Answers once so many requests are there, so that a test need not measure time. */
+/** Responds once `count` requests are there, which avoids measuring time. */
 function together(count: number): Answer {
   const waiting: (() => void)[] = [];
   return (request, response) => {

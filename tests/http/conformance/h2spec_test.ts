@@ -12,7 +12,7 @@ const skip = binary ? false : "H2SPECD does not name h2specd, which `go install`
 /** Cases that exceed SETTINGS_MAX_FRAME_SIZE. h2spec does not read ours and takes 16,384, so that they are not too large. */
 const TOO_LARGE = 2;
 
-/** One request; whatever it comes to is between h2spec and the connection. */
+/** Sends one request; h2spec judges the connection, not the outcome. */
 async function converse(client: HttpClient, url: string): Promise<void> {
   try {
     await (await client.fetch(url)).arrayBuffer();

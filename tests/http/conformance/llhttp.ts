@@ -25,7 +25,7 @@ const FILES = [
   "pipelining",
 ];
 
-/** Undoes what stands for bytes that a page cannot hold; undefined where it is a program. */
+/** Decodes the escapes for bytes that a page can't hold; undefined if the text is a program. */
 function unescaped(text: string): Uint8Array | undefined {
   if (text.includes("${")) return undefined;
   const plain = text.replace(/\n$/, "").replace(/\\\n/g, "").replace(/\r?\n/g, "\r\n")

@@ -89,7 +89,7 @@ export const ODD_FIELDS: Readonly<Record<string, string>> = {
   "quoted": 'X-Quoted: "a\\"b',
 };
 
-/** Framings by a length that are not in order, of a body of so many bytes. */
+/** Invalid or unusual framings by length, of a body of `size` bytes. */
 export const ODD_LENGTHS: Readonly<Record<string, (size: number) => string>> = {
   "twice the same": (size) => `Content-Length: ${size}\r\nContent-Length: ${size}`,
   "list of the same": (size) => `Content-Length: ${size}, ${size}`,

@@ -7,7 +7,7 @@ export interface Piece {
   readonly bytes: Uint8Array;
 }
 
-/** The answer to a request: bytes, and what becomes of the connection behind them. */
+/** The response to a request: its bytes, and the end of the connection after them. */
 export interface Play {
   readonly pieces: readonly Piece[];
   readonly ending: "keep" | "fin" | "reset";

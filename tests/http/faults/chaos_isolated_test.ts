@@ -86,7 +86,7 @@ interface Party {
   readonly workers: number;
 }
 
-/** Makes the requests of one origin, so many at a time. */
+/** Sends the requests of one origin, `workers` at a time. */
 async function run({ chaos, client, requests, workers }: Party, random: SeededRandom): Promise<void> {
   const { ledger, origin } = chaos;
   let next = 0;

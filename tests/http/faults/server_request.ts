@@ -13,7 +13,7 @@ export interface ServerRequest {
   readonly sum: number;
   /** Fields that came after the body, by their lower-case names. */
   readonly trailers: ReadonlyMap<string, string>;
-  /** Whether the body has come to its end. */
+  /** Whether the body was received to its end. */
   readonly isWhole: boolean;
   /** Whether the client or the connection has given it up. */
   readonly isGone: boolean;

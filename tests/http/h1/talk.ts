@@ -16,7 +16,7 @@ const OPTIONS: Http1Options = {
   idleTimeout: 4000,
 };
 
-/** A connection whose server is the test, and what is said of it. */
+/** A connection whose server is the test, with a record of its events. */
 export class Talk {
   readonly transport: MemoryTransport = new MemoryTransport();
   readonly owner: OwnerRecorder = new OwnerRecorder();

@@ -44,7 +44,7 @@ test("whatever a server sends, however it is cut, every request is told its end 
       await turn();
       peer.finish();
       await owner.closed;
-      // A body that goes on behind the response may still fail.
+      // A body that continues after the response may still fail.
       for (const { isEnded, isLate, error } of answers) assert.equal(isEnded, error === undefined || isLate);
       assert.equal(session.active, 0);
       assert.deepEqual(owner.calls.slice(-1), ["closed"]);

@@ -136,7 +136,7 @@ export class HostileServer {
   }
 }
 
-/** HEADERS and CONTINUATION frames that have a block in so many pieces. */
+/** Returns HEADERS and CONTINUATION frames of a block split into `pieces` fragments. */
 export function splitHeaders(stream: number, block: Uint8Array, pieces: number, flags = 0): Buffer {
   const size = Math.ceil(block.length / pieces);
   return Buffer.concat(Array.from({ length: pieces }, (_, i) => {

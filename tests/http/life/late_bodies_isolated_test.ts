@@ -19,7 +19,7 @@ import { pause, turn, until } from "../../support/waits.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import { PROTOCOLS, scene } from "../scene.ts";
 
-/** A body that goes on when its test says so. */
+/** A body that continues at the test's command. */
 class Source {
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
   isCancelled = false;

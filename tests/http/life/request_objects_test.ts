@@ -65,7 +65,7 @@ for (const [what, [make, body]] of Object.entries(contents)) {
     }));
 }
 
-/** Ways to make the body of a Request of so many bytes, or a few more. */
+/** Ways to create the body of a Request of `size` bytes, or a few more. */
 const MADE_OF: Record<string, (size: number) => BodyInit | AsyncIterable<Uint8Array>> = {
   "a text": (size) => "x".repeat(size),
   "bytes": (size) => new Uint8Array(size),

@@ -91,7 +91,7 @@ export class Program {
     this.#next = random.below(1000);
   }
 
-  /** Takes so many steps, and waits until all requests have ended. */
+  /** Runs a number of steps, and waits until all requests have ended. */
   async run(steps: number): Promise<void> {
     for (let step = 0; step < steps; step++) await this.#step();
     await Promise.all(this.#running);
@@ -173,7 +173,7 @@ export class Program {
     }
   }
 
-  /** After so many microtasks, turns or milliseconds: whatever is awaited then. */
+  /** Aborts a request after a random number of microtasks, turns or milliseconds, in any state. */
   #abortLater(controller: AbortController, entry: Entry): void {
     entry.isGivenUp = true;
     const random = this.#random;

@@ -51,7 +51,7 @@ const fail = (): never => {
   throw new Error("no");
 };
 
-/** Ways in which a call ends that never comes to its body. */
+/** Ways for a call to end before its body is read. */
 const ways: Record<string, () => Way> = {
   "an interceptor throws": () => [{}, by(fail)],
   "an interceptor answers": () => [{}, by(() => new Response("mock"))],

@@ -19,7 +19,7 @@ const sent = (body: unknown): HttpRequestBody => body as HttpRequestBody;
 
 type Answer = (body: Readable, respond: () => void) => void;
 
-/** Servers that give what they receive to `answer`, and how their clients ask; each resolves with what came back. */
+/** Servers that pass the received bytes to `answer`, with their clients; each resolves to the bytes its client received. */
 const servers: Record<string, (answer: Answer) => Promise<string>> = {
   "node:net": async (answer) => {
     const server = net.createServer({ allowHalfOpen: true }, (socket) => answer(socket, () => socket.end("HTTP/ 502")));

@@ -120,7 +120,7 @@ function* cases(): Generator<Case> {
   }
 }
 
-/** The bytes that come, whatever becomes of them. */
+/** Returns the bytes the server sends. */
 function sent({ coding, trouble }: Case): Uint8Array {
   if (coding === "identity") return CONTENT;
   if (trouble === "cut coding") return ZIPPED.subarray(0, ZIPPED.length - 9);

@@ -7,7 +7,7 @@ export interface Driven {
   readonly name: string;
   /** The runtimes that it is driven on; all of them by default. */
   readonly runtimes?: readonly Runtime[];
-  /** Scenarios that come to something else with ours installed, and why they do. */
+  /** The scenarios whose outcome differs with this package installed, and the reasons. */
   readonly differences?: readonly { readonly scenario: RegExp; readonly runtime: Runtime; readonly reason: string }[];
 }
 

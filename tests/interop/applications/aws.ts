@@ -78,7 +78,7 @@ function withBucket(use: (client: any, stored: Stored) => Promise<unknown>): Pro
   });
 }
 
-/** A stream of so many bytes, in chunks of 100,000. */
+/** Returns a stream of `length` bytes, in chunks of 100,000. */
 function bytes(length: number, failsAt = Infinity): ReadableStream<Uint8Array<ArrayBuffer>> {
   let at = 0;
   return new ReadableStream({

@@ -1,5 +1,5 @@
 /**
- * Runs the scenarios of an application and prints what they came to as JSON, in a line of its own after what the
+ * Runs the scenarios of an application and prints their outcomes as JSON, in a line of its own after what the
  * application itself prints.
  *
  *   node [--import lib/streams/install.ts] tests/interop/applications/drive.ts react

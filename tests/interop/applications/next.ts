@@ -1,6 +1,6 @@
 /**
- * What Next.js does with streams: its renderer's transforms, its responses on Node's server, the adapter of its edge
- * runtime, and that runtime's primitives. A whole application is not built: that needs its compiler and a minute.
+ * The streams of Next.js: its renderer's transforms, its responses on Node's server, the adapter of its edge runtime,
+ * and that runtime's primitives. A whole application is not built: that needs its compiler and a minute.
  */
 import { load } from "./packages.ts";
 import { answerOf, type Application, fieldsOf, read, readWhole, settled, turns, withServer } from "./recorded.ts";

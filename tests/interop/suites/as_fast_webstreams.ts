@@ -1,5 +1,5 @@
 /**
- * What fast-webstreams exports, with our classes: its own tests take this for it.
+ * The exports of fast-webstreams, with the classes of this package: its own tests import this module in its place.
  *
  * @module
  */

@@ -69,7 +69,7 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
   const isEmpty = found.length + badLinks.length === 0;
   return { files, ready, mayBeMade, told, mayBeTold, badLinks, isEmpty, matchesNothing };
 
-  /** Whether the copy can come to its place. */
+  /** Whether the copy can be written to its place. */
   function expectCopy({ path, hash, mode, mtimeMs }: Original): boolean {
     const place = `out/${path}`;
     const entry: Entry = { kind: "file", hash, mode, mtimeMs };

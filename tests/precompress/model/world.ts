@@ -74,7 +74,7 @@ export class World {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Does something, and checks what came of it. */
+  /** Makes a random change or run, and checks the result. */
   async step(): Promise<void> {
     const random = this.#random;
     const chance = random(100);

@@ -135,7 +135,7 @@ async function upload(target: Target, id: number, random: (below: number) => num
 
 const sha256Base64 = (bytes: Uint8Array): string => Buffer.from(sha256(bytes), "hex").toString("base64");
 
-/** An upload by tus that is cut in the middle, and goes on. */
+/** Uploads by tus, with an interruption in the middle. */
 async function resumed(target: Target, id: number, random: (below: number) => number): Promise<void> {
   const bytes = noise(50_000 + random(100_000), id);
   const tus = { "tus-resumable": "1.0.0" };

@@ -38,7 +38,7 @@ export interface Combination {
 }
 
 const codings = ["identity", "br", "zstd", "gzip", "dcb", "dcz"] as const;
-/** `value` in so many cases of four. */
+/** Returns `value` in `cases` of four cases, and undefined otherwise. */
 function optional<T>(value: fc.Arbitrary<T>, cases: 1 | 2 | 3): fc.Arbitrary<T | undefined> {
   return fc.oneof({ weight: cases, arbitrary: value }, { weight: 4 - cases, arbitrary: fc.constant(undefined) });
 }

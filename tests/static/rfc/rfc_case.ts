@@ -1,7 +1,7 @@
 import type { StaticHandlerOptions } from "../../../lib/static/mod.ts";
 import type { Coding } from "./known_tree.ts";
 
-/** Fields of a request or answer; an array stands for several lines. */
+/** The fields of a request or response; an array has one value a line. */
 export type FieldLines = Readonly<Record<string, string | readonly string[]>>;
 
 /** The expectations of a response. */
@@ -25,7 +25,7 @@ export interface Particulars {
   readonly method?: string;
   /** The handler's options. Default: `plain`. */
   readonly on?: SiteName;
-  /** The only entry point that such a request can come to. */
+  /** The only entry point that can receive such a request. */
   readonly only?: "node" | "fetch";
   /** The reason why Bun cannot answer so; undefined if it can. */
   readonly notOnBun?: string;

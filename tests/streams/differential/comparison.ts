@@ -46,8 +46,8 @@ const result = /^pipe /;
 const arrival = /^(write|transform)\(/;
 
 /**
- * The first difference in what came of it all: how pipes ended, and which callbacks of the end were called for which
- * reason. Of the chunks that arrived somewhere one side's may be the first ones of the other's.
+ * Returns the first difference in the outcomes: how pipes ended, and which callbacks of the end were called for which
+ * reason. One side's chunks that arrived may be a prefix of the other's.
  */
 export function compareOutcomes(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
   return compareMatching(ending, expected, actual);

@@ -7,7 +7,7 @@
 /** The time at which a callback's promise settles. */
 export type Delay = { readonly microtasks: number } | "macrotask";
 
-/** The outcome of a callback. `error` names an error of the program; a missing name stands for `undefined`. */
+/** The outcome of a callback. `error` names an error of the program; without it the error is `undefined`. */
 export type Outcome =
   | { readonly kind: "return" }
   | { readonly kind: "throw"; readonly error?: string }

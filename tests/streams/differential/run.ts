@@ -51,7 +51,7 @@ function newTally(): Tally {
 async function compete(contest: Contest, program: Program, tally: Tally): Promise<void> {
   tally.programs++;
   let verdict = await judge(program, contest);
-  // A machine that stalls for 40 ms has pipes wait for other turns, and a program go on meanwhile: not so twice.
+  // A machine that stalls for 40 ms can reorder pipes and program, but not twice: run again.
   if (verdict.outcome === "different") verdict = await judge(program, contest);
   if (verdict.outcome === "same") {
     tally.same++;

@@ -26,7 +26,7 @@ export type Verdict =
   | { readonly outcome: "explained"; readonly by: string }
   | { readonly outcome: "different"; readonly difference: Difference };
 
-/** Runs a program against both sides and says whether what happened is the same, or why not. */
+/** Runs a program against both sides and returns whether their logs agree, or the reason of the difference. */
 export async function judge(program: Program, contest: Contest): Promise<Verdict> {
   const exact = hasPipes(program) ? undefined : await find(program, contest, compareInOrder);
   if (exact === "same") return { outcome: "same" };

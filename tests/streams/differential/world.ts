@@ -28,7 +28,7 @@ export class World {
     this.log.name(object, name);
   }
 
-  /** The object of that name; a program that lost the operation that makes it goes on without. */
+  /** Returns the object of that name; undefined if shrinking dropped the operation that creates it. */
   find<T>(name: string): T | undefined {
     return this.objects.get(name) as T | undefined;
   }

@@ -44,7 +44,7 @@ export type Seen = unknown;
  */
 export type Places<Stream> = Readonly<Record<string, (stream: Stream, classes: Classes) => Use | Promise<Use>>>;
 
-/** Turns of the event loop after which something that does without the outside has come to its end, or never will. */
+/** The number of turns after which a promise that needs no I/O has settled, or never will. */
 const TURNS = 60;
 /**
  * The number of messages to itself that a turn lasts, beside a timer: more than the tasks of this package take before a

@@ -9,7 +9,7 @@ function isAllowed(callback: string, way: string): boolean {
   // This package's pipes do all in the context that they were made in, where Node's and Bun's stray.
   if (context === "pipe") return true;
   if (context === "reader") return way.startsWith("a pipe") && ["write", "close", "abort"].includes(name!);
-  // Node's transform streams go on in that of the reader, where the standard has that of the write.
+  // Node's transform streams run in the reader's context, the standard's in that of the write.
   return callback === "transform of maker" && runtime === "node";
 }
 

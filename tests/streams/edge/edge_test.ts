@@ -13,7 +13,7 @@ import { known } from "./known.ts";
 const met = new Set<string>();
 const test = overlapping(3);
 
-/** The part of a group's cells that is taken: one of so many. */
+/** Returns the `n` for which every nth cell of a group runs. */
 const partOf = (isRare: boolean): number => isLong ? 1 : isPlain ? 8 : isRare ? 4 : runtime === "node" ? 1 : 2;
 
 for (const { name, cells, isRare } of allGroups) {

@@ -1,5 +1,5 @@
 /**
- * What a page runs: the cells of the places that browsers have, or every so many of them.
+ * The script of a page that runs the cells of the places that browsers have, or a sample of them.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What a page runs in which web-streams-polyfill has replaced the browser's streams.
+ * The script of a page where web-streams-polyfill has replaced the browser's streams.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What a page runs in which something has replaced globals, as its query says, before our streams are loaded.
+ * The script of a page that replaces globals, as its query says, before it loads this package's streams.
  *
  * @module
  */

@@ -216,7 +216,7 @@ export const writableNodePlaces: Places<Watched> = {
   "inspect()": ({ stream }) => () => inspect(stream, { depth: 0 }).replaceAll("Subclass", "WritableStream"),
 };
 
-/** Runs a pipeline, and gives what came out of it. */
+/** Runs a pipeline, and returns its output. */
 function piped(
   run: (done: (error?: Error | null) => void, out: (chunk: unknown) => void) => unknown,
 ): Promise<unknown> {

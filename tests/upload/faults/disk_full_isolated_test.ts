@@ -12,7 +12,7 @@ import { UploadConnection } from "./upload_connection.ts";
 import { chunked, form, formType, head } from "./upload_messages.ts";
 import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process.ts";
 
-/** Uploads of so many bytes, one of each kind. */
+/** Returns one upload of each kind, with `size` bytes. */
 function uploadsOf(size: number): { head: (number: number) => string; body: Uint8Array }[] {
   const bytes = Buffer.alloc(size, content);
   const whole = form({ first: content.subarray(0, 1000), second: bytes });

@@ -39,7 +39,7 @@ export class GoodUploads {
   /**
    * Begins.
    *
-   * @param lanes How many go on at once.
+   * @param lanes The number of concurrent uploads.
    */
   constructor(port: number, lanes: number, { refusals = [], largest = Infinity }: GoodUploadsOptions = {}) {
     this.#port = port;

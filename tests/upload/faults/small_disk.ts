@@ -18,7 +18,7 @@ function reasonNotToMount(): string | false {
   return isMounted ? false : "only root may mount a small disk";
 }
 
-/** Uses a disk of so many MiB, in memory, mounted below `folder`. */
+/** Mounts a disk in memory below `folder`, with `mebibytes` MiB, while `use` runs. */
 export async function onSmallDisk(
   folder: string,
   mebibytes: number,

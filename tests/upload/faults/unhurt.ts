@@ -16,8 +16,8 @@ export const TIMES: number = isLong ? 100 : 15;
 /** The default number of concurrent faults. */
 const AT_ONCE = 25;
 /**
- * What all of it may add to the memory of the server, in MB, of up to 2,500 that are sent. Deno holds what comes while an
- * answer is on its way to a sender who was refused and has announced no length; its allocator keeps some of that.
+ * The limit of the server's growth in memory, in MB, for up to 2,500 MB of uploads. Deno buffers input while it
+ * responds to a refused upload of unknown length; its allocator keeps some of that.
  */
 const ALLOWED_GROWTH = runtime === "deno" ? 280 : 160;
 

@@ -150,7 +150,7 @@ function parseHead(received: Buffer): Head | undefined {
   return { status, isFinal: status >= 200, fields, size: end + 4 };
 }
 
-/** The first answer in what came, and its size; undefined if it is not all there. */
+/** Parses the first response in the received bytes, with its size; undefined if it is incomplete. */
 function parseAnswer(received: Buffer, isClosed: boolean): UploadAnswer & { readonly size: number } | undefined {
   const head = parseHead(received);
   if (!head) return undefined;

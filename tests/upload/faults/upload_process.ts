@@ -106,8 +106,8 @@ export class UploadProcess {
   }
 
   /**
-   * What the process has open: connections, pipes, events. Not files, and not pairs of sockets within the process: both
-   * of them runtimes open for themselves now and then.
+   * The open connections, pipes and event descriptors of the process. Files and pairs of sockets within the process are
+   * left out: runtimes open both for themselves.
    */
   get channels(): string[] {
     const folder = `/proc/${this.pid}/fd`;

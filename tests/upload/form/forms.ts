@@ -10,7 +10,7 @@ export const TYPE: string = `multipart/form-data; boundary=${BOUNDARY}`;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The bytes of a text in which \n stands for a line end of a form. */
+/** Encodes a text whose \n are a form's line ends. */
 export function form(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text.replaceAll("\n", "\r\n"));
 }

@@ -10,7 +10,7 @@ const test = overlapping();
 
 type Allowed = UploadHandlerOptions["allowCrossSite"];
 
-/** Fields that a browser, or a program, sends with an upload, and whether it is stored. PORT stands for the server's. */
+/** The fields that a browser or a program sends, and whether the upload is stored. PORT is replaced by the server's. */
 const senders: readonly (readonly [who: string, fields: readonly string[], isWelcome: boolean, allowed?: Allowed])[] = [
   ["a program", [], true],
   ["a page of the same origin", ["Sec-Fetch-Site: same-origin", "Origin: http://127.0.0.1:PORT"], true],

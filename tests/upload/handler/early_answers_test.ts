@@ -12,8 +12,8 @@ const MIB = 1024 * 1024;
 /** All that a sender has who does not stop: more than Bun takes by itself. Deno takes all there is. */
 const MUCH = (runtime === "deno" ? 30 : 120) * MIB;
 /**
- * What may be received of that: buffers hold some. Deno receives all that comes until it cuts the connection, and so
- * does Bun of what it has begun to write to the disk by itself.
+ * Returns the limit of received bytes, since buffers hold some. Deno receives everything until it cuts the connection;
+ * Bun continues reading what it writes to the disk itself.
  */
 const mostOf = (why: string): number => {
   const isUnstopped = runtime === "deno" || (runtime === "bun" && why === "what came of it");

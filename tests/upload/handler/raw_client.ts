@@ -35,7 +35,7 @@ export class RawClient {
     return new RawClient(socket);
   }
 
-  /** Sends a header; every character stands for the byte of its number. */
+  /** Sends a header; every character is sent as the byte of its code. */
   ask(method: string, target: string, lines: readonly string[] = []): void {
     this.send([`${method} ${target} HTTP/1.1`, "Host: 127.0.0.1", ...lines, "", ""].join("\r\n"));
   }

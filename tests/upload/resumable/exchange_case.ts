@@ -6,7 +6,7 @@ import { writeTree } from "../../support/folders.ts";
 import { type ClientAnswer, RawClient } from "../handler/raw_client.ts";
 import { contentsOf, type Serving, serving } from "../handler/serving_handler.ts";
 
-/** A request and its response; `{upload}` stands for the path of the last upload that was created. */
+/** A request and its response; `{upload}` is replaced by the path of the last upload that was created. */
 export interface Step {
   readonly request: readonly [method: string, target: string, ...lines: string[]];
   /** Sent with Content-Length, unless a line says how it is sent. */
@@ -37,7 +37,7 @@ export interface ExchangeCase {
 const INFORMING: readonly string[] = ["node:http"];
 
 /**
- * Makes the requests of a case and sees what comes of them.
+ * Sends the requests of a case and checks the responses and the stored files.
  *
  * @param store The store with the bucket that files are stored in. Default: a folder.
  */

@@ -3,7 +3,7 @@
  *
  *   node killing_client.ts FOLDER FLOW NUMBER
  *
- * What the client knows is in FOLDER/client.json, so that the next process goes on from there; FOLDER/told has a line
+ * FOLDER/client.json has the client's state, from which the next process continues; FOLDER/told has a line
  * for each file that `onComplete()` was called with. Prints how many calls there were.
  */
 import fs from "node:fs";

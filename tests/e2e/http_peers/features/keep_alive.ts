@@ -23,7 +23,7 @@ export function testKeepAlive(server: HardServer): void {
             const { client, origin, events } = visit;
             const body = pattern(500);
             const one = async (i: number): Promise<void> => {
-              // A server that has said that it closes has not touched what came later: POST is repeated too.
+              // A server that announced the close has not processed later requests: POST is repeated, too.
               const init = i % 2 === 0 ? { method: "POST", body } : { method: "PUT", body };
               const response = await client.fetch(`${origin}/digest`, init);
               assert.deepEqual(await response.json(), { method: init.method, bytes: 500, sha256: sha256(body) });
