@@ -27,7 +27,7 @@ export interface Bundle {
   readonly outdir: string;
   /** The folder of the codecs' modules, which are loaded when used. */
   readonly codecs: string;
-  /** More options of esbuild. */
+  /** Additional options of esbuild. */
   readonly options?: BuildOptions;
 }
 

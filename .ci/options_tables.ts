@@ -187,7 +187,7 @@ function shown(text: string): string {
   return `\`${literal}\`${rest}`;
 }
 
-/** One row for an option of several interfaces that is the same in each. */
+/** Merges the rows of an option that is the same in several interfaces. */
 function merged(rows: readonly Row[]): Row[] {
   const found = new Map<string, Row>();
   for (const { option, owners, cells } of rows) {

@@ -79,7 +79,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   "lib/s3/mod.ts": 1,
 };
 
-/** Before the names of copies. */
+/** The prefix of copies' names. */
 const COPY = "copy:";
 
 /**

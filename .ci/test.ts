@@ -83,7 +83,7 @@ function evenParts(files: readonly string[], most: number, runtimes: number): st
   });
 }
 
-/** One item of each list, then the next of each. */
+/** Interleaves lists: the first item of each, then the second, and so on. */
 function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
   const longest = Math.max(...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();

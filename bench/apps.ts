@@ -36,7 +36,7 @@ const { values } = parseArgs({
 });
 const rounds = Number(values.rounds ?? (values.quick ? 3 : 5));
 const MILLISECONDS = 600;
-/** Until servers are as fast as they get: Bun compiles code anew during the first 14,000 requests or so. */
+/** The warm-up in milliseconds: Bun recompiles code during the first 14,000 requests or so. */
 const WARM_UP = 4000;
 const wanted = new RegExp(values.filter, "i");
 

@@ -3,7 +3,7 @@ import * as zlib from "node:zlib";
 import type * as BrotliWasm from "brotli-wasm";
 import { compressSync, decompressSync, type Format, ready } from "../lib/codecs/mod.ts";
 
-/** One format at one level. */
+/** A format at one level. */
 export interface Scenario {
   readonly label: string;
   readonly format: "brotli" | "zstd" | "gzip";

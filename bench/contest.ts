@@ -7,7 +7,7 @@ export interface Round {
   readonly peakMemory: number;
 }
 
-/** One of those that do the same job in turn. */
+/** A contestant of a job that several do in turn. */
 export class Contestant {
   readonly name: string;
   /** The reason for missing figures, if it failed. */

@@ -20,7 +20,7 @@ const patterns = [
 ];
 const SMALLEST = 1024;
 
-/** One file of the corpus. */
+/** A file of the corpus. */
 export interface CorpusFile {
   /** Its path below `node_modules`, with `/`. */
   readonly path: string;

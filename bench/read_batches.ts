@@ -24,7 +24,7 @@ const script = join(dirname(fileURLToPath(import.meta.url)), "read_batches/measu
 const run: readonly string[] = process.versions.deno ? ["run", "-A", "--no-check"] : [];
 const LIMIT = 30_000;
 
-/** One way to read one source, in a process of its own. */
+/** A way to read one source, in a process of its own. */
 class Reader {
   failure: string | undefined;
   rate = 0;

@@ -143,7 +143,7 @@ async function wrongOf(bucket: S3Bucket, name: string, uploads: number, bytes: n
   return wrong;
 }
 
-/** One object, written and read by ranges; how much memory that takes. */
+/** Writes one object, reads it by ranges, and measures the memory of both. */
 async function large(bucket: S3Bucket, megabytes: number): Promise<void> {
   const bytes = megabytes * 1_000_000;
   const rss: number[] = [];

@@ -27,7 +27,7 @@ const { values } = parseArgs({
   },
 });
 const rows = Number(values.rows);
-/** One statement a row is for this part of them. */
+/** The divisor of the rows that are written with one statement each. */
 const SCALE = 1000;
 
 interface Figures {

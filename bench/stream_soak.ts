@@ -63,7 +63,7 @@ function passOn(): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({ transform: (chunk, controller) => controller.enqueue(chunk) });
 }
 
-/** One pipe of three transforms that all the chunks go through. */
+/** Sends all chunks through one pipe of three transforms. */
 async function manyChunks(total: number): Promise<Log> {
   const log = new Log(total);
   const chunk = new Uint8Array(1024);

@@ -23,7 +23,7 @@ const PEERS: Readonly<Record<string, () => string>> = {
 /** A module with nothing in it: what each of the others is compared with. */
 export const empty: Subject = { name: "an empty module", source: "export {};\n" };
 
-/** One import for each subpath that the manifest names, `.` first. */
+/** Returns an import for each subpath that the manifest names, `.` first. */
 export function subpathImports(subpaths: readonly string[]): Subject[] {
   const libraries = subpaths.filter((subpath) => subpath !== "./cli" && !subpath.startsWith("./browser/"));
   return libraries.map((subpath) => {
@@ -32,7 +32,7 @@ export function subpathImports(subpaths: readonly string[]): Subject[] {
   });
 }
 
-/** One import for each peer. */
+/** Returns an import for each alternative. */
 export function peerImports(): Subject[] {
   return Object.entries(PEERS).map(([name, find]) => {
     return { name, source: `import ${JSON.stringify(find())};\n`, isOptional: true };

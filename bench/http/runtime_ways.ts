@@ -8,7 +8,7 @@ import { fetchWay } from "./fetch_way.ts";
 import type { Way, Ways } from "./ways.ts";
 
 /**
- * One session of node:http2, with its defaults and no more around it than it takes. Larger windows make no difference to small
+ * A session of node:http2 with its defaults and minimal code around it. Larger windows make no difference to small
  * bodies; and Bun stops once `setLocalWindowSize()` was called.
  */
 async function bareHttp2({ url, ca }: ClientSetup): Promise<Way> {

@@ -20,7 +20,7 @@ export interface BurstScenario extends Scenario {
   readonly connections?: number;
 }
 
-/** One large body. */
+/** A transfer of one large body. */
 export interface TransferScenario extends Scenario {
   readonly direction: "down" | "up";
   readonly bytes: number;

@@ -4,7 +4,7 @@ import { numberSource } from "./number_source.ts";
 import { type Pipelines, stdLineStream } from "./pipelines.ts";
 import { Tally } from "./tally.ts";
 
-/** More lines at once than such a read has are slower on Deno. */
+/** The size of a read in bytes; larger chunks of lines are slower on Deno. */
 const READ_SIZE = 64 * 1024;
 
 type Bytes = Uint8Array<ArrayBuffer>;

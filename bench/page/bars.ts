@@ -1,6 +1,6 @@
 import { type Axis, linearAxis, logAxis } from "./axis.ts";
 
-/** One bar. */
+/** A bar of the plot. */
 export interface Bar {
   /** Whose it is, which gives its colour: a runtime's name. */
   readonly runtime: string;
@@ -17,7 +17,7 @@ export interface BarRow {
 
 /** Rows below a heading of their own. */
 export interface BarGroup {
-  /** None for a plot of one group. */
+  /** The heading; undefined for a plot of one group. */
   readonly heading?: string;
   readonly rows: readonly BarRow[];
 }

@@ -11,7 +11,7 @@ export interface PlotFile {
   readonly isOurs: boolean;
 }
 
-/** One part of the page: its prose, and the functions that draw its plots from the results. */
+/** A part of the page: its prose, and the functions that draw its plots from the results. */
 export interface Topic {
   readonly title: string;
   /** The scenarios of `npm run bench` whose results it draws. */

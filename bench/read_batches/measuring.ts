@@ -1,6 +1,6 @@
 /**
- * One way to read, of one source. Started with both names; says that it is ready, then writes a line for each line it
- * reads: chunks a millisecond.
+ * Measures one way to read one source, both named by arguments. Prints a line when ready, then for each input line a
+ * line with chunks a millisecond.
  */
 import process from "node:process";
 import { createInterface } from "node:readline";

@@ -3,7 +3,7 @@
 /** The number of chunks the source renders. */
 export const CHUNKS = 40;
 
-/** After how many of them a source that pauses does so, and for how many milliseconds. */
+/** The number of chunks before a source's pause, and the pause in milliseconds. */
 export const PAUSE_AFTER = 10;
 export const PAUSE = 5;
 

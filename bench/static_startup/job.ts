@@ -12,9 +12,9 @@ import { starts } from "./starts.ts";
 export interface Startup {
   /** The time until it accepts requests. */
   readonly created: number;
-  /** Until the first request has its answer. */
+  /** The time until the first request has its response. */
   readonly answered: number;
-  /** Until all that it keeps in memory is there. */
+  /** The time until everything kept in memory is loaded. */
   readonly loaded: number;
   /** CPU time of the process, all threads together, until then. */
   readonly cpu: number;

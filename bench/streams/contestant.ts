@@ -13,11 +13,10 @@ const here: readonly string[] = runtimeCommand(bun ? "bun" : deno ? "deno" : "no
 const LIMIT = 15_000;
 
 /**
- * One implementation in one scenario, in a process of its own.
+ * An implementation in one scenario, in a process of its own.
  *
- * A process each is the fair way: three in one process moved each other's figures by up to 1.8x either way (Node, short
- * streams of fast-webstreams 3,310 alone, 1,780 after native), and what ran before within it counted too. Processes
- * wait while others take their turn.
+ * Separate processes are fair: three implementations in one process moved each other's figures by up to 1.8x (Node, short
+ * streams of fast-webstreams 3,310 alone, 1,780 after native), as did earlier work in it. Processes run in turns.
  */
 export class Contestant {
   readonly name: string;

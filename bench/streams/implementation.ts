@@ -18,7 +18,7 @@ type Pipe = <T>(
   options?: StreamPipeOptions,
 ) => Promise<void>;
 
-/** One implementation of web streams. Each is loaded in a process of its own, and nothing else with it. */
+/** An implementation of web streams. Each is loaded alone in a process of its own. */
 export interface Implementation extends Classes {
   readonly name: string;
   readonly pipeTo: Pipe;

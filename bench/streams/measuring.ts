@@ -1,6 +1,6 @@
 /**
- * One implementation in one scenario. Started by `contestant.ts` with the implementation's name, the scenario's title
- * and how long a measurement should take; says that it is ready, then writes a line for each line it reads.
+ * Measures one implementation in one scenario, by arguments of `contestant.ts`: the implementation's name, the
+ * scenario's title and a measurement's duration. Prints a line when ready, then one for each input line.
  */
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -57,7 +57,7 @@ function say(line: Ready | Rate | Failure): void {
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** One line of why, the same wherever the repository lies. */
+/** Returns the first line of an error, without the repository's path. */
 function failureOf(error: unknown): Failure {
   return { failure: String(error).split("\n")[0].replaceAll(root, "") };
 }

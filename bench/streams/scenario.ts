@@ -1,6 +1,6 @@
 import type { Implementation } from "./implementation.ts";
 
-/** One row of the table. */
+/** A row of the table. */
 export interface Scenario {
   readonly title: string;
   /** The unit of the counts, if not chunks. */
@@ -17,7 +17,7 @@ export const MARK: Readonly<QueuingStrategy<Uint8Array>> = { highWaterMark: 16 }
 /** Bytes of a chunk of a long stream. */
 export const CHUNK_SIZE = 1024;
 
-/** One chunk for all: making them is not what is measured. */
+/** The chunk that all sources enqueue: creating chunks is not measured. */
 export const chunk: Uint8Array<ArrayBuffer> = new Uint8Array(CHUNK_SIZE).fill(0x61);
 
 /** A source of `count` chunks, one a pull. */

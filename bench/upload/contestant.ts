@@ -14,7 +14,7 @@ import type { Listening, Names } from "./server.ts";
 const folder = dirname(fileURLToPath(import.meta.url));
 const LIMIT = 300_000;
 const WARM_UP = { uploads: 4, bytes: 1_000_000 };
-/** More memory than this, in MiB, would bring the machine down before it showed anything more. */
+/** The limit of memory in MiB, which protects the machine. */
 const MOST_MEMORY = 8192;
 
 /** The figures of a server in one round. */

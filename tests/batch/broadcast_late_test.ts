@@ -8,7 +8,7 @@ import { tries } from "../support/long_run.ts";
 
 /** A branch added late: the time, the pace of its reader, and perhaps a cancelation. */
 interface Join {
-  /** After how many chunks of the source. */
+  /** The number of the source's chunks before it. */
   readonly at: number;
   /** The distance from the end to its start, in halves of a chunk; negative: ahead of it. */
   readonly back: number | "earliest" | "latest";

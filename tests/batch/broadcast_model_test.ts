@@ -15,7 +15,7 @@ interface Pause {
 interface Reader {
   /** Its pauses after a chunk, again and again. */
   readonly pauses: readonly Pause[];
-  /** After how many chunks it cancels the branch. */
+  /** The number of chunks after which it cancels the branch. */
   readonly cancelsAfter: number;
 }
 

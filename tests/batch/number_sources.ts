@@ -27,7 +27,7 @@ function pulled(
   }, { highWaterMark });
 }
 
-/** The same from a pull() that returns no promise. */
+/** Creates the same source with a pull() that returns no promise. */
 function pulledAtOnce(
   { ReadableStream }: Classes,
   count: number,

@@ -6,7 +6,7 @@ import { readBatches, type ReadBatchesOptions } from "../../lib/batch/mod.ts";
 import { ReadableStream as Ours, TransformStream as OurTransform } from "../../lib/streams/mod.ts";
 import { tries } from "../support/long_run.ts";
 
-/** One call of the source's `pull()`: it waits, then enqueues. */
+/** A call of the source's `pull()`: it waits, then enqueues. */
 interface Pull {
   readonly microtasks: number;
   readonly turns: number;

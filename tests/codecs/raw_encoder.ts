@@ -13,7 +13,7 @@ interface Exports {
   close(session: number): void;
 }
 
-/** One part of the input and what is done with it. */
+/** A part of the input, and the operation after it. */
 export interface Chunk {
   readonly length: number;
   /** 0 to process, 1 to flush, 2 to finish. */

@@ -21,7 +21,7 @@ export interface Asked {
   readonly method?: string;
   readonly path?: string;
   readonly accepted?: string | undefined;
-  /** More header fields. */
+  /** Additional header fields. */
   readonly fields?: Readonly<Record<string, string>>;
 }
 

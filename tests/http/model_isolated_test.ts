@@ -14,7 +14,7 @@ const STEPS = 50;
 /** Programs after which is looked for timers: the client's own look after responses may take a second to end. */
 const LOOK = 20;
 
-/** One program with a client of its own, that leaves no socket. */
+/** Runs a program with its own client, and requires that no socket is left. */
 async function runProgram(world: World, seed: number): Promise<void> {
   const random = new SeededRandom(seed);
   const isCalm = random.chance(0.25);

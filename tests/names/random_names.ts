@@ -14,7 +14,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** One of `items`. */
+/** Returns a random member of `items`. */
 export function oneOf<Item>(random: Random, items: ArrayLike<Item>): Item {
   return items[Math.floor(random() * items.length)];
 }

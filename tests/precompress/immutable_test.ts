@@ -5,7 +5,7 @@ import test from "node:test";
 import { precompress, type PrecompressOptions, readManifest } from "../../lib/precompress/mod.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 
-/** Nothing is compressed but for `gzip`. */
+/** Options that compress nothing, for speed; `gzip` compresses to one format. */
 const quick: PrecompressOptions = { minSize: 1_000_000 };
 const gzip: PrecompressOptions = { formats: ["gzip"], levels: { gzip: 1 }, jobs: 1 };
 const script = "turn(mill);\n".repeat(200);

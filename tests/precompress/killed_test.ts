@@ -11,9 +11,9 @@ import { millrace } from "../support/command.ts";
 import { isLong } from "../support/long_run.ts";
 import { writeSite } from "./site.ts";
 
-/** More of them: `MILLRACE_KILLS=50 npm test -- node tests/precompress/killed_test.ts`. */
+/** The number of kills; more by `MILLRACE_KILLS=50 npm test -- node tests/precompress/killed_test.ts`. */
 const KILLS = Number(process.env.MILLRACE_KILLS) || (isLong ? 8 : 2);
-/** Slow enough to be killed at something. */
+/** The levels, high enough for runs to be killed at any step. */
 const levels = ["--level-brotli", "9", "--level-zstd", "12"];
 const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 

@@ -81,7 +81,7 @@ export class Generations {
   }
 }
 
-/** The same line again and again, to that many bytes. */
+/** Returns `size` bytes of one repeated line. */
 function lines(line: string, size: number): Uint8Array<ArrayBuffer> {
   return Buffer.alloc(size, `${line}\n`);
 }

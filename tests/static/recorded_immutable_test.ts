@@ -6,7 +6,7 @@ import { manifestName, precompress, type PrecompressOptions } from "../../lib/pr
 import { createStaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 
-/** Nothing is compressed. */
+/** Options that compress nothing, for speed. */
 const quick: PrecompressOptions = { minSize: 1_000_000 };
 const script = "turn(mill);\n".repeat(200);
 /** By their names the first would be immutable, and the others not. */

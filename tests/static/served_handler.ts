@@ -8,7 +8,7 @@ import { type NativeServer, serveNatively } from "./native_server.ts";
 /** The ways to a handler: its two entry points. */
 export const entries = ["node", "fetch"] as const;
 
-/** One of the ways to a handler. */
+/** The name of an entry point of the handler. */
 export type Entry = typeof entries[number];
 
 /** Serves by `handler.node` on node:http, or by `handler.fetch` on the runtime's own server; on Node that is srvx. */

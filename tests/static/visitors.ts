@@ -36,7 +36,7 @@ export interface Visit {
 
 const acceptable = ["br", "gzip", "zstd", "identity", "gzip, br", "gzip, deflate, br, zstd", "br;q=0.2, gzip;q=0.9"];
 
-/** One who asks for one thing after the other, and finds fault with any answer that is not wholly of one generation. */
+/** A client that sends successive requests, and rejects responses that mix generations. */
 export class Visitor {
   readonly #visit: Visit;
   readonly #connection: PersistentConnection;

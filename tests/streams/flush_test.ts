@@ -3,7 +3,10 @@ import { it } from "node:test";
 import { mixedSets, nativeSet, ourSet, type StreamSet } from "./stream_sets.ts";
 import { isLong } from "../support/long_run.ts";
 
-/** More chunks than these are flushed at once only: under a test runner a promise costs ten times what it should. */
+/**
+ * The number of chunks above which only synchronous flushing is tested: promises are ten times slower under a test
+ * runner.
+ */
 const MOST_AWAITED = 7;
 const SOURCE_CHUNKS = ["s0", "s1", "s2"];
 

@@ -30,7 +30,7 @@ function repeated(piece: Uint8Array<ArrayBuffer>, length: number): ReadableStrea
   }, { highWaterMark: 0 });
 }
 
-/** One chunk, all of whose lines are `length` bytes. */
+/** Returns a stream of one chunk, all of whose lines have `length` bytes. */
 function chunkOf(mebibytes: number, length: number): ReadableStream<Uint8Array<ArrayBuffer>> {
   const chunk = new Uint8Array(mebibytes * MEBIBYTE).fill(97);
   for (let at = length - 1; at < chunk.length; at += length) chunk[at] = LINE_FEED;

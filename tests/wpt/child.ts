@@ -1,5 +1,5 @@
 /**
- * One test file, or all of compression, in this process: `child.ts ROOT FILE MODE SECONDS`.
+ * Runs one test file, or all of compression, in this process: `child.ts ROOT FILE MODE SECONDS`.
  *
  * @module
  */

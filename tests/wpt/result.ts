@@ -38,7 +38,7 @@ export function totals(results: readonly FileResult[]): Totals {
   return { passed, failed: subtests.length - passed + faults };
 }
 
-/** One line for each subtest that did not pass and each fault, with its message. */
+/** Returns a line for each subtest that did not pass and each fault, with its message. */
 export function failures(results: readonly FileResult[]): string[] {
   return results.flatMap(({ file, subtests, faults }) => [
     ...subtests.filter(({ status }) => status !== "passed")

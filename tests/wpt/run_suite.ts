@@ -30,9 +30,9 @@ const flags: Readonly<Record<Exclude<Runtime, "chromium">, readonly string[]>> =
 
 /** Processes at a time. */
 const POOL = 2;
-/** After this many seconds the harness ends a file's open subtests. */
+/** The seconds after which the harness ends a file's open subtests. */
 const PATIENCE = 20;
-/** After this many seconds more a process that does not even let the harness do so is ended. */
+/** The additional seconds after which a process whose harness hangs is killed. */
 const GRACE = 5;
 
 /**

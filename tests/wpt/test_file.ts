@@ -22,7 +22,7 @@ export function compressionFiles(root: string): string[] {
   return globSync("compression/*.{any,window}.js", { cwd: root }).map((path) => path.replaceAll("\\", "/")).sort();
 }
 
-/** Before the code of a file: its tests have its name, and a `then` that they give all objects goes with them. */
+/** Returns the code before a file: it gives the file's tests their name, and supports tests that patch `then`. */
 function prelude(path: string): string {
   return `
 const name = (text) => text + ${JSON.stringify(` (${path})`)};

@@ -16,7 +16,7 @@ async function inBatches({ BatchedWritableStream, ReadableStream }: Library): Pr
   return `1,000 chunks in ${batches.length} batches`;
 }
 
-/** Nothing ends the batch but the end of the event loop's turn. */
+/** Writes a batch that only the end of the event loop's turn completes. */
 async function atEndOfTurn({ BatchedWritableStream }: Library): Promise<string> {
   let arrived: (batch: string[]) => void = () => {};
   const first = new Promise<string[]>((resolve) => arrived = resolve);

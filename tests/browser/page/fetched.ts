@@ -43,7 +43,7 @@ async function cancelled({ DecompressionStream, LineStream, pipeThrough }: Libra
   return "the browser goes on with a cancelled request";
 }
 
-/** One that loads no more than a decoder. */
+/** The checks that load no more than a decoder. */
 export const fetchChecks: readonly Check[] = [
   { name: "fetch() streams through DecompressionStream and LineStream", run: streamed },
   { name: "leaving the loop over a body ends the request", run: cancelled },

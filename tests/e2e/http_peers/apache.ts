@@ -16,7 +16,7 @@ export const secureApache: string = `SSLEngine on
   SSLCertificateFile ${certificateFile("localhost.pem")}
   SSLCertificateKeyFile ${certificateFile("localhost.key")}`;
 
-/** The same configuration for one.test and two.test. */
+/** The same directives for one.test and two.test. */
 export const secureApacheTwoNames: string = `SSLEngine on
   SSLCertificateFile ${certificateFile("two_names.pem")}
   SSLCertificateKeyFile ${certificateFile("two_names.key")}`;

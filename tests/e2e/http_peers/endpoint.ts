@@ -13,7 +13,7 @@ export type Feature =
   | "hints"
   | "brotli and zstd";
 
-/** One way to speak to one server. */
+/** A protocol of one server. */
 export interface Endpoint {
   /** The name that tests use: `nginx, h2`. */
   readonly name: string;
@@ -22,7 +22,7 @@ export interface Endpoint {
   readonly skip: string | false;
   /** The features that the server lacks. */
   readonly lacks: ReadonlySet<Feature>;
-  /** Once its server runs. */
+  /** Returns the origin; callable once the server runs. */
   readonly origin: () => string;
 }
 
@@ -59,7 +59,7 @@ export async function visiting(
   }
 }
 
-/** The same at an endpoint. */
+/** Runs `visit` with a client of an endpoint. */
 export function visitingEndpoint(endpoint: Endpoint, visit: (visit: Visit) => Promise<void>): Promise<void> {
   return visiting(optionsFor(endpoint.kind), endpoint.origin(), visit);
 }

@@ -14,7 +14,7 @@ export const noNginx: string | false = command ? false : "nginx is not installed
 export const secure: string = `ssl_certificate ${certificateFile("localhost.pem")};
     ssl_certificate_key ${certificateFile("localhost.key")};`;
 
-/** The same configuration for one.test and two.test. */
+/** The same directives for one.test and two.test. */
 export const secureTwoNames: string = `ssl_certificate ${certificateFile("two_names.pem")};
     ssl_certificate_key ${certificateFile("two_names.key")};`;
 

@@ -19,7 +19,7 @@ export interface Peer {
   readonly encodings: readonly (string | undefined)[];
 }
 
-/** One request's answers: the peer's, and ours by each entry point. */
+/** The responses to one request: the peer's, and this package's by each entry point. */
 export interface Answers {
   /** The request as it was sent last; the servers' own validators may differ in it. */
   readonly request: CurlRequest;

@@ -53,7 +53,7 @@ async function* piecesOf(body: Uint8Array<ArrayBuffer>): AsyncGenerator<Uint8Arr
 
 const byDuplex = byDuplexThat((socket, chunk, done) => void socket.write(chunk, done));
 
-/** One that has what it has taken a while longer, as a throttle or a tunnel does. */
+/** Connects by a duplex that forwards its input late, as a throttle or a tunnel does. */
 const byLateDuplex = byDuplexThat((socket, chunk, done) => {
   setTimeout(() => socket.write(chunk, chunk.length === 0 ? done : undefined), 10);
   if (chunk.length > 0) done();

@@ -16,7 +16,7 @@ export interface Answer {
   readonly isTyped?: boolean;
 }
 
-/** One client, with connections of its own. */
+/** A client with its own connections. */
 export interface Client {
   ask(url: string, method: string): Promise<Answer>;
   close(): void;

@@ -142,7 +142,7 @@ class Draft {
     return this.note(kind, this.random.weighted(choices));
   }
 
-  /** One of the texts, as a feature that is odd. */
+  /** Picks a text, and notes it as an odd feature. */
   pickOdd<T>(kind: string, table: Readonly<Record<string, T>>): T {
     return table[this.note(`odd ${kind}`, this.random.pick(Object.keys(table)))];
   }

@@ -106,7 +106,7 @@ async function run({ chaos, client, requests, workers }: Party, random: SeededRa
   }));
 }
 
-/** Nothing is left, and the client is as good as new. */
+/** Requires that nothing is left open, and that the client still works. */
 async function conclude({ chaos, client }: Party): Promise<void> {
   await chaos.calm();
   await settled(client);
@@ -145,7 +145,7 @@ async function destroyedMeanwhile(random: SeededRandom, protocol: Protocol): Pro
   }
 }
 
-/** One origin and one client: `requests` of them, `workers` at a time. */
+/** Runs an origin and a client: `requests` requests, `workers` at a time. */
 async function chaosOf(random: SeededRandom, protocol: Protocol, requests: number, workers: number): Promise<void> {
   const chaos = new ChaosOrigin(protocol, random, new Ledger(), requests / 4);
   const options = { pingInterval: 200, pingTimeout: 2500, retries: RETRIES, connections: 60 };

@@ -45,7 +45,7 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** One frame, ready to be sent. */
+/** Returns a frame, ready to be sent. */
 export function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(9 + payload.length);
   bytes.writeUIntBE(payload.length, 0, 3);

@@ -50,7 +50,7 @@ export class Http2Peer {
   pings = 0;
   /** Streams that were turned away because the client opened more than SETTINGS allow. */
   excess = 0;
-  /** While true, PING is not answered. */
+  /** Whether PING frames remain unanswered. */
   isMute = false;
   /** The send window of the connection, as granted by the client. */
   window: number = DEFAULT_WINDOW;

@@ -18,7 +18,7 @@ export class Listener {
   /** The number of accepted sockets. */
   accepted = 0;
   port = 0;
-  /** Those, and connections whose handshake is not through. */
+  /** The open connections, including those whose handshake is incomplete. */
   readonly #raw: Set<Socket> = new Set();
   readonly #options: ListenerOptions;
   readonly #onSocket: (socket: Socket) => void;

@@ -25,7 +25,7 @@ export interface ServerRequest {
   onWhole: (() => void) | undefined;
   /** Called once, if the client or the connection gives it up before the response has ended. */
   onGone: (() => void) | undefined;
-  /** While true, the client is given no more room for its body. */
+  /** Whether the client's window is no longer extended for its body. */
   isHolding: boolean;
   /** An informational response. */
   inform(status: number, fields?: Readonly<Record<string, string>>): void;

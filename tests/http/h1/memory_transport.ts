@@ -52,7 +52,7 @@ export class MemoryTransport implements Transport {
     }
   }
 
-  /** There is room again. */
+  /** Reports that the transport has room again. */
   drain(): void {
     this.full = false;
     this.#events.onDrain();

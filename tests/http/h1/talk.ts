@@ -66,7 +66,7 @@ export async function answerTo(
   return Object.assign(talk, { recorder });
 }
 
-/** After what was queued, and what that queued; an idle connection has been proven silent. */
+/** Waits for queued tasks and for those they queue; an idle connection was checked for stray data by then. */
 export async function settled(): Promise<void> {
   await new Promise<void>((resolve) => afterPoll(resolve));
   for (let i = 0; i < 3; i++) await new Promise<void>((resolve) => setImmediate(resolve));

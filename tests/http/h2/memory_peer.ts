@@ -30,7 +30,7 @@ export class MemoryPeer implements Transport {
   isHeld = true;
   isEnded = false;
   isDestroyed = false;
-  /** While true, PING is not answered. */
+  /** Whether PING frames remain unanswered. */
   isMute = false;
   #events: TransportEvents | undefined = undefined;
   readonly #reader = new FrameReader();

@@ -74,7 +74,7 @@ export async function attackOne(
   });
 }
 
-/** The same frame over and over. */
+/** Returns `part` repeated `count` times. */
 export function times(count: number, part: Uint8Array): Uint8Array[] {
   return [Buffer.concat(Array<Uint8Array>(count).fill(part))];
 }

@@ -22,7 +22,7 @@ export interface Asked {
   readonly connection: HostileConnection;
 }
 
-/** One connection to a {@link HostileServer}: frames are sent as they are given, and what the client says is written down. */
+/** A connection to a {@link HostileServer}: sends frames unchanged, and records the client's input. */
 export class HostileConnection {
   readonly socket: Socket;
   readonly number: number;

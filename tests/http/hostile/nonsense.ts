@@ -74,7 +74,7 @@ const anyFrame = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(fc.integer({ min: 10, max: 255 }), flags, stream, bytes) },
   { weight: 1, arbitrary: fc.tuple(fc.nat(9), flags, stream, bytes) },
 ).map(([type, f, id, payload]) => frame(type, f, id, payload));
-/** Some frames, of which now and then some bytes are wrong. */
+/** Frames in which some bytes are occasionally wrong. */
 export const nonsense: fc.Arbitrary<Buffer> = fc.tuple(
   fc.array(anyFrame, { minLength: 1, maxLength: 25 }),
   fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 2 }),

@@ -9,7 +9,7 @@ import { contents, inFolder, listed, writeTree } from "../../support/folders.ts"
 import { pagesOfSite } from "../pages.ts";
 import { writeSite } from "../site.ts";
 
-/** One thread, and codecs that load quickly: 8 variants of the site. */
+/** Options with one thread and codecs that load quickly: 8 variants of the site. */
 const quick = { formats: ["zstd", "gzip"], levels: { brotli: 5, zstd: 3, gzip: 6 }, jobs: 1 } as const;
 
 /** Folders of a test: a site, what machines make of it, and their cache. */

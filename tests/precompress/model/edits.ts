@@ -38,7 +38,7 @@ const links = [
   "d.tar",
 ];
 
-/** One of `items`. */
+/** Returns a random member of `items`. */
 export function oneOf<T>(items: readonly T[], random: Random): T {
   return items[random(items.length)]!;
 }

@@ -3,9 +3,9 @@ import test from "node:test";
 import { inFolder } from "../../support/folders.ts";
 import { World } from "./world.ts";
 
-/** More of them: `MILLRACE_STEPS=20000 npm run test:node -- tests/precompress/model`. */
+/** The number of steps; more by `MILLRACE_STEPS=20000 npm run test:node -- tests/precompress/model`. */
 const STEPS = Number(process.env.MILLRACE_STEPS ?? 120);
-/** The same again: `MILLRACE_SEED=123`, which a failure tells. */
+/** The seed, which a failure prints: `MILLRACE_SEED=123` repeats the run. */
 const SEED = Number(process.env.MILLRACE_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** Steps of one world. */
 const LIFE = 60;

@@ -24,7 +24,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** One visit of a client, well-behaved or hostile; `random` returns whole numbers below a limit. */
+/** A visit of a client, well-behaved or hostile; `random` returns whole numbers below a limit. */
 export type Sender = (target: Target, id: number, random: (below: number) => number) => Promise<void>;
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: 3000 });

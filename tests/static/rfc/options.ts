@@ -10,7 +10,7 @@ const application = { on: "application" } as const;
 const errorPage = { on: "errorPage" } as const;
 const byPath = { on: "byPath" } as const;
 
-/** The same requests with other options of the handler. */
+/** Cases of the handler's other options, with requests of the default ones. */
 export const options: readonly RFCCase[] = [
   ["9110 7.1", "basePath: the root of the site", "/site/", {}, file("index.html"), base],
   ["9110 7.1", "basePath: a file", "/site/app.js", {}, file("app.js"), base],

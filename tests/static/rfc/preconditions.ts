@@ -1,7 +1,7 @@
 import { MODIFIED } from "./known_tree.ts";
 import { type Expected, failed, notFound, ok, partial, redirect, type RFCCase, unchanged } from "./rfc_case.ts";
 
-/** One second before and after {@linkcode MODIFIED}. */
+/** The times one second before and after {@linkcode MODIFIED}. */
 const BEFORE = "Mon, 06 May 2024 07:08:08 GMT";
 const AFTER = "Mon, 06 May 2024 07:08:10 GMT";
 const OTHER = '"AAAAAAAAAAAAAAAAAAAAAA"';

@@ -13,7 +13,9 @@ export interface Expected {
   readonly file?: string;
   /** First and last bytes of the parts, as in `Content-Range`; negative ones are counted from the end. */
   readonly ranges?: readonly (readonly [first: number, last: number])[];
-  /** More fields, or other values than those that go with the status and the file; null: no such field. */
+  /**
+   * Additional fields, or values that differ from those implied by status and file; null requires a field's absence.
+   */
   readonly fields?: Readonly<Record<string, string | RegExp | null>>;
   /** The path and query of a redirect's location. */
   readonly location?: string;
@@ -70,10 +72,10 @@ export type SiteName =
   | "byPath"
   | "middleware";
 
-/** Their options; all are of the same folder. */
+/** The options of each site; all serve the same folder. */
 export const sites: Readonly<Record<SiteName, StaticHandlerOptions>> = {
   plain: {},
-  /** Nothing in memory: every answer is streamed. */
+  /** A site with nothing in memory: every response is streamed. */
   streamed: { memoryLimit: 0 },
   zstdFirst: { precompressed: ["zstd", "br", "gzip"] },
   gzipOnly: { precompressed: ["gzip"] },

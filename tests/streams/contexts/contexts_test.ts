@@ -7,9 +7,9 @@ import { native } from "../differential/implementations.ts";
 import { ours } from "./library_streams.ts";
 import { type ProgramClasses, runProgram, Wakes } from "./programs.ts";
 
-/** More of them: `MILLRACE_CONTEXTS=1000000 npm run test:node -- tests/streams/contexts`. */
+/** The number of callbacks; more by `MILLRACE_CONTEXTS=1000000 npm run test:node -- tests/streams/contexts`. */
 const CALLBACKS = Number(process.env.MILLRACE_CONTEXTS ?? 30_000);
-/** The same again: `MILLRACE_SEED=123`, which a failure tells. */
+/** The seed, which a failure prints: `MILLRACE_SEED=123` repeats the run. */
 const SEED = Number(process.env.MILLRACE_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** The number of programs that run at the same time, each in a context. */
 const CONTEXTS = 50;

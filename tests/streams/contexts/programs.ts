@@ -5,7 +5,7 @@ import type { StreamClasses } from "../differential/implementations.ts";
 
 /** The streams that programs are made of. */
 export interface ProgramClasses extends StreamClasses {
-  /** More that numbers go through. */
+  /** Additional transforms of numbers. */
   readonly transforms?: readonly ((numbers: ReadableStream<number>) => ReadableStream<number>)[];
   /** Makes a sink of batches. */
   readonly batched?: (writev: (chunks: number[]) => Promise<void> | undefined) => WritableStream<number>;
@@ -13,17 +13,17 @@ export interface ProgramClasses extends StreamClasses {
   readonly source?: (take: () => void) => ReadableStream<number>;
 }
 
-/** Which context a callback runs in. */
+/** The context that a callback runs in. */
 const context: AsyncLocalStorage<string> = new AsyncLocalStorage<string>();
 
 /** Returns a whole number from 0 up to, but not including, `below`. */
 type Random = (below: number) => number;
 
-/** Promises that programs wait for: their own, and some that many of them share, as for a cold start, a flag, a lock. */
+/** The promises that programs wait for: their own, and shared ones such as a cold start, a flag or a lock. */
 export class Wakes {
   #shared: Promise<void> | undefined;
 
-  /** One of them, by number, or none. */
+  /** Returns a promise by its number, some of them shared; undefined for other numbers. */
   at(kind: number): Promise<void> | undefined {
     switch (kind) {
       case 0:

@@ -34,7 +34,7 @@ export const againstReference: Contest = {
   arbiter: { ours, theirs: native },
 };
 
-/** The same against the runtime's own classes, whose departures are known. */
+/** The contest with the runtime's own classes, whose differences are known. */
 export const againstNative: Contest = {
   name: "ours against native",
   ours,

@@ -9,7 +9,7 @@ import type { Difference } from "./comparison.ts";
 import type { Event } from "./events.ts";
 import type { Operation, OperationKind, Program } from "./program.ts";
 
-/** Such programs go through the same turns of the event loop, not through the same microtasks. */
+/** A known difference in timing: the affected programs take the same turns of the event loop, but other microtasks. */
 export interface Departure {
   readonly name: string;
   readonly reason: string;

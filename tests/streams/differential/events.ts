@@ -1,4 +1,4 @@
-/** One observable event: what it happened to, and what happened. */
+/** An observable event: its subject, and its text. */
 export interface Event {
   readonly subject: string;
   readonly text: string;

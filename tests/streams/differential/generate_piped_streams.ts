@@ -97,7 +97,7 @@ export class PipedStreamGenerator extends StreamGenerator {
     return { kind: "enqueue", on, chunk };
   }
 
-  /** Nothing that fails in start(): it would race with the pipe's first read. */
+  /** Generates a start() that does not fail: a failure would race with the pipe's first read. */
   private start(operations: Operation[]): Reactions {
     const outcome: Outcome = this.random.chance(0.7)
       ? { kind: "return" }
@@ -113,7 +113,7 @@ export class PipedStreamGenerator extends StreamGenerator {
     return { start, pull, cancel: this.reactions(1, () => []) };
   }
 
-  /** Now and then more than a pipe moves at once. */
+  /** Generates a start() that enqueues, in one of ten cases, more than a pipe moves at once. */
   private startBurst(on: string, chunk: () => Chunk): Operation[] {
     if (this.random.chance(0.9)) return this.some(2, () => this.enqueue(on, chunk()));
     return [{ kind: "enqueue", on, chunk: chunk(), times: 1 + this.random.below(400) }];
@@ -133,7 +133,7 @@ export class PipedStreamGenerator extends StreamGenerator {
     return { operations, outcome: this.outcome() };
   }
 
-  /** One chunk; the end comes later, from the program's main line or from a rejected promise. */
+  /** Generates a pull() with one chunk; the end comes later, from the main line or a rejected promise. */
   private pullPaced(on: string, chunk: () => Chunk): Reactions[number] {
     const { random } = this;
     const outcome: Outcome = random.chance(0.95)

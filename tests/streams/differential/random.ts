@@ -28,7 +28,7 @@ export class Random {
     return choices[this.below(choices.length)];
   }
 
-  /** One of the choices, each as likely as its weight says. */
+  /** Returns a random choice, as likely as its weight. */
   weighted<T>(choices: readonly (readonly [weight: number, choice: T])[]): T {
     let left = this.next() * choices.reduce((sum, [weight]) => sum + weight, 0);
     for (const [weight, choice] of choices) {

@@ -12,7 +12,10 @@ import { chunked, form, formType, head, sha256 } from "./upload_messages.ts";
 import { isLong } from "../../support/long_run.ts";
 import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process.ts";
 
-/** More of them: `MILLRACE_KILLS=100 npm test -- node tests/upload/faults/server_killed_isolated_test.ts`; other tests take "all". */
+/**
+ * The number of kills; more by `MILLRACE_KILLS=100 npm test -- node
+ * tests/upload/faults/server_killed_isolated_test.ts`, other tests take "all".
+ */
 const KILLS = Number(process.env.MILLRACE_KILLS) || 4;
 const SENDERS = isLong ? 30 : 20;
 

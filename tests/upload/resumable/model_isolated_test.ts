@@ -89,7 +89,7 @@ class Senders {
     await this.#handler.close();
   }
 
-  /** Nothing that was acknowledged is lost, and nothing else is to be seen. */
+  /** Requires every acknowledged upload, and no other file. */
   async #check(): Promise<void> {
     const names = readdirSync(this.#folder).filter((name) => name !== SESSIONS).sort();
     assert.deepEqual(names, [...this.#files.keys()].sort());

@@ -8,7 +8,7 @@ import { sha256 } from "./bodies.ts";
 /** The number of requests that exceeds what a server takes on one connection at a time. */
 const MANY = isLong ? 300 : 130;
 
-/** More requests at a time than a server takes on one connection. */
+/** Tests more concurrent requests than a server accepts on one connection. */
 export function testBursts(endpoint: Endpoint): void {
   const { name, skip, kind } = endpoint;
 

@@ -1,5 +1,5 @@
 /**
- * One test file of fetch in this process: `child.ts ROOT FILE native|ours PORT PORT2 SECONDS`.
+ * Runs one test file of fetch in this process: `child.ts ROOT FILE native|ours PORT PORT2 SECONDS`.
  *
  * @module
  */
