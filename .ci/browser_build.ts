@@ -110,7 +110,7 @@ export async function buildBundlerModules(outdir: string, codecs: string): Promi
   return written;
 }
 
-/** Leaves imports as they are, but for what the outputs are called. */
+/** Marks imports as external, and renames them to the names of the outputs. */
 function besideEachOther(outdir: string, codecs: string): Plugin {
   return {
     name: "beside-each-other",

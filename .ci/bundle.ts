@@ -102,7 +102,7 @@ function workerAddressIn(outdir: string, worker: string, name: string): string {
   return `export function ${name}() { return new URL(${place}, import.meta.url); }`;
 }
 
-/** A name for each chunk that tells what is in it: the folders of its sources. Of chunks of the same, the largest has no number. */
+/** Names each chunk after the folders of its sources; of chunks with equal names, the largest has no number. */
 function chunkNames({ outputs }: Outputs["metafile"]): Map<string, string> {
   const names = new Map<string, string>();
   const numbers = new Map<string, number>();

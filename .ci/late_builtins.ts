@@ -43,7 +43,7 @@ export async function withLateBuiltins(source: string, path: string): Promise<st
   return `${code}import { builtins } from ${JSON.stringify(specifierOf(BUILTINS, path))};\n`;
 }
 
-/** The local names of an import with what they stand for: a member, or `undefined` for the whole module. */
+/** Returns an import's local names and their meaning: a member, or `undefined` for the whole module. */
 function bindingsOf(clause: string): [name: string, member: string | undefined][] {
   const [, braces] = /\{([^}]*)\}/.exec(clause) ?? [];
   const others = clause.replace(/\{[^}]*\}/, "").split(",").map((each) => each.replace("* as ", "").trim());

@@ -16,9 +16,9 @@ interface Manifest {
   readonly allowScripts?: Readonly<Record<string, boolean>>;
 }
 
-/** Licences of what users get with ours: those that ask for a notice at most. */
+/** The licences allowed in installed packages: they require a notice at most. */
 const LICENCES = new Set(["MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "0BSD"]);
-/** Packages that users get: ours, and what they bring along. One more is a decision, not an accident. */
+/** The packages that users install: this one and its dependencies. A new one has to be a decision. */
 const GIVEN = new Set([
   "@rgrove/parse-xml",
   "aws4fetch",

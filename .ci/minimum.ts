@@ -24,7 +24,9 @@ const cache = join(root, "node_modules/.cache/minimum");
 const bin = join(cache, "node_modules/.bin");
 const MINUTE = 60_000;
 
-/** Installs what the lock says, unless that is there; `npm ci` would want the packages of every platform in it. */
+/**
+ * Installs the packages of the lockfile, unless they are there; `npm ci` would require the packages of every platform.
+ */
 function install(): void {
   const lock = readFileSync(join(parts, "package-lock.json"), "utf8");
   const mark = join(cache, "installed.json");
@@ -105,7 +107,7 @@ function run([command, ...args]: readonly string[]): Promise<Ended> {
   });
 }
 
-/** Runs files on a runtime, one after the other; prints what failed. What is known to fail counts as skipped. */
+/** Runs files on a runtime, one after the other, and prints the failures. Known failures count as skipped. */
 async function testOn(name: string, files: readonly string[]): Promise<Outcome> {
   const total: Outcome = { passed: 0, failed: 0, skipped: 0, failures: [] };
   for (const file of files) {

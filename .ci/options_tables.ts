@@ -131,7 +131,7 @@ function valueOf(literal: string): unknown {
   return JSON.parse(/^\d/.test(literal) ? literal.replaceAll("_", "") : literal);
 }
 
-/** Compares a schema with the interface's doc comments, and returns what they disagree on. */
+/** Compares a schema with the interface's doc comments, and returns the differences. */
 export function faultsOf(name: string, { schema, ignoresUnknown }: Taker, options: DocumentedOptions): string[] {
   const faults: string[] = [];
   for (const option of options.keys()) {

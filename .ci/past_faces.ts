@@ -33,7 +33,7 @@ export function specifierOf(path: string, importer: string): string {
   return way.startsWith(".") ? way : `./${way}`;
 }
 
-/** The names in the braces of an import or export, with what they are called there, but for types. */
+/** Returns the names in the braces of an import or export, with their aliases, except for types. */
 function namesIn(list: string): [name: string, alias: string][] {
   const names = list.split(",").map((each) => each.trim()).filter((each) => each !== "" && !each.startsWith("type "));
   return names.map((each) => {

@@ -1,4 +1,4 @@
-/** An output of esbuild: what is in it, and which outputs it imports. */
+/** An output of esbuild: its size, its sources and its imports. */
 export interface Output {
   readonly bytes: number;
   readonly imports: readonly { readonly path: string; readonly kind: string }[];
@@ -33,7 +33,7 @@ export function planChunks(outputs: Readonly<Record<string, Output>>, { weightOf
   return plan.chunks();
 }
 
-/** A distribution of outputs over chunks, with what it costs. */
+/** A distribution of outputs over chunks, with its cost. */
 class Plan {
   readonly #outputs: readonly Output[];
   /** Which outputs each one imports at once. */

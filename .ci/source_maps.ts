@@ -5,7 +5,7 @@ import { root } from "./root.ts";
 
 const NO_MAP = '{ "sources": [], "mappings": "" }';
 
-/** A module's text with what its lines come from, which stays true when words are replaced. */
+/** A module's text with the sources of its lines, which stay correct when words are replaced. */
 export class MappedText {
   text: string;
   readonly #sources: readonly string[];
@@ -25,7 +25,7 @@ export class MappedText {
     this.#lines = decode(mappings);
   }
 
-  /** Replaces what a global pattern finds: words within a line. */
+  /** Replaces the matches of a global pattern: words within a line. */
   replace(pattern: RegExp, replacement: (found: string, ...groups: string[]) => string): void {
     const lines = this.text.split("\n").map((line, i) => {
       const segments = this.#lines[i] ?? [];

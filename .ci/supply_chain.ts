@@ -60,7 +60,7 @@ interface Vulnerability {
   readonly via: readonly (string | { readonly title: string; readonly url: string })[];
 }
 
-/** Any vulnerability counts in what users get; in tools, one that is high. */
+/** Returns the vulnerabilities: any of a user's packages, and those of tools with these severities. */
 function audit(args: readonly string[], severities: readonly string[]): Result {
   const report = npmReport<{ vulnerabilities: Record<string, Vulnerability> }>("vulnerabilities", "audit", ...args);
   if (typeof report === "string") return { skipped: `the registry gives no advice: ${report}` };

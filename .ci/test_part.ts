@@ -67,7 +67,7 @@ export interface Part {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Runs the tests of a part. What they print is shown as it comes, or when all have ended. */
+/** Runs the tests of a part. Their output is shown live, or when all have ended. */
 export async function runPart({ name, files, isShared, environment }: Part, shown: "live" | "after"): Promise<Counts> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-test-"));
   const report = join(folder, "report");
@@ -102,7 +102,7 @@ function untoldFault(counts: Counts, fault: string | undefined, broken: readonly
   return counts.passed + counts.skipped === 0 ? "no test ran" : undefined;
 }
 
-/** A module that imports test files, so that what they import is loaded once, and says when all have loaded. */
+/** A module that imports test files, which loads shared imports once, and reports when all have loaded. */
 class Entry {
   readonly name: string;
   readonly path: string;

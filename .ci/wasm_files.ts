@@ -5,7 +5,7 @@ import { root } from "./root.ts";
 
 const source = join(root, "lib/codecs/wasm");
 
-/** The licences of what is compiled into the codecs, which stand beside them wherever they go. */
+/** The file with the licences of the crates in the codecs, which is copied along with them. */
 const NOTICES = "THIRD_PARTY_NOTICES.txt";
 
 /** The function of a text that inflates it: that of each, since pages load few, and later than the rest. */

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const ESBUILD = join(root, "node_modules/.bin/esbuild");
-/** Splitting leaves what is imported when it is needed to be so. */
+/** The options of esbuild; splitting keeps dynamic imports lazy. */
 const OPTIONS = [
   "--bundle",
   "--splitting",

@@ -73,7 +73,7 @@ export async function takeTurns(contestants: readonly Contestant[], rounds: numb
 /** The head of a table of {@linkcode standings}. */
 export const standingsHead: readonly string[] = ["", "s", "median", "ours / it", "CPU s", "peak MiB"];
 
-/** A row of a table for each contestant, with what ours takes of its time. */
+/** Returns a table's row for each contestant, with this package's share of its time. */
 export function standings(contestants: readonly Contestant[]): string[][] {
   const ours = contestants.find(({ name }) => name === "ours")?.best;
   return contestants.map((contestant) => {

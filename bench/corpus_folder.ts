@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-/** The folder where benchmarks keep what they made; ignored by git. */
+/** The folder of the benchmarks' files; ignored by git. */
 export const corpusFolder: string = join(dirname(fileURLToPath(import.meta.url)), ".corpus");
 
 /**

@@ -43,7 +43,7 @@ const expected = hashOfLines(count);
 /** By contestant, the µs that 99 of 100 calls of write() take at most. */
 const slowest = new Map<string, number>();
 
-/** The files with lines, in the order of their numbers; what is not numbered is the newest one. */
+/** Returns the files with lines, in the order of their numbers; the file without a number is the newest. */
 async function filesIn(directory: string): Promise<string[]> {
   const numbered = (await readdir(directory)).filter((name) => !name.startsWith(".")).map((name) => {
     return { path: join(directory, name), number: Number(/\d+/.exec(name)?.[0] ?? Infinity) };

@@ -7,7 +7,7 @@ export interface OutputFile {
   close(): Promise<void>;
 }
 
-/** Opens the file at a path, in place of what was there. */
+/** Opens the file at a path, and replaces its content. */
 export type OpenOutput = (path: string) => Promise<OutputFile>;
 
 /** Bun's and Deno's file APIs, as far as benchmarks use them. */

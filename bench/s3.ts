@@ -114,7 +114,7 @@ async function contestant(name: string, options: S3BucketOptions): Promise<void>
   process.exit();
 }
 
-/** Installs what is compared, once. */
+/** Installs the compared packages, once. */
 function install(): void {
   if (existsSync(join(cache, "node_modules", "s3mini"))) return;
   mkdirSync(cache, { recursive: true });
@@ -123,7 +123,7 @@ function install(): void {
   spawnSync("npm", ["i", "--no-audit", "--no-fund", ...names], { cwd: cache, stdio: ["ignore", "ignore", "inherit"] });
 }
 
-/** Counts the objects that differ from what was sent. */
+/** Counts the objects that differ from the uploads. */
 async function wrongOf(bucket: S3Bucket, name: string, uploads: number, bytes: number): Promise<number> {
   let wrong = 0;
   const check = async (i: number): Promise<void> => {
@@ -201,7 +201,7 @@ interface Taken {
   readonly mib: number;
 }
 
-/** Runs a contestant in a process of its own; undefined if it failed, or an object is not what was sent. */
+/** Runs a contestant in a separate process; undefined if it failed, or stored other bytes. */
 async function turnOf(
   name: string,
   { bucket, options }: { bucket: S3Bucket; options: S3BucketOptions },

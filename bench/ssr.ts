@@ -39,7 +39,7 @@ const peers = values.peers?.split("+") ?? standard;
 const folder = dirname(fileURLToPath(import.meta.url));
 const run: readonly string[] = process.versions.deno ? ["run", "-A"] : [];
 const LIMIT = 15_000;
-/** Always on Node: a slower client would hide what is measured. */
+/** The client, always on Node: a slower one would hide differences. */
 const visitors = new LineProcess(join(folder, "../node_modules/.bin/node"), [join(folder, "ssr/load.ts")], LIMIT);
 
 /** The figures of a server in one round; the CPU time is for one page, in microseconds. */

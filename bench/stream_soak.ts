@@ -94,7 +94,7 @@ const ends = [
   "sink fails",
 ] as const;
 
-/** A short stream of 40-byte chunks through a transform; resolves with what went through. */
+/** Sends 40-byte chunks through a short stream with a transform, and resolves to the number that arrived. */
 async function shortStream(end: (typeof ends)[number]): Promise<number> {
   let [sent, received] = [0, 0];
   const source = new ReadableStream<Uint8Array>({

@@ -30,7 +30,7 @@ const runtime = name.toLowerCase();
 const versions = values.versions?.split(",") ?? versionsToCompare(runtime);
 const commands = versions.map((version) => commandOf(runtime, version));
 
-/** The rates of this package and native in a row on one version; undefined for what failed. */
+/** The rates of this package and of native streams in a row on one version; undefined if one failed. */
 interface Pair {
   readonly ours: number | undefined;
   readonly native: number | undefined;

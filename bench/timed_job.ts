@@ -6,7 +6,7 @@ import type { Round } from "./contest.ts";
 /** The figures of a job, as measured by its process. */
 type JobTimes = Omit<Round, "peakMemory">;
 
-/** In the process of a job: runs it, and says what it took or why it failed. */
+/** Runs a job in its process, and prints its figures or its failure. */
 export async function sayTimesOf(job: () => Promise<void>): Promise<void> {
   console.log(JSON.stringify(await timesOf(job)));
 }

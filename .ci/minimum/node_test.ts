@@ -85,7 +85,7 @@ export interface Outcome {
   failures: string[];
 }
 
-/** Runs the registered tests and prints what failed. */
+/** Runs the registered tests and prints the failures. */
 export async function runTests(limit: number): Promise<Outcome> {
   const outcome: Outcome = { passed: 0, failed: 0, skipped: 0, failures: [] };
   const failed = (name: string, error: unknown): void => {

@@ -107,7 +107,7 @@ ${sections.join("\n")}`,
     };
   }
 
-  /** The names of a module with what they are, by kinds. */
+  /** Lists a module's symbols by kind. */
   #list({ subpath, symbols }: Module): string {
     const output = outputOf(subpath);
     const rows = Object.keys(KINDS).flatMap((kind) =>

@@ -132,7 +132,7 @@ async function writeAssets(folder: string): Promise<void> {
   cpSync(join(root, "node_modules/minisearch/LICENSE.txt"), join(folder, "assets/minisearch_license.txt"));
 }
 
-/** Writes the variants of all files, by the command of the built package, which prints what it saved. */
+/** Writes the variants of all files by the command of the built package, which prints the savings. */
 function precompressSite(folder: string, dist: string): void {
   execFileSync(process.execPath, [join(dist, "lib/cli/cli.js"), "precompress", folder], { stdio: "inherit" });
 }

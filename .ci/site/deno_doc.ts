@@ -106,7 +106,7 @@ interface Node {
   readonly symbols: readonly Exported[];
 }
 
-/** Reads what `deno doc` says of modules, by their paths. */
+/** Reads the output of `deno doc` for modules, by path. */
 export function readNodes(paths: readonly string[]): Map<string, Node> {
   const args = ["doc", "--quiet", "--json", ...paths];
   const options = { cwd: root, encoding: "utf8", maxBuffer: 2 ** 26, env: { ...process.env, NO_COLOR: "1" } } as const;

@@ -20,7 +20,7 @@ export interface Group {
   readonly pages: readonly Page[];
 }
 
-/** The folders of `lib/` by what they are for; a folder with pages has to be in one of them. */
+/** The folders of `lib/` by purpose; a folder with pages must be in one of them. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   "Deploys": ["precompress", "build", "static", "compression", "frameworks", "cli", "analyze"],
   "Streams": ["streams", "batch", "text", "codecs", "node"],
@@ -126,7 +126,7 @@ export function hrefTo(from: string, to: string): string {
   return posix.relative(posix.dirname(from), to) || posix.basename(to);
 }
 
-/** Finds what a relative link of a page leads to in the repository; a folder stands for its page. */
+/** Resolves a relative link of a page to a path in the repository; a folder means its page. */
 export function targetOf(source: string, href: string): string {
   const path = posix.normalize(posix.join(posix.dirname(source), decodeURI(href))).replace(/\/$/, "");
   return existsSync(join(root, path, "README.md")) ? posix.join(path, "README.md") : path;

@@ -131,7 +131,7 @@ function builtPackage(): Plugin {
   };
 }
 
-/** Modules of Node that a source imports beside what the page uses of it. */
+/** Replaces Node's modules, which sources import but the page does not use. */
 function absentNode(): Plugin {
   return {
     name: "absent-node",

@@ -1,7 +1,7 @@
 import type { Page } from "./pages.ts";
 import type { Rendered } from "./markdown.ts";
 
-/** A place that the search finds: title, place on the site, what it is part of, and its words. */
+/** An entry of the search: title, place on the site, section and words. */
 export type Entry = readonly [title: string, href: string, part: string, words: string];
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ export function plain(html: string): string {
   return text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity]).replace(/\s+/g, " ").trim();
 }
 
-/** Returns what the search knows of a page: each section, without its code. */
+/** Returns the search entries of a page: each section, without its code. */
 export function sectionsOf({ output, title }: Page, group: string, { html }: Rendered): Entry[] {
   return html.split(/(?=<h[23] id=)/).map((section, i): Entry => {
     const [heading, id] = /^<h\d id="([^"]*)">.*?<\/h\d>/s.exec(section) ?? ["", ""];

@@ -16,13 +16,13 @@ export const runtimeFolders: readonly string[] = ["node/bin", "bun/bin", "deno"]
   join(root, "node_modules", folder)
 );
 
-/** The tests of what differs between systems, as far as they can be read and take no minutes where this runs. */
+/** Returns the tests of differences between systems, without those that take minutes here. */
 export function systemTests(): string[] {
   if (!isWine) return [...chosen, ...long];
   return chosen.filter((file) => !unknownSyntax.test(readFileSync(join(root, file), "utf8")));
 }
 
-/** Takes what is known to fail under Wine from the failures, to the skipped ones. */
+/** Moves the failures known under Wine to the skipped tests. */
 export function withoutKnownFailures(counts: Counts): Counts {
   const failures = counts.failures.filter(({ name, file = "" }) => {
     return !knownFailures.some((each) => file.replaceAll("\\", "/").endsWith(each.file) && each.test.test(name));
@@ -31,7 +31,7 @@ export function withoutKnownFailures(counts: Counts): Counts {
   return { ...counts, failed: counts.failed - known, skipped: counts.skipped + known, failures };
 }
 
-/** Does what {@linkcode withoutKnownFailures} does, under Wine. */
+/** Applies {@linkcode withoutKnownFailures} under Wine. */
 export function judgedHere(counts: Counts): Counts {
   return isWine ? withoutKnownFailures(counts) : counts;
 }
@@ -39,7 +39,7 @@ export function judgedHere(counts: Counts): Counts {
 /** Removes a folder with all in it, which Bun cannot do under Wine 8; V8 of Node 24 and of Deno does not start there. */
 const TRIAL = `import("node:fs").then((fs) => fs.rmSync(fs.mkdtempSync("trial-"), { recursive: true }))`;
 
-/** Whether tests can run on a runtime. Under Wine some cannot; elsewhere what fails is a failure of its tests. */
+/** Whether tests can run on a runtime. Under Wine some runtimes don't start; elsewhere that is a failure. */
 export function canRunTests(name: string, path: string | undefined): boolean {
   if (!isWine) return true;
   const words = name === "deno" ? ["eval", TRIAL] : ["--eval", TRIAL];

@@ -9,7 +9,7 @@ const folder = dirname(fileURLToPath(import.meta.url));
 const LIMIT = 30_000;
 const CONNECTIONS = 100;
 
-/** The client, always on Node: a slower one would hide what is measured. It has the proxy's origin, too. */
+/** The client, always on Node: a slower one would hide differences. It has the proxy's origin, too. */
 export class Client {
   readonly #process: LineProcess = new LineProcess(
     join(folder, "../../node_modules/.bin/node"),

@@ -20,7 +20,7 @@ const PEERS: Readonly<Record<string, () => string>> = {
   undici: () => import.meta.resolve("undici"),
 };
 
-/** A module with nothing in it: what each of the others is compared with. */
+/** An empty module, the baseline of the others. */
 export const empty: Subject = { name: "an empty module", source: "export {};\n" };
 
 /** Returns an import for each subpath that the manifest names, `.` first. */

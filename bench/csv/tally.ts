@@ -13,7 +13,7 @@ export class Tally {
     for (let i = 0; i < record.length; i++) this.#length += record[i].length;
   };
 
-  /** Writes what was counted, to be compared. */
+  /** Writes the counts, for comparison. */
   async write(directory: string): Promise<void> {
     const text = `${this.#records} records, ${this.#fields} fields, ${this.#length} characters`;
     await writeFile(join(directory, "tally"), text);

@@ -41,7 +41,7 @@ export interface BurstRound extends Round {
   readonly alone: number;
 }
 
-/** Each burst and each single request has an origin of its own: what the runtime keeps would otherwise not be cold. */
+/** Runs bursts and single requests with a fresh origin each: the runtime's caches for an origin must be cold. */
 export async function burst(scenario: BurstScenario, terms: Terms): Promise<Contestant[]> {
   const { requests, connections } = scenario;
   const once = async (contestant: Contestant, requests: number): Promise<Round | undefined> => {

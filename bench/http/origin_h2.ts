@@ -210,7 +210,7 @@ class Session {
     this.pump();
   }
 
-  /** Sends what there is and room for. */
+  /** Sends the available data, as far as the windows permit. */
   pump(): void {
     for (const stream of this.#sending) this.#send(stream);
     this.#flush();

@@ -24,7 +24,7 @@ export interface Traffic {
   received: number;
 }
 
-/** A question to the origins' process: to open one, or what was seen of the one at a port. */
+/** A question to the origins' process: to open an origin, or for the traffic at a port. */
 export type OriginQuestion = { readonly open: OriginOptions } | { readonly trafficOf: number };
 
 /** The answer to an opened one. */

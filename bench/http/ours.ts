@@ -2,7 +2,7 @@ import { HttpClient } from "../../lib/http/mod.ts";
 import { fetchWay } from "./fetch_way.ts";
 import type { Ways } from "./ways.ts";
 
-/** Ours, with default options but for those that say where and over what. */
+/** This package's client, with default options except for the address and the protocol. */
 export const ours: Ways = {
   ours({ url, ca, isHttp2, connections }) {
     const isClear = url.startsWith("http:");

@@ -69,7 +69,9 @@ export function rateRows(all: readonly Contestant[]): string[][] {
   ]);
 }
 
-/** The most that the origin took of a core in any round; above about 0.8 it is what was measured. */
+/**
+ * Returns the highest share of a core that the origin took in a round; above about 0.8 the origin is the bottleneck.
+ */
 export function originShare(all: readonly Contestant[]): string {
   const shares = all.flatMap(({ rounds }) => rounds.map(({ originCpu, seconds }) => originCpu / seconds));
   return `${Math.round(Math.max(0, ...shares) * 100)}% of a core`;
@@ -80,7 +82,10 @@ export const burstHead: readonly string[] = [
   ...["", "sockets", "streams each", "refused", "one alone", "all", "all / one", "rounds"],
 ];
 
-/** The fastest burst; its rounds are what it took in times of the handler. Counts are the highest of all rounds. */
+/**
+ * Returns the rows of bursts: the fastest one, its time in round trips of the handler, and the highest counts of all
+ * rounds.
+ */
 export function burstRows(all: readonly Contestant[]): string[][] {
   return rowsOf(all, burstHead, (contestant) => {
     const seconds = least(contestant, (round) => round.seconds);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 
-/** Does a job, and tells what it counted. `input` is a file's path, or how many numbers there are to be written. */
+/** Does a job and returns its counts. `input` is a file's path, or the count of numbers to write. */
 export type Pipeline = (input: string) => Promise<string>;
 
 /** The pipelines of a contestant: one for each job it can do. */

@@ -1,4 +1,4 @@
-/** Counts what arrives at the end of a pipeline: the work of every consumer here. */
+/** A counter of the items at the end of a pipeline: the work of every consumer here. */
 export class Tally {
   #items = 0;
   #total = 0;

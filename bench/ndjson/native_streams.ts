@@ -38,7 +38,7 @@ function stringified(): TransformStream<unknown, string> {
   return new TransformStream({ transform: (record, controller) => controller.enqueue(`${JSON.stringify(record)}\n`) });
 }
 
-/** A sink that gathers what it is given: a write for each string would be far slower. */
+/** Creates a sink that collects its chunks: a write for each string would be far slower. */
 async function fileOf(path: string, openOutput: OpenOutput): Promise<WritableStream<string>> {
   const file = await openOutput(path);
   const encoder = new TextEncoder();

@@ -1,6 +1,6 @@
 import process from "node:process";
 
-/** Reads the records of a file one by one, parses them, and writes what `JSON.stringify()` makes of them to another. */
+/** Reads a file's records one by one, parses them, and writes them by `JSON.stringify()` to another file. */
 export type RecordPipeline = (input: string, directory: string) => Promise<void>;
 
 const loaders: Readonly<Record<string, () => Promise<RecordPipeline>>> = {

@@ -5,7 +5,7 @@ import { StringDecoder } from "node:string_decoder";
 
 const READ_SIZE = 1024 * 1024;
 
-/** No stream at all: what reading, `JSON` and writing take by themselves. */
+/** Does the job without streams: the time of reading, `JSON` and writing alone. */
 export async function withoutStreams(input: string, directory: string): Promise<void> {
   const from = await open(input);
   const to = await open(join(directory, "records.ndjson"), "w");

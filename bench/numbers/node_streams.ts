@@ -88,7 +88,7 @@ export function withBuffer(): NumberPipelines {
   });
 }
 
-/** The sink writes each number to the file: what every example of `Writable` does. */
+/** Returns pipelines whose sink writes each number to the file, like every example of `Writable`. */
 export function withWrite(): NumberPipelines {
   return pipelinesTo(({ directory, maxFileSize }) => {
     let file: FileHandle | undefined;

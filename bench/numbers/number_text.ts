@@ -24,7 +24,7 @@ function digitsOf(number: number): number {
   return number < 100_000_000 ? 8 : number < 1_000_000_000 ? 9 : 10;
 }
 
-/** Folds digits into numbers, also where a chunk ends within one: what a good hand-written parser of this file does. */
+/** A parser that folds digits into numbers across chunks, like a good hand-written parser of this file. */
 export class NumberParser {
   #number = 0;
 

@@ -18,11 +18,11 @@ export interface NumberPipelines {
   fileToFiles?(job: NumbersJob): Promise<void>;
   /** Makes a stream of the generator and pipes it to files. */
   generatorToFiles?(job: NumbersJob): Promise<void>;
-  /** Writes what the generator yields in a loop, waiting only where the stream asks for it. */
+  /** Writes the generator's numbers in a loop, and waits only when the stream requires it. */
   writesToFiles?(job: NumbersJob): Promise<void>;
 }
 
-/** The jobs by what they are called in the results. */
+/** The jobs by their names in the results. */
 export const jobs: Readonly<Record<string, keyof NumberPipelines>> = {
   "file to files": "fileToFiles",
   "generator to files": "generatorToFiles",

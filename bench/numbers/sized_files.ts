@@ -48,7 +48,7 @@ export class SizedFiles {
     this.#writing = this.#write(lines);
   }
 
-  /** Writes what is left and closes the last file. */
+  /** Writes the remaining bytes and closes the last file. */
   async close(): Promise<void> {
     await this.flush();
     await this.#writing;

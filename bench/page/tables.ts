@@ -14,7 +14,7 @@ export interface Section {
   readonly runtime: string;
   /** The runtime with the version it had in this run, as in `Node 26.10.0`; empty if the run does not name it. */
   readonly version: string;
-  /** Day, versions, machine, and what the numbers are. */
+  /** The date, versions, machine and units of the figures. */
   readonly measured: string;
   readonly tables: readonly Table[];
   /** Other paragraphs. */

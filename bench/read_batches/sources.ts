@@ -1,12 +1,12 @@
 import type { Classes } from "../streams/implementation.ts";
 import { chunk, MARK, pulled, QUEUED, queued } from "../streams/scenario.ts";
 
-/** All chunks: making them is not what is measured. */
+/** The chunk that all sources enqueue: creating chunks is not measured. */
 export const small: Uint8Array<ArrayBuffer> = chunk.slice(0, 64);
 /** Chunks that arrive together, as of one packet. */
 const PACKET = 16;
 
-/** A source of small chunks: as web streams have it, and as an iterable for what takes those. */
+/** A source of small chunks: as a web stream, and as an iterable. */
 export interface Source {
   readonly title: string;
   /** The number of chunks of one stream; default: as many as are requested. */

@@ -19,7 +19,7 @@ export interface Load {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
-  /** The median of what it took until something of the page arrived. */
+  /** The median time to the first byte of the page. */
   readonly firstByte: number;
 }
 

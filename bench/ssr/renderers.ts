@@ -116,7 +116,7 @@ function plainly(source: Readable, response: ServerResponse): void {
   source.pipe(response);
 }
 
-/** Holds back what is written until the event loop's turn ends, as our batches do. */
+/** Corks the response until the event loop's turn ends, as this package's batches do. */
 function corked(source: Readable, response: ServerResponse): void {
   source.prependListener("data", () => {
     if (response.writableCorked > 0) return;

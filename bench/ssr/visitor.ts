@@ -82,7 +82,7 @@ export class Visitor {
     this.#socket = this.#connect();
   }
 
-  /** Asks for pages for so long, at least for one, and resolves to what each took. */
+  /** Requests pages for a time, at least one, and resolves to the visits. */
   async visit(milliseconds: number): Promise<Visit[]> {
     this.#visits = [];
     await new Promise<void>((leave, complain) => {

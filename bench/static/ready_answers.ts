@@ -15,7 +15,7 @@ const types: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
 };
 
-/** The smallest variant of every file of a site, which is what our handler sends. */
+/** Returns the smallest variant of every file of a site, as this package's handler sends it. */
 export function readyAnswers(folder: string): Map<string, ReadyAnswer> {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((path) => types[extensionOf(path)] !== undefined);

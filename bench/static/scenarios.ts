@@ -6,7 +6,7 @@ export interface Scenario {
   readonly site: () => Promise<Site>;
   /** The fields of every request besides `Host`. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Whether each request names the entity tag of what it asks for. */
+  /** Whether each request sends the entity tag of its file. */
   readonly revalidates: boolean;
 }
 

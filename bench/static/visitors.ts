@@ -5,7 +5,7 @@ import type { Failure } from "../line_process.ts";
 import { answerTo, checkedTags } from "./check.ts";
 import { loadByWrk } from "./wrk.ts";
 
-/** A server, and what to ask it for. */
+/** A server, and the paths and fields of the requests to it. */
 export interface Visit {
   readonly port: number;
   readonly folder: string;

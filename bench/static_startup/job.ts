@@ -29,7 +29,7 @@ export interface Startup {
 const MEBIBYTE = 2 ** 20;
 const [name, folder, path, limit, vinext] = process.argv.slice(2);
 
-/** In MiB; of what is not in files, 0 where there is no `/proc`. */
+/** Returns resident and anonymous memory in MiB; the latter is 0 without `/proc`. */
 function memory(): { resident: number; anonymous: number } {
   const resident = process.memoryUsage().rss / MEBIBYTE;
   try {

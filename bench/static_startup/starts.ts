@@ -19,7 +19,7 @@ export interface Task {
   readonly vinext: string;
 }
 
-/** By name: loads a server's modules, and resolves to what starts it. */
+/** Functions by name that load a server's modules, and resolve to a function that starts it. */
 export const starts: Readonly<Record<string, (task: Task) => Promise<() => Promise<Server>>>> = {
   async ours({ folder, limit }) {
     const { createStaticHandler } = await import("../../lib/static/mod.ts");

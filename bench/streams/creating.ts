@@ -2,7 +2,7 @@ import type { Classes } from "./implementation.ts";
 import { times } from "./piping.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** Streams, and what locks them, made and dropped. */
+/** The scenarios that create and drop streams, readers and writers. */
 export const creating: readonly Scenario[] = [
   creation("new ReadableStream", ({ ReadableStream }) => new ReadableStream({ pull() {} })),
   creation("new ReadableStream of bytes", ({ ReadableStream }) => new ReadableStream({ type: "bytes", pull() {} })),
@@ -12,7 +12,7 @@ export const creating: readonly Scenario[] = [
   creation("new TransformStream", ({ TransformStream }) => new TransformStream({ transform() {} })),
 ];
 
-/** Constructions, with a turn of the microtask queue after each 100 for what `start()` leaves behind. */
+/** Returns a scenario of constructions; after each 100, microtasks run, which `start()` leaves behind. */
 function creation(title: string, construct: (classes: Classes) => object): Scenario {
   return {
     title,

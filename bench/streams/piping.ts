@@ -95,7 +95,7 @@ export function throughIdentities(
   return end;
 }
 
-/** Repeats `work` and adds up what it resolves to. */
+/** Repeats `work` and returns the sum of its results. */
 export async function times(count: number, work: () => Promise<number>): Promise<number> {
   let sum = 0;
   for (let i = 0; i < count; i++) sum += await work();

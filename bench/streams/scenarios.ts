@@ -7,7 +7,7 @@ import { reading } from "./reading.ts";
 import type { Scenario } from "./scenario.ts";
 import { short } from "./short.ts";
 
-/** All rows by what they measure, in the table's order. */
+/** All rows by subject, in the table's order. */
 export const groups: Readonly<Record<string, readonly Scenario[]>> = {
   "read, write": reading.slice(0, 4),
   pipes: piping,

@@ -5,7 +5,7 @@ import type { Failure } from "../line_process.ts";
 import { check } from "./checking.ts";
 import { send, type Sending, type Sent } from "./sending.ts";
 
-/** A question: to send, or to see what is in a folder. */
+/** A question: to send uploads, or to check the files in a folder. */
 export type Question = Sending | Omit<Sending, "port"> & { readonly folder: string };
 
 /** The answer to a check. */

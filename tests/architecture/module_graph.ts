@@ -13,7 +13,7 @@ export interface Module {
   readonly imports: readonly string[];
 }
 
-/** `mod.ts` and every source below `lib/`, but for what is generated. */
+/** Returns `mod.ts` and every source below `lib/`, except for generated ones. */
 export function ourModules(): Module[] {
   const below = readdirSync(join(root, "lib"), { recursive: true, encoding: "utf8" })
     .map((path) => `lib/${path.replaceAll(sep, "/")}`);

@@ -30,7 +30,7 @@ function roomsOf(page: string): Map<string, Room> {
   );
 }
 
-/** The room of a module of `lib/streams`; empty for its faces, and for what is in no room at all. */
+/** Returns the room of a module of `lib/streams`; empty for its faces, and for modules outside of rooms. */
 function roomOf(path: string): string {
   return /^lib\/streams\/(\w+)\//.exec(path)?.[1] ?? "";
 }

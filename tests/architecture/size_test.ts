@@ -44,7 +44,7 @@ interface Output {
   readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>>;
 }
 
-/** A page's scripts: what it loads at first, and what it loads when it needs that. */
+/** A page's scripts: those loaded at first, and those loaded on demand. */
 class Page {
   readonly #outputs: Readonly<Record<string, Output>>;
   readonly #texts: ReadonlyMap<string, Uint8Array>;

@@ -21,7 +21,7 @@ async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return chunks;
 }
 
-/** A source of numbers that counts what it has made, and notes why it was canceled. */
+/** A source of numbers that counts its chunks, and records the reason of its cancelation. */
 class Numbers {
   made = 0;
   reasons: unknown[] = [];

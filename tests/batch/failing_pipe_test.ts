@@ -8,7 +8,7 @@ import { tries } from "../support/long_run.ts";
 
 type Ending = "closes" | "fails" | "goes on";
 
-/** A source, a sink, a pipe between them, and what goes wrong with it when. */
+/** A source, a sink, a pipe between them, and the fault with its time. */
 interface Plan {
   readonly source: {
     readonly kind: "ours" | "native" | "iterable";
@@ -66,7 +66,7 @@ const boom = new Error("the sink");
 const dry = new Error("the source");
 const reason = new Error("the signal");
 
-/** A source that counts what it enqueues, and notes that it was cancelled. */
+/** A source that counts its chunks, and records its cancelation. */
 class Source {
   enqueued = 0;
   cancelled: unknown[] = [];
@@ -126,7 +126,7 @@ class Source {
   }
 }
 
-/** A sink that fails in one of its batches, and notes what it got and what was acknowledged. */
+/** A sink that fails in one of its batches, and records the delivered and the acknowledged chunks. */
 class Sink {
   readonly delivered: number[] = [];
   readonly calls: string[] = [];
@@ -173,7 +173,7 @@ class Sink {
   }
 }
 
-/** Reads what a pipe left in a source up to the number `last`. */
+/** Reads the chunks left in a source, up to the number `last`. */
 async function rest(stream: globalThis.ReadableStream<number>, last: number, first: number): Promise<number[]> {
   const numbers: number[] = [];
   const reader = stream.getReader();

@@ -13,7 +13,7 @@ export type Behaviour = "returns" | "resolves" | "is held" | "throws" | "rejects
 /** The action of a writev() on its own stream before it settles. */
 export type Reentry = "nothing" | "writes" | "closes" | "aborts" | "errors";
 
-/** A random stream, and what is done with it. */
+/** A random stream, and the operations on it. */
 export interface Program {
   readonly highWaterMark: number;
   readonly maxBatch: number;
@@ -150,7 +150,7 @@ export class Model {
     this.#promises.push(promise);
   }
 
-  /** Keeps what is found wrong in a call of the sink: the stream takes it for a failure of the sink. */
+  /** Records a failed check in a call of the sink, which the stream would take for a failure of the sink. */
   #noting<T>(call: () => T): T {
     try {
       return call();

@@ -121,7 +121,7 @@ function sourcesOf(classes: Classes): Record<string, NumberSource> {
   };
 }
 
-/** Sources of our own class, by what they are. */
+/** Sources of this package's class, by name. */
 export const ourSources: Readonly<Record<string, NumberSource>> = {
   ...sourcesOf(ours),
   "from an array": (count) => ReadableStream.from(range(1, count)),
@@ -129,5 +129,5 @@ export const ourSources: Readonly<Record<string, NumberSource>> = {
   "from an async generator": (count) => ReadableStream.from(generated(count)),
 };
 
-/** Sources of the runtime's class, by what they are. */
+/** Sources of the runtime's class, by name. */
 export const nativeSources: Readonly<Record<string, NumberSource>> = sourcesOf(native);

@@ -1,16 +1,16 @@
-/** Lets all promises settle that need nothing but microtasks. */
+/** Waits until promises that need only microtasks have settled. */
 export async function microtasks(): Promise<void> {
   for (let count = 0; count < 12; count++) await undefined;
 }
 
-/** Lets the current turn of the event loop end, and what ends with it. */
+/** Waits for the end of the event loop's current turn, with its microtasks. */
 export async function turn(): Promise<void> {
   await microtasks(); // what they bring about belongs to the same turn
   await new Promise((resolve) => setImmediate(resolve));
   await microtasks();
 }
 
-/** Lets some turns end: what waits for a producer that has shown to be fast may wait for more than one. */
+/** Waits for several turns: a batch may wait longer than one turn for a producer that proved fast. */
 export async function turns(count = 3): Promise<void> {
   for (let left = count; left > 0; left--) await turn();
 }

@@ -4,7 +4,7 @@ import { turn } from "./progress.ts";
 /** The time that a sink takes for a batch. */
 export type Pace = "at once" | "in a microtask" | "in a turn";
 
-/** A sink that keeps what it gets, and counts. */
+/** A sink that keeps and counts its chunks. */
 export class SlowSink implements BatchedUnderlyingSink<number> {
   readonly batches: number[][] = [];
   readonly maxBatch: number | undefined;

@@ -38,7 +38,7 @@ async function makeLines(): Promise<{ compressed: Uint8Array; about: string }> {
   return { compressed, about: JSON.stringify({ lines: LINES, sum, bytes: bytes.length }) };
 }
 
-/** Serves `files` besides what the checks ask for. */
+/** Serves `files`, and the resources that the checks request. */
 export async function servePage(files: Files): Promise<PageServer> {
   const { compressed, about } = await makeLines();
   files.set("/lines.json", new TextEncoder().encode(about));

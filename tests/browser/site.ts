@@ -31,7 +31,7 @@ import * as millrace from "${library}";
 import { startWorker } from "${page}";
 startWorker(millrace);`;
 
-/** The page of a consumer whose bundler takes what the condition `browser` leads to, codecs in files of their own. */
+/** Returns the page of a consumer whose bundler uses the condition `browser`, with codecs in separate files. */
 export async function bundledSite(): Promise<Files> {
   const { outputFiles } = await buildPage(join(await builtPackage(), "modules/mod.js"), false);
   return withPage(outputFiles);

@@ -33,7 +33,7 @@ export function inProject(
 
 /** Compresses little and fast. */
 export const quick = { formats: ["gzip"], levels: { gzip: 1 }, jobs: 1 } as const;
-/** Compresses nothing, for tests of what the manifest says of names. */
+/** Options that compress nothing, for tests of names in the manifest. */
 export const namesOnly = { minSize: 1_000_000 } as const;
 
 /** The paths that the manifest in a folder calls immutable, and all others, with hashes as `*`. */

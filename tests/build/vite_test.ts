@@ -27,7 +27,7 @@ function keeping(): Told {
   return { lines, logger: { ...logger, hasWarned: false } };
 }
 
-/** Builds a project with Vite; returns what was printed. */
+/** Builds a project with Vite, and returns the output of the terminal. */
 async function build(root: string, config: InlineConfig, options: PrecompressPluginOptions = {}): Promise<string> {
   const { lines, logger } = keeping();
   const plugins = [precompress({ ...namesOnly, ...options })];

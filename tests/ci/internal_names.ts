@@ -54,7 +54,7 @@ function platformNames(): string[] {
   return [...declared, ...Object.getOwnPropertyNames(globalThis)];
 }
 
-/** Members of what a `mod.ts` exports. */
+/** Returns the members of the exports of each `mod.ts`. */
 function publicNames(): string[] {
   const exported = new Set(sources("lib/*/mod.ts").flatMap((text) => withoutComments(text).match(/\w+/g) ?? []));
   const declarations = sources("lib/**/*.ts").flatMap((text) => declarationsOf(text, ""));

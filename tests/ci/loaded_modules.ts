@@ -19,7 +19,7 @@ function isOurs(): boolean {
   return new Error().stack!.includes("/server-build-");
 }
 
-/** Streams, which may wait, what takes time, and what compiles. */
+/** Functions that must not be called on import: streams, slow ones, and those that compile. */
 const refused: readonly (readonly [holder: object, names: readonly string[]])[] = [
   [globalThis, ["ReadableStream", "WritableStream", "TransformStream", "fetch", "setTimeout", "setInterval"]],
   [crypto, ["getRandomValues", "randomUUID"]],

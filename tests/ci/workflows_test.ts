@@ -130,7 +130,7 @@ test("workflows run what exists", () => {
   assert.deepEqual(missing, []);
 });
 
-/** Whether what a command starts is there: a script of package.json, a tool it installs, or a file. */
+/** Whether the target of a command exists: a script of package.json, an installed tool, or a file. */
 function exists(run: string): boolean {
   const [command, ...words] = run.split(" ");
   if (command === "npm") {

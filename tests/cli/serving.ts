@@ -85,7 +85,7 @@ export class Serving {
     return Number(new URL(this.url).port);
   }
 
-  /** Waits until `holds`; gives up if the command ends, or after 20 s, and tells what it said. */
+  /** Waits until `holds`; fails with the output if the command ends, or after 20 s. */
   async until(holds: () => boolean | Promise<boolean>): Promise<void> {
     const deadline = Date.now() + 60_000;
     while (!await holds()) {

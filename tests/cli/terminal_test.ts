@@ -14,7 +14,7 @@ const noTerminal = spawnSync("script", ["--version"]).stdout?.includes("util-lin
 interface InTerminal {
   readonly terminal: ChildProcess;
   readonly pid: number;
-  /** Waits for a text, and gives what its groups match. */
+  /** Waits for a text, and returns its match. */
   readonly says: (text: RegExp) => Promise<RegExpExecArray>;
 }
 

@@ -14,7 +14,7 @@ import { samplesAt } from "./samples_at.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Pipes `input` through a command of the system and returns what it prints. */
+/** Pipes `input` through a command of the system and returns its output. */
 function filter(command: string, args: string[], input: Uint8Array): Bytes {
   const { status, stdout, stderr } = spawnSync(command, args, { input, maxBuffer: 2 ** 28 });
   assert.equal(status, 0, `${command} ${args.join(" ")}: ${stderr}`);

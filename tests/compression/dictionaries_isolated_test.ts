@@ -96,7 +96,7 @@ const ways: Readonly<Record<string, Way>> = {
   "h2": (compression, page) => overNode("h2", compression, page),
 };
 
-/** A text that does not shrink much: what is saved on it is by a dictionary. */
+/** Returns a text that hardly compresses without a dictionary. */
 function oddText(length: number): string {
   let text = "";
   for (let i = 0; text.length < length; i++) {

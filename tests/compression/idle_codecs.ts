@@ -9,7 +9,7 @@ import { asking, CODINGS, loaded, soon, textOf } from "./responses.ts";
 
 const HTML = { "content-type": "text/html" };
 
-/** Functions that tell how much memory the codecs use; what is grown ahead has never been touched. */
+/** Functions that return the codecs' memory in use; memory grown in advance is untouched. */
 const memories: (() => number)[] = [];
 const { Instance } = WebAssembly;
 WebAssembly.Instance = class extends Instance {

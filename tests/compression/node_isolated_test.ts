@@ -19,7 +19,7 @@ const compression = await loaded();
 
 after(closeAll);
 
-/** Has what a handler writes compressed. */
+/** Wraps a handler in compression. */
 function compressed(handle: Handler): Handler {
   return (req, res) => {
     let isNext = false;

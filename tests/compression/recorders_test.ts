@@ -5,7 +5,7 @@ import { Recorders } from "../../lib/compression/dictionaries/recorders.ts";
 
 const KIB = 1024;
 
-/** Recorders whose clock stands, and what they have recorded. */
+/** Recorders with a stopped clock, and their records. */
 class Recording {
   time = 0;
   readonly bodies: string[] = [];

@@ -25,7 +25,7 @@ export interface Asked {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** A server of one protocol, and what asks it. */
+/** A server of one protocol, and its client. */
 export interface Served {
   readonly port: number;
   /** Begins to read a response. */

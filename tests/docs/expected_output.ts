@@ -35,7 +35,7 @@ export function expectedOutput(code: string): ExpectedOutput[] {
   return expected;
 }
 
-/** Says how what was printed differs from what was expected; several prints of a line are joined by a comma. */
+/** Describes the differences between printed and expected output; several prints of a line are joined by a comma. */
 export function differences(expected: readonly ExpectedOutput[], prints: readonly Print[]): Print[] {
   return expected.flatMap(({ from, to, text }) => {
     const printed = prints.filter(({ line }) => line >= from && line <= to).map((print) => print.text);
@@ -51,7 +51,7 @@ export function matches(text: string, comment: string): boolean {
   return new RegExp(`^${parts.join("[^]*")}$`).test(plain(text));
 }
 
-/** Without what the runtimes differ in when they show an object: quotes, breaks of lines, and commas before them. */
+/** Removes the differences between runtimes in printed objects: quotes, line breaks, and commas before them. */
 function plain(text: string): string {
   return text.replace(/\s+/g, " ").replace(/["`]/g, "'").replace(/, ?(?=[}\]])/g, " ").trim();
 }

@@ -1,4 +1,4 @@
-/** The pairs of `lib/migrating.md`: both of each run, and what they answer, write and print is the same. */
+/** Runs the pairs of `lib/migrating.md`: both sides must respond, write and print the same. */
 import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";

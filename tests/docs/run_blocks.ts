@@ -8,7 +8,7 @@ const AT_A_TIME = 3;
 /** The number of blocks that a process runs: its start takes longer than most blocks. */
 const TOGETHER = 36;
 
-/** Blocks that stay, or change what all of a process share, run alone. */
+/** The blocks that run alone: those that keep running, or change the state of the process. */
 const alone = /\b(?:process|Deno|Bun|(?:un)?install|globalThis|addEventListener|setInterval|onmessage)\b/;
 /** Blocks that listen stay, too, unless they close their server. */
 const listening = /\b(?:listen|serve|createServer)\b/;

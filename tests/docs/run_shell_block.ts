@@ -22,7 +22,7 @@ export interface ShellRunOptions extends RunOptions {
 
 const LIMIT = 60_000; // ms that a command may take, and a server until it listens
 
-/** The number of times that a command is repeated which does not print yet what it should. */
+/** The limit of attempts of a command whose output is not yet the expected one. */
 const MOST_REPEATED = 20;
 
 /**

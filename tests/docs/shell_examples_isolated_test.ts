@@ -17,7 +17,7 @@ import {
   startPeerServer,
 } from "./blocks.ts";
 
-/** Blocks that cannot run here, by what their first command begins with, and why. */
+/** The blocks that can't run here, by the start of their first command, and the reasons. */
 const notRun: Readonly<Record<string, string>> = {
   "npm ci && npm run precompress": "it installs the packages of the repository anew",
   "npm ci && npm test": "it runs these tests",

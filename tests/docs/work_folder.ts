@@ -10,7 +10,7 @@ export interface RunOptions {
   readonly runtime: RuntimeName;
   /** The program of the runtime, as {@linkcode process.execPath}. */
   readonly executable: string;
-  /** A folder from which `@millrace/streams` is found, and what else the block imports: it is run in a folder below. */
+  /** A folder with `@millrace/streams` and the block's other imports installed; the block runs in a folder below. */
   readonly project: string;
   /** Origin of the server that replaces public hosts. */
   readonly origin: string;
@@ -20,7 +20,7 @@ export interface RunOptions {
 
 /** A fresh copy of the fixture to run a block in. */
 export interface WorkFolder {
-  /** The folder around the copy, for what the block is not to see. */
+  /** The folder around the copy, for files hidden from the block. */
   readonly outer: string;
   /** The copy itself. */
   readonly path: string;
@@ -88,7 +88,7 @@ function withoutTypes(code: string): string | undefined {
   }
 }
 
-/** The environment of what is run in such a folder. */
+/** Returns the environment of processes in such a folder. */
 export function environment({ project, env }: RunOptions, { standIns: { ports } }: WorkFolder): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT: _, FORCE_COLOR: __, ...inherited } = process.env;
   return {

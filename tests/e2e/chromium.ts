@@ -40,12 +40,12 @@ type Gathered = { -readonly [Key in keyof Exchange]: Exchange[Key] } & {
 
 const AWAITED: ReadonlySet<string> = new Set(["Document", "Stylesheet", "Script", "XHR", "Fetch"]);
 
-/** A browser with a profile on disk, and what it has asked for. */
+/** A browser with a profile on disk, and its requests. */
 export interface Browser {
   readonly page: Page;
   /** Errors and warnings of the console, and exceptions that nothing caught. */
   readonly complaints: readonly string[];
-  /** Returns what has been exchanged since the last call, by path, once all of it has been reported. */
+  /** Returns the exchanges since the previous call, by path, once all of them are reported completely. */
   readonly takeExchanges: () => Promise<ReadonlyMap<string, Exchange>>;
   readonly close: () => Promise<void>;
 }

@@ -10,7 +10,7 @@ import { noChromium, openBrowser } from "./chromium.ts";
 const EVENTS = 5;
 const PAGE = `<!doctype html><link rel="icon" href="data:,"><title>events</title>`;
 
-/** Asks for each event when the one before has been seen, and returns what was seen. For a page. */
+/** Requests each event after the previous one arrived, and returns the events. Runs in a page. */
 function listen(count: number): Promise<string[]> {
   return new Promise((resolve) => {
     const source = new EventSource("/events");

@@ -68,7 +68,7 @@ async function leave(name: string): Promise<void> {
   browsers.delete(name);
 }
 
-/** Visits the site's page until all on it works, and tells what that took. */
+/** Opens the site's page, waits until everything on it works, and returns the exchanges. */
 async function visit(name: string, release: string): Promise<ReadonlyMap<string, Exchange>> {
   const { page, complaints, takeExchanges } = await visitor(name);
   await takeExchanges();

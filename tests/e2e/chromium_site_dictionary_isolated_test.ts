@@ -17,7 +17,7 @@ import { type Exchange, noChromium, openBrowser } from "./chromium.ts";
 
 const skip = noChromium;
 
-/** Cases of what a browser makes of answers that are the same on every runtime. */
+/** The reason to skip cases of the browser whose responses are equal on every runtime. */
 const skipElsewhere = skip || (runtime !== "node" && !isLong && "Chromium does the same with the same answers");
 
 /** A browser at a site, of which a new dictionary is found within some seconds after each page. */

@@ -8,7 +8,7 @@ import { type Consumer, onPath, runModule, runWords } from "./consumer_kinds.ts"
 import { loadAll, type Loaded } from "./consumer_modules.ts";
 import { startServing } from "./serving_command.ts";
 
-/** All subpaths but the command load, hold what their names promise, and the codecs find their modules. */
+/** Checks that all subpaths but the command load and export their names, and that the codecs find their modules. */
 export async function checkModules(consumer: Consumer, subpaths: readonly string[]): Promise<void> {
   const { names, renamed, roundTrips } = JSON.parse(
     await runModule("load.mts", loadAll(subpaths), consumer),
@@ -40,7 +40,7 @@ export async function checkCommand(consumer: Consumer): Promise<void> {
   }
 }
 
-/** Every example of README runs with the installed package, and prints what it says. */
+/** Runs every example of README with the installed package, and requires the documented output. */
 export async function checkReadme(consumer: Consumer): Promise<void> {
   const runtime = consumer.run.split(" ")[0] as RuntimeName;
   const blocks = readBlocks(["README.md"], root).filter(({ runtimes }) => runtimes.includes(runtime));

@@ -32,7 +32,7 @@ export const jsrKind: ConsumerKind = {
 /** A project of a kind: a folder that was empty before the package was added to it. */
 export interface Consumer extends ConsumerKind {
   readonly folder: string;
-  /** The environment of a consumer who has installed nothing but what the kind's words start with. */
+  /** The environment of a consumer who has only the kind's runtime and tools installed. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -55,7 +55,7 @@ export function runWords(words: string, args: readonly string[], { folder, env }
   return output(onPath(command, env.PATH), [...rest, ...args], folder, env);
 }
 
-/** Runs a module of the consumer's, and returns what it printed. */
+/** Runs a module of the consumer, and returns its output. */
 export async function runModule(name: string, source: string, consumer: Consumer): Promise<string> {
   await writeFile(join(consumer.folder, name), source);
   return (await runWords(consumer.run, [name], consumer)).trim();

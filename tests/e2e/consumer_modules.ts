@@ -8,7 +8,7 @@ export interface Loaded {
   readonly roundTrips: Readonly<Record<string, number>>;
 }
 
-/** A module that imports all subpaths, uses the codecs, and tells what it found. */
+/** Returns a module that imports all subpaths, uses the codecs, and prints a report. */
 export function loadAll(subpaths: readonly string[]): string {
   return `
     const names = {};

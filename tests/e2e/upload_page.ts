@@ -17,7 +17,7 @@ export interface PageAnswer {
   readonly body: {
     readonly files: readonly { readonly name: string; readonly bytes: number; readonly filename?: string }[];
   };
-  /** The SHA-256 of what was sent, in hexadecimal digits. */
+  /** The SHA-256 of the sent bytes, in hexadecimal digits. */
   readonly sent: string;
 }
 

@@ -36,7 +36,7 @@ export class Clones implements AsyncDisposable {
     return clones;
   }
 
-  /** Clones an example and installs what it names. */
+  /** Copies an example and installs its dependencies. */
   async clone(name: string): Promise<Clone> {
     const folder = join(this.folder, name);
     await cp(join(here, name), folder, { recursive: true });
@@ -44,7 +44,7 @@ export class Clones implements AsyncDisposable {
     return new Clone(folder);
   }
 
-  /** Does what `npm install` does in a folder, or `deno install`, with the packages that are installed here. */
+  /** Replaces `npm install` or `deno install` in a folder, by links to packages installed here. */
   async install(folder: string, isWithoutDev = false): Promise<void> {
     const deno = await readFile(join(folder, "deno.json"), "utf8").catch(() => undefined);
     if (deno !== undefined) return await this.#importFrom(folder, JSON.parse(deno));
@@ -89,7 +89,7 @@ export class Clone {
     this.folder = folder;
   }
 
-  /** Runs a script of `package.json`, or a task of `deno.json`, to its end, and returns what it printed. */
+  /** Runs a script of `package.json`, or a task of `deno.json`, to its end, and returns its output. */
   async script(name: string): Promise<string> {
     return await this.run(await this.#command(name));
   }

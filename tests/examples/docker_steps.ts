@@ -2,7 +2,7 @@ import { cp, glob, mkdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { Clone, type Clones } from "./clone.ts";
 
-/** The last stage of a Dockerfile: what of the image is not of the base image, and the command it starts. */
+/** The last stage of a Dockerfile: its files besides those of the base image, and its command. */
 export interface Image {
   readonly stage: Clone;
   readonly command: readonly string[];

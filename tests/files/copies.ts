@@ -1,4 +1,4 @@
-/** A process that copies each file of the folder that its argument names, and prints what the copies are. */
+/** Copies each file of the folder in its argument, and prints a description of the copies. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";

@@ -143,7 +143,7 @@ function writeThrough(files: Map<string, string>, ours: Set<string>, text: strin
   if (ours.has(NAME)) ours.clear();
 }
 
-/** Puts a file under the name, and notes what undoes that. */
+/** Puts a file under the name, and records its undo. */
 type Take = (folder: string, replace: boolean, made: Undoable[]) => Promise<void>;
 
 const takes: Readonly<Record<string, Take>> = {

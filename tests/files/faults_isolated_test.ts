@@ -18,7 +18,7 @@ interface Options {
   append?: boolean;
 }
 
-/** A stream and what is written to it. */
+/** A stream and the chunks written to it. */
 interface Kind {
   readonly name: string;
   make(options: Options): WritableStream;

@@ -15,7 +15,7 @@ const calls = ["fdatasync", "fdatasyncSync", "fsync", "fsyncSync"] as const;
 class SyncedFiles implements Disposable {
   readonly #own = calls.map((name) => fs[name] as unknown as Call);
   readonly #synced = new Set<number>();
-  /** Called before each sync with the number of its file; what it throws is why the sync fails. */
+  /** Called before each sync with the number of its file; an error it throws fails the sync. */
   onSync: (number: number) => void = () => {};
 
   constructor() {

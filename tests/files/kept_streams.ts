@@ -31,7 +31,7 @@ async function lengthOf(reader: Reader): Promise<number> {
   }
 }
 
-/** Counts what is written to it, slowly. */
+/** Returns a slow sink that counts its chunks. */
 function counting(count: { length: number }): WritableStream<Uint8Array> {
   return new WritableStream({
     async write(chunk): Promise<void> {

@@ -1,4 +1,4 @@
-/** A process that completes files that their owner may not write to, below the folder of its argument; prints what failed. */
+/** Completes files that their owner may not write to, below the folder of its argument, and prints the failures. */
 import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";

@@ -17,7 +17,7 @@ function latin1(item: Item): string {
   return Buffer.from(item as string).toString("latin1");
 }
 
-/** Writes items, waits after some of them as `pauses` says, and closes; gives what the directory holds then. */
+/** Writes items with `pauses` after some of them, closes, and returns the directory's contents. */
 async function written(options: RotationOptions, items: readonly Item[], pauses: number[] = []): Promise<string[]> {
   const stream = new RotatingFileWritable(options);
   const writer = stream.getWriter();

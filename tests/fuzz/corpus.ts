@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** The folder of what the runs on this machine found; git ignores it. */
+/** The folder of the inputs found by runs on this machine; ignored by git. */
 export const found: string = join(here, "found");
 
 /** A row of a target's table in `corpus/`: a test holds the target to it. */

@@ -70,7 +70,7 @@ async function replay(name: string, path: string): Promise<boolean> {
   return error === undefined;
 }
 
-/** Takes into the corpus what ends in a way that nothing in it does. */
+/** Adds the inputs with a new ending to the corpus. */
 async function keepNew(name: string): Promise<number> {
   const target = targets.find((target) => target.name === name)!;
   const endings = new Set<string>();

@@ -9,7 +9,7 @@ import { readState } from "./state_file.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** The runtimes, by what runs a module on each. */
+/** The runtimes, with the command that runs a module on each. */
 export const runtimes: Readonly<Record<string, readonly string[]>> = {
   node: ["node"],
   bun: ["bun"],
@@ -47,7 +47,7 @@ function runToEnd([command, ...args]: readonly string[], isStuck: () => boolean)
   });
 }
 
-/** Fuzzes a target on a runtime, in a process of its own: what crashes or hangs is a failure like others. */
+/** Fuzzes a target on a runtime, in a separate process: a crash or hang counts as a failure. */
 export async function fuzz(runtime: string, target: string, milliseconds: number, seed: number): Promise<Tally> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-fuzz-"));
   const file = join(folder, "state");

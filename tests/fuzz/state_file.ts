@@ -11,7 +11,7 @@ export class StateFile {
     this.#file = openSync(path, "w");
   }
 
-  /** Notes what is tried next. */
+  /** Records the next input before its run. */
   note(input: Uint8Array): void {
     const bytes = new Uint8Array(HEAD + input.length);
     const view = new DataView(bytes.buffer);

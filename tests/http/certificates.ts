@@ -18,7 +18,10 @@ const localhost = pair("localhost");
 
 /** Certificates for tests. */
 export interface Certificates {
-  /** The authority's certificate: what a client has to trust. It signed all but `selfSigned`, `stranger` and, directly, `incomplete`. */
+  /**
+   * The authority's certificate, which clients must trust. It signed all but `selfSigned`, `stranger` and, directly,
+   * `incomplete`.
+   */
   readonly ca: string;
   /** The certificate of localhost, 127.0.0.1 and ::1. */
   readonly cert: string;

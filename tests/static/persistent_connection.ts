@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** The time limit of an answer, in ms: what takes longer hangs. */
+/** The time limit of a response, in ms. */
 const LIMIT = 60_000;
 
 /** An answer as it came over a connection that stays open. */

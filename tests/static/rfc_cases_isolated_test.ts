@@ -20,7 +20,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The file of a case's answer: what its target names, if it does not say which. */
+/** Returns the file of a case's response: the named one, or that of its target. */
 function fileOf({ files }: KnownTree, target: string, { file }: Expected): KnownFile | undefined {
   return files.get(file ?? target.split("?")[0].slice(1));
 }

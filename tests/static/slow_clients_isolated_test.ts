@@ -38,7 +38,7 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** Asks for the file, or some of it, and reads what comes. */
+/** Requests the file or a range of it, and reads the response. */
 async function ask(port: number, range?: string): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   await once(socket, "connect");

@@ -16,7 +16,7 @@ function reason(): string | false {
   return status === 0 ? false : `strace cannot trace here: ${stderr}`;
 }
 
-/** The calls that take a path, and those that read what a descriptor has. */
+/** The system calls that take a path, and those that read from a descriptor. */
 const CALLS = "%file,read,pread64,readv,preadv,preadv2,getdents64,fstat,sendfile,copy_file_range,mmap";
 
 /** Deno asks whether there is a newer one; libuv may hand calls over in shared memory, where nothing sees them. */
@@ -62,7 +62,7 @@ export class TracedServer {
     return new TracedServer(child, lines, port, log);
   }
 
-  /** Leaves a mark in the log: what the server does from now on comes after it. */
+  /** Writes a mark to the log: later calls of the server follow it. */
   async mark(name: string): Promise<void> {
     this.#child.stdin!.write(`mark ${name}\n`);
     await this.#lines.next();

@@ -40,7 +40,7 @@ const acceptable = ["br", "gzip", "zstd", "identity", "gzip, br", "gzip, deflate
 export class Visitor {
   readonly #visit: Visit;
   readonly #connection: PersistentConnection;
-  /** The tags of what it has, by path. */
+  /** The entity tags of cached files, by path. */
   readonly #tags = new Map<string, string>();
 
   constructor(visit: Visit) {

@@ -32,7 +32,7 @@ interface Scene {
   readonly scans: () => number;
 }
 
-/** Watches a site with `always.txt` and what else is given. */
+/** Watches a site that consists of `always.txt` and the given files. */
 function watching(files: Readonly<Record<string, string>>, use: (scene: Scene) => Promise<void>): Promise<void> {
   return serving(files, { watch: true }, use);
 }

@@ -18,7 +18,7 @@ const bridges: Readonly<Record<string, Bridge>> = {
 };
 const numbers = Array.from({ length: 1000 }, (_, i) => i);
 
-/** The number of chunks that exceeds what any bridge may hold: 64 KiB and 16 chunks, with some room. */
+/** The number of chunks above every bridge's capacity: 64 KiB and 16 chunks, with a margin. */
 const FAR = 64;
 
 for (const [name, { from, to, cross }] of Object.entries(bridges)) {

@@ -50,7 +50,7 @@ export function sameAsNode(
   });
 }
 
-/** The name of what `action` throws or rejects with, or "nothing". */
+/** Returns the name of the error that `action` throws or rejects with, or "nothing". */
 export async function failure(action: () => unknown): Promise<string> {
   try {
     await action();

@@ -8,7 +8,7 @@ export function utf8(text: string): Bytes {
   return new TextEncoder().encode(text);
 }
 
-/** A readable stream and what its source was asked to do. */
+/** A readable stream, and the calls of its source. */
 export interface Watched<T> {
   readonly stream: ReadableStream<T>;
   /** Returns the number of chunks that the source has given. */

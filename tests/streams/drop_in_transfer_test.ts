@@ -7,7 +7,7 @@ import { utf8, watched } from "./drop_in_streams.ts";
 const pieces = ["first,", "second,", "third"];
 const text = pieces.join("");
 
-/** Returns the reason why the runtime does not transfer what `make` gives, or false if it does. */
+/** Returns the reason why the runtime can't transfer the result of `make`, or false if it can. */
 function reasonToSkip(name: string, make: () => unknown): string | false {
   try {
     const stream = make();

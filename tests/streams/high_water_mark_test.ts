@@ -70,7 +70,7 @@ interface Observed {
 
 const quiet = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Runs a plan to its end, one write() after the other, and counts what is under way. */
+/** Runs a plan to its end, one write() after the other, and counts the chunks in transit. */
 async function observe(plan: Plan, set: StreamSet): Promise<Observed> {
   const [resting, arrived]: number[][] = [[], []];
   let [produced, written, most] = [0, 0, 0];

@@ -12,15 +12,15 @@ const streams = { ...standard, TextDecoderStream: OurTextDecoderStream, TextEnco
 
 /** The report that the process prints. */
 export interface Installed {
-  /** Every global of the standard, by what it is while installed. */
+  /** Every global of the standard, with its origin while installed. */
   readonly installed: Readonly<Record<string, "ours" | "native">>;
   /** Globals whose property has other attributes than the standard's classes have. */
   readonly oddAttributes: readonly string[];
-  /** Globals that are not again what they were. */
+  /** The globals that uninstall() did not restore. */
   readonly notRestored: readonly string[];
   /** Whether a second uninstall() leaves all as it is. */
   readonly twice: boolean;
-  /** Answers of `instanceof` that are not what they should be, while it lasts and after. */
+  /** The wrong results of `instanceof`, while installed and afterwards. */
   readonly oddInstances: readonly string[];
   /** The text of a source with Bun's type "direct", or its error. */
   readonly direct: string;
@@ -94,7 +94,7 @@ function isSame(one: PropertyDescriptor | undefined, other: PropertyDescriptor |
   return keys.every((key) => one?.[key] === other?.[key]);
 }
 
-/** Streams of each kind that the globals make now, what belongs to them, and streams of the runtime itself. */
+/** Returns streams of each kind, with their readers and controllers, and streams of the runtime itself. */
 function nativeObjects(): [string, object][] {
   const made: object[] = [];
   const transform = new TransformStream({ start: (controller) => void made.push(controller) });

@@ -1,7 +1,10 @@
 /** The orders in which two copies of the package are uninstalled, with the one that is left after the first. */
 export const orders: readonly (readonly [order: string, left: string])[] = [["[a, b]", "b"], ["[b, a]", "a"]];
 
-/** A module that installs both copies, in `a/` and `b/` of a folder, uninstalls them in an order, and has in `seen` what it saw. */
+/**
+ * Returns a module that installs the copies in `a/` and `b/` of a folder, uninstalls them in an order, and records its
+ * observations in `seen`.
+ */
 export function installsCopies(folder: string, order: string): string {
   return `
 const native = globalThis.ReadableStream;

@@ -18,7 +18,7 @@ interface Pull {
   readonly responds: boolean;
 }
 
-/** A reader, and what it does before it leaves. */
+/** A reader, and its actions before it releases the stream. */
 interface Visit {
   readonly by: "native" | "ours";
   /** The size of the views that it passes; undefined for a default reader. */

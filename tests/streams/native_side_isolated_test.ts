@@ -432,7 +432,7 @@ test("ReadableStream.from() can be enumerated, and is no constructor", () => {
   assert.throws(() => Reflect.construct(ReadableStream.from, [[]]), TypeError);
 });
 
-/** A class that keeps what it knows out of reach, as most runtimes' streams do. */
+/** A class with private state, as in most runtimes' streams. */
 class WithSlots {
   readonly #locked: boolean = false;
   get locked(): boolean {

@@ -73,7 +73,7 @@ const twoWrites: Scenario["run"] = async (events, writer) => {
 
 type Writer = Parameters<Scenario["run"]>[1];
 
-/** Aborts behind what `begin` has begun, and lets the sink end what it is at when some turns have passed. */
+/** Aborts after `begin`, and finishes the sink's current call some turns later. */
 async function abortBehind(events: Events, writer: Writer, begin: () => void): Promise<void> {
   begin();
   await events.turn("before");

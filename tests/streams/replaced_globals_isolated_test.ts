@@ -10,7 +10,7 @@ import { output } from "../support/processes.ts";
 import { runtime } from "../support/runtime.ts";
 import { replacements } from "./replacements.ts";
 
-/** Runs the program, and demands of all that it tries what it should give. */
+/** Runs the program, and requires the expected outcome of every attempt. */
 async function requireAll(...args: string[]): Promise<void> {
   const program = join(dirname(fileURLToPath(import.meta.url)), "replaced_globals.ts");
   const flags = runtime === "deno" ? ["run", "-A", "--no-check"] : [];

@@ -5,7 +5,7 @@ import { ReadableStream, TransformStream, WritableStream } from "../../lib/strea
 const { prototype } = TransformStream;
 const getter = Object.getOwnPropertyDescriptor(prototype, "writable")!;
 
-/** Ways to have another getter answer for the writable end, each with what undoes it. */
+/** Ways to replace the getter of the writable end, each with its undo. */
 const ways: Readonly<Record<string, (answer: () => WritableStream<string>) => [TransformStream, () => void]>> = {
   "a derived class": (answer) => {
     class Derived extends TransformStream<string, string> {

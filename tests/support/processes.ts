@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { delimiter, dirname } from "node:path";
 import process from "node:process";
 
-/** The end of a command, and what it printed. */
+/** The exit of a command, and its output. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -25,7 +25,7 @@ export function run(command: string, args: readonly string[], cwd: string, env =
   });
 }
 
-/** Runs a command as {@linkcode run} does and returns its output; a command that fails rejects with what it printed. */
+/** Runs a command as {@linkcode run} does and returns its output; rejects with the output if it fails. */
 export async function output(command: string, args: readonly string[], cwd: string, env = {}): Promise<string> {
   const { code, stdout, stderr } = await run(command, args, cwd, env);
   if (code !== 0) throw new TypeError(`${command} ${args.join(" ")} ended with ${code}:\n${stdout}${stderr}`);

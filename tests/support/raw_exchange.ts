@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { connect } from "node:net";
 
-/** The time limit of an answer, in ms: what takes longer hangs. */
+/** The time limit of a response, in ms. */
 const LIMIT = 60_000;
 
 /** A response, parsed here so that no client's leniency hides a fault. */

@@ -1,6 +1,6 @@
 import process from "node:process";
 
-/** The time limit of a wait in tests, in ms: what takes longer hangs, however busy the machine is. Wine takes thrice as long. */
+/** The time limit of a wait in tests, in ms, also on a busy machine. Wine takes three times as long. */
 export const LIMIT: number = process.platform === "win32" ? 180_000 : 60_000;
 
 /** Waits, in ms. */

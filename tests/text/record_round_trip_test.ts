@@ -92,7 +92,7 @@ function cutting(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuf
   });
 }
 
-/** Compares all that comes with what is made anew. */
+/** Compares the stream's records with freshly created ones. */
 async function expectAll<T>(found: globalThis.ReadableStream<unknown>, make: (chance: Chance) => T): Promise<void> {
   const chance = new Chance(SEED);
   let count = 0;

@@ -84,7 +84,7 @@ for (const [name, source] of Object.entries(sources)) {
 
 type Save = (source: BodySource, folder: string) => Promise<unknown>;
 
-/** Serves uploads that `save` stores; answers with the message of what fails. */
+/** Servers whose uploads `save` stores; a failure's message is the response. */
 const servers: Record<string, (save: (source: BodySource) => Promise<string>) => ReturnType<typeof serveFetch>> = {
   "node:http": async (save) => {
     const server = createServer((request: IncomingMessage, response: ServerResponse) => {

@@ -63,7 +63,7 @@ async function done(...words: string[]): Promise<string> {
   return stdout;
 }
 
-/** A site and what it was before, with times that are the same everywhere. */
+/** Creates a site and its previous version, with times that are equal everywhere. */
 async function inSite(use: (site: string, former: string, out: string) => Promise<void>): Promise<void> {
   await inFolder(async (folder) => {
     const [site, former] = [join(folder, "site"), join(folder, "former")];

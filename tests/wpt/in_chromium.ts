@@ -37,7 +37,7 @@ export async function openChromiumRunner(root: string): Promise<ChromiumRunner> 
   };
 }
 
-/** `mode.ts` with what bundlers for browsers get of the package. */
+/** Returns `mode.ts` bundled with the package as bundlers for browsers see it. */
 async function bundledModes(): Promise<string> {
   const modules = join(await builtPackage(), "modules");
   const { outputFiles } = await build({

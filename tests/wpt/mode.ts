@@ -36,7 +36,7 @@ const sources: Modules = {
   install: () => import("../../lib/streams/install.ts"),
 };
 
-/** Makes the globals of this process what `mode` asks for. */
+/** Sets the globals of this process for `mode`. */
 export async function enter(mode: Mode, modules: Modules = sources): Promise<void> {
   if (mode === "native") return;
   const native = Object.getOwnPropertyDescriptors(globalThis);

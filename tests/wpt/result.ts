@@ -30,7 +30,7 @@ export interface Totals {
   readonly failed: number;
 }
 
-/** Counts what passed and what did not. */
+/** Counts the passed, failed and other subtests. */
 export function totals(results: readonly FileResult[]): Totals {
   const subtests = results.flatMap((result) => result.subtests);
   const passed = subtests.filter(({ status }) => status === "passed").length;

@@ -17,7 +17,7 @@ const cache = join(root, `node_modules/.cache/wpt-${pinned.commit.slice(0, 8)}`)
 /** Brings the same tests where that repository is out of reach. */
 const script = join(root, "../shared/tools/get-wpt.sh");
 
-/** The folder of the suite if it is on this machine: `WPT_ROOT` or what {@linkcode getSuite} has got before. */
+/** Returns the folder of the suite on this machine: `WPT_ROOT`, or the one {@linkcode getSuite} downloaded before. */
 export function findSuite(): string | undefined {
   const given = process.env.WPT_ROOT;
   if (given) {

@@ -87,7 +87,7 @@ export function compressionScripts(root: string): Script[] {
   return [...shared.values(), ...tests];
 }
 
-/** Whether anything is piped in the test file at `path`: if not, it says nothing of what pipes. */
+/** Whether the test file at `path` pipes anything; otherwise it can't test pipes. */
 export function isPiping(root: string, path: string): boolean {
   const [, ...scripts] = scriptsOf(root, path);
   return scripts.some(({ code }) => /\bpipe(?:To|Through)\b/.test(code));

@@ -100,7 +100,7 @@ function hide(): void {
   list.hidden = true;
 }
 
-/** Moves the focus through the field and what it has found. */
+/** Moves the focus through the field and its results. */
 function move(step: number, event: Event): void {
   const stops: HTMLElement[] = [field, ...list.querySelectorAll("a")];
   const at = stops.indexOf(document.activeElement as HTMLElement);

@@ -36,7 +36,7 @@ async function fetchModule(name: string): Promise<WebAssembly.Module> {
   return await WebAssembly.compile(await response.arrayBuffer());
 }
 
-/** Returns the size of what the browser's own codec makes; undefined if it has none. */
+/** Returns the size of the browser's own codec's output; undefined if it has no such codec. */
 async function ownSize(bytes: Uint8Array<ArrayBuffer>, format: string): Promise<number | undefined> {
   let stream: CompressionStream;
   try {

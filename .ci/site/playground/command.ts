@@ -7,7 +7,7 @@ export interface Choice {
   readonly hasPrevious: boolean;
 }
 
-/** Returns the command that writes what is shown, without what it does by itself. */
+/** Returns the command that writes the files shown, without options that are defaults. */
 export function commandLine({ levels, formats, hasPrevious }: Choice): string {
   const words = ["npx @millrace/streams precompress dist"];
   if (formats.length < PLAIN.length) words.push(`--formats ${formats.join(",")}`);

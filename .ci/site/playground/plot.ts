@@ -27,7 +27,10 @@ export function widthOf(plot: SVGElement): number {
   return Math.max(350, Math.min(760, plot.parentElement!.clientWidth));
 }
 
-/** Draws sizes by times, the latter on a logarithmic axis: what is left and low is quick and small. The words are beside the ends of lines. */
+/**
+ * Draws sizes by times, with a logarithmic time axis: points to the left are fast, low ones small. Labels are beside
+ * the lines' ends.
+ */
 export function drawLevels(plot: SVGElement, points: readonly Point[]): void {
   const children: SVGElement[] = [];
   const width = widthOf(plot);

@@ -38,7 +38,7 @@ export class Results {
     this.#section.hidden = false;
   }
 
-  /** Adds a file at a level; `sent` is what a visitor loads of it. */
+  /** Adds a file at a level; `sent` is the number of bytes a visitor loads. */
   add({ codec, level }: Task, { ms }: Done, sent: number): void {
     const key = level === undefined ? codec : `${codec} ${level}`;
     const sum = this.#sums.get(key) ?? { files: 0, size: 0, ms: 0 };

@@ -22,7 +22,7 @@ export function sentSize(size: number, variant: number): number {
   return variant <= Math.floor(size * (1 - MIN_SAVING)) ? variant : size;
 }
 
-/** Whether the command keeps a delta beside what is sent without one. */
+/** Whether the command keeps a delta in addition to the variant without one. */
 export function keepsDelta(sent: number, delta: number): boolean {
   return delta <= Math.floor(sent * DELTA_SHARE);
 }

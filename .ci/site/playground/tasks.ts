@@ -35,7 +35,7 @@ export interface Task {
   readonly dictionary?: number;
 }
 
-/** The size of what a task made, and its time in ms on a thread; undefined if the browser has no such codec. */
+/** The size of a task's output, and its time in ms on a thread; undefined if the browser has no such codec. */
 export interface Done {
   readonly id: number;
   readonly size: number | undefined;

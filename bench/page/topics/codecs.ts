@@ -7,7 +7,7 @@ const isPeer = ({ name }: Row): boolean => name.endsWith("-wasm");
 /** Returns the name of this package's row for the format and level of a peer's. */
 const likeOurs = ({ name }: Row): string => name.replace(/ \S+-wasm$/, " ours");
 const label = ({ name }: Row): string => name.replace(OURS, "").replace("gzip 12", "gzip 12 against 9");
-/** zlib has no level above 9: that row tells what the last bytes cost, not how fast the same work is done. */
+/** Whether a row compares equal work: zlib has no level above 9, so level 12 shows the price of the last bytes. */
 const isLikeForLike = ({ name }: Row): boolean => OURS.test(name) && !name.startsWith("gzip 12");
 
 /** The codecs, one file after the other on one thread. */

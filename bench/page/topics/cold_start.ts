@@ -2,7 +2,7 @@ import { say, span } from "../say.ts";
 import { barRows, plotOf, ratio, type Topic } from "../topic.ts";
 
 const INSTALLED = "Installed by";
-/** The start of the caption of what was installed from JSR. */
+/** The start of the caption of the packages installed from JSR. */
 const FROM_JSR = `${INSTALLED} \`deno add jsr:`;
 
 /** The time and memory an import adds to a process that does nothing else. */

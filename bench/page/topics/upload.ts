@@ -8,7 +8,7 @@ const SCENARIOS = [["200 of 15 MB", MAIN], ["1,000 of 1 MB", "1,000 x 1 MB"], ["
 const GROWTH = "Peak memory, 50 x 64 MB and 400 x 8 MB";
 const HANDLER = "ours, handler";
 
-/** The reciprocal of a column of ratios to the usual way: what the usual way takes, divided by ours. */
+/** Returns the reciprocal of a column of ratios: the usual way's figure divided by this package's. */
 function againstUsual(results: Results, caption: string, name: string, nth: number): BarRow[] {
   return barRows(results, {
     topic: "upload",

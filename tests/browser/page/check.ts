@@ -7,7 +7,7 @@ export type Library = typeof millrace;
 export interface Check {
   /** A sentence about it. */
   readonly name: string;
-  /** Does it and tells in a few words what was seen; rejects if it does not work. */
+  /** Performs the check and returns a short description; rejects if it fails. */
   readonly run: (library: Library) => Promise<string>;
 }
 

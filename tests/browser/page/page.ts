@@ -69,7 +69,7 @@ function newSection(group: Group, rows: readonly Row[]): HTMLElement {
   return body;
 }
 
-/** By what this page asked the server for. */
+/** Returns the codecs that the page has loaded, by its requests. */
 function loadedCodecs(): string[] {
   const names = performance.getEntriesByType("resource").map(({ name }) => /(\w+)_((?:en|de)coder)/.exec(name));
   return [...new Set(names.flatMap((found) => found === null ? [] : `${found[1]} ${found[2]}`))].sort();

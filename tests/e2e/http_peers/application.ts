@@ -48,5 +48,5 @@ export const HELLO_TAG = '"hello-1"';
 export const encodedText: string = Array.from({ length: 2000 }, (_, i) => `line ${i} of what is sent in a coding\n`)
   .join("");
 
-/** A server's answer to the start of its process: its origins by what they speak, in one line of JSON on standard output. */
+/** A server's first line on standard output, in JSON: its origins by protocol. */
 export type Origins = Readonly<Partial<Record<"h2" | "h2c" | "h1" | "h1s" | "verified", string>>>;

@@ -31,7 +31,7 @@ export function protocolOf({ kind }: Endpoint): "h2" | "http/1.1" {
   return kind === "h2" || kind === "h2c" ? "h2" : "http/1.1";
 }
 
-/** A client of its own, the server's origin, and what the client told. */
+/** A separate client, the server's origin, and the client's events. */
 export interface Visit {
   readonly client: HttpClient;
   readonly origin: string;

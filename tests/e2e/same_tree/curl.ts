@@ -14,7 +14,7 @@ export interface CurlRequest {
   readonly method?: "GET" | "HEAD";
   /** By name. Default: none but curl's own `Accept`, `Host` and `User-Agent`. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** Whether curl names the codings that it knows, and decodes what comes. Default: false. */
+  /** Whether curl sends Accept-Encoding with its codings, and decodes the response. Default: false. */
   readonly decoded?: boolean;
 }
 
@@ -46,7 +46,7 @@ export async function curl(port: number, requests: readonly CurlRequest[]): Prom
   }
 }
 
-/** Runs curl to its end; rejects with what it complained of. */
+/** Runs curl to its end; rejects with its error message. */
 export function runCurl(words: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn("curl", words, { stdio: ["ignore", "ignore", "pipe"] });

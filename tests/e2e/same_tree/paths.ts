@@ -3,7 +3,7 @@ import test from "node:test";
 import type { CurlAnswer } from "./curl.ts";
 import { ask, type Comparison, each } from "./same_tree.ts";
 
-/** Tests what a peer and ours do with paths that are no files. */
+/** Tests the responses of a peer and this package to paths without a file. */
 export function testPaths({ name, skip, same }: Comparison): void {
   test(`${name} and ours lead from a folder's name to its page, and hide the same`, { skip }, async () => {
     const redirect = ({ headers }: CurlAnswer): URL => new URL(headers.get("location")!, "http://127.0.0.1/docs");

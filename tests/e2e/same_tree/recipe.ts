@@ -22,7 +22,7 @@ export async function recipe(name: string, replacements: Readonly<Record<string,
   return text;
 }
 
-/** The list of a tree's deltas, made by the script that the page shows; `end` is what its lines end with. */
+/** Lists a tree's deltas by the script of the page; `end` is the end of its lines. */
 export async function listDeltas(tree: string, folder: string, end: string): Promise<string> {
   const script = join(folder, "list_deltas.ts");
   const ours = pathToFileURL(join(root, "lib/precompress/mod.ts")).href;

@@ -11,7 +11,7 @@ import type { ServerProcess } from "./server_process.ts";
 
 /** Another server of files. */
 export interface Peer {
-  /** Starts it on `tree`; what it writes goes to `folder`. */
+  /** Starts the peer on `tree`; it writes its files to `folder`. */
   readonly start: (folder: string, tree: string) => Promise<ServerProcess>;
   /** The order in which it prefers variants. */
   readonly precompressed: readonly PrecompressedCoding[];

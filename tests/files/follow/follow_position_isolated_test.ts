@@ -39,7 +39,7 @@ class Reader {
     this.#options = options;
   }
 
-  /** Runs until `isEnd` is true of the lines that were read, or for `chunks` chunks; keeps what `isKept` says. */
+  /** Runs until `isEnd` accepts the lines read, or for `chunks` chunks; keeps the position if `isKept` says so. */
   async run(chunks: number, isKept: () => boolean, isEnd = (_lines: string[]): boolean => false): Promise<void> {
     const start = JSON.parse(this.kept);
     const stream = await followFile(this.#path, { interval: 1, ...this.#options, start });

@@ -73,7 +73,7 @@ async function endWell(directory: string, options: Partial<RotationOptions>): Pr
   assert.deepEqual(hidden, [".app.log.millrace"]);
 }
 
-/** The numbers of the lines of each process, in the order of the files; what is torn may only be the end of a file. */
+/** Returns the numbers of each process's lines, in the order of files; only the end of a file can be torn. */
 async function linesOf(directory: string): Promise<Map<string, number[]>> {
   const runs = new Map<string, number[]>();
   for (const [name, text] of await textsOf(directory)) {

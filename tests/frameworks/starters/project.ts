@@ -76,7 +76,7 @@ export class StarterProject {
     await this.#write({ [path]: source });
   }
 
-  /** Builds it, and precompresses what is served, against the previous deploy if there is one. */
+  /** Builds the project and precompresses its output, against the previous deploy if there is one. */
   async build(): Promise<void> {
     const { build, precompress } = this.#starter;
     await this.#run(build);
@@ -86,7 +86,7 @@ export class StarterProject {
     await output(process.execPath, [join(root, "lib/cli/cli.ts"), "precompress", ...words], this.folder, quiet);
   }
 
-  /** Keeps a copy of what is served, as the previous deploy. */
+  /** Keeps a copy of the output, as the previous deploy. */
   async keep(): Promise<void> {
     await cp(join(this.folder, this.#starter.output), join(this.folder, "deployed"), { recursive: true });
   }

@@ -8,7 +8,7 @@ export interface Starter {
   readonly files?: Readonly<Record<string, string>>;
   /** Replaces text in files, by path. */
   readonly edits?: Readonly<Record<string, readonly (readonly [RegExp, string])[]>>;
-  /** The text to change between two deploys: a file, and what stands in it. */
+  /** The text to change between two deploys: a file, and the text in it. */
   readonly says: readonly [path: string, text: string];
   /** The command that builds it. */
   readonly build: string;

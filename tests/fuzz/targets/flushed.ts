@@ -33,7 +33,7 @@ export async function requireAtOnce(
   }
 }
 
-/** Resolves with what has been flushed; fails if it does not come. */
+/** Resolves to the flushed data; rejects if it does not arrive. */
 async function soon<T>(promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -2,7 +2,7 @@ import process from "node:process";
 import * as zlib from "node:zlib";
 import type { Format } from "../../../lib/codecs/mod.ts";
 
-/** Bun's and Deno's differ from Node's, and from each other, in what they refuse. */
+/** Whether the runtime's decoders are a reference: Bun's and Deno's refuse other data than Node's. */
 const isJudge = !process.versions.bun && !process.versions.deno;
 
 /**

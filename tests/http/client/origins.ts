@@ -7,7 +7,7 @@ import { certificates } from "../certificates.ts";
 /** A server's handler of a request. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server on a free port that counts what comes. */
+/** A server on a free port that counts its connections and requests. */
 export interface TestOrigin {
   url: string;
   port: number;

@@ -13,7 +13,7 @@ import { ask, openSession } from "../h2/opened_session.ts";
 const cases = process.env.HTTP2_FRAME_TEST_CASE_ROOT;
 const nghttp2 = process.env.NGHTTP2_ROOT;
 
-/** A frame, and what it says or why it is none. */
+/** A frame with its expected contents, or the error codes of an invalid one. */
 interface Case {
   readonly error: readonly number[] | null;
   readonly wire: string;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A response of llhttp's tests, and what llhttp makes of it. */
+/** A response of llhttp's tests, and llhttp's result. */
 export interface LlhttpCase {
   /** Its file and headline. */
   readonly name: string;

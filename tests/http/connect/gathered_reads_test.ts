@@ -8,7 +8,7 @@ const KIB = 1024;
 /** The start and length of a view. */
 type Place = readonly [start: number, length: number];
 
-/** Takes views of one memory, and tells what was given on, of which memory. */
+/** Adds views of one memory, and returns the chunks passed on, with their memory. */
 async function gathered(places: readonly Place[], end?: "flush" | "drop"): Promise<Place[]> {
   const memory = new ArrayBuffer(64 * KIB);
   const given: Place[] = [];
@@ -48,7 +48,7 @@ test("what was kept can be given on at once, or dropped", async () => {
   assert.deepEqual(await gathered(QUARTERS.slice(1, 3), "drop"), []);
 });
 
-/** A transport that gathers, and what it told; its first chunk has `onFirst` called. */
+/** Returns a gathering transport and its events; `onFirst` is called at its first chunk. */
 function gathering(onFirst: (transport: SocketTransport) => void): { socket: Duplex; told: string[] } {
   const socket = new Duplex({ read() {}, write: (_, __, done) => done() });
   const transport = new SocketTransport(socket, { bottom: socket });

@@ -8,7 +8,7 @@ export interface Listening {
   readonly port: number;
   /** The sockets it has accepted so far, without TLS. */
   readonly sockets: readonly Socket[];
-  /** Ends it, and what is connected to it. */
+  /** Closes the server and its connections. */
   close(): Promise<void>;
 }
 

@@ -38,7 +38,7 @@ interface Message {
   error: Error;
 }
 
-/** Calls `on` with what is published for the servers of a test while `act` runs; gives the channels' short names. */
+/** Calls `on` with the messages about a test's servers while `act` runs; `name` is the channel's short name. */
 async function watching(on: (name: string, message: Message) => void, act: () => Promise<void>): Promise<string[]> {
   const log: string[] = [];
   const listeners = NAMES.map((name) => {

@@ -23,7 +23,7 @@ trace.setGlobalTracerProvider(provider);
 propagation.setGlobalPropagator(new W3CTraceContextPropagator());
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
-/** The spans of what a client does, without those of the server's health. */
+/** Returns the spans of a client's operations, without those of the server's health check. */
 async function spansOf(protocol: (typeof PROTOCOLS)[number], act: (client: HttpClient, url: string) => Promise<void>) {
   const instrumentation = new UndiciInstrumentation({
     headersToSpanAttributes: { requestHeaders: ["x-mill"], responseHeaders: ["x-sum"] },

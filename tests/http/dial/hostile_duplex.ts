@@ -12,7 +12,7 @@ import type { SeededRandom } from "../faults/seeded_random.ts";
 class HostileDuplex extends Duplex {
   readonly #socket: Socket;
   readonly #random: SeededRandom;
-  /** Chunks that were taken and not sent, with what is to be called then. */
+  /** The accepted chunks that are not yet sent, with their callbacks. */
   readonly #taken: { chunk: Uint8Array; done: () => void }[] = [];
   /** Bytes of the server that are not given on yet. */
   readonly #received: Uint8Array[] = [];

@@ -14,7 +14,7 @@ const SIZE = 400_000;
 /** The number of bytes a throttle forwards at a time. */
 const STEP = 20_000;
 
-/** A connection that forwards what it has taken bit by bit. */
+/** A connection that forwards its input slowly, in small steps. */
 class Throttle extends Duplex {
   readonly #socket: Socket;
   readonly #kept: Buffer[] = [];

@@ -157,7 +157,7 @@ const contents: readonly Difference[] = [
   },
 ];
 
-/** Bodies that end too early, or too late, for their coding: by what the case says, or since the connection is all that ends them. */
+/** Bodies that end too early or too late for their coding, including those that only the connection's end delimits. */
 const cut: readonly Difference[] = [
   {
     peers: ["undici", "Deno's fetch", "Bun's fetch"],

@@ -119,7 +119,7 @@ const ODDITIES: Weighted = [
   [2, "surplus"],
 ];
 
-/** A case as it comes about: what was chosen, with its features. */
+/** A case under construction: the choices so far, as features. */
 class Draft {
   readonly random: Random;
   readonly features = new Set<string>();

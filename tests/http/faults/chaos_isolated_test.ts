@@ -16,7 +16,7 @@ const enough = new Error("enough");
 const sums: number[] = [0];
 for (const byte of pattern.subarray(0, 40_000)) sums.push(sums[sums.length - 1] + byte);
 
-/** A random request, and what is done with its response. */
+/** A random request, and the handling of its response. */
 interface Plan {
   readonly id: string;
   readonly init: HttpRequestInit;

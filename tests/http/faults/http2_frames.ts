@@ -1,4 +1,4 @@
-/** The frames of HTTP/2 as a server that misbehaves needs them: written and read with no regard for what is allowed. */
+/** Reads and writes HTTP/2 frames without checks, for servers that misbehave. */
 import { Buffer } from "node:buffer";
 
 /** @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6} */
@@ -105,12 +105,12 @@ function literal(text: string): Buffer {
   return Buffer.concat([Buffer.from(prefix), bytes]);
 }
 
-/** Cuts what arrives into frames. */
+/** A reader that splits the received bytes into frames. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0);
   #hasPreface = false;
 
-  /** The frames that are whole now. @throws if what the client began with is not the preface. */
+  /** Returns the complete frames. @throws if the client's input does not begin with the preface. */
   read(chunk: Uint8Array): Frame[] {
     this.#rest = this.#rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#rest, chunk]);
     if (!this.#hasPreface) {

@@ -34,7 +34,10 @@ export interface Http2PeerOwner {
 
 const DEFAULT_WINDOW = 65_535;
 
-/** The server's end of one HTTP/2 session: keeps the books a server keeps, notes what the client does wrong, and misbehaves on command. */
+/**
+ * The server's end of one HTTP/2 session: does its flow control, records the client's violations, and misbehaves on
+ * command.
+ */
 export class Http2Peer {
   readonly socket: Socket;
   readonly owner: Http2PeerOwner;
@@ -114,7 +117,7 @@ export class Http2Peer {
     this.send(frame(FrameType.headers, Flag.endHeaders, stream, block));
   }
 
-  /** Sends what streams have and the client has room for, a frame of each in turn. */
+  /** Sends the streams' data as far as the client's windows permit, one frame of each in turn. */
   pump(): void {
     let hasSent = true;
     while (hasSent && this.window > 0 && !this.socket.writableNeedDrain) {

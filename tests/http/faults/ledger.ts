@@ -13,7 +13,7 @@ export interface Made {
   readonly isReplayable: boolean;
 }
 
-/** The record of one fetch: what the server did about it, and what the client reported. */
+/** The record of one fetch: the server's actions, and the client's outcome. */
 export interface Entry extends Made {
   /** The number of times the server received it. */
   seen: number;
@@ -25,7 +25,7 @@ export interface Entry extends Made {
   readonly began: number;
   /** Faults of whole connections or of the server that it may have met. */
   ambient: number;
-  /** Whether an attempt was answered with a head: what goes wrong after that is final. */
+  /** Whether an attempt received a response head: later faults are final. */
   hadHead: boolean;
   outcome: Outcome | undefined;
 }

@@ -20,7 +20,7 @@ export interface OriginOptions {
   onSocket?: (socket: Socket) => boolean;
 }
 
-/** A server that does what a test tells it to, and notes what clients do wrong. */
+/** A server under a test's control that records the clients' violations. */
 export class Origin {
   readonly protocol: Protocol;
   readonly violations: string[] = [];

@@ -13,7 +13,7 @@ import { respond, type ServerRequest, whenWhole } from "./server_request.ts";
 const piece = Buffer.alloc(1 << 20, "the mill race turns the wheel whatever the weather; ");
 const counts = { requests: 0, received: 0, sent: 0 };
 
-/** Queues at most a few pieces ahead of what the client takes. */
+/** Sends `size` bytes, with at most a few chunks queued beyond the client's demand. */
 function sendBytes(request: ServerRequest, size: number): void {
   if (size <= piece.length) return respond(request, 200, piece.subarray(0, size));
   request.head(200, { "content-length": String(size) });

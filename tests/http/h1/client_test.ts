@@ -14,7 +14,7 @@ interface Scene {
   readonly sockets: Set<Socket>;
 }
 
-/** Runs a test with a client and a server that says what the script says, whatever that is. */
+/** Runs a test with a client and a server that sends the script's bytes, valid or not. */
 async function withServer(
   script: Script,
   options: HttpClientOptions,

@@ -27,7 +27,7 @@ export class MemoryTransport implements Transport {
     return this.writes.join("");
   }
 
-  /** Returns what was written since the last call. */
+  /** Returns the writes since the previous call. */
   takeWritten(): string {
     return this.writes.splice(0).join("");
   }

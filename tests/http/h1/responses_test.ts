@@ -16,7 +16,7 @@ interface Expected {
   informational?: [number, string[]][];
   /** Whether the connection takes another request. */
   reusable?: boolean;
-  /** Whether the server's end is what ends the body. */
+  /** Whether the end of the connection ends the body. */
   untilClose?: boolean;
 }
 

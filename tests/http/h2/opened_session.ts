@@ -27,7 +27,7 @@ export const OPTIONS: Http2Options = {
   allowedAtFirst: 100,
 };
 
-/** Writes down what a session tells its owner. */
+/** A record of a session's calls to its owner. */
 export class OwnerLog implements ConnectionOwner {
   readonly calls: string[] = [];
   error: HttpError | undefined = undefined;

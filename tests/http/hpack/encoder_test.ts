@@ -22,7 +22,7 @@ function seen(head: RequestHead, contentLength?: number): string[] {
   return [":method", method, ":authority", authority, ":scheme", scheme, ":path", path, ...headers, ...length];
 }
 
-/** An encoder, and a server that reads what it makes. */
+/** An encoder, and a server that decodes its output. */
 class Pair {
   readonly encoder = new HpackEncoder();
   readonly server: ReferenceDecoder;

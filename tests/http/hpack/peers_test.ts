@@ -90,7 +90,9 @@ class Client {
   }
 }
 
-/** A server that answers with what it saw, in the body and, as far as they begin with x-, in headers. */
+/**
+ * Starts a server that responds with the fields it received, in the body, and those that begin with x- also as fields.
+ */
 async function startEcho(headerTableSize: number | undefined): Promise<{ server: Http2Server; port: number }> {
   const server = createServer(headerTableSize === undefined ? {} : { settings: { headerTableSize } });
   server.on("stream", (stream: ServerHttp2Stream, headers) => {

@@ -37,7 +37,10 @@ const CASES: readonly Case[] = [
   { path: "/head", options: { queueTimeout: MS, connections: 1, maxConcurrentStreams: 1 } },
 ];
 
-/** Holds the program up in a phase of the event loop until all answers are there, and all deadlines have passed. Gives what the calls gave. */
+/**
+ * Blocks the program in a phase of the event loop until all responses are there and all deadlines have passed. Returns
+ * the calls' outcomes.
+ */
 async function runRound(enter: (steps: () => void) => void, origins: string[], shared: Int32Array): Promise<string[]> {
   const calls: { name: string; client: HttpClient; url: string }[] = [];
   for (const [i, origin] of origins.entries()) {

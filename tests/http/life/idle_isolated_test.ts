@@ -30,7 +30,7 @@ async function askAndWork(
   }
 }
 
-/** A stream that passes on what it gets at once, as a tunnel does. */
+/** Connects by a stream that forwards its input at once, as a tunnel does. */
 const byDuplex: HttpConnectFunction = ({ hostname, port }) => {
   const socket = connect({ host: hostname, port, noDelay: true });
   return Duplex.from({ readable: socket, writable: socket } as object as NodeJS.ReadWriteStream);

@@ -56,7 +56,7 @@ const former: Readonly<Record<string, Uint8Array>> = {
   "assets/main-9d8b7a6f.js": sourceText(30_000, 3),
 };
 
-/** The paths of the tree's files: what is in them, and their media types. */
+/** The tree's files by path: content and media type. */
 const tree: Readonly<Record<string, readonly [content: string | Uint8Array, type: string]>> = {
   "index.html": [page("Mill", 100), HTML],
   "about.html": [page("About", 5), HTML],

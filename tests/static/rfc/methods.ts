@@ -11,7 +11,7 @@ import {
   unchanged,
 } from "./rfc_case.ts";
 
-/** Methods, and what middleware leaves to others. */
+/** Cases of methods, and of requests that middleware passes on. */
 export const methods: readonly RFCCase[] = [
   ["9110 9.3.1", "GET gives the representation", "/app.js", {}, ok("identity")],
   ["9110 9.3.1", "GET gives a large representation", "/large.js", {}, ok("identity")],

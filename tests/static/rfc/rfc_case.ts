@@ -9,7 +9,7 @@ export interface Expected {
   readonly status: number;
   /** The coding of the file that the answer is of, if it is of one. */
   readonly coding?: Coding;
-  /** The path of that file below the folder. Default: what the target names. */
+  /** The path of that file below the folder. Default: the target's file. */
   readonly file?: string;
   /** First and last bytes of the parts, as in `Content-Range`; negative ones are counted from the end. */
   readonly ranges?: readonly (readonly [first: number, last: number])[];
@@ -53,7 +53,7 @@ export type RFCCase = readonly [
   particulars?: Particulars,
 ];
 
-/** A handler that cases are put to, by what it is about. */
+/** A handler under test, named after its options. */
 export type SiteName =
   | "plain"
   | "streamed"
@@ -97,7 +97,7 @@ export const sites: Readonly<Record<SiteName, StaticHandlerOptions>> = {
         ? { "Access-Control-Allow-Origin": "https://shop.example", "Vary": "Origin", "X-Own": "1", "ETag": '"mine"' }
         : undefined,
   },
-  /** The handler is middleware, and what it leaves to the next is answered with 299. */
+  /** The handler as middleware; requests it passes on yield 299. */
   middleware: { notFound: "errors/404.html" },
 };
 

@@ -6,7 +6,7 @@ import { ReadableStream, TransformStream, WritableStream } from "../../../lib/st
 import { LineToNumberStream, NumberToLineStream } from "../../../lib/text/mod.ts";
 import type { ProgramClasses } from "./programs.ts";
 
-/** Our streams, and what this library makes of them. */
+/** The streams of this package, and sources and sinks of its other parts. */
 export const ours: ProgramClasses = {
   ReadableStream,
   WritableStream,

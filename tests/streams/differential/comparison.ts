@@ -29,7 +29,7 @@ export function compareByTurn(expected: readonly Event[], actual: readonly Event
   return undefined;
 }
 
-/** Compares turns without the order of what happened to the object in the turn. */
+/** Compares turns, ignoring the order of an object's events within a turn. */
 export function compareTurnsUnordered(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
   const [one, other] = [expected, actual].map((events) =>
     [...bySubject(events)].flatMap(([subject, lines]) => lines.map((line) => `${subject}: ${line}`)).sort()
@@ -129,7 +129,9 @@ function bySubject(events: readonly Event[]): Map<string, string[]> {
   return lines;
 }
 
-/** Without what depends on how the events of several objects interleave: errors' numbers, a desired size in passing. */
+/**
+ * Removes details that depend on the interleaving of several objects: errors' numbers, and intermediate desired sizes.
+ */
 function withoutOrder(text: string): string {
   return text.replaceAll(/#\d+/g, "").replace(/ desired \S+$/, "");
 }

@@ -62,7 +62,7 @@ export class CallbackGenerator {
     return { highWaterMark, size: { results, operations: random.chance(0.25) ? operations() : [] } };
   }
 
-  /** Up to `most` reactions; `operations` gives what one of them does. */
+  /** Returns up to `most` reactions; `operations` returns the operations of each. */
   reactions(most: number, operations: () => Operation[]): Reactions {
     const reactions: Reaction[] = [];
     for (let left = this.random.below(most + 1); left > 0; left--) {

@@ -169,7 +169,7 @@ class ProgramGenerator {
     else if (random.chance(0.2)) this.operations.push({ kind: "macrotask" });
   }
 
-  /** An operation on what there is. */
+  /** Returns an operation on an existing object. */
   private step(): Operation {
     const { random } = this;
     const choices: (readonly [number, () => Operation])[] = [];

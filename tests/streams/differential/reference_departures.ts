@@ -37,7 +37,7 @@ export const referenceBehaviours: readonly Behaviour[] = [
   },
 ];
 
-/** Whether a callback calls next(), which no turn of its own separates from what follows it there. */
+/** Whether a callback calls next() without a turn between it and the following operations. */
 function callsNext({ operations }: Program): boolean {
   return /"operations":\[[^\]]*"kind":"next"/.test(JSON.stringify(operations));
 }

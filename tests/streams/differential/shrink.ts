@@ -1,6 +1,6 @@
 import type { Program } from "./program.ts";
 
-/** Whether a program still shows what the original showed. */
+/** Whether a program still shows the original difference. */
 export type Shows = (program: Program) => Promise<boolean>;
 
 /** Parts of a program that it stays whole without. */

@@ -111,7 +111,7 @@ export class World {
     return this.#waiting.length > 0;
   }
 
-  /** Ends a callback as the program says: returns or throws what the callback is to return or throw. */
+  /** Ends a callback as the program says: returns or throws its outcome. */
   end(outcome: Outcome, subject: string): unknown {
     switch (outcome.kind) {
       case "return":

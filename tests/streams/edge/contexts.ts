@@ -11,7 +11,7 @@ type Chunks = ReadableStream<Uint8Array<ArrayBuffer>>;
 
 const ignore = (): void => {};
 
-/** Ways to read what a chain of streams gives, each in the context of the reader. */
+/** Ways to read the output of a chain of streams, each in the context of the reader. */
 const readers: Readonly<Record<string, (stream: Chunks, sink: WritableStream, end: string) => Promise<unknown>>> = {
   async "a reader"(stream, _, end) {
     const reader = stream.getReader();

@@ -14,7 +14,7 @@ type Pair = { readable: ReadableStream; writable: WritableStream };
 
 const bytes = new TextEncoder().encode("1\n2\n");
 
-/** Every pair of streams of this package, with what is written to it. */
+/** Every transform of this package, with a chunk for it. */
 const pairs: Readonly<Record<string, readonly [make: () => object, chunk: unknown]>> = {
   TransformStream: [() => new TransformStream(), "a"],
   TextDecoderStream: [() => new TextDecoderStream(), bytes],

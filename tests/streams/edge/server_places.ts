@@ -30,7 +30,7 @@ type NodeReadable = Parameters<typeof Readable.fromWeb>[0];
 const { isDisturbed } = nodeStream as unknown as { isDisturbed(stream: unknown): boolean };
 const asNode = (stream: Stream): NodeReadable => stream as unknown as NodeReadable;
 
-/** Runs a pipeline with what collects text at its end. */
+/** Runs a pipeline with a collector of text at its end. */
 const collected = (run: (out: PassThrough, done: (error?: unknown) => void) => void): Promise<unknown> =>
   outcome(() =>
     new Promise((resolve, reject) => {

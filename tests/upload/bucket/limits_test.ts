@@ -49,7 +49,7 @@ function fileIn(store: FakeStore): { readonly bytes: Uint8Array; readonly size?:
   return store.objects.get(files[0])!;
 }
 
-/** A store that refuses what any does; each by itself at length. */
+/** A store that combines the restrictions of all; each store runs alone in the long form. */
 const strictest = Object.assign({}, ...Object.values(stores));
 for (const [name, rules] of Object.entries(isLong ? stores : { "all of them": strictest })) {
   const sizes = [

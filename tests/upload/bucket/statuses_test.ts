@@ -8,7 +8,7 @@ import { RawClient } from "../handler/raw_client.ts";
 import { serving } from "../handler/serving_handler.ts";
 import { objectsIn } from "../resumable/exchange_case.ts";
 
-/** Cases of what only a file system has. */
+/** Cases that only a file system can have. */
 const OF_FOLDERS: readonly string[] = ["PUT where a folder is"];
 
 for (const expected of [...putCases, ...postCases]) {

@@ -14,7 +14,7 @@ const LIMIT = 2_000_000;
 const tooMuch = content.subarray(0, LIMIT + 1);
 const largeForm = form({ first: content.subarray(0, 1000), second: tooMuch });
 
-/** Heads, and what is sent after them. */
+/** Request heads, and the bytes sent after them. */
 const announced: readonly { head: (number: number) => string; body: Uint8Array }[] = [
   { head: (number) => head("PUT", `/large-${number}`, [`Content-Length: ${LIMIT + 1}`]), body: tooMuch },
   { head: (number) => head("PUT", `/large-${number}`, [`Content-Length: ${LIMIT + 1}`]), body: new Uint8Array() },

@@ -13,7 +13,7 @@ import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process
 const bytes = content.subarray(0, 70_000);
 const inChunks = "Transfer-Encoding: chunked";
 
-/** Field lines, and what follows the head. Nothing of these may be stored. */
+/** Field lines, and the bytes after the head. None of these may be stored. */
 const malformed: readonly (readonly [fields: readonly string[], body: Uint8Array | string])[] = [
   [[inChunks], Buffer.concat([chunk(bytes), Buffer.from("zz\r\nabc\r\n0\r\n\r\n")])],
   [[inChunks], Buffer.concat([chunk(bytes), Buffer.from("FFFFFFFFFFFFFFFFF\r\nabc")])],

@@ -81,7 +81,7 @@ async function temporariesIn(folder: string, except: string): Promise<string[]> 
   return (await listed(folder)).filter((path) => isTemporaryName(basename(path)) && path !== basename(except));
 }
 
-/** Asserts that a server on the same folder removes what a killed one left, and nothing else. */
+/** Asserts that a new server on the same folder removes a killed server's temporary files, and no others. */
 async function assertClearedUp(server: UploadProcess, folder: string, sent: Sent, foreign: string): Promise<void> {
   let left = await temporariesIn(folder, foreign);
   for (const end = Date.now() + 60_000; left.length > 0 && Date.now() < end;) {

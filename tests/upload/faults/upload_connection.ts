@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** The time limit of an answer, in ms: what takes longer hangs. */
+/** The time limit of a response, in ms. */
 const LIMIT = 60_000;
 
 /** The ways of a client to end: it closes the connection, resets it, or only ends its own side. */

@@ -24,7 +24,7 @@ const head = (name: string, filename?: string): string =>
     filename ? `; filename="${filename}"` : ""
   }\r\n\r\n`;
 
-/** The size of the large file, in MiB: many times what the server may grow by. */
+/** The size of the large file in MiB: many times the server's allowed growth. */
 const LARGE = isLong ? 2048 : 256;
 
 /** Sends a form with 500 texts, 500 files and one large file; returns the answer. */

@@ -4,7 +4,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest
 import { test } from "node:test";
 import { entries, serving } from "./serving_handler.ts";
 
-/** Begins a PUT; what is written to it is sent at once. */
+/** Begins a PUT whose writes are sent at once. */
 function put(port: number, path: string, agent: Agent): { request: ClientRequest; answered: Promise<IncomingMessage> } {
   const options = { port, host: "127.0.0.1", method: "PUT", path, agent, headers: { "content-length": "5" } };
   const request = httpRequest(options);

@@ -5,7 +5,9 @@ import { contentsOf, entries, serving } from "./serving_handler.ts";
 
 const SENDERS = 12;
 
-/** Sends the same name with other bytes from many clients, a part at a time; gives the statuses, and what is there. */
+/**
+ * Uploads different bytes under one name from many clients, chunk by chunk; returns the statuses and the stored files.
+ */
 async function rivals(entry: string, overwrite: boolean): Promise<{ statuses: number[]; contents: string[] }> {
   let statuses: number[] = [];
   let contents: string[] = [];

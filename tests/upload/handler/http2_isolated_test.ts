@@ -33,7 +33,7 @@ function sessionTo(
   });
 }
 
-/** Sends `size` bytes, or what of them is wanted; gives the answer, and how many bytes went out. */
+/** Sends up to `size` bytes, as far as the server reads; returns the response, and the number of bytes sent. */
 function send(
   session: ClientHttp2Session,
   headers: OutgoingHttpHeaders,

@@ -17,7 +17,7 @@ async function warnings(use: () => Promise<void>): Promise<string[]> {
   return lines;
 }
 
-/** Stores a note; gives what is printed. */
+/** Stores a note, and returns the printed warnings. */
 async function warningsOf(options: Partial<UploadHandlerOptions>, status: number, body?: BodyInit): Promise<string[]> {
   let lines: string[] = [];
   await inUploads(async (directory) => {

@@ -15,7 +15,7 @@ import { contentsOf, inUploads } from "./serving_handler.ts";
 interface Application {
   readonly url: string;
   readonly folder: string;
-  /** The statuses of the log, with the message of what was wrong. */
+  /** The logged statuses, with the messages of errors. */
   readonly logged: string[];
 }
 

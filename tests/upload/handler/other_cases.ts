@@ -2,7 +2,7 @@ import { UploadError } from "../../../lib/upload/mod.ts";
 import type { RequestCase } from "./request_case.ts";
 import { END, file, FORM } from "./sent_form.ts";
 
-/** Other methods and paths, and what goes wrong. */
+/** Cases of other methods and paths, and of faults. */
 export const otherCases: readonly RequestCase[] = [
   ...["GET", "HEAD", "DELETE", "PATCH"].map((method): RequestCase => ({
     name: `${method} is not answered otherwise than by what is allowed`,

@@ -14,7 +14,7 @@ export interface RequestCase {
   /** The code of the problem, or undefined. */
   readonly code?: string;
   readonly fields?: Readonly<Record<string, string | RegExp>>;
-  /** The stored files: the answer's `files`, without what is undefined here. */
+  /** The stored files: the response's `files`, without members that are undefined here. */
   readonly stored?: readonly Readonly<Record<string, unknown>>[];
   /** The answer's `fields`. */
   readonly texts?: Readonly<Record<string, unknown>>;

@@ -49,7 +49,7 @@ async function created({ ask }: Attacked, length: number, headers: Record<string
   return response.headers.get("location")!;
 }
 
-/** A stream that gives a text, and then what `next` makes of it. */
+/** Returns a stream of a text, continued by `next`. */
 function textAnd(text: string, next: (controller: ReadableStreamDefaultController<Uint8Array>) => void): BodyInit {
   let pulls = 0;
   return new ReadableStream<Uint8Array>({

@@ -15,7 +15,7 @@ export interface Disturbances {
 /** The result of a disturbed upload. */
 export interface Disturbed {
   readonly times: number;
-  /** Bytes that were sent in all, with what was sent again. */
+  /** The total of received bytes, including repeated ones. */
   readonly received: number;
 }
 

@@ -22,7 +22,7 @@ export interface Step {
   readonly interim?: readonly Readonly<Record<string, string | RegExp | undefined>>[];
 }
 
-/** Requests, one after the other, and what is stored in the end. */
+/** Successive requests, and the files stored at the end. */
 export interface ExchangeCase {
   readonly name: string;
   readonly options?: Partial<UploadHandlerOptions>;
@@ -118,13 +118,13 @@ export async function ask(
   }
 }
 
-/** The files in a folder, without what is unfinished. */
+/** Returns the files in a folder, without unfinished ones. */
 export async function filesIn(folder: string): Promise<Record<string, string>> {
   const all = await contentsOf(folder);
   return Object.fromEntries(Object.entries(all).filter(([path]) => !path.startsWith(".millrace-uploads/")));
 }
 
-/** The objects of a store, without what is unfinished. */
+/** Returns the objects of a store, without unfinished ones. */
 export function objectsIn(store: FakeStore): Record<string, string> {
   const objects = [...store.objects].filter(([key]) => !key.startsWith(".millrace-uploads/"));
   return Object.fromEntries(objects.map(([key, { bytes }]) => [key, Buffer.from(bytes).toString("latin1")]).sort());

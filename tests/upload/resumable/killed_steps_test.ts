@@ -18,7 +18,7 @@ const flows: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   tus: { note: "hello world" },
 };
 
-/** Runs the client; undefined if it was killed, otherwise what it printed. */
+/** Runs the client, and returns its output; undefined if it was killed. */
 function run(folder: string, flow: string, number: number): Promise<string | undefined> {
   const script = fileURLToPath(new URL("killing_client.ts", import.meta.url));
   return new Promise((resolve, reject) => {

@@ -28,7 +28,7 @@ interface Upload {
   offset: number;
 }
 
-/** Random senders of one folder, and what was acknowledged to them. */
+/** Random senders of one folder, and their acknowledged uploads. */
 class Senders {
   readonly #folder: string;
   readonly #random: (below: number) => number;
@@ -79,7 +79,7 @@ class Senders {
     await this.#check();
   }
 
-  /** Cancels what is unfinished: nothing of it is left. */
+  /** Cancels the unfinished uploads, and requires that nothing is left of them. */
   async end(): Promise<void> {
     for (const upload of [...this.#uploads]) await this.#cancel(upload);
     for (const name of readdirSync(join(this.#folder, SESSIONS))) {
@@ -108,7 +108,7 @@ class Senders {
     return await this.#handler.fetch(new Request(new URL(path, "http://localhost"), init));
   }
 
-  /** Whether the disk had no room for what a request asked for. */
+  /** Whether the disk had no room for a request. */
   #isFull(status: number): boolean {
     if (status === 507) this.full++;
     return status === 507;
@@ -161,7 +161,7 @@ class Senders {
     this.#uploads.push({ url: headers.get("location")!, protocol, name: own, content, offset: 0 });
   }
 
-  /** Sends a part of what is left, all of it often. */
+  /** Sends a part of the remaining bytes, often all of them. */
   async #append(upload: Upload): Promise<void> {
     const left = upload.content.length - upload.offset;
     const length = this.#random(2) === 0 ? left : this.#random(left + 1);
@@ -191,7 +191,7 @@ class Senders {
     }, body);
   }
 
-  /** Sends a part, and leaves: what has come is kept, which a look tells. */
+  /** Sends a part and disconnects: the received bytes must be kept. */
   async #cut(upload: Upload): Promise<void> {
     const { content, offset, protocol, url } = upload;
     const left = content.length - offset;

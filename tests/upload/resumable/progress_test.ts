@@ -10,7 +10,7 @@ import { runtime } from "../../support/runtime.ts";
 import { until, within } from "../../support/waits.ts";
 import { filesIn } from "./exchange_case.ts";
 
-/** On Deno, what comes after an interim response on HTTP/2 may never be read. */
+/** Whether interim responses are tested: on Deno, data after one on HTTP/2 may never be read. */
 const isInforming = runtime !== "deno";
 test("node:http2: interim responses tell where an upload is", () =>
   inFolder(async (folder) => {

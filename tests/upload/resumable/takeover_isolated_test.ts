@@ -35,7 +35,7 @@ async function offsetOf(server: Pick<Serving, "port">, upload: string): Promise<
   return Number(answer.fields.get("upload-offset"));
 }
 
-/** Completes an upload with what is missing of the text. */
+/** Completes an upload with the rest of the text. */
 async function finish(server: Pick<Serving, "port">, upload: string, text: string): Promise<void> {
   const offset = await offsetOf(server, upload);
   const lines = [PARTIAL, `Upload-Offset: ${offset}`, "Upload-Complete: ?1"];

@@ -116,13 +116,13 @@ for (const entry of uploadEntries) {
   }
 }
 
-/** The digests of what was stored in a folder. */
+/** Returns the digests of the files in a folder. */
 async function digestsIn(folder: string): Promise<string[]> {
   const names = (await readdir(folder)).filter((name) => !name.startsWith("."));
   return await Promise.all(names.map((name) => digestOf(createReadStream(join(folder, name)))));
 }
 
-/** The digests of what was stored in a bucket. */
+/** Returns the digests of the objects in a bucket. */
 async function digestsOf(options: S3BucketOptions): Promise<string[]> {
   const bucket = new S3Bucket(options);
   const digests: string[] = [];

@@ -5,7 +5,7 @@ import { isLong } from "../../../support/long_run.ts";
 import { pattern } from "../pattern.ts";
 import { sha256 } from "./bodies.ts";
 
-/** The number of requests that exceeds what a server takes on one connection at a time. */
+/** The number of requests, above every server's limit of concurrent ones on a connection. */
 const MANY = isLong ? 300 : 130;
 
 /** Tests more concurrent requests than a server accepts on one connection. */
