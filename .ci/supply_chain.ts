@@ -60,7 +60,7 @@ interface Vulnerability {
   readonly via: readonly (string | { readonly title: string; readonly url: string })[];
 }
 
-/** Returns the vulnerabilities: any of a user's packages, and those of tools with these severities. */
+/** Returns the vulnerabilities with these severities: all count in users' packages, only high ones in tools. */
 function audit(args: readonly string[], severities: readonly string[]): Result {
   const report = npmReport<{ vulnerabilities: Record<string, Vulnerability> }>("vulnerabilities", "audit", ...args);
   if (typeof report === "string") return { skipped: `the registry gives no advice: ${report}` };

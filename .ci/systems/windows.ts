@@ -16,7 +16,10 @@ export const runtimeFolders: readonly string[] = ["node/bin", "bun/bin", "deno"]
   join(root, "node_modules", folder)
 );
 
-/** Returns the tests of differences between systems, without those that take minutes here. */
+/**
+ * Returns the tests of differences between systems; under Wine, without long ones and those whose syntax its Node can't
+ * parse.
+ */
 export function systemTests(): string[] {
   if (!isWine) return [...chosen, ...long];
   return chosen.filter((file) => !unknownSyntax.test(readFileSync(join(root, file), "utf8")));
@@ -39,7 +42,7 @@ export function judgedHere(counts: Counts): Counts {
 /** Removes a folder with all in it, which Bun cannot do under Wine 8; V8 of Node 24 and of Deno does not start there. */
 const TRIAL = `import("node:fs").then((fs) => fs.rmSync(fs.mkdtempSync("trial-"), { recursive: true }))`;
 
-/** Whether tests can run on a runtime. Under Wine some runtimes don't start; elsewhere that is a failure. */
+/** Whether tests can run on a runtime: true except under Wine, where some runtimes fail a trial. */
 export function canRunTests(name: string, path: string | undefined): boolean {
   if (!isWine) return true;
   const words = name === "deno" ? ["eval", TRIAL] : ["--eval", TRIAL];

@@ -71,7 +71,7 @@ const ways: Readonly<Record<string, Way>> = {
   },
 };
 
-/** Writes to an echo over a socket, reads by the measured way, and drops the chunks. */
+/** Sends a chunk `count` times to a server that echoes it by the measured way, and drops the response. */
 async function echo(way: Way, chunk: Uint8Array, count: number): Promise<void> {
   const server = createServer({ allowHalfOpen: true }, (socket: Socket) => void way.join(socket, socket));
   server.listen(0, "127.0.0.1");

@@ -136,7 +136,7 @@ const acts: Readonly<Record<string, Act>> = {
   },
 };
 
-/** A file that is written to is what was created under none of its names. */
+/** Writes `text` under all names of the file; a written file no longer counts as the created one. */
 function writeThrough(files: Map<string, string>, ours: Set<string>, text: string): void {
   const names = ours.has(NAME) ? [...ours] : [NAME];
   for (const name of names) files.set(name, text);

@@ -30,7 +30,7 @@ export interface Totals {
   readonly failed: number;
 }
 
-/** Counts the passed, failed and other subtests. */
+/** Counts the passed and the failed subtests; faults outside of subtests count as failed. */
 export function totals(results: readonly FileResult[]): Totals {
   const subtests = results.flatMap((result) => result.subtests);
   const passed = subtests.filter(({ status }) => status === "passed").length;

@@ -39,7 +39,10 @@ class Reader {
     this.#options = options;
   }
 
-  /** Runs until `isEnd` accepts the lines read, or for `chunks` chunks; keeps the position if `isKept` says so. */
+  /**
+   * Runs until `isEnd` accepts the lines read, or for `chunks` chunks; keeps the position after chunks for which
+   * `isKept` returns true.
+   */
   async run(chunks: number, isKept: () => boolean, isEnd = (_lines: string[]): boolean => false): Promise<void> {
     const start = JSON.parse(this.kept);
     const stream = await followFile(this.#path, { interval: 1, ...this.#options, start });

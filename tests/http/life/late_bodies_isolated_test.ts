@@ -58,7 +58,7 @@ interface Told {
 
 const EARLY = Buffer.from("early");
 
-/** The ends of a body's rest after an early 2xx, with the code of the event `failed`, if any. */
+/** Ways for the rest of a body to end after an early 2xx, with the code of the event `failed`, if any. */
 const ends: Record<string, readonly [end: (told: Told) => void | Promise<void>, code: string | undefined]> = {
   "is sent": [({ source }) => source.end(), undefined],
   "fails at its source": [({ source }) => source.fail(), "BODY_FAILED"],
