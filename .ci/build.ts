@@ -18,7 +18,7 @@ import { root } from "./bundle.ts";
 import { bundleForServers, publicSources, serverEntries } from "./server_build.ts";
 
 const dist = resolve(process.argv[2] ?? join(root, "dist"));
-/** In the folder for browsers, which has to be complete. */
+/** The codecs' folder in the build for browsers, which must be complete. */
 const codecs = join(dist, "browser/wasm");
 
 /** The specifier in `path` of a module that has another form in browsers: types are those of servers. */

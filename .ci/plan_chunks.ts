@@ -8,7 +8,7 @@ export interface Output {
 
 /** The goals of a plan. */
 export interface Wishes {
-  /** Says how much an entry counts, by its source. */
+  /** Returns the weight of an entry, by its source. */
   readonly weightOf: (source: string) => number;
   /** The entry of which all that it loads goes into one chunk. */
   readonly together?: string;

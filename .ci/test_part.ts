@@ -94,7 +94,7 @@ export async function runPart({ name, files, isShared, environment }: Part, show
   return { ...counts, failures };
 }
 
-/** Says why a part failed where no test reports it: a file that does not load, a crash, or no test at all. */
+/** Returns the reason of a failure that no test reports: a file that does not load, a crash, or no test at all. */
 function untoldFault(counts: Counts, fault: string | undefined, broken: readonly Entry[]): string | undefined {
   if (broken.length > 0) return `${broken.map(({ name }) => name).join(", ")} did not load`;
   if (counts.failed > 0) return undefined;

@@ -47,7 +47,7 @@ export class LineProcess {
     return { failure: hung ? `hangs (${this.#limit / 1000} s)` : "its process ended" };
   }
 
-  /** Lets the process end: it has no more questions to wait for. */
+  /** Ends the process by closing its input. */
   async end(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     this.#process.stdin.end();

@@ -40,7 +40,7 @@ const names = (values.peers?.split(",") ?? Object.keys(known)).filter((name) => 
 
 const script = await bundled("bench/log/job.ts", "external");
 const expected = hashOfLines(count);
-/** By contestant, the µs that 99 of 100 calls of write() take at most. */
+/** The 99th percentile of a call of write() in µs, by contestant. */
 const slowest = new Map<string, number>();
 
 /** Returns the files with lines, in the order of their numbers; the file without a number is the newest. */

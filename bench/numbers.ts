@@ -47,7 +47,7 @@ const MAX_FILE_SIZE = 16_000_000;
 const SCALE = 100;
 const SLOW = "node:stream _write";
 
-/** Does a job once, in a process of its own and a folder that is removed. */
+/** Runs a job once, in a separate process and a folder that is removed. */
 async function play(job: string, name: string, numbers: number, ...options: readonly string[]): Promise<Round> {
   const input = await primesFile(numbers);
   await mkdir(corpusFolder, { recursive: true });

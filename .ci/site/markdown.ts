@@ -84,7 +84,7 @@ function hrefOf(
   return target && hrefTo(output, target) + place;
 }
 
-/** Lets wide tables scroll; a cell without words heads nothing. */
+/** Makes wide tables scroll, and turns heading cells without words into ordinary ones. */
 function withTables(html: string): string {
   return html.replace(/<th[^>]*><\/th>/g, "<td></td>")
     .replaceAll("<table>", '<div class="table" tabindex="0"><table>')

@@ -1,4 +1,4 @@
-/** Does one job by one contestant, and says how long it took: JOB CONTESTANT INPUT DIRECTORY. */
+/** Runs one job by one contestant, and prints its figures: JOB CONTESTANT INPUT DIRECTORY. */
 import process from "node:process";
 import { sayTimesOf } from "../timed_job.ts";
 import { type CsvPipelines, loadPipelines } from "./pipelines.ts";

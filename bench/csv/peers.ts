@@ -96,7 +96,7 @@ async function udsvRows(input: string, take: (row: string[]) => unknown): Promis
   parser?.end();
 }
 
-/** By hand, as fast as it is found in its readers' programs. */
+/** Formats a row by hand, like fast hand-written programs. */
 function lineOf(row: readonly string[]): string {
   let line = "";
   for (let i = 0; i < COLUMNS; i++) {

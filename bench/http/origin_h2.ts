@@ -188,7 +188,7 @@ class Session {
     this.#send(stream);
   }
 
-  /** Both frames at once, with nothing but the stream's number to fill in. */
+  /** Sends HEADERS and DATA in one write, from a buffer where only the stream's number changes. */
   #answerSmall(stream: Stream, bytes: number): void {
     this.#small ??= Buffer.concat([
       frame(HEADERS, END_HEADERS, 0, REPEATED),

@@ -75,7 +75,7 @@ export const bursts: readonly BurstScenario[] = [
   { title: "burst of 20, h1 over TLS", origin: { ...h1s, delay: HANDLER }, names: h1Names, requests: 20 },
 ];
 
-/** Large bodies. */
+/** The scenarios of large bodies. */
 export const transfers: readonly TransferScenario[] = [
   {
     title: "200 MB down, h2 over TLS",

@@ -12,5 +12,5 @@ export interface Way {
   end(): void;
 }
 
-/** By name: makes a client. */
+/** Functions by name that create a client. */
 export type Ways = Readonly<Record<string, (setup: ClientSetup) => Way | Promise<Way>>>;

@@ -1,4 +1,4 @@
-/** Does one job by one contestant, and says how long it took: JOB CONTESTANT INPUT EXPECTED. */
+/** Runs one job by one contestant, and prints its figures: JOB CONTESTANT INPUT EXPECTED. */
 import process from "node:process";
 import { sayTimesOf } from "../timed_job.ts";
 import { loadPipelines, type Pipelines } from "./pipelines.ts";

@@ -24,7 +24,7 @@ export async function withSplit2(input: string, directory: string): Promise<void
   await pipeline(file, split2(JSON.parse), stringified(), createWriteStream(join(directory, "records.ndjson")));
 }
 
-/** Both of its streams. */
+/** Does the job by the parsing and the serializing stream of ndjson. */
 export async function withNdjson(input: string, directory: string): Promise<void> {
   const file = createReadStream(input, { highWaterMark: READ_SIZE });
   await pipeline(file, ndjson.parse(), ndjson.stringify(), createWriteStream(join(directory, "records.ndjson")));

@@ -2,7 +2,7 @@ import { type Axis, linearAxis, logAxis } from "./axis.ts";
 
 /** A bar of the plot. */
 export interface Bar {
-  /** Whose it is, which gives its colour: a runtime's name. */
+  /** The runtime's name, which determines the colour. */
   readonly runtime: string;
   readonly value: number;
   /** Text printed right after the value. */

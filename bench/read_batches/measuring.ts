@@ -11,7 +11,7 @@ import { loadWay, type Read } from "./ways.ts";
 
 /** The duration of one measurement, in milliseconds. */
 const AIM = 60;
-/** In measurements, until the engine has settled on code. */
+/** The number of measurements before the engine has settled on code. */
 const WARM = 5;
 
 async function time(read: Read, source: Source, chunks: number): Promise<number> {

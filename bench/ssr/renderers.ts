@@ -79,7 +79,7 @@ async function renderByWebStreams(
   await pipeTo(bytes, sink, { signal });
 }
 
-/** By `pipe()`, as fast servers do: `pipeline()` with a signal takes 1.5 times as long for a page. */
+/** Renders by `pipe()`, as fast servers do: `pipeline()` with a signal takes 1.5 times as long for a page. */
 function renderByNodeStreams(
   { response, signal, pauses }: Target,
   encode: Encode,

@@ -27,7 +27,7 @@ function smallest(path: string): ReadyAnswer {
   return { bytes: readBytes(path + extension), type: types[extensionOf(path)], coding: codings[extension] };
 }
 
-/** In memory of its own: a piece of a pool would be copied where the bytes are handed on as an ArrayBuffer. */
+/** Reads a file into its own memory: a slice of a pool would be copied wherever an ArrayBuffer is needed. */
 function readBytes(path: string): Buffer<ArrayBuffer> {
   const read = readFileSync(path);
   const bytes = Buffer.allocUnsafeSlow(read.length);

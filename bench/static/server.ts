@@ -6,7 +6,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Failure } from "../line_process.ts";
 
-/** By name: starts to serve a folder, and resolves to the port. */
+/** Functions by name that serve a folder, and resolve to the port. */
 export type Servers = Readonly<Record<string, (folder: string) => Promise<number>>>;
 
 /** The first answer. */

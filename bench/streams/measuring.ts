@@ -21,7 +21,7 @@ export interface Rate {
   readonly rate: number;
 }
 
-/** In measurements: as long as it takes V8 and JavaScriptCore to settle on code. */
+/** The number of measurements before V8 and JavaScriptCore have settled on code. */
 const WARM = 5;
 
 /**

@@ -3,7 +3,7 @@ import { chunk, CountingSink, longSource, MARK, pipeToCounter, type Scenario } f
 
 const BURST = 64;
 
-/** Long streams piped, through transforms or not. */
+/** The scenarios of long streams that are piped, with or without transforms. */
 export const piping: readonly Scenario[] = [
   {
     title: "pipeTo, sync sink",

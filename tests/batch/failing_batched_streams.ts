@@ -2,7 +2,7 @@ import { BatchedWritableStream, coalesceBytes } from "../../lib/batch/mod.ts";
 import { ReadableStream, toNative } from "../../lib/streams/mod.ts";
 import { turn } from "./progress.ts";
 
-/** Something goes wrong, and everything that a caller is given a promise of is handled. */
+/** Causes a failure, and handles every promise that a caller receives. */
 type Failure = () => unknown;
 
 const fail = (): never => {

@@ -5,7 +5,7 @@ import { extname } from "node:path";
 import { compress } from "../../lib/codecs/mod.ts";
 import type { Files } from "./site.ts";
 
-/** No more than WebAssembly needs: no inline scripts, no `eval()`, nothing of other origins. */
+/** The minimal policy for WebAssembly: no inline scripts, no `eval()`, no other origins. */
 export const policy: string = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; " +
   "connect-src 'self'; img-src data:";
 

@@ -47,7 +47,7 @@ const ofStreams = {
   deno: [],
 };
 const nothing = { node: [], bun: [], deno: [] };
-/** On Bun the client holds its channels, which are collected otherwise. Its streams load with the first connection. */
+/** The modules and names that the client looks up on load: on Bun, its channels, which it must keep alive. */
 const ofHttp = {
   node: [],
   bun: ["node:diagnostics_channel", "process"],

@@ -91,7 +91,7 @@ function randomChunks(size: number): Chunk[] {
   return [...chunks, { length: 0, operation: 2 }];
 }
 
-/** Something unrelated and a part of the input, as in the previous version of a file. */
+/** Returns unrelated bytes followed by a part of the input, like the previous version of a file. */
 function randomDictionary(bytes: Uint8Array): Uint8Array {
   const start = random(bytes.length + 1);
   const shared = bytes.subarray(start, start + random(bytes.length + 1));

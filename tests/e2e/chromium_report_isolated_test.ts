@@ -30,7 +30,7 @@ function overlaps({ page }: Browser): Promise<string[]> {
   });
 }
 
-/** In all, with those that {@linkcode writeSite} names. */
+/** The number of files, including those of {@linkcode writeSite}. */
 const FILES = 2000;
 const HOSTILE = "x</script><img src=x onerror=globalThis.hit=1>.js";
 

@@ -25,7 +25,7 @@ interface Visit {
   readonly folder: string;
   /** Opens a page by its path, and returns the exchange of the page itself. */
   readonly go: (path: string) => Promise<Exchange>;
-  /** Goes to pages until the browser names a dictionary, and returns the last exchange. */
+  /** Opens pages until the browser sends a dictionary's hash, and returns the last exchange. */
   readonly goUntilKept: (paths: readonly string[]) => Promise<Exchange>;
   readonly reload: () => Promise<void>;
   readonly complaints: readonly string[];

@@ -17,7 +17,7 @@ import { bin, publishCopy, type Published } from "./published.ts";
 const { exports, dependencies, scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 const subpaths = Object.keys(exports).filter((subpath) => subpath !== "./cli" && !subpath.endsWith(".wasm"));
 
-/** By the words that installed the package. */
+/** The consumers, by the command that installed the package. */
 const consumers = new Map<string, Consumer>();
 let published: Published;
 

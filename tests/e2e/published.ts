@@ -7,7 +7,7 @@ import { root } from "../support/runtime.ts";
 import { type JsrRegistry, startJsrRegistry } from "./jsr_registry.ts";
 import { type NpmRegistry, startNpmRegistry } from "./npm_registry.ts";
 
-/** This repository's package in registries of its own, and a place for consumers. */
+/** This repository's package in private registries, and a folder for consumers. */
 export interface Published extends AsyncDisposable {
   readonly npm: NpmRegistry;
   readonly jsr: JsrRegistry;

@@ -17,7 +17,7 @@ const LIMIT = 2_000_000;
 
 let folder = "";
 const servers = new Map<UploadEntry, UploadProcess>();
-/** By the proxy's name and the entry behind it. */
+/** The proxies, by name and the entry point behind each. */
 const proxies = new Map<string, ServerProcess>();
 
 before(async () => {

@@ -20,7 +20,7 @@ const PIECES = isFull ? 1000 : 8;
 const disturbances = { bytes: PIECE * PIECES, cuts: isFull ? 50 : 4, kills: isFull ? 10 : 1 };
 const HOUR = 3_600_000;
 
-/** In a page: uploads as many pieces as that, each with its number in its first bytes, and resolves when all came. */
+/** Uploads `pieces` numbered pieces from a page, and resolves when the server has all of them. */
 async function upload({ endpoint, pieces }: { endpoint: string; pieces: number }): Promise<void> {
   const { tus } = globalThis as unknown as { tus: typeof import("tus-js-client") };
   const piece = new Uint8Array(await (await fetch("/piece")).arrayBuffer());

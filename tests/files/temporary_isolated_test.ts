@@ -43,7 +43,7 @@ async function abandonedFolderIn(folder: string): Promise<string> {
   return path;
 }
 
-/** Does something on another day: when a file was last touched cannot be feigned. */
+/** Runs `work` with the clock set to another day, since a file's change time can't be set. */
 async function daysLater<T>(days: number, work: () => Promise<T>): Promise<T> {
   const { now } = Date;
   Date.now = () => now() + days * 86_400_000;

@@ -17,7 +17,7 @@ export const hasCoverage: boolean = !process.versions.bun && !process.versions.d
 /** The blocks of `lib/` that have ever run, as V8 counts them; inputs that reach new ones are worth keeping. */
 export class Coverage {
   readonly #session = new Session();
-  /** By a script's URL: for each of its characters, whether it has run. */
+  /** The characters of each script that have run, by URL. */
   readonly #reached = new Map<string, Uint8Array>();
   /** Characters that have run. */
   size = 0;

@@ -70,7 +70,7 @@ const insert: Mutation = (input, random) => {
 
 const truncate: Mutation = (input, random) => input.subarray(0, random.below(input.length + 1));
 
-/** Goes on as another input does. */
+/** Replaces the rest of an input by the rest of another one. */
 const splice: Mutation = (input, random, { pool }) => {
   const other = random.pick(pool);
   const [start, end] = part(other, random);

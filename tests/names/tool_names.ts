@@ -54,7 +54,7 @@ function namesOf(random: Random, size: number, entry: string): Names {
   };
 }
 
-/** Says what a file's path is, by its name without extension, and that. */
+/** Returns a file's path for its name and extension. */
 type Pattern = (name: string, extension: string, random: Random) => string;
 
 function layout(entry: string, script: Pattern, style: Pattern = script, asset: Pattern = style): Layout {

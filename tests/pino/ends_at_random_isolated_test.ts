@@ -29,7 +29,7 @@ interface Expected {
   readonly way: string;
 }
 
-/** Lets a process log, and end in some way; returns which lines it told were written. */
+/** Runs a process that logs and ends in a given way; returns the lines that it reported as written. */
 async function ended(directory: string, run: string, seed: number, way: string): Promise<Expected> {
   const below = randomNumbers(seed);
   const limited = [

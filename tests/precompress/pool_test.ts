@@ -98,7 +98,7 @@ interface SimulatedJob {
   readonly ms: number;
 }
 
-/** By format, the ns that a byte takes as measured on one processor. */
+/** The levels, and the time for a byte in ns as measured on one processor, by format. */
 const LEVELS = { brotli: 11, zstd: 19, gzip: 12 } as const;
 const SPEED = { brotli: 1900, zstd: 520, gzip: 330 } as const;
 

@@ -37,7 +37,7 @@ function precompressed(): Promise<string> {
 
 after(async () => made && await rm(await made, { recursive: true }));
 
-/** In a copy of the site that was precompressed with a dictionary. */
+/** Runs `use` in a copy of the site that was precompressed with a dictionary. */
 function inPrecompressed(use: (folder: string) => Promise<void>): Promise<void> {
   return inFolder(async (folder) => {
     await cp(await precompressed(), join(folder, "site"), { recursive: true, preserveTimestamps: true });

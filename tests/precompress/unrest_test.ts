@@ -14,7 +14,7 @@ const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 } } as const;
 const variantsOf = async (folder: string, path: string) =>
   (await listed(folder)).filter((each) => each.startsWith(`${path}.`));
 
-/** Does `what` once, as soon as the first variant is made. */
+/** Calls `what` once, as soon as the first variant is written. */
 function onceUnderWay(what: () => void): (progress: PrecompressProgress) => void {
   let isDone = false;
   return ({ bytesDone }) => {

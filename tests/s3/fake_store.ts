@@ -17,7 +17,7 @@ export type Fault =
   /** The connection ends, before or after the request was carried out. */
   | "reset"
   | "reset after"
-  /** No answer comes. */
+  /** The store does not respond. */
   | "stall"
   /** The answer is cut: its document, or the object after some bytes. */
   | "torn"
@@ -151,7 +151,7 @@ export class FakeStore {
     return bucket;
   }
 
-  /** Says what goes wrong from now on. */
+  /** Sets the failures of later requests. */
   fails(fault: (asked: Asked) => Fault | undefined): void {
     this.#fault = fault;
   }

@@ -1,4 +1,4 @@
-/** Goes through rounds of one scene in a process of its own, and prints what it saw as JSON: child.ts SCENE MILLISECONDS */
+/** Runs rounds of one scene in a separate process, and prints the outcome as JSON: child.ts SCENE MILLISECONDS */
 import process from "node:process";
 import { type Sample, sample } from "./process_state.ts";
 import { scenes } from "./scenes/mod.ts";

@@ -1,4 +1,4 @@
-/** Something that is done over and over, and is to leave nothing behind. */
+/** A scene of repeated rounds, which must leave nothing open. */
 export interface Scene {
   readonly name: string;
   /** The description of a round, for `--help`. */

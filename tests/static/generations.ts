@@ -86,7 +86,7 @@ function lines(line: string, size: number): Uint8Array<ArrayBuffer> {
   return Buffer.alloc(size, `${line}\n`);
 }
 
-/** In hexadecimal, and never so that it looks like a number or a word. */
+/** Returns a hash in hexadecimal with a prefix, so that it never looks like a number or a word. */
 function hashOf(bytes: Uint8Array): string {
   return `a1b2${createHash("sha256").update(bytes).digest("hex").slice(0, 20)}`;
 }

@@ -16,7 +16,7 @@ export interface KnownRepresentation {
 /** A site whose every answer is known beforehand. */
 export interface KnownSite {
   readonly directory: string;
-  /** By path of the URL; the first is the file itself. */
+  /** The representations by path of the URL; the first is the file itself. */
   readonly files: ReadonlyMap<string, readonly KnownRepresentation[]>;
   /** The value of `Available-Dictionary` that the deltas of `/assets/app.4f3a9c1e.js` are for. */
   readonly dictionary: string;

@@ -8,7 +8,7 @@ const LIMIT = 60_000;
 /** An answer as it came over a connection that stays open. */
 export interface ReceivedAnswer {
   readonly status: number;
-  /** By name in lower case; lines of the same name are joined with ", ". */
+  /** The fields by lower-case name; lines with the same name are joined with ", ". */
   readonly fields: ReadonlyMap<string, string>;
   /** Out of its chunked coding, if it had one. */
   readonly body: Buffer;

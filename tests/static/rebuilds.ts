@@ -14,7 +14,7 @@ export const kinds = ["removed and written", "written file by file", "renamed", 
 /** A way to put a new build in the place of the one before. */
 export type Kind = typeof kinds[number];
 
-/** Above what is kept in memory. */
+/** A size above that of files kept in memory. */
 const LARGE = 100_000;
 const SMALL = 3000;
 /** The time limit of an answer from a complete build, in ms; machines may be busy. */

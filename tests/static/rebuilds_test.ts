@@ -4,7 +4,7 @@ import { randomNumbers } from "../support/random_numbers.ts";
 import { inFolder } from "../support/folders.ts";
 import { kinds, RebuiltSite } from "./rebuilds.ts";
 
-/** In all; more of them: `MILLRACE_REBUILDS=500 npm run test:node -- tests/static/rebuilds_test.ts`. */
+/** The total of rebuilds; more by `MILLRACE_REBUILDS=500 npm run test:node -- tests/static/rebuilds_test.ts`. */
 const REBUILDS = Number(process.env.MILLRACE_REBUILDS ?? 16);
 /** Sites of each kind that are rebuilt at a time. */
 const SITES = Math.min(6, Math.ceil(REBUILDS / 8));

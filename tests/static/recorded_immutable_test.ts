@@ -9,7 +9,7 @@ import { inFolder, writeTree } from "../support/folders.ts";
 /** Options that compress nothing, for speed. */
 const quick: PrecompressOptions = { minSize: 1_000_000 };
 const script = "turn(mill);\n".repeat(200);
-/** By their names the first would be immutable, and the others not. */
+/** A tree where only the first file's name implies that it is immutable. */
 const tree = { "assets/index-BuI5BPdA.js": script, "assets/Documents.js": script, "x.txt": script };
 
 /** The paths that are answered as immutable. */

@@ -90,7 +90,7 @@ async function readAndLeave(port: number): Promise<void> {
   socket.destroy();
 }
 
-/** Fast, so that the runtime has all it needs from now on. */
+/** Reads a range at full speed, so that the runtime's memory is allocated before measurements. */
 async function warmUp(port: number): Promise<void> {
   const socket = await ask(port, `bytes=0-${64 * MEBIBYTE}`);
   socket.resume();

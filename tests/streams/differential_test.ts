@@ -8,7 +8,9 @@ import { tries } from "../support/long_run.ts";
 const runner = fileURLToPath(new URL("./differential/run.ts", import.meta.url));
 const runtimeArguments = "Deno" in globalThis ? ["run", "-A", "--no-check"] : [];
 
-/** In a process of its own: programs make others' classes throw from microtasks, which a test runner would count. */
+/**
+ * Runs programs in a separate process: they make other classes throw from microtasks, which a test runner would count.
+ */
 function differences(programs: number, seed: number): string {
   const options = ["--programs", String(programs), "--seed", String(seed), "--quiet"];
   const { status, stdout, stderr } = spawnSync(process.execPath, [...runtimeArguments, runner, ...options], {

@@ -83,7 +83,7 @@ export async function eventually<T>(promise: PromiseLike<T>, milliseconds = 2000
   }
 }
 
-/** Lets everything happen that does not wait for the outside. */
+/** Waits for everything that needs no I/O. */
 export function quiet(milliseconds = 30): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

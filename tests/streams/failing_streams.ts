@@ -2,7 +2,7 @@ import { fromNative, toNative } from "../../lib/streams/mod.ts";
 import { nativeSet, type StreamSet } from "./stream_sets.ts";
 import { turn } from "../support/waits.ts";
 
-/** Something goes wrong, and everything that a caller is given a promise of is handled. */
+/** Causes a failure, and handles every promise that a caller receives. */
 export type Failure = (set: StreamSet) => unknown;
 
 const fail = (): never => {

@@ -66,7 +66,7 @@ async function pipeByHand(
   else await writer.ready;
 }
 
-/** Both halves of a chain, each by a pipe or by hand, at the same time. */
+/** Ways to run both halves of a chain concurrently, each by a pipe or by hand. */
 const ways: Readonly<Record<string, (chain: Chain) => Promise<unknown>>> = {
   "pipeThrough() and pipeTo()": ({ source, transform, sink, set, options }) =>
     set.pipeTo(set.pipeThrough(source, transform, { ...options, preventClose: false }), sink, options),

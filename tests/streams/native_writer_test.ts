@@ -28,7 +28,7 @@ class Events {
     });
   }
 
-  /** Lets everything happen that can. */
+  /** Waits until all pending work has run, and notes `event`. */
   async turn(event: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 1));
     this.seen.push(event);

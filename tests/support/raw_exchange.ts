@@ -7,7 +7,7 @@ const LIMIT = 60_000;
 /** A response, parsed here so that no client's leniency hides a fault. */
 export interface RawAnswer {
   readonly status: number;
-  /** By name in lower case; lines of the same name are joined with ", ". */
+  /** The fields by lower-case name; lines with the same name are joined with ", ". */
   readonly fields: ReadonlyMap<string, string>;
   /** Out of its chunked coding, if it had one. */
   readonly body: Uint8Array;
@@ -85,7 +85,7 @@ function outOfChunks(rest: Buffer): Buffer {
   }
 }
 
-/** Does something for each item, a few at a time. */
+/** Calls a function for each item, a few at a time. */
 export async function forEachOf<T>(
   items: readonly T[],
   atOnce: number,

@@ -8,7 +8,7 @@ export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Lets everything happen that is due in this turn of the event loop. */
+/** Waits for the event loop's current turn. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -33,7 +33,7 @@ const reference: Record<string, Made> | undefined = place !== undefined && exist
   ? JSON.parse(readFileSync(place, "utf8"))
   : undefined;
 const results: Record<string, Made> = {};
-/** On Linux, only where the results are wanted: there are tests of each product. */
+/** The reason to skip the test on Linux, unless the results are wanted: each product has its own tests. */
 const skip = place === undefined && process.platform === "linux" && !isLong && "nothing compares its results";
 after(() => {
   if (place !== undefined && reference === undefined) writeFileSync(place, JSON.stringify(results));

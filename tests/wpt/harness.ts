@@ -23,7 +23,7 @@ interface HarnessTest extends HarnessOutcome {
 
 /** The harness's status after a fatal error. */
 const ERROR = 1;
-/** By testharness.js's numbers. */
+/** The statuses by the numbers of testharness.js. */
 const statuses: readonly Status[] = ["passed", "failed", "timed out", "not run", "unsupported"];
 
 /**

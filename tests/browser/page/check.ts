@@ -3,7 +3,7 @@ import type * as millrace from "../../../mod.ts";
 /** The package as the page imports it. */
 export type Library = typeof millrace;
 
-/** Something that must work in a browser. */
+/** A check of a feature in a browser. */
 export interface Check {
   /** A sentence about it. */
   readonly name: string;

@@ -98,7 +98,7 @@ function startHardApache(folder: string, upstream: string): Promise<PeerProcess<
     ].join(""));
 }
 
-/** Both, of which those that are here run between `start` and `close`. */
+/** nginx and Apache httpd; the installed ones run between `start` and `close`. */
 export class HardServers {
   #folder = "";
   #upstream: PeerProcess | undefined = undefined;

@@ -12,7 +12,7 @@ export interface CurlRequest {
   readonly path: string;
   /** Default: GET. */
   readonly method?: "GET" | "HEAD";
-  /** By name. Default: none but curl's own `Accept`, `Host` and `User-Agent`. */
+  /** The request's fields by name. Default: only curl's `Accept`, `Host` and `User-Agent`. */
   readonly fields?: Readonly<Record<string, string>>;
   /** Whether curl sends Accept-Encoding with its codings, and decodes the response. Default: false. */
   readonly decoded?: boolean;

@@ -5,7 +5,7 @@ import type { CurlAnswer } from "./curl.ts";
 export interface Part {
   /** Its `Content-Range`. */
   readonly range: string;
-  /** In base64. */
+  /** The bytes in base64. */
   readonly bytes: string;
 }
 

@@ -24,7 +24,7 @@ export interface Answers {
   /** The request as it was sent last; the servers' own validators may differ in it. */
   readonly request: CurlRequest;
   readonly theirs: CurlAnswer;
-  /** By entry point. */
+  /** This package's responses, by entry point. */
   readonly ours: ReadonlyMap<string, CurlAnswer>;
 }
 

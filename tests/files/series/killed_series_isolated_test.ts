@@ -62,7 +62,7 @@ async function removeForeignFiles(directory: string): Promise<void> {
   for (const name of Object.keys(foreign)) await rm(join(directory, name));
 }
 
-/** Goes on once more, and ends as a stream should. */
+/** Continues the series in this process, and closes it properly. */
 async function endWell(directory: string, options: Partial<RotationOptions>): Promise<void> {
   const log = new RotatingFileWritable({ directory, name: "app.log", maxFileSize: 20_000, append: true, ...options });
   const writer = log.getWriter();

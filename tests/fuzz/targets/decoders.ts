@@ -7,7 +7,7 @@ import { streamOf } from "../../support/streams.ts";
 import { choices, cut, ending, type Target } from "../target.ts";
 import { decompressNatively } from "./native_codecs.ts";
 
-/** No more than that is made of an input: there are bombs among them. */
+/** The limit of an input's decoded size, in bytes: some inputs are bombs. */
 const MOST = 300_000;
 const dictionary = sourceText(2000, 7);
 
@@ -41,7 +41,7 @@ async function streamed(pieces: Uint8Array<ArrayBuffer>[], format: Format): Prom
   return whole;
 }
 
-/** By hand, into small buffers. */
+/** Decodes by the synchronous steps, into small buffers. */
 async function stepped(pieces: readonly Uint8Array[], format: Format, size: number): Promise<Uint8Array> {
   const decoder = await openDecoder(format as "gzip");
   const target = new Uint8Array(size);

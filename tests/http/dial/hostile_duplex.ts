@@ -114,7 +114,7 @@ class HostileDuplex extends Duplex {
     return pieces;
   }
 
-  /** Does with a chunk's memory as its owner may. */
+  /** Overwrites or detaches a chunk's memory, as its owner may. */
   #use(chunk: Uint8Array): void {
     if (this.#random.chance(0.5)) chunk.fill(0xee);
     if (!this.#random.chance(0.2)) return;

@@ -14,7 +14,7 @@ const CODES = [ErrorCode.cancel, ErrorCode.internal, ErrorCode.enhanceYourCalm] 
 export class ChaosOrigin {
   readonly origin: Origin;
   readonly ledger: Ledger;
-  /** No faults while false. */
+  /** Whether the origin causes faults. */
   isWild = true;
   readonly #random: SeededRandom;
   /** The highest stream of a session that was acted on: GOAWAY must not deny it. */
@@ -97,7 +97,7 @@ export class ChaosOrigin {
     request.end();
   }
 
-  /** No answer, ever, or no end of it: so the client wants it. */
+  /** Sends no response, or an incomplete one, to a request whose client expects that. */
   #doom(request: ServerRequest, doom: string, entry: Entry): void {
     entry.faults.push(`no ${doom}`);
     this.#act(request);
@@ -106,7 +106,7 @@ export class ChaosOrigin {
     request.data(pattern.subarray(0, 100));
   }
 
-  /** Something bad for one request, or for all on its connection. */
+  /** Causes a fault of one request, or of all on its connection. */
   #fail(request: ServerRequest, entry: Entry): void {
     const { faults } = entry;
     const isHttp2 = request instanceof Http2PeerStream;
@@ -137,7 +137,7 @@ export class ChaosOrigin {
     setTimeout(() => this.#reset(request, this.#random.pick(CODES), entry.faults), this.#random.below(4));
   }
 
-  /** Something for a whole session. */
+  /** Causes a fault of a whole session. */
   #shake(peer: Http2Peer): void {
     const fate = this.#random.next();
     if (fate < 0.3) return void peer.settings({ [Setting.maxConcurrentStreams]: this.#random.pick([1, 10, 50, 200]) });

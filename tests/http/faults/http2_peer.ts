@@ -84,7 +84,7 @@ export class Http2Peer {
     owner.onPeer?.(this);
   }
 
-  /** Says how things are from now on. @returns When the client has acknowledged it (never, if the socket ends before). */
+  /** Sends SETTINGS. @returns when the client has acknowledged them (never, if the socket ends before). */
   settings(settings: Settings): Promise<void> {
     this.send(settingsFrame(settings));
     return new Promise((done) => this.#unacknowledged.push({ settings, done }));

@@ -32,7 +32,7 @@ export interface Entry extends Made {
 
 /** The time after a fault of a connection during which a client may still run into it, in ticks. */
 const ECHO = 25;
-/** In ms. A process that is kept from running has fewer ticks, not a later fault. */
+/** The length of a tick in ms. A process that is stalled has fewer ticks, not a later fault. */
 const TICK = 10;
 
 /** Accounts for every request: nothing hangs, nothing is lost, nothing is done twice that must not be. */
@@ -60,7 +60,7 @@ export class Ledger {
     return entry;
   }
 
-  /** No more faults. */
+  /** Stops the clock after the last fault. */
   stop(): void {
     clearInterval(this.#clock);
   }

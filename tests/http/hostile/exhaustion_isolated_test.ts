@@ -40,7 +40,7 @@ interface Trap {
   readonly onRequest?: (asked: Asked) => void;
 }
 
-/** Does something over and over as long as the connection is there. */
+/** Sends bytes repeatedly, as long as the connection is open. */
 function drip({ connection }: Asked, next: () => Uint8Array): void {
   const timer = setInterval(() => connection.isClosed ? clearInterval(timer) : connection.send(next()), 20);
 }

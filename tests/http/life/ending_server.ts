@@ -9,7 +9,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { Listener } from "../faults/listener.ts";
 
-/** In ms; less than a client lets a connection rest. */
+/** The delay in ms above which an ending counts as late; clients keep idle connections longer. */
 const LATE = 1.5;
 
 let late = 0;

@@ -13,7 +13,7 @@ const requests = tries(12);
  * connection rests has it lose a request. A client that does not let connections rest loses some of each row.
  */
 const ROWS = 6;
-/** In µs after a response. */
+/** The times of endings, in µs after a response. */
 const TIMES = Array.from({ length: 21 }, (_, step) => step * 50);
 
 /**

@@ -45,7 +45,7 @@ export class Machine {
   /** Requests on a clear-text connection are HTTP/2. */
   speaksH2c = false;
   readonly #owner: MachineOwner;
-  /** Both ends of each connection, and when it was accepted. */
+  /** The addresses of each connection, and the time when it was accepted. */
   readonly #accepted = new WeakMap<Socket, [ends: string, at: number]>();
   /** The highest stream of each session that was acted on: GOAWAY must not deny it. */
   readonly #acted = new WeakMap<Http2Peer, number>();

@@ -26,7 +26,7 @@ function script(...answers: (string | Uint8Array | undefined)[]): OnSocket {
   };
 }
 
-/** Says nothing. */
+/** Reads input without a response. */
 const mute: OnSocket = (socket) => void socket.resume();
 const bytes = (...all: number[]): Uint8Array => Uint8Array.from(all);
 const OK = "HTTP/1.1 200 OK\r\n\r\n";

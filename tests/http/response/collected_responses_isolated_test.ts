@@ -94,7 +94,7 @@ for (const protocol of PROTOCOLS) {
         request.data(Buffer.from("begin"));
       }, async ({ url }) => {
         const held: Record<string, WeakRef<object>> = {};
-        /** In a function of its own, whose variables are gone. */
+        /** Runs in a separate function, so that its variables can be collected. */
         const fail = async (client: HttpClient, way: string, name: string): Promise<void> => {
           const body = new Blob(["body"]);
           const request = new Request(`${url}/${way}`, { method: "POST" });
@@ -137,7 +137,7 @@ for (const protocol of PROTOCOLS) {
       }, async ({ client, url }) => {
         const intercepting = new HttpClient({ h2c: protocol === "h2c", intercept: [pass] });
         const held: Record<string, WeakRef<object>> = {};
-        /** In a function of its own, whose variables are gone. */
+        /** Runs in a separate function, so that its variables can be collected. */
         const call = async (way: string, name: string, { fetch }: HttpClient): Promise<Response> => {
           const hold = <T extends object>(what: string, value: T): T => {
             held[`${name}, ${way}: ${what}`] = new WeakRef(value);

@@ -465,7 +465,7 @@ async function collected(probe: Probe): Promise<boolean> {
   return probe.cancelled.length > 0;
 }
 
-/** In a call of its own, so that nothing of it is left on the stack. */
+/** Uses a response in a separate call, so that the stack keeps no reference. */
 function drop(probe: Probe, use: (response: Response) => void): void {
   use(probe.response());
 }

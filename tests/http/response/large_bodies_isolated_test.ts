@@ -8,7 +8,7 @@ import type { Protocol } from "../faults/origin.ts";
 import { respond, type ServerRequest } from "../faults/server_request.ts";
 import { trial } from "../faults/trial.ts";
 
-/** No 64 KiB of it are the same. */
+/** The content, in which no 64 KiB are repeated. */
 const content = Buffer.alloc(6_000_011);
 for (let at = 0; at + 4 <= content.length; at += 4) content.writeUInt32LE((at * 2654435761) >>> 0, at);
 

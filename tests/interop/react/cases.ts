@@ -108,7 +108,7 @@ async function errorIsTold(send: Send): Promise<void> {
   assert.deepEqual(errors.map(String), ["Error: no data"]);
 }
 
-/** By the runtime's own server: a Response with one of our streams. */
+/** Sends a page by the runtime's own server: a Response with a stream of this package. */
 async function fromResponse(): Promise<void> {
   const page = makePage();
   const { renderToReadableStream } = await renderers();

@@ -3,9 +3,9 @@ import { type Element, react } from "./react.ts";
 /** A page that waits for one part of it, and shows words in that one's place until then. */
 export interface Page {
   readonly element: Element;
-  /** Lets that part come. */
+  /** Resolves the suspended part. */
   release(): void;
-  /** Makes it fail. */
+  /** Rejects the suspended part. */
   fail(): void;
 }
 

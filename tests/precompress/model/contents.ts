@@ -32,7 +32,7 @@ export function contentOf(hash: string): Uint8Array<ArrayBuffer> | undefined {
 export const codecsReady: Promise<void> = ready();
 
 const made = new Map<string, Uint8Array>();
-/** By format and hash of a compressed form, and of its dictionary: the hash of its content. */
+/** The hash of the content, by format, hash of the compressed form, and its dictionary's hash. */
 const forms = new Map<string, string>();
 
 /** The variant that a run makes of a content; always the same bytes. */

@@ -43,7 +43,7 @@ export function oneOf<T>(items: readonly T[], random: Random): T {
   return items[random(items.length)]!;
 }
 
-/** Does something to a world that its user might do, mostly to what is there; says what. */
+/** Makes a user's random change to a world, mostly to existing files; returns its description. */
 export function edit(world: string, there: readonly string[], random: Random): string {
   const area = oneOf(["site", "site", "site", "site", "out", "else"], random);
   const kind = random(17);

@@ -38,7 +38,7 @@ export class World {
   #theirs: Snapshot;
   #now: Snapshot;
   readonly #previous: Snapshot;
-  /** By place: hashes of what runs put there and may still know for theirs. */
+  /** The hashes of files that runs wrote and may still recognize as their own, by place. */
   readonly #written = new Map<string, Set<string>>();
   #child: ChildProcess | undefined;
 
@@ -246,7 +246,7 @@ export class World {
     this.#theirs.set(path, entryAt(full));
   }
 
-  /** No byte that the user made has changed, but where `--force` was to replace it. */
+  /** Requires that no byte of the user has changed, except where `--force` allows it. */
   #afterTool(options: RunOptions | undefined, expectation: Expectation | undefined, mayRemove = false): void {
     const after = snapshotOf(this.#folder);
     for (const [path, entry] of this.#theirs) {

@@ -136,7 +136,7 @@ const note = (id: string, status: number): void => {
 };
 const isDynamic = /^\/(?:page|state|reload|user|csv|recode|count)(?:\/|$)/;
 
-/** On Bun and Deno: by `fetch()` of each part. */
+/** The handler on Bun and Deno: calls `fetch()` of each part. */
 const fetchHandler = compression.fetch(async (request: Request) => {
   const id = request.headers.get("x-id") ?? "";
   const { pathname } = new URL(request.url);
@@ -151,7 +151,7 @@ const fetchHandler = compression.fetch(async (request: Request) => {
   return response;
 });
 
-/** On Node: by `node()` of each part, and streams of `node:stream` for the rest. */
+/** The handler on Node: calls `node()` of each part, and uses streams of `node:stream` for the rest. */
 function nodeHandler(req: IncomingMessage, res: ServerResponse): void {
   const id = String(req.headers["x-id"] ?? "");
   res.on("close", () => note(id, res.statusCode));

@@ -22,7 +22,7 @@ export interface Question {
 /** The response to a question. */
 export interface Reply {
   readonly status: number;
-  /** By name in lower case. */
+  /** The fields by lower-case name. */
   readonly fields: ReadonlyMap<string, string>;
   readonly body: Uint8Array;
 }

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 
 /** A part of a multipart body. */
 export interface BodyPart {
-  /** By name in lower case. */
+  /** The fields by lower-case name. */
   readonly fields: ReadonlyMap<string, string>;
   readonly bytes: Uint8Array;
 }

@@ -5,7 +5,7 @@ import { compress } from "../../../lib/codecs/mod.ts";
 
 /** The result of a scan. */
 export interface Scanned {
-  /** By path. */
+  /** The files by path. */
   readonly files: ReadonlyMap<string, TreeFile>;
   /** `path: message`, sorted. */
   readonly warnings: readonly string[];

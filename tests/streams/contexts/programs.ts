@@ -49,7 +49,7 @@ export class Wakes {
   }
 }
 
-/** By callback: how often it ran in which context. */
+/** The number of runs of each callback in each context. */
 export type Seen = Map<string, Map<string, number>>;
 
 /** The seed and settings of a random program of streams. */
@@ -105,7 +105,7 @@ class Program {
     await Promise.all(branches.map((branch) => this.#consume(branch)));
   }
 
-  /** Does something in one of the program's contexts. */
+  /** Runs `steps` in one of the program's contexts. */
   #somewhere<T>(steps: () => T): T {
     return context.run(`${this.#options.seed}.${this.#random(this.#options.contexts)}`, steps);
   }

@@ -24,7 +24,7 @@ const ourPipes = {
 
 const oursForReference = asReferenceAwaits(ours);
 
-/** To the microtask where no pipe takes part, on every runtime. */
+/** The contest with the reference: equal to the microtask, on every runtime, unless a pipe takes part. */
 export const againstReference: Contest = {
   name: "ours against the reference",
   ours: oursForReference,

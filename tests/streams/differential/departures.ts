@@ -23,7 +23,7 @@ export interface Found {
   readonly ours: readonly Event[];
 }
 
-/** Something else happens, even when every operation has a turn of its own. */
+/** A known difference in behaviour, which remains even when every operation has its own turn. */
 export interface Behaviour {
   readonly name: string;
   readonly reason: string;

@@ -122,7 +122,7 @@ const behaviours: readonly Behaviour[] = [
   },
 ];
 
-/** This runtime's. */
+/** The differences in microtasks of this runtime. */
 export const nativeTiming: readonly Departure[] = "Deno" in globalThis
   ? denoTiming
   : "Bun" in globalThis

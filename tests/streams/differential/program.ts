@@ -35,7 +35,7 @@ export interface Strategy {
 
 export interface View {
   readonly type: "Uint8Array" | "Uint16Array" | "DataView" | "Int32Array";
-  /** In elements; in bytes for a DataView. */
+  /** The length in elements; in bytes for a DataView. */
   readonly length: number;
   /** Bytes before the view in its buffer; a multiple of 4. */
   readonly offset: number;

@@ -142,7 +142,7 @@ export function cellsOf<Stream>(kinds: Kinds<Stream>, states: States<Stream>, pl
 /** The state of a stream to which nothing has happened. */
 export const FRESH = "fresh";
 
-/** Whose own streams ours are compared with. */
+/** The host whose native streams are compared. */
 export type Host = "node" | "deno" | "bun" | "browser";
 
 /** A cell in which ours are known to differ. */

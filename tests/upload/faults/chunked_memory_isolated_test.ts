@@ -11,7 +11,7 @@ import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process
 
 const bodies = chunked(Buffer.alloc(20_000_000, content));
 const SENDERS = isLong ? 20 : 12;
-/** In MB, of 240 that come at once, or 400 in a long run. */
+/** The limit of growth in MB, of 240 that arrive at once, or 400 in a long run. */
 const ALLOWED_GROWTH = 150;
 
 for (const entry of uploadEntries) {

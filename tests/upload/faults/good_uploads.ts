@@ -49,7 +49,7 @@ export class GoodUploads {
     for (const lane of this.#lanes) lane.catch(() => {}); // end() tells
   }
 
-  /** Lets those under way finish. */
+  /** Waits for the current uploads, and sends no more. */
   async end(): Promise<void> {
     this.#isOver = true;
     await Promise.all(this.#lanes);

@@ -11,7 +11,7 @@ export type Leaving = "close" | "reset" | "half-close";
 /** A server's response, parsed here so that no client's leniency hides a fault. */
 export interface UploadAnswer {
   readonly status: number;
-  /** By name in lower case. */
+  /** The fields by lower-case name. */
   readonly fields: ReadonlyMap<string, string>;
   /** The body, decoded if it was chunked. */
   readonly body: string;
@@ -95,7 +95,7 @@ export class UploadConnection {
     return this.#until(() => this.#isClosed, "the server does not close the connection");
   }
 
-  /** Goes, in the middle of things or not. */
+  /** Ends the connection in the given way, even during a request. */
   leave(how: Leaving = "close"): void {
     if (how === "half-close") this.#socket.end();
     else if (how === "reset") this.#socket.resetAndDestroy();

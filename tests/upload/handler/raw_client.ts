@@ -6,7 +6,7 @@ import { until } from "../../support/waits.ts";
 /** An answer as it came. */
 export interface ClientAnswer {
   readonly status: number;
-  /** By name in lower case. */
+  /** The fields by lower-case name. */
   readonly fields: ReadonlyMap<string, string>;
   readonly body: string;
   /** All of it as text. */

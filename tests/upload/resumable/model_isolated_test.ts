@@ -244,7 +244,7 @@ class Senders {
     assert.equal((await this.#ask("HEAD", upload.url, upload.protocol === "draft" ? {} : TUS)).status, 404);
   }
 
-  /** Goes on with another server. */
+  /** Closes the handler and continues with a new one. */
   async #restart(): Promise<void> {
     await this.#handler.close();
     this.#handler = this.#start();

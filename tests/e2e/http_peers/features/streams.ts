@@ -12,7 +12,7 @@ const LARGE = (isLong ? 10 : 3) * 2 ** 20;
 /** The bytes that exceed all buffers between a client and a server. */
 const UNWANTED = 4 * 2 ** 20;
 
-/** Large bodies both ways, slow readers, those who leave, and servers that do not want all of it. */
+/** Tests large bodies in both directions, slow readers, clients that disconnect, and servers that refuse the rest. */
 export function testStreams(endpoint: Endpoint): void {
   const { name, skip, lacks } = endpoint;
   // A proxy that sends all of a request before it reads the response waits for ever for an echo.
