@@ -257,7 +257,7 @@ export function withTables(
   return execFileSync(deno, ["fmt", "--quiet", "--ext=md", "-"], { cwd: root, input: text, encoding: "utf8" });
 }
 
-/** Returns the pages that describe options, by their paths, as they are and as they would be made, and all faults. */
+/** Returns the pages that describe options, by path, with their current and generated text, and all faults. */
 export async function optionsTables(): Promise<{ pages: Map<string, [string, string]>; faults: string[] }> {
   const takers = await takersByInterface();
   const interfaces = documentedOptions();

@@ -10,7 +10,7 @@ export interface Output {
 export interface Wishes {
   /** Returns the weight of an entry, by its source. */
   readonly weightOf: (source: string) => number;
-  /** The entry of which all that it loads goes into one chunk. */
+  /** The entry whose code all goes into one chunk. */
   readonly together?: string;
 }
 

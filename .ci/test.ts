@@ -138,7 +138,7 @@ async function runParts(parts: readonly Part[], before: readonly Job[]): Promise
   return sums;
 }
 
-/** The files of a part in which tests failed; all, if it is not known of one of them. */
+/** Returns the files of a part with failed tests; all, if a failure's file is unknown. */
 function filesOf(part: Part, failures: readonly Failure[]): readonly string[] {
   const failed = failures.map((failure) => fileOf(part, failure));
   return failed.includes(undefined) ? part.files : part.files.filter((file) => failed.includes(file));

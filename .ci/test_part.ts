@@ -57,7 +57,7 @@ export const runtimes: Readonly<Record<string, Runtime>> = {
 const compiled = mkdtempSync(join(tmpdir(), "millrace-compiled-"));
 process.once("exit", () => rmSync(compiled, { recursive: true, force: true }));
 
-/** Files that one process runs, or one after the other. */
+/** A group of files that one process runs, or that run one after the other. */
 export interface Part {
   readonly name: string;
   readonly files: readonly string[];

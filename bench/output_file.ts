@@ -2,7 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 
 /** A writer of the bytes of one file. */
 export interface OutputFile {
-  /** Takes all of `bytes`, which stay as they are until this settles. */
+  /** Writes all of `bytes`, which must not change until the promise settles. */
   write(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }

@@ -66,7 +66,7 @@ async function contest(scenario: Scenario): Promise<Contestant[]> {
 
 const head = ["", "req/s", "of bare", "median", "of bare", "CPU a request", "of bare's"];
 
-/** The bare server comes first. */
+/** Returns a contestant's row, with ratios to the bare server. */
 function row({ name, failure, perSecond, cpu }: Contestant, bare: Contestant): string[] {
   if (!perSecond || !cpu) return [name, `none: ${failure}`, "-", "-", "-", "-", "-"];
   const of = (own: number, other: number | undefined): string => other === undefined ? "-" : (own / other).toFixed(2);

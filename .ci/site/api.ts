@@ -246,7 +246,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   install: "streams",
 };
 
-/** Leaves links as they are. */
+/** A map that leaves links unchanged. */
 const SAME: ReadonlyMap<string, string> = new (class extends Map<string, string> {
   override get(path: string): string {
     return path;

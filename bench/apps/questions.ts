@@ -44,6 +44,6 @@ export interface CpuTime {
 /** A server's answer to "parts": the CPU time that each took, in microseconds. */
 export interface Parts {
   readonly times: Readonly<Record<Part, number>>;
-  /** The functions that took most of it by themselves, with their shares. */
+  /** The functions with the largest self time, and their shares. */
   readonly functions: readonly (readonly [string, number])[];
 }

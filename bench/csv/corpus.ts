@@ -23,7 +23,7 @@ const notes = [
 /** The number of fields of each record. */
 export const COLUMNS = 10;
 
-/** A record of about 100 bytes, a third of them with a quoted field; the same for the same index. */
+/** Returns a record of about 100 bytes, determined by its index; a third of them have a quoted field. */
 function recordOf(index: number): string {
   const chance = new LineChance(index);
   return [

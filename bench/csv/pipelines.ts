@@ -1,4 +1,4 @@
-/** Reads the records of a file, one array a call, and writes something of them to a folder. */
+/** Reads a file's records, one array a call, and writes a summary to a folder. */
 export type CsvPipeline = (input: string, directory: string) => Promise<void>;
 
 /** The jobs of a contestant. */

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 
 const HEAD_END = "\r\n\r\n";
 
-/** Finds the ends of HTTP/1.1 requests; knows only as much of them as that takes. */
+/** A minimal parser that finds the ends of HTTP/1.1 requests. */
 export class RequestSkipper {
   readonly #onEnd: () => void;
   /** The start of a head, or of a chunk's size, whose rest has not come. */

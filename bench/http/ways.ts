@@ -6,7 +6,7 @@ export interface Way {
   text(): Promise<string>;
   /** GETs, and resolves to how many bytes the body had; none is kept. */
   download(): Promise<number>;
-  /** POSTs all pieces, as fast as they are taken, without a length; resolves when it is answered, and the answer read. */
+  /** Sends all chunks with POST as fast as possible, without a length; resolves when the response is read. */
   upload(pieces: AsyncIterable<Uint8Array>): Promise<void>;
   /** Closes connections, as far as it can. */
   end(): void;

@@ -12,7 +12,7 @@ export function numberSource(count: number): UnderlyingDefaultSource<number> {
   };
 }
 
-/** The bytes that the lines of these numbers have. */
+/** The length in bytes of each line of numbers. */
 export const LINE_LENGTH = 9;
 
 function numberAt(index: number): number {

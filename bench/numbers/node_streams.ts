@@ -9,7 +9,7 @@ import { NumberParser } from "./number_text.ts";
 import type { NumberPipelines, NumbersJob } from "./pipelines.ts";
 import { SizedFiles } from "./sized_files.ts";
 
-/** Numbers that wait between two streams. Twice as many take 7% less CPU on Node, half of them 10% more. */
+/** The numbers queued between two streams. Twice as many take 7% less CPU on Node, half as many 10% more. */
 const WAITING = 4096;
 
 type MakeSink = (job: NumbersJob) => Writable;

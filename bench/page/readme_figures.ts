@@ -1,7 +1,7 @@
 import { Results, type Row } from "./results.ts";
 import { RUNTIMES, type Section } from "./tables.ts";
 
-/** A figure of the package's README, and where it comes from. */
+/** A figure of the package's README, and its source. */
 interface Figure {
   /** Its place: what stands before it, the figure itself, and what follows. Spaces stand for ends of lines, too. */
   readonly place: RegExp;

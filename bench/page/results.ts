@@ -3,7 +3,7 @@ import { columnOf, numberIn, RUNTIMES, type Section, type Table } from "./tables
 /** A row of a table, whose cells are read by the names of their columns. */
 export interface Row {
   readonly name: string;
-  /** The number in a column; of several of that name, the one that `nth` tells. Undefined if there is none. */
+  /** Returns the number in a column; `nth` chooses among several of that name. Undefined if there is none. */
   number(column: string, nth?: number): number | undefined;
   /** The number in a column of another row of the same table. */
   other(name: string, column: string, nth?: number): number | undefined;
@@ -19,7 +19,7 @@ export class Results {
     this.#sections = sections;
   }
 
-  /** Whether there is any section of that topic. */
+  /** Whether there is a section of that topic. */
   has(topic: string): boolean {
     return this.#sections.some((section) => section.topic === topic);
   }
@@ -29,7 +29,9 @@ export class Results {
     return this.#section(topic, runtime)?.version || undefined;
   }
 
-  /** The rows of the tables of that caption, in order; if there are none, of those whose captions begin so. */
+  /**
+   * Returns the rows of the tables with that caption, in order; without one, of tables whose captions begin with it.
+   */
   rows(topic: string, runtime: string, caption: string): Row[] {
     const tables = this.#section(topic, runtime)?.tables ?? [];
     const same = tables.filter((table) => table.caption === caption);
@@ -37,7 +39,7 @@ export class Results {
       .flatMap(rowsOf);
   }
 
-  /** The row of that name, in the first such table that has one. */
+  /** Returns the row with that name, in the first such table that has one. */
   row(topic: string, runtime: string, caption: string, name: string): Row | undefined {
     return this.rows(topic, runtime, caption).find((row) => row.name === name);
   }

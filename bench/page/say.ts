@@ -1,6 +1,6 @@
 import { shortNumber } from "./bars.ts";
 
-/** Prose with figures in it; undefined if one of them is, so that the prose has measured figures only. */
+/** Returns prose with figures; undefined if a figure is, so that prose has measured figures only. */
 export function say(
   text: TemplateStringsArray,
   ...figures: readonly (string | number | undefined)[]

@@ -58,7 +58,7 @@ export function numberIn(cell: string | undefined): number | undefined {
   return digits === undefined ? undefined : Number(digits.replaceAll(",", ""));
 }
 
-/** The column of that name; of several, the one that `nth` tells, 0 for the first. */
+/** Returns the index of a column; `nth` chooses among several of that name, 0 for the first. */
 export function columnOf(table: Table, name: string, nth = 0): number {
   let left = nth;
   return table.head.findIndex((head) => head === name && left-- === 0);

@@ -27,7 +27,7 @@ function isChunked(head: string): boolean {
   return /^transfer-encoding: *chunked$/im.test(head);
 }
 
-/** The head of a response, whose first packet has all of it. */
+/** Returns the head of a response, which the first packet contains completely. */
 function headOf(packet: Buffer): string {
   return packet.toString("latin1", 0, packet.indexOf(HEAD_END) + HEAD_END.length);
 }

@@ -20,7 +20,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** Asks for the path of that index, naming its entity tag if the visit has one. */
+/** Requests the path with that index, with its entity tag if the visit has one. */
 export function answerTo({ port, paths, fields, tags }: Visit, index: number): Promise<Answer> {
   const tag = tags?.[index];
   const headers = tag ? { ...fields, "If-None-Match": tag } : fields;

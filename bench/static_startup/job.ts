@@ -20,7 +20,7 @@ export interface Startup {
   readonly cpu: number;
   /** Resident, when all is there. */
   readonly memory: number;
-  /** The part of it that is not pages of the runtime's own program. */
+  /** The part of the memory that is not the runtime's own program. */
   readonly anonymous: number;
   /** The bodies that are in memory. */
   readonly bodies: number;

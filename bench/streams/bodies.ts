@@ -6,7 +6,7 @@ import { chunk, pulled, queued, type Scenario } from "./scenario.ts";
 const token = chunk.slice(0, 40);
 const large = new Uint8Array(64 * 1024).fill(0x61);
 
-/** Reads a response to its end and resolves to the number of bytes that came. */
+/** Reads a response to its end and resolves to the number of bytes. */
 type Read = (response: Response) => Promise<number>;
 
 const text: Read = async (response) => (await response.text()).length;

@@ -35,7 +35,7 @@ export class Contestant {
     this.#process = new LineProcess(command, [...options, script, name, title, String(aim)], LIMIT, KEEPS_MEMORY);
   }
 
-  /** The fastest measurement, unless any of them failed. */
+  /** The fastest measurement; undefined if one failed. */
   get rate(): number | undefined {
     return this.failure === undefined && this.#rates.length > 0 ? Math.max(...this.#rates) : undefined;
   }

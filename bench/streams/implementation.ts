@@ -61,7 +61,7 @@ function formerModule(): string {
   return pathToFileURL(join(folder, "lib/streams/mod.ts")).href;
 }
 
-/** Loads the implementation of that name. */
+/** Loads the implementation with that name. */
 export function loadImplementation(name: string): Promise<Implementation> {
   if (!Object.hasOwn(loaders, name)) {
     throw new TypeError(`no implementation is named "${name}": use ${Object.keys(loaders).join(", ")}`);

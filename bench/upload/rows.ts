@@ -1,6 +1,6 @@
 import type { Contestant, Round } from "./contestant.ts";
 
-/** The best figure of all usual ways that do not buffer: not all of them need to be the same one's. */
+/** The best figure of each kind among the usual ways that do not buffer; they can be of different ways. */
 export type Usual = Partial<Round>;
 
 /** @see {@linkcode Usual} */

@@ -9,7 +9,7 @@ export const root: string = resolve(dirname(fileURLToPath(import.meta.url)), "..
 export interface Module {
   readonly path: string;
   readonly code: string;
-  /** Paths of our modules, and other specifiers as they are written. Workers count as imports. */
+  /** The paths of this package's modules, and other specifiers unchanged. Workers count as imports. */
   readonly imports: readonly string[];
 }
 

@@ -40,7 +40,7 @@ interface Batch {
   error: unknown;
 }
 
-/** A stream that carries out a program, with all that must be true of it checked at each step. */
+/** A stream that runs a program, whose invariants are checked at each step. */
 export class Model {
   readonly #program: Program;
   readonly #stream: BatchedWritableStream<Write>;

@@ -61,7 +61,7 @@ function publicNames(): string[] {
   return declarations.filter(({ name }) => exported.has(name)).flatMap(({ members }) => members);
 }
 
-/** Every word of the codecs' modules, which come as they are. */
+/** Returns every word of the codecs' modules, which are not rewritten. */
 function namesOutside(): string[] {
   return sources("lib/codecs/wasm/*.js").flatMap((text) => text.match(/[A-Za-z_]\w*/g) ?? []);
 }

@@ -68,7 +68,7 @@ for (const format of formats) {
         cuts,
         size,
       ) => {
-        // A skippable frame, of zstd.
+        // Junk that begins with a skippable frame's number is valid zstd.
         fc.pre(format !== "zstd" || junk[0] < 0x50 || junk[0] > 0x5f);
         const data = concatenated([small.get(format)!, junk]);
         const pieces = cutAt(data, cuts.concat(small.get(format)!.length + (cuts[0] ?? 0) % 3));

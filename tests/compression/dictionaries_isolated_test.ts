@@ -21,7 +21,7 @@ const HTML = { "content-type": "text/html" };
 interface Page {
   readonly text: string;
   readonly fields: Readonly<Record<string, string>>;
-  /** Whether it comes in pieces. */
+  /** Whether the response is streamed. */
   readonly isStreamed?: boolean;
 }
 

@@ -1,5 +1,5 @@
 /** The runtimes that blocks are run on. */
 export type RuntimeName = "node" | "deno" | "bun";
 
-/** All of them. */
+/** The names of all runtimes. */
 export const runtimeNames: readonly RuntimeName[] = ["node", "deno", "bun"];

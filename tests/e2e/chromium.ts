@@ -34,7 +34,10 @@ type Gathered = { -readonly [Key in keyof Exchange]: Exchange[Key] } & {
   heads: number;
   /** Whether it has ended. */
   isOver: boolean;
-  /** Whether all of it is reported soon: not so of streams, and of dictionaries, whose announced heads never come. */
+  /**
+   * Whether the browser reports the exchange's end soon: not that of streams, nor of dictionaries, whose announced
+   * heads never follow.
+   */
   isAwaited: boolean;
 };
 

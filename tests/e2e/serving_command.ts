@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import process from "node:process";
 
-/** A server in a process of its own, and in that one's group whatever its launcher starts. */
+/** A server in a separate process, whose group contains the processes its launcher starts. */
 export interface ServingCommand {
   readonly url: URL;
   /** Ends it as a service manager does, and returns its exit code; null, if the signal ended it. */

@@ -25,7 +25,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The content, or more of it, in pieces that come one by one. */
+/** Returns a stream of the content in `pieces` chunks, each after a delay. */
 function stream(pieces: number, delay: number): ReadableStream<Uint8Array> {
   let i = 0;
   return new ReadableStream({

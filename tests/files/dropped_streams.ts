@@ -26,7 +26,7 @@ function release(resource: { releaseLock(): void }): void {
   resource.releaseLock();
 }
 
-/** The uses of a file; nothing of it is kept. */
+/** Ways to use a file that keep no reference. */
 const ways: Readonly<Record<string, () => Promise<unknown>>> = {
   unread: () => openFileReadable(file),
   response: async () => new Response(await openFileReadable(file)),

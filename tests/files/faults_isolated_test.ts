@@ -23,7 +23,7 @@ interface Kind {
   readonly name: string;
   make(options: Options): WritableStream;
   item(index: number): unknown;
-  /** The bytes of that item, one character each. */
+  /** Returns the bytes of an item, one character each. */
   text(index: number): string;
 }
 

@@ -25,7 +25,7 @@ import { needs } from "../support/needs.ts";
 
 const dead = spawnSync(process.execPath, ["--version"]).pid;
 
-/** A path as a process with that id, and of that start, gives it here; by default as where starts are not known. */
+/** Returns a temporary path of the process with that id and start; by default of one whose start is unknown. */
 function pathOf(id: number, folder: string, start = "0"): string {
   return temporaryPath(join(folder, "file")).replace(/\.\d+-\d+-(?=.{36}\.tmp$)/, `.${id}-${start}-`);
 }

@@ -28,7 +28,7 @@ export class Coverage {
     this.#post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
   }
 
-  /** Whether anything ran since the last time that never ran before; takes note of that if `keep`. */
+  /** Whether code ran that had never run before; `keep` records it. */
   grew(keep: boolean): boolean {
     const { result } = this.#post("Profiler.takePreciseCoverage") as { result: ScriptCoverage[] };
     let isNew = false;

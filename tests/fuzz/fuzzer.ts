@@ -27,7 +27,7 @@ const MOST_FAILURES = 5;
 const MOST_SAVED = 400;
 /** Inputs between two looks at the coverage, which take some ms each. */
 const BATCH = 64;
-/** The bytes of memory that a run may take: inputs have some kB, and nothing of them may stay. */
+/** The limit of a run's memory in bytes: inputs have some kB, and must leave nothing behind. */
 const MOST_MEMORY = 2 ** 31;
 /** The time limit for finding the smallest input that fails, in ms. */
 const SHRINKING = 5000;

@@ -16,7 +16,7 @@ import { fuzz, fuzzStreams, runtimes } from "./session.ts";
 import { targets } from "./targets/mod.ts";
 
 const STREAMS = "streams";
-/** Inputs that one --keep takes: replaying the corpus is a part of every test run. */
+/** The limit of inputs added by one --keep: replaying the corpus is a part of every test run. */
 const MOST_KEPT = 20;
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const names = [...targets.map(({ name }) => name), STREAMS];

@@ -12,7 +12,7 @@ import { pagesOfSite } from "./pages.ts";
 import { writeSite } from "./site.ts";
 
 const runtimes = ["node", "bun", "deno"] as const;
-/** All three write in each of these tests, so one of them need run it. */
+/** The reason to skip the tests on one runtime: each test runs the command on all three. */
 const skip = runtime !== "node" && !isLong && "the tests on Node run the command on this runtime, too";
 const bin = (name: string) => fileURLToPath(new URL(`../../node_modules/.bin/${name}`, import.meta.url));
 

@@ -11,7 +11,7 @@ export type Fault =
     readonly status: number;
     readonly code?: string;
     readonly fields?: Readonly<Record<string, string>>;
-    /** The answer comes when a promise is fulfilled. */
+    /** The promise that delays the response. */
     readonly before?: Promise<void>;
   }
   /** The connection ends, before or after the request was carried out. */
@@ -22,13 +22,13 @@ export type Fault =
   /** The answer is cut: its document, or the object after some bytes. */
   | "torn"
   | { readonly cut: number }
-  /** The answer comes when a promise is fulfilled. */
+  /** The response waits for a promise. */
   | { readonly until: Promise<void> }
   /** The request is carried out when a promise is fulfilled. */
   | { readonly before: Promise<void> }
-  /** The body stops as with "cut", but the connection stays, and nothing comes. */
+  /** The body stops as with "cut", but the connection stays open. */
   | { readonly pause: number }
-  /** The request is not carried out, and an error comes with the status 200. */
+  /** The request fails, with an error document and the status 200. */
   | "error in 200"
   /** A byte of the object is another. */
   | "flip";
@@ -143,7 +143,7 @@ export class FakeStore {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** A client of it. */
+  /** Returns a client of the store. */
   bucket(options: Partial<S3BucketOptions> = {}): S3Bucket {
     const credentials = { accessKeyId: ID, secretAccessKey: SECRET };
     const bucket = new S3Bucket({ endpoint: this.endpoint, bucket: BUCKET, credentials, ...options });

@@ -8,7 +8,7 @@ export interface ScriptedStore {
   readonly endpoint: string;
   /** The method and path of each request, with its query. */
   readonly asked: string[];
-  /** A client of it. Default: without other attempts. */
+  /** Returns a client of the store. Default: without retries. */
   bucket(options?: Partial<S3BucketOptions>): S3Bucket;
   /** Returns the number of requests that wait for the end of their answers. */
   open(): number;

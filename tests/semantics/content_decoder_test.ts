@@ -13,7 +13,7 @@ const formats: readonly (readonly [UndoableCoding, Format])[] = [
   ["zstd", "zstd"],
 ];
 
-/** Decodes all that comes out, with a target of `size` bytes. */
+/** Returns the decoded bytes, by a target of `size` bytes. */
 async function decoded(coding: UndoableCoding, pieces: readonly Uint8Array[], size: number): Promise<ContentDecoder> {
   const decoder = await ContentDecoder.open(coding, pieces[0]?.[0]);
   const target = new Uint8Array(size);

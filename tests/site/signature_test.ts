@@ -5,7 +5,7 @@ import { readNodes } from "../../.ci/site/deno_doc.ts";
 import { signatureOf } from "../../.ci/site/signature.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 
-/** Declarations that are shown as they are written, one of each kind of type. */
+/** Declarations that are shown unchanged, one of each kind of type. */
 const declarations = [
   "type Conditional<T> = T extends readonly (infer U extends string)[] ? U : never",
   "type Mapped<T> = { readonly [K in keyof T as `on${string & K}`]?: T[K] }",

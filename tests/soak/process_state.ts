@@ -8,7 +8,7 @@ export interface Sample {
   readonly rounds: number;
   /** Resident memory after a collection, in MB. */
   readonly rss: number;
-  /** The part of it that is the heap of JavaScript. */
+  /** The heap of JavaScript. */
   readonly heap: number;
   /** Open files and sockets; 0 where the system does not tell. */
   readonly files: number;

@@ -26,7 +26,7 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** Asks for the large file, and reads a first part of it only. */
+/** Requests the large file, and reads only its first part. */
 async function stalled(port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});

@@ -34,7 +34,7 @@ export class ConnectChain {
     });
   };
 
-  /** All of it as a step of another chain. */
+  /** The whole chain as a step of another one. */
   readonly step: Middleware = (request, response, done): void => {
     request.originalUrl ??= request.url;
     const go = (at: number, error?: unknown): void => {

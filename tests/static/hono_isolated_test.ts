@@ -53,7 +53,7 @@ const plain = (handler: StaticHandler): Hono =>
     .get("/static/*", (context) => handler.fetch(context.req.raw))
     .get("/", (context) => context.text("home"));
 
-/** Middleware that waits, and changes what comes back. */
+/** Middleware that waits, and changes the response. */
 const wrapped = (handler: StaticHandler): Hono => {
   const app = new Hono();
   app.use(cors({ origin: (origin) => origin }));

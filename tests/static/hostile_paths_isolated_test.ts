@@ -79,7 +79,9 @@ function assertStays(location: string, about: string): void {
   assert.equal(new URL(location, here).origin, new URL(here).origin, `${about} and sent to ${location}`);
 }
 
-/** Sends every target to a server, half of them willing to take encoded bodies; how many there were of each status. */
+/**
+ * Sends every target to a server, half of them with Accept-Encoding; returns the number of responses of each status.
+ */
 async function sendAll(port: number, all: readonly string[]): Promise<Map<number, number>> {
   const counts = new Map<number, number>();
   await forEachOf([...all.entries()], 8, async ([number, target]) => {
@@ -92,7 +94,7 @@ async function sendAll(port: number, all: readonly string[]): Promise<Map<number
   return counts;
 }
 
-/** Asks `fetch` itself for every target that makes a request; how many there were of each status. */
+/** Passes every target that makes a valid request to `fetch`; returns the number of responses of each status. */
 async function fetchAll(
   handler: StaticHandler,
   requests: Iterable<readonly [string, Request]>,
@@ -115,7 +117,7 @@ function* normalised(base: string): Generator<[string, Request]> {
   }
 }
 
-/** Servers that make their requests themselves give `url` as it came, without the clean-up of `new URL()`. */
+/** Yields requests with an unnormalized `url`, like those of servers that create requests without `new URL()`. */
 function* asTheyCame(base: string): Generator<[string, Request]> {
   for (const target of targets) {
     yield [target, { method: "GET", url: base + target, headers: new Headers() } as Request];

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 /** The outcome of an answer that an event interrupts. */
 export interface Download {
   readonly status: number;
-  /** The `Content-Length`; undefined if the body came in chunks. */
+  /** The `Content-Length`; undefined if the body was chunked. */
   readonly length: number | undefined;
   /** Out of its chunked coding. */
   readonly body: Buffer;
@@ -13,7 +13,7 @@ export interface Download {
   readonly isWhole: boolean;
 }
 
-/** Asks for something large, and has something happen when a part of it has come, while nothing is read. */
+/** Requests a large file without reading, and runs a function once a part has arrived. */
 export async function interrupted(
   port: number,
   target: string,

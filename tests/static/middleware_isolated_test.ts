@@ -56,7 +56,7 @@ async function chained(
   }
 }
 
-/** The names in `Vary`, sorted. */
+/** Returns the sorted names in `Vary`. */
 function varyOf({ fields }: ReceivedAnswer): string[] {
   return (fields.get("vary") ?? "").toLowerCase().split(/, */).sort();
 }

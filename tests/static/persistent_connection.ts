@@ -5,14 +5,14 @@ import { connect, type Socket } from "node:net";
 /** The time limit of a response, in ms. */
 const LIMIT = 60_000;
 
-/** An answer as it came over a connection that stays open. */
+/** A response over a persistent connection. */
 export interface ReceivedAnswer {
   readonly status: number;
   /** The fields by lower-case name; lines with the same name are joined with ", ". */
   readonly fields: ReadonlyMap<string, string>;
   /** Out of its chunked coding, if it had one. */
   readonly body: Buffer;
-  /** Whether all of the body came, before the connection was closed. */
+  /** Whether the body was complete before the connection was closed. */
   readonly isWhole: boolean;
 }
 
@@ -141,7 +141,7 @@ function parsedHead(text: string, bodyStart: number): Head {
   return { status, fields, bodyStart };
 }
 
-/** Undefined if not all of the chunks came yet. */
+/** Decodes a chunked body; undefined if it is incomplete. */
 function outOfChunks(all: Buffer, start: number): { body: Buffer; end: number } | undefined {
   const chunks: Buffer[] = [];
   for (let at = start;;) {

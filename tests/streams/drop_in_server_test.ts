@@ -17,7 +17,7 @@ async function serving<T>({ start }: ServerKind, respond: Respond, ask: (url: st
   }
 }
 
-/** Asks and hangs up once something came. */
+/** Sends a request, and disconnects after the first chunk. */
 function hangUp(url: string): Promise<void> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false }, (response) => {

@@ -22,7 +22,7 @@ async function result<T>(program: string): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-/** A source whose chunks take so long that many of them are a long turn, and that ends. */
+/** Returns a finite source of slow chunks, many of which make a long turn. */
 function slowSource(chunks: number): ReadableStream<number> {
   let left = chunks;
   return new ReadableStream({

@@ -12,7 +12,7 @@ import * as ours from "../../lib/streams/mod.ts";
 
 const native = { ReadableStream, WritableStream };
 
-/** Notes that a chunk is written, some turns after it came. */
+/** Records a written chunk some turns after its arrival. */
 type Write = (chunks: readonly unknown[]) => Promise<void>;
 
 const marks = [0, 1, 2, 10];

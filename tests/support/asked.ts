@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { type IncomingHttpHeaders, request } from "node:http";
 
-/** An answer as it came: in its coding, and no redirect followed. */
+/** A response, encoded as received; redirects are not followed. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

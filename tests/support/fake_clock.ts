@@ -47,7 +47,7 @@ export class FakeClock {
     return this.#timers.size;
   }
 
-  /** The number of them that keep the process alive. */
+  /** The number of timers that keep the process alive. */
   get keepingAlive(): number {
     return [...this.#timers].filter(({ isRefed }) => isRefed).length;
   }

@@ -11,7 +11,7 @@ export interface RawAnswer {
   readonly fields: ReadonlyMap<string, string>;
   /** Out of its chunked coding, if it had one. */
   readonly body: Uint8Array;
-  /** Everything that came, as text with one character a byte. */
+  /** The received bytes as text, one character a byte. */
   readonly all: string;
 }
 

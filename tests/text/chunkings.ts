@@ -20,7 +20,7 @@ export function bytewise(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer
 /** Places to cut at, also the same one twice: chunks may be empty. */
 export const places: fc.Arbitrary<number[]> = fc.array(fc.nat(60), { maxLength: 8 });
 
-/** All that comes out when the chunks have gone through. */
+/** Returns the output of a transform for these chunks. */
 export async function through<I, O>(chunks: readonly I[], transform: ReadableWritablePair<O, I>): Promise<O[]> {
   return await Array.fromAsync(ReadableStream.from(chunks).pipeThrough(transform));
 }

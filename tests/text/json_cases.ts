@@ -21,7 +21,7 @@ export const valid: readonly string[] = [
   ...["[".repeat(500) + "]".repeat(500), `"${"long ".repeat(5000)}"`, ' {"spaces":"around"} '],
 ];
 
-/** Lines that are not. Some of them would be, were several lines read as one. */
+/** Invalid lines, some of which would be valid if several lines were read as one. */
 export const invalid: readonly string[] = [
   ...["1,2", "1,", ",1", ",", "1 2", "[1", "2]", '{"a":1', '"b":2}', '{"a":1},{"b":2}', "[1],[2]", "]", "[", "{", "}"],
   ...['"a', 'b"', '"', '"a\tb"', '"\\x"', '"\\u00"', '"\\u00g0"', "'a'", '"a"b', '"\u0000"', '"\u001f"', "\\"],

@@ -46,7 +46,7 @@ const senders: Readonly<Record<string, Sender>> = {
 
 const MANY = { maxBytes: 2 ** 30 };
 
-/** Everything that comes out of `pieces` with its coding undone. */
+/** Decodes `pieces` and returns all bytes. */
 function decoded(pieces: Uint8Array[], coding: string, maxBytes = MANY.maxBytes): Promise<Bytes> {
   return readAll(decodedBody(bodyOf(pieces), coding, { maxBytes }));
 }
@@ -102,7 +102,7 @@ for (const [name, { coding, levels, encode }] of Object.entries(senders)) {
   });
 }
 
-/** Bytes cut to pieces of these lengths; true begins a batch. */
+/** Splits bytes into pieces of these lengths; true begins a batch. */
 function batchesOf(bytes: Bytes, cuts: readonly (readonly [number, boolean])[]): Bytes[][] {
   const batches: Bytes[][] = [[]];
   let start = 0;

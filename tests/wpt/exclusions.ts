@@ -6,7 +6,7 @@ interface Exclusion {
   readonly file: RegExp;
   /** Which subtests of the file; all without it. */
   readonly subtest?: RegExp;
-  /** The modes where it holds; all of them without it. */
+  /** The modes with the exclusion; default: all. */
   readonly mode?: Mode | readonly Mode[];
   readonly runtime?: Runtime | readonly Runtime[];
   readonly reason: string;

@@ -10,7 +10,7 @@ const pinned = {
   repository: "https://github.com/web-platform-tests/wpt",
   commit: "2bd26e124cf17b2f0a25c150794d640b07b2a870",
 };
-/** The folders of them that the tests of streams, text streams and compression need. */
+/** The folders that the tests of streams, text streams and compression need. */
 const folders = ["streams", "encoding", "compression", "resources", "common", "interfaces"];
 
 const cache = join(root, `node_modules/.cache/wpt-${pinned.commit.slice(0, 8)}`);

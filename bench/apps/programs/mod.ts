@@ -8,7 +8,7 @@ import { teedUpload } from "./upload.ts";
 /** All programs, in the table's order. */
 export const programs: readonly Program[] = [reactPage, tokenStream, teedUpload, proxy, rowsOfCursor];
 
-/** The program of that title. */
+/** Returns the program with that title. */
 export function programOf(title: string): Program {
   const program = programs.find((each) => each.title === title);
   if (!program) throw new TypeError(`no program is named "${title}"`);

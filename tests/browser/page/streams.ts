@@ -60,7 +60,7 @@ async function throughBothKinds(library: Library): Promise<string> {
   return `${text.length} characters`;
 }
 
-/** Whether the browser takes streams as bodies of requests; Firefox and WebKit make text of them. */
+/** Whether the browser accepts streams as request bodies; Firefox and WebKit convert them to text. */
 function takesStreams(): boolean {
   const options = { method: "POST", body: new Native.ReadableStream(), duplex: "half" };
   return !new Request("/echo", options).headers.has("content-type");

@@ -11,7 +11,7 @@ const command = programPath("nghttpd");
 /** The reason for a missing nghttpd; false if it is installed. */
 export const noNghttpd: string | false = command ? false : "nghttpd is not installed";
 
-/** The number of streams that it allows. */
+/** The limit of concurrent streams. */
 export const NGHTTPD_STREAMS = 10;
 
 /**

@@ -77,14 +77,17 @@ const proxiesAndServers: readonly Peer[] = [
   },
 ];
 
-/** Node's client meets all of them, those of other runtimes two but in a long run: servers differ more than clients. */
+/**
+ * The other servers: Node's client tests all, other runtimes' two except in a long run, since servers differ more than
+ * clients.
+ */
 const others = proxiesAndServers.filter(({ name }) => isLong || runtime === "node" || /^(?:nginx|Go)$/.test(name));
 
 function missing(runtime: "node" | "deno" | "bun"): string | false {
   return runtimePath(runtime) ? false : `${runtime} is not installed`;
 }
 
-/** All of them, of which those that are here run between `start` and `close`. */
+/** All servers; the installed ones run between `start` and `close`. */
 export class Peers {
   #folder = "";
   readonly #running = new Map<string, PeerProcess>();
@@ -110,7 +113,7 @@ export class Peers {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** Each way to speak to each of them. */
+  /** Returns each protocol of each server. */
   endpoints(): Endpoint[] {
     return [node, ...others].flatMap(({ name, skip, kinds, lacks }) =>
       kinds.map((kind) => ({

@@ -32,7 +32,7 @@ export interface Answers {
 export class SameTree {
   readonly tree: ServedTree;
   readonly encodings: Peer["encodings"];
-  /** The codings that all of them know. */
+  /** The codings that all servers support. */
   readonly precompressed: Peer["precompressed"];
   readonly #handler: StaticHandler;
   readonly #servers: ReadonlyMap<string, ServerProcess>;

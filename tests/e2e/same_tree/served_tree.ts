@@ -10,7 +10,7 @@ export interface ServedTree {
   readonly folder: string;
   /** The path of a script that has deltas. */
   readonly script: string;
-  /** The former version of that script, as a browser would have it. */
+  /** The previous version of that script, as in a browser's cache. */
   readonly former: Uint8Array<ArrayBuffer>;
   /** The `Available-Dictionary` field that the browser sends then. */
   readonly dictionary: string;

@@ -1,4 +1,4 @@
-/** Writes lines to a series that is compressed, waits until all of that is done, and leaves it open. */
+/** Writes lines to a compressed series, waits for the compression, and leaves the series open. */
 import process from "node:process";
 import { RotatingFileWritable } from "../../../lib/files/mod.ts";
 

@@ -82,7 +82,7 @@ async function echo(request: IncomingMessage, response: ServerResponse): Promise
   response.end(JSON.stringify({ method, path: url, headers, body: Buffer.concat(chunks).toString("latin1") }));
 }
 
-/** A test of each protocol. */
+/** Declares a test for each protocol. */
 function each(name: string, run: (url: string, protocol: (typeof protocols)[number]) => Promise<void>): void {
   for (const protocol of protocols) test(`${name} (${protocol})`, () => run(origins.get(protocol)!.url, protocol));
 }

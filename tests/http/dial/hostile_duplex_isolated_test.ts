@@ -16,7 +16,7 @@ import { byHostileDuplex } from "./hostile_duplex.ts";
 const requests = Number(process.env.MILLRACE_DUPLEX_REQUESTS ?? 240);
 /** Requests of a client. */
 const CLIENT = 30;
-/** The number of them that run at a time. */
+/** The number of concurrent requests. */
 const AT_A_TIME = 6;
 
 /** Sends the body back, which it reads by fits and starts; `/moved` is a redirect that has it sent once more. */
@@ -58,7 +58,7 @@ const { from: streamOf } = ReadableStream as unknown as {
 
 type Body = NonNullable<HttpRequestInit["body"]>;
 
-/** Every kind of body that carries its bytes as they are, of bytes that it has. */
+/** Every kind of body that sends the given bytes unchanged. */
 const BODIES: Record<string, (bytes: Uint8Array<ArrayBuffer>, random: SeededRandom) => Body> = {
   "a view": (bytes) => bytes,
   "a view of more": (bytes) =>

@@ -1,4 +1,4 @@
-/** Runs precompress() when a line comes, for who wants to kill it: `DIRECTORY OPTIONS-AS-JSON`. */
+/** Runs precompress() once a line arrives, so that a test can kill it: `DIRECTORY OPTIONS-AS-JSON`. */
 import { createInterface } from "node:readline";
 import process from "node:process";
 import type * as Precompress from "../../../lib/precompress/mod.ts";

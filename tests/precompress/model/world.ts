@@ -216,7 +216,7 @@ export class World {
     this.#afterInterruption(options, expectation);
   }
 
-  /** A run that took over a file with the same bytes may own it, depending on how far it came. */
+  /** Checks the world after a killed run, and overwrites files with equal bytes, whose owner is unknown. */
   #afterInterruption(options: RunOptions, expectation: Expectation): void {
     const takenOver = [...this.#theirs].filter(([path, entry]) => {
       const expected = expectation.files.get(path);
@@ -227,7 +227,7 @@ export class World {
     for (const [path] of takenOver) this.#putOther(path);
   }
 
-  /** A copy of the user's own variant comes first, where `--force` then puts the run's. */
+  /** Expects copies of the user's own variants at the places where `--force` copies them. */
   #takeCopiesAsExpected(expectation: Expectation): void {
     const after = snapshotOf(this.#folder);
     for (const path of this.#theirs.keys()) {

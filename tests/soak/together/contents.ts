@@ -17,7 +17,7 @@ export function eventData(number: number): string {
   return `${number} ${sha256(String(number)).slice(0, 40)}`;
 }
 
-/** A script that begins with the hash of its rest, so that every version of it can be checked. */
+/** Returns a script that begins with the hash of its rest, so that every version can be checked. */
 export function selfHashed(version: number): string {
   const rest = Buffer.from(sourceText(20_000, version)).toString();
   return `// ${sha256(rest)}\n${rest}`;

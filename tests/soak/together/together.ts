@@ -216,7 +216,7 @@ class Answered {
     this.#bits[at] |= bit;
   }
 
-  /** Returns how many of them have no line in a series of logs. */
+  /** Counts the requests without a line in a series of logs. */
   async missingIn(folder: string): Promise<number> {
     let left = this.count;
     for (const path of globSync("access-*", { cwd: folder })) {

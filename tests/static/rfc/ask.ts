@@ -44,14 +44,14 @@ export class Handlers {
   readonly #handlers = new Map<SiteName, Promise<StaticHandler>>();
   readonly #asking = new Map<string, Promise<Ask>>();
   readonly #closing: (() => unknown)[] = [];
-  /** Every warning of any of them: there should be none. */
+  /** The handlers' warnings: there should be none. */
   readonly warnings: string[] = [];
 
   constructor(directory: string) {
     this.#directory = directory;
   }
 
-  /** Puts a question to the handler of that name. */
+  /** Sends a question to the handler with that name. */
   async ask(site: SiteName, entry: Entry, question: Question): Promise<Reply> {
     const key = `${site} ${entry}`;
     const starting = this.#asking.get(key) ?? this.#start(site, entry);

@@ -3,7 +3,7 @@ import { notFound, ok, partial, type RFCCase, unchanged } from "./rfc_case.ts";
 const on = { on: "digests" } as const;
 const of = (coding: string) => ({ fields: { "repr-digest": `sha-256=:<sha256 ${coding}>:` } });
 
-/** Repr-Digest: of the representation as it is coded, whole whatever part of it is sent. */
+/** Cases of Repr-Digest: the digest of the whole encoded representation, also in partial responses. */
 export const digests: readonly RFCCase[] = [
   ["9530 3", "the digest of a file", "/ten.txt", {}, ok("identity", of("identity")), on],
   ["9530 3", "the digest of an empty file", "/empty.txt", {}, ok("identity", of("identity")), on],

@@ -105,7 +105,7 @@ type More = Pick<Expected, "file" | "fields">;
 
 /** The whole file in a coding. */
 export const ok = (coding: Coding, more: More = {}): Expected => ({ status: 200, coding, ...more });
-/** Ranges of it. */
+/** Returns a partial response with ranges of a file. */
 export const partial = (coding: Coding, ranges: Expected["ranges"], more: More = {}): Expected => ({
   status: 206,
   coding,

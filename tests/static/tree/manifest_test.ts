@@ -292,7 +292,7 @@ test(
     }),
 );
 
-/** `value` in place of the part of `json` that comes at `place` in its depth-first order. */
+/** Returns `json` with `value` at one position of its depth-first order. */
 function withValue(json: unknown, place: number, value: unknown): unknown {
   const parts: { holder: Record<string, unknown>; key: string }[] = [];
   const root = { json: structuredClone(json) };

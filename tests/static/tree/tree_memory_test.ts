@@ -9,7 +9,7 @@ import type { Tree } from "../../../lib/static/scan/tree.ts";
 import { inFolder, writeTree } from "../../support/folders.ts";
 import { all } from "./scanned.ts";
 
-/** A tree of files of these sizes, each full of its own letter. */
+/** Creates a tree of files of these sizes, each filled with its own letter. */
 async function treeOf(folder: string, sizes: readonly number[]): Promise<Tree> {
   const files = sizes.map((
     size,

@@ -63,7 +63,7 @@ export function comparePipes(expected: readonly Event[], actual: readonly Event[
   return compareMatching(result, expected, actual, () => []);
 }
 
-/** The first difference in which chunks arrived where, as far as both sides came. */
+/** Returns the first difference in the chunks that arrived, up to the end of the shorter side. */
 export function compareArrivals(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
   return compareMatching(/^$/, expected, actual);
 }
@@ -102,7 +102,7 @@ function compareMatching(
   return undefined;
 }
 
-/** The chunks up to where the other side came. */
+/** Returns the chunks up to the end of the other side. */
 function firstOf(lines: readonly string[], others: readonly string[]): readonly string[] {
   return lines.slice(0, others.length);
 }

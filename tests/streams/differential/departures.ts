@@ -32,7 +32,7 @@ export interface Behaviour {
   shows(found: Found, program: Program): boolean;
 }
 
-/** Whether one of a program's operations is of one of these kinds, in its main line or in a callback. */
+/** Whether a program has an operation of one of these kinds, in its main line or in a callback. */
 export function uses(...kinds: OperationKind[]): (program: Program) => boolean {
   return ({ operations }) => some(operations, kinds);
 }
@@ -41,7 +41,7 @@ function some(operations: readonly Operation[], kinds: readonly OperationKind[])
   return operations.some((operation) => kinds.includes(operation.kind) || someWithin(operation, kinds));
 }
 
-/** Whether a part of an operation has an operation of these kinds. */
+/** Whether a part of an operation contains an operation of these kinds. */
 function someWithin(part: unknown, kinds: readonly OperationKind[]): boolean {
   if (typeof part !== "object" || part === null) return false;
   return Object.entries(part).some(([name, value]) =>

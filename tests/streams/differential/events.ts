@@ -24,7 +24,7 @@ export class EventLog {
     this.#names.set(value, name);
   }
 
-  /** An object's name: the one it was given, or its class and the how-manieth of that class it is to occur. */
+  /** Returns an object's name: the given one, or its class and a number by order of occurrence. */
   describe(value: unknown): string {
     if (typeof value === "string") return JSON.stringify(value);
     if ((typeof value !== "object" || value === null) && typeof value !== "function") return String(value);

@@ -17,7 +17,7 @@ const themes: readonly (readonly [number, Theme])[] = [
   [22, "pipe"],
 ];
 
-/** The program of that number: always the same one. */
+/** Returns the program of a seed, always the same one. */
 export function generateProgram(seed: number): Program {
   const random = new Random(seed);
   const theme = random.weighted(themes);

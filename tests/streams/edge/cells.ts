@@ -51,7 +51,7 @@ const TURNS = 60;
  * pause.
  */
 const MESSAGES = 12;
-/** Milliseconds after which something that is answered from outside never will be; cells that are right need none of it. */
+/** The milliseconds after which a result from outside counts as missing; correct cells need none of it. */
 const DEADLINE = 60_000;
 
 /** The waits for turns, by the turn that they end with; all share one timer a turn. */

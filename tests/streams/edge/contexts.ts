@@ -101,7 +101,7 @@ export async function contextsOf({ source, transform, sink }: Mix, way: string):
 /** The runtime's own streams alone. */
 export const NATIVE: Mix = { source: native, transform: native, sink: native };
 
-/** The runtime's own streams, and all mixes of them and ours, by name. */
+/** The runtime's own streams, and all mixes with this package's, by name. */
 export const mixes: Readonly<Record<string, Mix>> = Object.fromEntries(
   [native, ours].flatMap((source) =>
     [native, ours].flatMap((transform) =>

@@ -13,7 +13,7 @@ export interface Group {
   readonly isRare: boolean;
 }
 
-/** A group for each place that takes streams of these kinds and states. */
+/** Returns a group for each place that takes streams of these kinds and states. */
 export function groupsOf<Stream>(
   what: string,
   kinds: Kinds<Stream>,

@@ -20,7 +20,7 @@ type Ask = (
   body?: string | Uint8Array<ArrayBuffer>,
 ) => Promise<Response>;
 
-/** A server over a store: requests of it, without a socket. */
+/** Returns a function that sends requests to a handler over a store, without a socket. */
 function server(store: FakeStore, options: Partial<UploadHandlerOptions> = {}): Ask {
   const storage = store.bucket({ retries: 0 });
   const { fetch } = createUploadHandler(

@@ -4,7 +4,7 @@ import { request } from "node:http";
 
 const FIELDS = { "tus-resumable": "1.0.0" };
 
-/** Begins an upload at a server; gives the path of it. */
+/** Begins an upload at a server, and returns its path. */
 export async function begin(port: number, length: number, name: string): Promise<string> {
   const filename = Buffer.from(name).toString("base64");
   const headers = { ...FIELDS, "upload-length": String(length), "upload-metadata": `filename ${filename}` };

@@ -19,7 +19,7 @@ export interface UploadAnswer {
 
 /** A client's connection that sends exactly the given bytes. */
 export class UploadConnection {
-  /** The number of interim answers (100 Continue) that came. */
+  /** The number of interim responses (100 Continue). */
   interim = 0;
   readonly #socket: Socket;
   #received: Buffer = Buffer.alloc(0);

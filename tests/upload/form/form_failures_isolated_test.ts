@@ -18,7 +18,7 @@ const lineEnd = form("\n");
 const last = form(`--${BOUNDARY}--\n`);
 const bytes = noise(200_000, 3);
 
-/** A form with files of these names, whose bytes are the given ones. */
+/** Returns a form with files of these names, all with the given bytes. */
 const filesNamed = (
   ...names: string[]
 ): Uint8Array[] => [...names.flatMap((name) => [head(name), bytes, lineEnd]), last];

@@ -23,7 +23,7 @@ export function formOf(header: string, body: string = "v"): Uint8Array<ArrayBuff
 /** A part as it was understood: name, file name (null of a text), type (of a file), and its bytes as text. */
 export type Understood = [name: string, filename: string | null, contentType: string | null, body: string];
 
-/** Parses a form that comes in these pieces; the memory of each is used again when its events have been seen. */
+/** Parses a form from these pieces; the memory of each is reused after its events. */
 export function parse(
   pieces: readonly Uint8Array[],
   options: SaveFormOptions = {},

@@ -3,20 +3,20 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { until } from "../../support/waits.ts";
 
-/** An answer as it came. */
+/** A response as received. */
 export interface ClientAnswer {
   readonly status: number;
   /** The fields by lower-case name. */
   readonly fields: ReadonlyMap<string, string>;
   readonly body: string;
-  /** All of it as text. */
+  /** The whole response as text. */
   readonly all: string;
 }
 
 /** A client that sends the given bytes, one by one, and waits for nothing. */
 export class RawClient {
   readonly socket: Socket;
-  /** All that came and was not taken yet, one character a byte. */
+  /** The received bytes that are not parsed yet, one character each. */
   received = "";
   /** Whether the server has ended the connection. */
   isOver = false;
@@ -59,7 +59,7 @@ export class RawClient {
     return sent;
   }
 
-  /** The next answer, as soon as all of it is here. */
+  /** Returns the next response once it is complete. */
   async answer(method = "PUT"): Promise<ClientAnswer> {
     let parsed: { answer: ClientAnswer; length: number } | undefined;
     await until(() => (parsed = parsedAnswer(this.received, method)) !== undefined || this.isOver, "an answer is here");
@@ -94,7 +94,7 @@ function parsedAnswer(text: string, method: string): { answer: ClientAnswer; len
   return { answer: { status, fields, body, all: text.slice(0, content.end) }, length: content.end };
 }
 
-/** A body, one character a byte, and where it ends in all that came; undefined if not all of it came. */
+/** A body, one character a byte, and the position of its end; undefined if it is incomplete. */
 type Content = { readonly text: string; readonly end: number } | undefined;
 
 function outOfLength(text: string, start: number, length = ""): Content {

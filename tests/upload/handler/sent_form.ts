@@ -1,4 +1,4 @@
-/** The type of the forms that are made of these. */
+/** The content type of forms made of these parts. */
 export const FORM = "Content-Type: multipart/form-data; boundary=limit";
 
 /** A text field. */

@@ -7,9 +7,9 @@ export class CuttingRelay {
   readonly #sockets = new Set<Socket>();
   /** The port of the server behind it. */
   target = 0;
-  /** Bytes that came from clients. */
+  /** The number of bytes received from clients. */
   received = 0;
-  /** Called as bytes come from clients. */
+  /** Called when bytes from clients arrive. */
   onReceived: (() => void) | undefined = undefined;
 
   private constructor() {

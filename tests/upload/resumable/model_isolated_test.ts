@@ -235,7 +235,7 @@ class Senders {
     this.#forget(upload);
   }
 
-  /** Has an upload grow old: it is gone, and only that one. */
+  /** Makes an upload expire, and requires that only this one is gone. */
   async #expire(upload: Upload): Promise<void> {
     const folder = join(this.#folder, SESSIONS, upload.url.slice(1));
     const old = Date.now() / 1000 - 2 * DAY;

@@ -3,7 +3,7 @@ import { runtime } from "../../../support/runtime.ts";
 /** Subtests that the runtime's own fetch passes and a client's does not, and why. */
 interface Difference {
   readonly test: RegExp;
-  /** The runtimes where it shows; default: all of them. */
+  /** The runtimes with the difference; default: all. */
   readonly on?: readonly (typeof runtime)[];
   readonly reason: string;
 }

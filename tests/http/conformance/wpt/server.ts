@@ -36,7 +36,7 @@ function allowed({ request }: Call): Record<string, string> {
   return { "access-control-allow-origin": origin, "access-control-allow-credentials": "true" };
 }
 
-/** Bytes as they are, without HTTP's help. */
+/** Sends bytes to the socket, bypassing the HTTP server. */
 function raw({ response }: Call, bytes: string | Uint8Array): void {
   response.socket!.end(bytes);
 }
