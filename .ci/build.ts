@@ -21,7 +21,7 @@ const dist = resolve(process.argv[2] ?? join(root, "dist"));
 /** The codecs' folder in the build for browsers, which must be complete. */
 const codecs = join(dist, "browser/wasm");
 
-/** The specifier in `path` of a module that has another form in browsers: types are those of servers. */
+/** Returns the specifier in `path` of a module that has another form in browsers: types are those of servers. */
 function placeOf(name: string, path: string): string {
   const { imports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   return `./${relative(dirname(path), join(dist, imports[name].default))}`;

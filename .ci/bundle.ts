@@ -46,7 +46,7 @@ export async function bundle(bundle: Bundle): Promise<string[]> {
   return write(await build({ ...settingsOf(bundle), ...options, plugins, write: false, metafile: true }), outdir);
 }
 
-/** The options of esbuild for a bundle. */
+/** Returns the options of esbuild for a bundle. */
 export function settingsOf({ entries, outdir }: Bundle): BuildOptions & { write: false; metafile: true } {
   return {
     absWorkingDir: root,
@@ -96,7 +96,7 @@ export function ownFiles({ outdir, codecs, change }: OwnFiles): Plugin {
   };
 }
 
-/** A module that gives the place of a worker that is built. */
+/** Returns a module that gives the place of a worker that is built. */
 function workerAddressIn(outdir: string, worker: string, name: string): string {
   const place = JSON.stringify(`${PLACE}${join(outdir, worker.replace(/\.ts$/, ".js"))}`);
   return `export function ${name}() { return new URL(${place}, import.meta.url); }`;

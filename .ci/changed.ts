@@ -78,7 +78,7 @@ export function testsOf(
   });
 }
 
-/** The folder of `lib/` in which a file is; `mod.ts`, the main entry, is one of its own. */
+/** Returns the folder of `lib/` in which a file is; `mod.ts`, the main entry, is one of its own. */
 function libraryFolder(path: string): string | undefined {
   return path === "mod.ts" ? path : /^lib\/([^/]+)\//.exec(path)?.[1];
 }
@@ -98,7 +98,7 @@ export function readGraph(root: string): Graph {
   }));
 }
 
-/** A test and the modules of `tests/` that it needs, however far away. */
+/** Returns a test and the modules of `tests/` that it needs, however far away. */
 function modulesOf(test: string, graph: Graph): Set<string> {
   const modules = new Set([test]);
   for (const path of modules) {

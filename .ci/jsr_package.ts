@@ -56,7 +56,7 @@ function write(path: string, text: string): void {
   writeFileSync(target, text);
 }
 
-/** A module of a subpath, which says where its types are. */
+/** Returns a module of a subpath, which says where its types are. */
 function withTypes(path: string, text: string): string {
   const types = `/* @ts-self-types="./${basename(path).replace(/\.js$/, ".d.ts")}" */\n`;
   const [command = ""] = /^#!.*\n/.exec(text) ?? [];

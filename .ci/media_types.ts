@@ -19,7 +19,7 @@ const database = require("mime-db") as Readonly<Record<string, { readonly charse
 
 const output = join(root, "lib/semantics/media_type_table.ts");
 
-/** The text of the module as the database makes it. */
+/** Returns the text of the module as the database makes it. */
 export function mediaTypeTable(): string {
   return `/*! mime-db, MIT License, Copyright (c) 2014 Jonathan Ong, (c) 2015-2022 Douglas Christopher Wilson */
 
@@ -32,7 +32,7 @@ export const mediaTypeTable: string = ${JSON.stringify(groups().join("\n"))};
 `;
 }
 
-/** The text of the module as it is. */
+/** Returns the text of the module as it is. */
 export function currentMediaTypeTable(): string {
   return readFileSync(output, "utf8");
 }
@@ -46,7 +46,7 @@ export const ownTypes: Readonly<Record<string, string>> = {
   cur: "image/vnd.microsoft.icon",
 };
 
-/** A line for each top-level type. */
+/** Returns a line for each top-level type. */
 function groups(): string[] {
   const subtypes = new Map<string, string[]>();
   for (const [type, extensions] of Object.entries(mime.extensions)) {

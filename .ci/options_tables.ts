@@ -179,7 +179,7 @@ function rowsOf({ schema: { owner, members } }: Taker, options: DocumentedOption
   );
 }
 
-/** A default for people: a literal is code, but for numbers, which are grouped. */
+/** Returns a default for people: a literal is code, but for numbers, which are grouped. */
 function shown(text: string): string {
   const [, literal, rest] = LITERAL.exec(text) ?? [];
   if (literal === undefined) return text;
@@ -223,7 +223,10 @@ function tableOf(rows: readonly Row[], hasOwners: boolean, flags?: readonly Flag
   return [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** The values of an option with those that are literals, and names of classes, as code, and with grouped numbers. */
+/**
+ * Returns the values of an option with those that are literals, and names of classes, as code, and with grouped
+ * numbers.
+ */
 function coded(values: string): string {
   return values
     .replaceAll(/"(?:[^"\\]|\\.)*"|\b(?:true|false|AbortSignal|Uint8Array|ArrayBuffer)\b/g, "`$&`")

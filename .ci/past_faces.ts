@@ -27,7 +27,7 @@ export function pastFaces(source: string, path: string): string {
   });
 }
 
-/** The words by which the module at `importer` imports the one at `path`. */
+/** Returns the words by which the module at `importer` imports the one at `path`. */
 export function specifierOf(path: string, importer: string): string {
   const way = relative(dirname(importer), path).replaceAll("\\", "/");
   return way.startsWith(".") ? way : `./${way}`;

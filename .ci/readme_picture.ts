@@ -29,7 +29,7 @@ function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
-/** The lines that the command prints. */
+/** Returns the lines that the command prints. */
 function runCommand(): string[] {
   const out = mkdtempSync(join(tmpdir(), "picture-"));
   try {
@@ -40,7 +40,7 @@ function runCommand(): string[] {
   }
 }
 
-/** The picture of a run. */
+/** Returns the picture of a run. */
 export function drawRun(lines: readonly string[]): string {
   const cells = lines[1].split(/ {2,}/); // type, files, before, brotli, zstd, gzip, time
   const bars = ["before", "brotli", "zstd", "gzip"].map((name, i) => ({ name, size: cells[2 + i] }));

@@ -17,7 +17,7 @@ const { build } = createRequire(import.meta.url)("esbuild") as { build: typeof B
 
 const output = join(root, "lib/report/page_assets.ts");
 
-/** The text of the module as the sources make it. */
+/** Returns the text of the module as the sources make it. */
 export async function pageAssets(): Promise<string> {
   return `/** The script of a report, made of \`lib/report/page/main.ts\` by \`npm run build:report\`. */
 export const script: string = ${JSON.stringify(await bundled("main.ts"))};
@@ -27,7 +27,7 @@ export const style: string = ${JSON.stringify(await bundled("page.css"))};
 `;
 }
 
-/** The text of the module as it is. */
+/** Returns the text of the module as it is. */
 export function currentPageAssets(): string {
   return readFileSync(output, "utf8");
 }

@@ -17,7 +17,7 @@ import { placeOf } from "./own_modules.ts";
 import { pastFaces, specifierOf } from "./past_faces.ts";
 import { planChunks } from "./plan_chunks.ts";
 
-/** The sources of the subpaths, as the manifest tells their outputs. */
+/** Returns the sources of the subpaths, as the manifest tells their outputs. */
 export function publicSources(): string[] {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const outputs = Object.values(exports).map((target) => (target as { default?: string }).default ?? "");
@@ -26,7 +26,7 @@ export function publicSources(): string[] {
   );
 }
 
-/** The sources of the subpaths and workers, by the names of their modules. */
+/** Returns the sources of the subpaths and workers, by the names of their modules. */
 export function serverEntries(): Record<string, string> {
   return Object.fromEntries([...publicSources(), ...WORKERS].map((path) => [path.replace(/\.ts$/, ""), path]));
 }
@@ -107,7 +107,7 @@ function chunksBySource(chunks: readonly (readonly string[])[], { metafile }: Ou
   return new Map(ordered.flatMap((chunk) => chunk.map((source) => [source, chunk] as const)));
 }
 
-/** The sources in the order in which ES modules are evaluated from the main entry on, then from the others. */
+/** Returns the sources in the order in which ES modules are evaluated from the main entry on, then from the others. */
 function evaluationOrder(inputs: Outputs["metafile"]["inputs"]): Set<string> {
   const visited = new Set<string>();
   const evaluated = new Set<string>();

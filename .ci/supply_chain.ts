@@ -42,7 +42,7 @@ function read(path: string): string {
   return readFileSync(join(root, path), "utf8");
 }
 
-/** A report of npm; undefined if it could not ask the registry. */
+/** Returns a report of npm; undefined if it could not ask the registry. */
 function npmReport<T>(key: keyof T, ...args: string[]): T | string {
   const { status, stdout, stderr } = run("npm", ...args, "--json");
   try {

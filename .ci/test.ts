@@ -201,7 +201,7 @@ const prefixes = words.filter((word) => !named.includes(word) && !options.includ
 const [, isChanged, base] = /(--changed)(?:=(.+))?$/.exec(options.join(" ")) ?? [];
 if (isLong) process.env.MILLRACE_LONG = "1";
 
-/** The test files that the command line asks for. */
+/** Returns the test files that the command line asks for. */
 function chosenFiles(): string[] {
   if (isWindows && prefixes.length === 0 && !isChanged) return systemTests();
   const all = globSync("tests/**/*_test.ts", { cwd: root }).map((file) => file.replaceAll("\\", "/")).sort();

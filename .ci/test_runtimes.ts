@@ -86,7 +86,7 @@ export const rows: readonly (readonly [prefix: string, runtimes: readonly string
   ],
 ];
 
-/** The runtimes on which `npm test` runs a test file. */
+/** Returns the runtimes on which `npm test` runs a test file. */
 export function runtimesOf(path: string): readonly string[] {
   let [longest, runtimes]: [string, readonly string[]] = ["", all];
   for (const [prefix, chosen] of rows) {

@@ -101,7 +101,7 @@ async function zstdWasm(level: number): Promise<Engine> {
   };
 }
 
-/** The engines of a scenario: native first, then ours, then peers. */
+/** Returns the engines of a scenario: native first, then ours, then peers. */
 export async function enginesOf(scenario: Scenario): Promise<Engine[]> {
   const { format, level } = scenario;
   const engines = [native(scenario), await ours(format, level)];

@@ -34,7 +34,7 @@ export function readCorpus(): CorpusFile[] {
     .map((path) => ({ path, bytes: new Uint8Array(readFileSync(join(nodeModules, path))) }));
 }
 
-/** The bytes of all files together. */
+/** Returns the bytes of all files together. */
 export function totalBytes(files: readonly { readonly bytes: Uint8Array }[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }

@@ -53,7 +53,7 @@ function readableOverHttp2(port: number, path: string): ReturnType<typeof readab
   });
 }
 
-/** The delays of a stream's events in ms. */
+/** Returns the delays of a stream's events in ms. */
 async function delaysOf(server: string, port: number, path: string, wanted: string): Promise<number[]> {
   const open = server === "node:http2" ? readableOverHttp2 : readable;
   const { body, coding, leave } = await open(port, `${path}?${wanted}`);

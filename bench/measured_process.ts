@@ -35,7 +35,7 @@ export function runMeasured(script: string, args: readonly string[]): Promise<Me
   });
 }
 
-/** The kernel's own high-water mark, so that no peak between two samples is missed but the very last. */
+/** Returns the kernel's own high-water mark, so that no peak between two samples is missed but the very last. */
 function memoryPeakOf(pid: number): number | undefined {
   try {
     const kibibytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];

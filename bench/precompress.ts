@@ -41,7 +41,9 @@ function native(site: string): Promise<Measured> {
   return runMeasured("bench/native_precompress.ts", [site]);
 }
 
-/** The variants in a folder: their paths with the time of their last change, which is new if they are rewritten. */
+/**
+ * Returns the variants in a folder: their paths with the time of their last change, which is new if they are rewritten.
+ */
 function variants(site: string): Map<string, { bytes: number; changed: number }> {
   const paths = readdirSync(site, { recursive: true, encoding: "utf8" }).filter((path) => /\.(br|gz|zst)$/.test(path));
   return new Map(paths.map((path) => {

@@ -8,7 +8,7 @@ import { writePage } from "./page/write_page.ts";
 
 const folder = dirname(fileURLToPath(import.meta.url));
 
-/** The runtime's name and version, as in `Node 26.10.0`. */
+/** Returns the runtime's name and version, as in `Node 26.10.0`. */
 export function runtimeName(): string {
   const { bun, deno, node } = process.versions as Record<string, string | undefined>;
   return bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : `Node ${node}`;
@@ -20,7 +20,7 @@ export function circumstances(): string {
   return `${new Date().toISOString().slice(0, 10)}, ${runtimeName()}, ${model.trim()}, ${cpus().length} cores`;
 }
 
-/** A Markdown table. */
+/** Returns a Markdown table. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   return [line(head), line(head.map((_, i) => (i === 0 ? "---" : "--:"))), ...rows.map(line)].join("\n");

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const commands: Readonly<Record<string, string[]>> = { node: ["node"], bun: ["bun"], deno: ["deno", "run", "-A"] };
 
-/** The scripts here whose head says how to run them. */
+/** Returns the scripts here whose head says how to run them. */
 function scenarios(): string[] {
   const names = readdirSync(join(root, "bench")).filter((file) => file.endsWith(".ts")).map((file) =>
     file.slice(0, -3)

@@ -25,7 +25,7 @@ function option(name: string, otherwise: number): number {
   return at === -1 ? otherwise : Number(process.argv[at + 1]);
 }
 
-/** The chunks of an upload: other bytes for each contestant, as Garage writes no block that it has. */
+/** Yields the chunks of an upload: other bytes for each contestant, as Garage writes no block that it has. */
 function* chunks(name: string, index: number, bytes: number): Generator<Uint8Array<ArrayBuffer>> {
   const pattern = patterns[name];
   for (let start = 0; start < bytes; start += CHUNK) {
@@ -34,7 +34,7 @@ function* chunks(name: string, index: number, bytes: number): Generator<Uint8Arr
   }
 }
 
-/** A source that tells no length, and gives a chunk a turn. */
+/** Returns a source that tells no length, and gives a chunk a turn. */
 function sourceOf(name: string, index: number, bytes: number): ReadableStream<Uint8Array<ArrayBuffer>> {
   const source = chunks(name, index, bytes);
   return new ReadableStream({

@@ -28,7 +28,7 @@ function fill(chunk: Uint8Array, seed: number): void {
   }
 }
 
-/** The process's peak resident memory, in MiB, as the kernel counts it. */
+/** Returns the process's peak resident memory, in MiB, as the kernel counts it. */
 function peakMemory(): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))![1]) / 1024;
 }

@@ -50,7 +50,7 @@ class Log {
   }
 }
 
-/** The least-squares slope, in MiB a million. */
+/** Returns the least-squares slope, in MiB a million. */
 function slope(samples: readonly Sample[]): number {
   const mean = (of: (sample: Sample) => number): number =>
     samples.reduce((sum, one) => sum + of(one), 0) / samples.length;

@@ -36,7 +36,7 @@ const PROJECT: Readonly<Record<string, string>> = {
   ".github/SECURITY.md": "guide/security.html",
 };
 
-/** The subpaths of the public API, with their sources. */
+/** Returns the subpaths of the public API, with their sources. */
 export function subpaths(): Map<string, string> {
   const { exports } = JSON.parse(readFileSync(join(root, "deno.json"), "utf8")) as { exports: Record<string, string> };
   return new Map(Object.entries(exports).map(([subpath, path]) => [subpath, posix.normalize(path)]));

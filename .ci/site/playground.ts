@@ -9,7 +9,7 @@ import type { Sheet } from "./layout.ts";
 const { build } = createRequire(import.meta.url)("esbuild") as { build: typeof Build };
 const sources = join(root, ".ci/site/playground");
 
-/** The table of one format's levels. */
+/** Returns the table of one format's levels. */
 function levelsOf(format: string): string {
   return `<div class="levels ${format}">
 <h3><label><input type="checkbox" id="write-${format}" checked> ${format}</label></h3>

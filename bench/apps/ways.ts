@@ -7,7 +7,7 @@ import type { Program } from "./programs/program.ts";
  */
 export type Way = "native" | "native, direct" | "ours" | "former" | "node:stream";
 
-/** The ways that a program can be served on this runtime. */
+/** Returns the ways that a program can be served on this runtime. */
 export function waysOf({ title, node }: Program): Way[] {
   const { bun, deno } = process.versions as Record<string, string | undefined>;
   const direct: Way[] = bun && title.startsWith("React") ? ["native, direct"] : [];

@@ -41,7 +41,7 @@ export function peerImports(): Subject[] {
 
 const BYTES = `const bytes = new TextEncoder().encode("round and round the mill wheel goes ".repeat(40));\n`;
 
-/** A first call, which prints how many milliseconds it took. */
+/** Returns a first call, which prints how many milliseconds it took. */
 function firstCall(name: string, imported: string, call: string): Subject {
   const measured = `const start = performance.now();\n${call};\nconsole.log(performance.now() - start);\n`;
   return { name, source: `${imported}\n${BYTES}${measured}` };

@@ -40,7 +40,7 @@ function recordOf(index: number): string {
   ].join(",");
 }
 
-/** The path of a file of records and about `size` bytes; it is made if it is not there. */
+/** Returns the path of a file of records and about `size` bytes; it is made if it is not there. */
 export function ordersFile(size: number): Promise<string> {
   return corpusFile(`orders-${size}.csv`, generatedLines(size, recordOf));
 }

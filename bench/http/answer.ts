@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 /** The chunk that bodies consist of; a body of this size or less is sent with its head. */
 export const bodyPiece: Buffer = Buffer.alloc(65_536, "a");
 
-/** The fields of an answer, apart from its status. */
+/** Returns the fields of an answer, apart from its status. */
 export function fieldsOf(bytes: number): [name: string, value: string][] {
   return [
     ["content-type", "text/plain; charset=utf-8"],

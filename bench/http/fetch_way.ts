@@ -14,7 +14,7 @@ interface Answer {
   text(): Promise<string>;
 }
 
-/** A way by any function that is like `fetch`. */
+/** Returns a way by any function that is like `fetch`. */
 export function fetchWay(fetchIt: (init?: Init) => Promise<Answer>, end: () => void): Way {
   return {
     text: async () => await (await fetchIt()).text(),

@@ -45,7 +45,9 @@ function uint32(value: number): Buffer {
 /** Names' places in the static table of HPACK. */
 const PLACES: Readonly<Record<string, number>> = { "content-type": 31, "content-length": 28, date: 33 };
 
-/** A field block of which everything is put into the dynamic table, so that {@linkcode REPEATED} says it again. */
+/**
+ * Returns a field block of which everything is put into the dynamic table, so that {@linkcode REPEATED} says it again.
+ */
 function firstBlock(bytes: number): Buffer {
   const fields = fieldsOf(bytes).map(([name, value]) => {
     return Buffer.concat([Buffer.of(0x40 | PLACES[name], value.length), Buffer.from(value, "latin1")]);

@@ -52,7 +52,9 @@ export const rateHead: readonly string[] = [
   ...["", "req/s", "ours / it", "median", "ours / it", "CPU a request", "ours / it", "peak MiB", "sockets"],
 ];
 
-/** The fastest and the middle round, the least CPU time, the highest peak, and all connections that were made. */
+/**
+ * Returns the fastest and the middle round, the least CPU time, the highest peak, and all connections that were made.
+ */
 export function rateRows(all: readonly Contestant[]): string[][] {
   const best = (contestant: Contestant): number => most(contestant, perSecond);
   const middle = (contestant: Contestant): number => median(contestant, perSecond);
@@ -107,7 +109,10 @@ export const transferHead: readonly string[] = [
   ...["", "MB/s", "ours / it", "CPU s a GB", "ours / it", "MiB before", "peak MiB", "grown"],
 ];
 
-/** The fastest round, the least CPU time; and the memory of the last round, when the rounds before have warmed it up. */
+/**
+ * Returns the fastest round, the least CPU time; and the memory of the last round, when the rounds before have warmed
+ * it up.
+ */
 export function transferRows(all: readonly Contestant[], bytes: number): string[][] {
   const speed = (contestant: Contestant): number => bytes / 1e6 / least(contestant, ({ seconds }) => seconds);
   const cpu = (contestant: Contestant): number => least(contestant, ({ cpu }) => cpu) / bytes * 1e9;

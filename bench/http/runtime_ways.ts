@@ -69,7 +69,7 @@ function bareHttp1({ url, ca, connections }: ClientSetup): Way {
   };
 }
 
-/** The runtime's own `fetch`. Its certificate authority comes from the environment. */
+/** Returns the runtime's own `fetch`. Its certificate authority comes from the environment. */
 function ownFetch({ url }: ClientSetup): Way {
   return fetchWay((init) => fetch(url, init), () => {});
 }

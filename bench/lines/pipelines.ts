@@ -29,7 +29,7 @@ const loaders: Readonly<Record<string, () => Promise<Pipelines>>> = {
   "native": async () => (await import("./native_streams.ts")).byHand,
 };
 
-/** The contestants that can run here. */
+/** Returns the contestants that can run here. */
 export function contestantsHere(): string[] {
   const hasStd = stdLineStream !== undefined && existsSync(stdLineStream);
   return Object.keys(loaders).filter((name) => hasStd || !name.startsWith("std"));

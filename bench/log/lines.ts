@@ -6,7 +6,7 @@ export const LINE_LENGTH = 120;
 const head = '{"level":30,"time":1764000000000,"pid":4242,"hostname":"mill","i":"';
 const tail = `","msg":"${"the wheel turns ".repeat(3)}`.slice(0, LINE_LENGTH - head.length - 10 - 3) + '"}\n';
 
-/** The line of a number. */
+/** Returns the line of a number. */
 export function lineOf(i: number): string {
   return head + String(i).padStart(10, "0") + tail;
 }

@@ -70,7 +70,7 @@ export async function openRotatingFileStream(directory: string, maxFileSize: num
   return sinkOf(stream as unknown as LineStream, "finish");
 }
 
-/** A `fs.createWriteStream()` for each file. */
+/** Returns a `fs.createWriteStream()` for each file. */
 export function openWriteStream(directory: string, maxFileSize: number): Promise<LogSink> {
   let number = 0;
   let room = 0;

@@ -3,7 +3,7 @@ import { RotatingFileWritable } from "../../lib/files/mod.ts";
 import { openLogDestination } from "../../lib/pino/mod.ts";
 import type { LogSink } from "./log_sink.ts";
 
-/** The writer of a RotatingFileWritable. */
+/** Returns the writer of a RotatingFileWritable. */
 export async function openSeries(directory: string, maxFileSize: number): Promise<LogSink> {
   const log = new RotatingFileWritable({ directory, maxFileSize, name: "app.log", append: true });
   const writer = log.getWriter();
@@ -19,7 +19,7 @@ export async function openSeries(directory: string, maxFileSize: number): Promis
   };
 }
 
-/** The stream that loggers take. */
+/** Returns the stream that loggers take. */
 export async function openDestination(directory: string, maxFileSize: number): Promise<LogSink> {
   const log = await openLogDestination({ directory, maxFileSize, name: "app.log" });
   return {

@@ -17,7 +17,7 @@ function pathOf(directory: string, number: number): string {
   return join(directory, `app-${String(number).padStart(5, "0")}.log`);
 }
 
-/** A FileSink of Bun for each file. */
+/** Returns a FileSink of Bun for each file. */
 export function openFileSink(directory: string, maxFileSize: number): Promise<LogSink> {
   let number = 0;
   let room = 0;
@@ -37,7 +37,7 @@ export function openFileSink(directory: string, maxFileSize: number): Promise<Lo
   });
 }
 
-/** A FsFile of Deno for each file: the lines of 64 KiB joined by hand, as it has no buffer. */
+/** Returns a FsFile of Deno for each file: the lines of 64 KiB joined by hand, as it has no buffer. */
 export function openFsFile(directory: string, maxFileSize: number): Promise<LogSink> {
   const SIZE = 64 * 1024;
   const encoder = new TextEncoder();

@@ -13,7 +13,7 @@ const messages = [
   "naïve résumé upload – 文書を保存しました",
 ];
 
-/** A record of about 220 bytes, like a service's log; the same for the same index. */
+/** Returns a record of about 220 bytes, like a service's log; the same for the same index. */
 function recordOf(index: number): object {
   const chance = new LineChance(index);
   return {
@@ -32,7 +32,7 @@ function recordOf(index: number): object {
   };
 }
 
-/** The path of a file of records, one a line and about `size` bytes together; it is made if it is not there. */
+/** Returns the path of a file of records, one a line and about `size` bytes together; it is made if it is not there. */
 export function recordsFile(size: number): Promise<string> {
   return corpusFile(`records-${size}.ndjson`, generatedLines(size, (index) => JSON.stringify(recordOf(index))));
 }

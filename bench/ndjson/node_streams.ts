@@ -51,7 +51,7 @@ function splitLines(): Transform {
   });
 }
 
-/** A sink that takes its whole queue at a time: `createWriteStream()` is slower, on Bun many times. */
+/** Returns a sink that takes its whole queue at a time: `createWriteStream()` is slower, on Bun many times. */
 async function fileOf(path: string): Promise<Writable> {
   const file = await open(path, "w");
   return new Writable({

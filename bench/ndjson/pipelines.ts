@@ -16,7 +16,7 @@ const loaders: Readonly<Record<string, () => Promise<RecordPipeline>>> = {
   "a loop without streams": async () => (await import("./plain_loop.ts")).withoutStreams,
 };
 
-/** The contestants that can run here. */
+/** Returns the contestants that can run here. */
 export function contestantsHere(): string[] {
   const { bun, deno } = process.versions as Record<string, string | undefined>;
   return Object.keys(loaders).filter((name) => {

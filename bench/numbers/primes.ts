@@ -35,13 +35,13 @@ class Sieve {
   }
 }
 
-/** A number that the `count`-th prime does not exceed. */
+/** Returns a number that the `count`-th prime does not exceed. */
 function boundOf(count: number): number {
   const n = Math.max(count, 6);
   return Math.ceil(n * (Math.log(n) + Math.log(Math.log(n))));
 }
 
-/** The sieve of at least `count` primes, for {@linkcode primesIn}. */
+/** Returns the sieve of at least `count` primes, for {@linkcode primesIn}. */
 export function sieveOf(count: number): Uint32Array {
   const bound = boundOf(count);
   const sieve = new Sieve(bound);
@@ -52,7 +52,7 @@ export function sieveOf(count: number): Uint32Array {
   return words;
 }
 
-/** The first `count` primes, one at a time, from a sieve made before. */
+/** Yields the first `count` primes, one at a time, from a sieve made before. */
 export function* primesIn(words: Uint32Array, count: number): Generator<number, void, undefined> {
   let left = count;
   if (left-- > 0) yield 2;
@@ -64,7 +64,7 @@ export function* primesIn(words: Uint32Array, count: number): Generator<number, 
   }
 }
 
-/** The first `count` primes, sieved on demand in an amount of memory that does not depend on `count`. */
+/** Yields the first `count` primes, sieved on demand in an amount of memory that does not depend on `count`. */
 export function* primes(count: number): Generator<number, void, undefined> {
   const sieve = new Sieve(boundOf(count));
   const words = new Uint32Array(SEGMENT);

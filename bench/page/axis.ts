@@ -16,7 +16,7 @@ const MOST_TICKS = 9;
 const FEWEST_TICKS = 4;
 const STEPS: readonly (readonly number[])[] = [[1, 1.2, 1.5, 2, 3, 4, 6, 8], [1, 2, 5], [1]];
 
-/** The ticks of a decade's steps, from fine to coarse: as fine as has room, but no finer than is needed. */
+/** Returns the ticks of a decade's steps, from fine to coarse: as fine as has room, but no finer than is needed. */
 function logTicks(low: number, high: number): number[] {
   const [fine, usual, powers] = STEPS.map((steps) => {
     const all: number[] = [];
@@ -27,7 +27,7 @@ function logTicks(low: number, high: number): number[] {
   return usual.length < FEWEST_TICKS ? fine : usual;
 }
 
-/** An axis on which equal ratios are equally long; 1 is always on it. */
+/** Returns an axis on which equal ratios are equally long; 1 is always on it. */
 export function logAxis(values: readonly number[], { left, right }: Extent): Axis {
   const low = Math.min(0.92, ...values);
   const high = Math.max(1.25, ...values);
@@ -35,7 +35,7 @@ export function logAxis(values: readonly number[], { left, right }: Extent): Axi
   return { at: (value) => left + Math.log(value / low) * scale, ticks: logTicks(low, high) };
 }
 
-/** An axis on which equal differences are equally long; 0 is always on it. */
+/** Returns an axis on which equal differences are equally long; 0 is always on it. */
 export function linearAxis(values: readonly number[], { left, right }: Extent): Axis {
   const low = Math.min(0, ...values);
   const high = Math.max(0, ...values) || 1;

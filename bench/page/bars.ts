@@ -87,7 +87,7 @@ function round(pixels: number): number {
   return Math.round(pixels * 10) / 10;
 }
 
-/** A number with as many digits as tell something: 0.04, 0.97, 1.68, 5.4, 24. */
+/** Returns a number with as many digits as tell something: 0.04, 0.97, 1.68, 5.4, 24. */
 export function shortNumber(value: number): string {
   const size = Math.abs(value);
   if (size < 0.095 && size !== 0) return String(Number(value.toPrecision(1)));
@@ -134,7 +134,7 @@ function drawLegend(legend: ReadonlyMap<string, string>, y: number): string[] {
   return lines;
 }
 
-/** A bar over its value, so that the value's halo hides lines only. */
+/** Returns a bar over its value, so that the value's halo hides lines only. */
 function drawBar(bar: Bar, y: number, start: number, axis: Axis): string[] {
   const [from, to] = [axis.at(start), axis.at(bar.value)];
   const isLeft = to < from;
@@ -174,7 +174,7 @@ function drawAxis({ line, sides }: BarPlot, axis: Axis, bottom: number): string[
   return lines;
 }
 
-/** The plot as SVG, for light and dark. */
+/** Returns the plot as SVG, for light and dark. */
 export function drawBars(plot: BarPlot): string {
   const { axis, labelsEnd } = axisOf(plot);
   const start = plot.scale === "log" ? 1 : 0;

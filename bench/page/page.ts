@@ -46,7 +46,7 @@ const AGAIN = [
   "`node bench/draw.ts` draws all again from `results/` without measuring anything.",
 ];
 
-/** A paragraph in lines that the formatter leaves alone. */
+/** Returns a paragraph in lines that the formatter leaves alone. */
 function wrapped(text: string): string {
   const lines = [""];
   for (const word of text.split(/ (?!\d+[.)] )/)) {
@@ -57,7 +57,7 @@ function wrapped(text: string): string {
   return lines.join("\n");
 }
 
-/** A table with padded columns, all but the first to the right. */
+/** Returns a table with padded columns, all but the first to the right. */
 function paddedTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0].map((_, i) => Math.max(3, ...rows.map((row) => row[i].length)));
   const line = (row: readonly string[]): string =>
@@ -97,7 +97,9 @@ function partOf({ title, what, scenarios, notes }: Topic, plots: readonly PlotFi
   ];
 }
 
-/** The page and its plots as files below `bench/`, by path; of topics that were not measured there is nothing. */
+/**
+ * Returns the page and its plots as files below `bench/`, by path; of topics that were not measured there is nothing.
+ */
 export function drawPage(sections: readonly Section[]): Map<string, string> {
   const results = new Results(sections);
   const all = TOPICS.map((topic) => [topic, topic.plots(results)] as const);

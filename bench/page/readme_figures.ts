@@ -71,12 +71,12 @@ export const measured: readonly RegExp[] = [
   ...Object.keys(table).map(rowOf),
 ];
 
-/** A place whose spaces may be ends of lines. */
+/** Returns a place whose spaces may be ends of lines. */
 function anySpace(place: RegExp): RegExp {
   return new RegExp(place.source.replaceAll(" ", "\\s+"), "g");
 }
 
-/** The row that begins so: its first cell, and one for each runtime. */
+/** Returns the row that begins so: its first cell, and one for each runtime. */
 function rowOf(beginning: string): RegExp {
   return new RegExp(`^(\\| ${beginning}[^|]*\\|)${"( +[\\d.]* \\|)".repeat(RUNTIMES.length)}$`, "gm");
 }

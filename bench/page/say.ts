@@ -10,14 +10,14 @@ export function say(
   return String.raw({ raw: text.map((part) => part.replace(/\s+/g, " ")) }, ...told);
 }
 
-/** The least and the most of some numbers, as in `1.1 to 1.5`; undefined of none. */
+/** Returns the least and the most of some numbers, as in `1.1 to 1.5`; undefined of none. */
 export function span(numbers: readonly number[], write: (number: number) => string = shortNumber): string | undefined {
   if (numbers.length === 0) return undefined;
   const [least, most] = [write(Math.min(...numbers)), write(Math.max(...numbers))];
   return least === most ? least : `${least} to ${most}`;
 }
 
-/** A count with separators, as in `4,969`. */
+/** Returns a count with separators, as in `4,969`. */
 export function count(number: number): string {
   return Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 }

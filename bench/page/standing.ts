@@ -34,7 +34,10 @@ export function standingOn(runtime: string, plots: readonly PlotFile[]): Standin
   return { ahead, even: values.length - ahead - behind, behind };
 }
 
-/** A Markdown table's rows of where ours is behind, and by how much, in the plots' order; a column for each runtime. */
+/**
+ * Returns a Markdown table's rows of where ours is behind, and by how much, in the plots' order; a column for each
+ * runtime.
+ */
 export function whereBehind(plots: readonly PlotFile[]): string[][] {
   const rows = new Map<string, string[]>();
   for (const { label, bar } of entriesOf(plots).filter(({ bar }) => bar.value < EVEN)) {

@@ -28,7 +28,7 @@ function cellsOf(line: string): string[] {
   return line.replace(/^\||\|$/g, "").split("|").map((cell) => cell.trim());
 }
 
-/** The section that a title, as in `streams: Node`, and its text in Markdown give. */
+/** Returns the section that a title, as in `streams: Node`, and its text in Markdown give. */
 export function toSection(title: string, markdown: string): Section {
   const [topic, runtime = ""] = title.split(": ");
   const [measured, ...blocks] = markdown.trim().split(/\n\s*\n/).map((block) => block.trim());
@@ -52,7 +52,7 @@ export function toJson(section: Section): string {
   return `${json.replace(/\[\n\s+("(?:[^"\\\n]|\\.)*",?\n\s*)*\]/g, (list) => list.replace(/\n\s*/g, " "))}\n`;
 }
 
-/** The number a cell begins with, as in `1,234`, `5.8 µs` or `-0.44%`; undefined if it begins with none. */
+/** Returns the number a cell begins with, as in `1,234`, `5.8 µs` or `-0.44%`; undefined if it begins with none. */
 export function numberIn(cell: string | undefined): number | undefined {
   const [digits] = /^-?\d[\d,]*(\.\d+)?/.exec(cell ?? "") ?? [];
   return digits === undefined ? undefined : Number(digits.replaceAll(",", ""));

@@ -68,7 +68,7 @@ export interface PlotOptions {
   readonly isOurs?: boolean;
 }
 
-/** The plot of the groups that have rows; none if there are none. */
+/** Returns the plot of the groups that have rows; none if there are none. */
 export function plotOf(results: Results, options: PlotOptions, groups: readonly BarGroup[]): PlotFile[] {
   const { name, title, unit, topic, scale = "log", line = 1, isOurs = true } = options;
   const drawn = groups.filter(({ rows }) => rows.length > 0);

@@ -4,7 +4,7 @@ import { drawPage } from "./page.ts";
 import { withFigures } from "./readme_figures.ts";
 import type { Section } from "./tables.ts";
 
-/** The sections of a folder's `results`, one a file. */
+/** Returns the sections of a folder's `results`, one a file. */
 export function readResults(folder: string): Section[] {
   const path = join(folder, "results");
   return readdirSync(path).sort().map((name) => JSON.parse(readFileSync(join(path, name), "utf8")));

@@ -18,7 +18,7 @@ export const ways: readonly string[] = [
   ...process.env.NEW_STREAMS_ROOT === undefined ? [] : ["new-streams"],
 ];
 
-/** The options of the runtime for a way. */
+/** Returns the options of the runtime for a way. */
 export function optionsOf(way: string): readonly string[] {
   return way === "node:stream/iter" ? ["--experimental-stream-iter", "--disable-warning=ExperimentalWarning"] : [];
 }

@@ -18,7 +18,7 @@ export interface Database {
   close(): void | Promise<void>;
 }
 
-/** The rows of a log of events. */
+/** Yields the rows of a log of events. */
 export function* rowsOf(count: number): Iterable<Row> {
   for (let id = 0; id < count; id++) {
     yield { id, at: `2026-11-23T12:00:${String(id % 60).padStart(2, "0")}Z`, name: `event ${id % 1000} of many` };

@@ -31,7 +31,7 @@ export function encode(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text);
 }
 
-/** The whole page, as it must arrive. */
+/** Returns the whole page, as it must arrive. */
 export function wholePage(): string {
   return Array.from({ length: CHUNKS }, (_, i) => renderChunk(i)).join("") + hydration() + closing();
 }

@@ -32,7 +32,7 @@ function headOf(packet: Buffer): string {
   return packet.toString("latin1", 0, packet.indexOf(HEAD_END) + HEAD_END.length);
 }
 
-/** The bytes of a response whose head gives a length, or 0. */
+/** Returns the bytes of a response whose head gives a length, or 0. */
 function lengthOf(head: string): number {
   const length = /^content-length: *(\d+)$/im.exec(head)?.[1];
   return length === undefined ? 0 : head.length + Number(length);

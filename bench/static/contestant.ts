@@ -21,7 +21,10 @@ export function startVisitors(): LineProcess {
   return new LineProcess(join(folder, "../../node_modules/.bin/node"), [join(folder, "visitors.ts")], LIMIT);
 }
 
-/** The options of the runtime for a server: the standard library of Deno resolves its imports by its own settings. */
+/**
+ * Returns the options of the runtime for a server: the standard library of Deno resolves its imports by its own
+ * settings.
+ */
 function runtimeArguments(name: string): string[] {
   if (!process.versions.deno) return [];
   const std = process.env.DENO_STD_ROOT;

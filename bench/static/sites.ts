@@ -27,7 +27,7 @@ const SOURCES = [
 ];
 const BUNDLE = 50_000;
 
-/** The first 50 KB of each of five libraries' scripts. */
+/** Returns the first 50 KB of each of five libraries' scripts. */
 export function bundleSite(): Promise<Site> {
   return siteOf(
     "bundles",

@@ -7,7 +7,7 @@ import { corpusFolder } from "../corpus_folder.ts";
 const VERSION = "1.4.0";
 const folder = join(corpusFolder, "static", `vinext-${VERSION}`);
 
-/** The path of a module of vinext's server. */
+/** Returns the path of a module of vinext's server. */
 export function vinextModule(name: string): string {
   return join(folder, "node_modules/vinext/dist/server", name);
 }

@@ -9,7 +9,10 @@ const FOLDERS = 100;
 /** The sizes of the files lie between these, in bytes. */
 const [LEAST, MOST] = [1024, 8192];
 
-/** A folder of scripts with hashes in their names, each with `.br`, `.zst` and `.gz` beside it and a manifest for all. */
+/**
+ * Returns a folder of scripts with hashes in their names, each with `.br`, `.zst` and `.gz` beside it and a manifest
+ * for all.
+ */
 export async function tree(originals: number, withManifest = true): Promise<string> {
   const folder = join(corpusFolder, "static-startup", `${originals}${withManifest ? "" : "-no-manifest"}`);
   if (existsSync(folder)) return folder;

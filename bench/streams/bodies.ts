@@ -54,7 +54,7 @@ function body(
   };
 }
 
-/** An array of 20 numbers in JSON, each in a chunk of 40 bytes. */
+/** Returns an array of 20 numbers in JSON, each in a chunk of 40 bytes. */
 function list({ ReadableStream }: Classes): ReadableStream {
   let left = 20;
   return new ReadableStream({

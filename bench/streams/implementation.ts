@@ -27,7 +27,7 @@ export interface Implementation extends Classes {
 
 const ours: string = "../../lib/streams/mod.ts";
 
-/** The columns of a full run, ours and native first. */
+/** Returns the columns of a full run, ours and native first. */
 export function peersHere(): readonly string[] {
   return ["ours", "native", "fast-webstreams", "polyfill"].filter((name) =>
     name !== "ours" || existsSync(new URL(ours, import.meta.url))
@@ -69,7 +69,7 @@ export function loadImplementation(name: string): Promise<Implementation> {
   return loaders[name]();
 }
 
-/** The classes with `pipeTo` and `pipeThrough` as methods, which is how callers use them. */
+/** Returns the classes with `pipeTo` and `pipeThrough` as methods, which is how callers use them. */
 function withMethods(name: string, { ReadableStream, WritableStream, TransformStream }: Classes): Implementation {
   return {
     name,

@@ -44,7 +44,7 @@ export const iterating: readonly Scenario[] = [
   },
 ];
 
-/** A source of `count` chunks whose pull is asynchronous by habit. */
+/** Returns a source of `count` chunks whose pull is asynchronous by habit. */
 function pulledLater(count: number): UnderlyingDefaultSource<Uint8Array> {
   const source = pulled(count);
   return {

@@ -107,7 +107,7 @@ function same(count: number, other: number): number {
   return count === other ? count : NaN;
 }
 
-/** A source that delivers more than the high-water mark at a time, like a file or socket. */
+/** Returns a source that delivers more than the high-water mark at a time, like a file or socket. */
 function bursts(count: number): UnderlyingDefaultSource<Uint8Array> {
   let left = count;
   return {

@@ -22,7 +22,7 @@ const options: Readonly<Record<string, readonly string[]>> = {
   deno: ["run", "-A", "--no-check", `--v8-flags=${YOUNG}`],
 };
 
-/** The command that runs a script to be measured on a runtime. */
+/** Returns the command that runs a script to be measured on a runtime. */
 export function runtimeCommand(runtime: string, executable: string): readonly string[] {
   return [executable, ...options[runtime]];
 }

@@ -20,7 +20,7 @@ export const CHUNK_SIZE = 1024;
 /** The chunk that all sources enqueue: creating chunks is not measured. */
 export const chunk: Uint8Array<ArrayBuffer> = new Uint8Array(CHUNK_SIZE).fill(0x61);
 
-/** A source of `count` chunks, one a pull. */
+/** Returns a source of `count` chunks, one a pull. */
 export function pulled(count: number, bytes: Uint8Array<ArrayBuffer> = chunk): UnderlyingDefaultSource<Uint8Array> {
   let left = count;
   return {
@@ -34,7 +34,7 @@ export function pulled(count: number, bytes: Uint8Array<ArrayBuffer> = chunk): U
 /** The number of chunks of a stream that is filled before it is read. */
 export const QUEUED = 1024;
 
-/** A source that has its `count` chunks when the stream is made. */
+/** Returns a source that has its `count` chunks when the stream is made. */
 export function queued(count: number, bytes: Uint8Array<ArrayBuffer> = chunk): UnderlyingDefaultSource<Uint8Array> {
   return {
     start(controller) {
@@ -60,12 +60,12 @@ export class CountingSink implements UnderlyingSink<Uint8Array> {
   }
 }
 
-/** The number of chunks if all of them are of `size` bytes; otherwise NaN, which no row expects. */
+/** Returns the number of chunks if all of them are of `size` bytes; otherwise NaN, which no row expects. */
 export function whole(chunks: number, bytes: number, size: number): number {
   return bytes === chunks * size ? chunks : NaN;
 }
 
-/** A source of `count` chunks at mark 16. */
+/** Returns a source of `count` chunks at mark 16. */
 export function longSource({ ReadableStream }: Implementation, count: number): ReadableStream<Uint8Array> {
   return new ReadableStream(pulled(count), MARK);
 }

@@ -11,7 +11,9 @@ const cache = join(root, "node_modules/.cache/versions");
 /** The tags by which npm may have versions that are newer than the latest. */
 const EARLY = ["canary", "nightly", "next"];
 
-/** The oldest version of a runtime that we support, the one that tests run on, and the newest ones, in order. */
+/**
+ * Returns the oldest version of a runtime that we support, the one that tests run on, and the newest ones, in order.
+ */
 export function versionsToCompare(runtime: string): string[] {
   const oldest = readJson(".ci/minimum/package.json").dependencies[runtime];
   const locked = readJson("package-lock.json").packages[`node_modules/${runtime}`].version;
@@ -39,7 +41,7 @@ function npm(cwd: string, args: readonly string[]): string {
   process.exit(1);
 }
 
-/** A file of the repository whose shape is npm's. */
+/** Returns a file of the repository whose shape is npm's. */
 function readJson(path: string): PackageFile {
   return JSON.parse(readFileSync(join(root, path), "utf8"));
 }

@@ -7,7 +7,7 @@ const VARIANTS = 8;
 const STEP = slab.length / VARIANTS + 4099;
 const digests = new Map<string, string>();
 
-/** The content of upload number `index`, in pieces that share their memory with all others. */
+/** Yields the content of upload number `index`, in pieces that share their memory with all others. */
 export function* contentOf(index: number, bytes: number): Generator<Uint8Array> {
   let at = (index % VARIANTS) * STEP % slab.length;
   for (let left = bytes; left > 0;) {
@@ -18,7 +18,7 @@ export function* contentOf(index: number, bytes: number): Generator<Uint8Array> 
   }
 }
 
-/** The SHA-256 of the content of upload number `index`. */
+/** Returns the SHA-256 of the content of upload number `index`. */
 export function digestOf(index: number, bytes: number): string {
   const key = `${index % VARIANTS} ${bytes}`;
   let digest = digests.get(key);

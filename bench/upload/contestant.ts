@@ -38,7 +38,7 @@ function startServer(...args: string[]): LineProcess {
   return new LineProcess(process.execPath, [...run, join(folder, "../..", serverScript), ...args], LIMIT);
 }
 
-/** The names of all servers of this runtime. */
+/** Returns the names of all servers of this runtime. */
 export async function namesHere(): Promise<readonly string[]> {
   const asked = startServer();
   const answer = successOf(await asked.answer<Names>());

@@ -45,7 +45,7 @@ export async function listenByFetch(fetch: FetchHandler): Promise<number> {
   return await listenByNode(getRequestListener(fetch));
 }
 
-/** A listener that stores each body under the name in the URL. */
+/** Returns a listener that stores each body under the name in the URL. */
 export function storing(folder: string, store: Store<IncomingMessage>): RequestListener {
   return (request: IncomingMessage, response: ServerResponse) => {
     store(request, join(folder, request.url!)).then(
@@ -55,7 +55,7 @@ export function storing(folder: string, store: Store<IncomingMessage>): RequestL
   };
 }
 
-/** A fetch handler that stores each body under the name in the URL. */
+/** Returns a fetch handler that stores each body under the name in the URL. */
 export function fetchStoring(folder: string, store: Store<Request>): FetchHandler {
   return async (request) => {
     await store(request, join(folder, new URL(request.url).pathname));

@@ -10,7 +10,7 @@ export function cpuOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
-/** The most memory that was resident at a time, in MiB: the kernel's own mark. */
+/** Returns the most memory that was resident at a time, in MiB: the kernel's own mark. */
 export function peakMemoryOf(pid: number): number {
   const text = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/VmHWM:\s+(\d+)/.exec(text)?.[1]) / 1024;

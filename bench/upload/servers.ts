@@ -7,7 +7,7 @@ export type StartServer = (folder: string) => Promise<number>;
 
 const { bun, deno } = process.versions as Record<string, string | undefined>;
 
-/** All servers of this runtime, by name: the usual ways, and ours. */
+/** Returns all servers of this runtime, by name: the usual ways, and ours. */
 export async function serversHere(): Promise<Readonly<Record<string, StartServer>>> {
   const { "pipeline, createWriteStream": pipeline, ...others } = nodeStores;
   const byNode = (stores: typeof nodeStores): [string, StartServer][] =>

@@ -22,7 +22,7 @@ export async function analyzed(
   return await analyze(target, { origins: [], maxFiles: 100, maxBytes: 1e7, timeout: 60_000, signal, ...options });
 }
 
-/** The kinds of findings by the name of the file. */
+/** Returns the kinds of findings by the name of the file. */
 export function findingsOf({ files }: Analysis): Record<string, string> {
   return Object.fromEntries(
     files.map(({ url, findings }) => [

@@ -37,7 +37,7 @@ test("no modules import each other in a circle, types included, but those that a
   assert.deepEqual(circles, Object.values(known).map((circle) => [...circle]).sort());
 });
 
-/** The strongly connected components of more than one node (Tarjan's algorithm). */
+/** Returns the strongly connected components of more than one node (Tarjan's algorithm). */
 function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const order = new Map<string, number>();
   const lowest = new Map<string, number>();

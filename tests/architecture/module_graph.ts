@@ -22,7 +22,7 @@ export function ourModules(): Module[] {
     .map((path) => readModule(path));
 }
 
-/** The module's folder below `lib/`, as in `codecs`; empty for `mod.ts`. */
+/** Returns the module's folder below `lib/`, as in `codecs`; empty for `mod.ts`. */
 export function folderOf(path: string): string {
   return /^lib\/([^/]+)\//.exec(path)?.[1] ?? "";
 }

@@ -10,12 +10,12 @@ const written = globSync(["bench/README.md", "tests/README.md", "tests/examples/
 });
 const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", ...written];
 
-/** The text of a page without its blocks of code. */
+/** Returns the text of a page without its blocks of code. */
 function proseOf(path: string): string {
   return readFileSync(path, "utf8").replace(/^```[^]*?^```$/gm, "");
 }
 
-/** The names by which a page's headings can be linked to, as GitHub makes them. */
+/** Returns the names by which a page's headings can be linked to, as GitHub makes them. */
 function anchorsOf(path: string): Set<string> {
   const headings = [...proseOf(path).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading);
   return new Set(headings.map((heading) => {

@@ -163,7 +163,7 @@ async function run(program: Program): Promise<void> {
 
 const numbers = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i);
 
-/** A source of numbers that has one more each time `next()` is called. */
+/** Returns a source of numbers that has one more each time `next()` is called. */
 function counted(): { stream: Ours<number>; next(): void; close(): void; readonly reasons: unknown[] } {
   let number = 0;
   let controller!: ReadableStreamDefaultController<number>;

@@ -19,7 +19,7 @@ const ways: readonly Way[] = [
   "coalesced",
 ];
 
-/** The bytes in chunks whose sizes are given, over and over. */
+/** Yields the bytes in chunks whose sizes are given, over and over. */
 function* chunked(bytes: Bytes, sizes: readonly number[]): Generator<Bytes> {
   for (let at = 0, index = 0; at < bytes.length; index++) {
     const end = at + sizes[index % sizes.length];
@@ -36,7 +36,7 @@ async function* withTurns(chunks: Iterable<Bytes>): AsyncGenerator<Bytes> {
   }
 }
 
-/** A byte stream that enqueues a chunk at each pull. */
+/** Returns a byte stream that enqueues a chunk at each pull. */
 function byteStream(chunks: Generator<Bytes>): ReadableStream<Bytes> {
   return new ReadableStream({
     type: "bytes",

@@ -59,7 +59,7 @@ const kinds: Readonly<Record<string, () => unknown>> = {
   "of another realm": () => runInNewContext("Uint8Array.from([97, 98, 99, 100, 101, 102, 103, 104]).buffer"),
 };
 
-/** An object as it is, once its bytes have gone elsewhere. */
+/** Returns an object as it is, once its bytes have gone elsewhere. */
 function detached<T extends ArrayBufferView | ArrayBuffer>(chunk: T): T {
   structuredClone(chunk, { transfer: [ArrayBuffer.isView(chunk) ? chunk.buffer as ArrayBuffer : chunk] });
   return chunk;

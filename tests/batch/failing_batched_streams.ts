@@ -12,7 +12,7 @@ const reject = (): Promise<never> => Promise.reject(new Error("on purpose"));
 const rejectLater = (): Promise<never> => turn().then(fail);
 const ignore = (): void => {};
 
-/** A stream whose third batch of two fails. */
+/** Returns a stream whose third batch of two fails. */
 function failing(end: () => void | Promise<void> = fail): BatchedWritableStream<number> {
   let batches = 0;
   return new BatchedWritableStream<number>({ maxBatch: 2, writev: () => ++batches < 3 ? undefined : end() });

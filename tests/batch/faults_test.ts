@@ -10,7 +10,7 @@ type End = "succeeds" | "fails";
 const boom = new Error("boom");
 const reason = new Error("reason");
 
-/** The outcomes as `Outcomes.all` has them. */
+/** Returns the outcomes as `Outcomes.all` has them. */
 function outcomesOf(groups: Readonly<Record<string, readonly string[]>>): Record<string, string> {
   const outcomes: Record<string, string> = {};
   for (const [outcome, names] of Object.entries(groups)) {

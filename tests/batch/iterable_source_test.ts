@@ -3,7 +3,7 @@ import test from "node:test";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { ReadableStream, WritableStream } from "../../lib/streams/mod.ts";
 
-/** A destination that notes its calls. */
+/** Returns a destination that notes its calls. */
 function noting(log: unknown[], highWaterMark: number): BatchedWritableStream<unknown> {
   return new BatchedWritableStream<unknown>({
     writev: (batch) => void log.push(...batch),

@@ -52,7 +52,7 @@ function buffered({ ReadableStream }: Classes, count: number): globalThis.Readab
   });
 }
 
-/** A transform that makes bursts of some chunks, and nothing of others; its flush() gives the rest. */
+/** Returns a transform that makes bursts of some chunks, and nothing of others; its flush() gives the rest. */
 function bursts({ TransformStream }: Classes, size: number): globalThis.TransformStream<number, number> {
   let held: number[] = [];
   const release = (controller: TransformStreamDefaultController<number>): void => {

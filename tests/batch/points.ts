@@ -32,7 +32,7 @@ async function open(...holds: readonly SinkCall[]): Promise<Scene> {
   return scene;
 }
 
-/** A scene with one batch in flight. */
+/** Returns a scene with one batch in flight. */
 async function openInFlight(...holds: readonly SinkCall[]): Promise<Scene> {
   const scene = await open("writev", ...holds);
   scene.outcomes.write(scene.writer, 1, 3);
@@ -40,7 +40,7 @@ async function openInFlight(...holds: readonly SinkCall[]): Promise<Scene> {
   return scene;
 }
 
-/** A scene with one batch written, and another one in flight. */
+/** Returns a scene with one batch written, and another one in flight. */
 async function openInSecondBatch(...holds: readonly SinkCall[]): Promise<Scene> {
   const scene = await openInFlight(...holds);
   scene.sink.succeed();

@@ -54,7 +54,7 @@ export async function statusOf(promise: Promise<unknown>): Promise<"pending" | "
   return status;
 }
 
-/** The integers from one to another. */
+/** Returns the integers from one to another. */
 export function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }

@@ -18,7 +18,7 @@ async function batchesOf<T>(batches: AsyncIterable<T[]>): Promise<T[][]> {
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
-/** A stream whose queue holds the numbers below `count`. */
+/** Returns a stream whose queue holds the numbers below `count`. */
 function queued(ReadableStream: typeof globalThis.ReadableStream, count: number): globalThis.ReadableStream<number> {
   return new ReadableStream({
     start(controller) {

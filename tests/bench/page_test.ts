@@ -11,14 +11,14 @@ import { root } from "../support/runtime.ts";
 const folder = join(root, "bench");
 const picture = join(root, "lib/precompress_run.svg");
 
-/** A section of streams with one row. */
+/** Returns a section of streams with one row. */
 function streams(runtime: string, version: string, row: string): Section {
   const notes = `2026-01-02, ${version}, a CPU, 2 cores. Chunks/ms, best of 15 rounds.`;
   const table = "|  | ours | native | to native | to best |\n| --- | --: | --: | --: | --: |";
   return toSection(`streams: ${runtime}`, `${notes}\n\n${table}\n| ${row} |\n`);
 }
 
-/** The bars of a plot: their runtime, how long they are in pixels, and where they begin. */
+/** Returns the bars of a plot: their runtime, how long they are in pixels, and where they begin. */
 function barsOf(svg: string): { runtime: string; x: number; width: number }[] {
   const bars = svg.matchAll(/<rect class="(\w+)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="9"/g);
   return [...bars].map(([, runtime, x, width]) => ({ runtime, x: Number(x), width: Number(width) }));

@@ -88,7 +88,7 @@ function missingOfWebKit(): string | false {
   return process.env.DISPLAY === undefined && !existsSync(xvfb) ? "needs a display, or Xvfb" : false;
 }
 
-/** The number of a display that is there for a while. */
+/** Returns the number of a display that is there for a while. */
 async function startDisplay(): Promise<{ display: string; server: ChildProcess }> {
   const server = spawn(xvfb, ["-displayfd", "3", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"], {
     stdio: ["ignore", "ignore", "ignore", "pipe"],

@@ -37,7 +37,7 @@ export async function bundledSite(): Promise<Files> {
   return withPage(outputFiles);
 }
 
-/** A page without a bundler: the modules that it imports are as the package has them. */
+/** Returns a page without a bundler: the modules that it imports are as the package has them. */
 export async function unbundledSite(): Promise<Files> {
   const browser = join(await builtPackage(), "browser");
   const { outputFiles } = await buildPage("/millrace/mod.js", true);

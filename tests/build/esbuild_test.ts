@@ -12,7 +12,7 @@ import { inProject, namedIn, namesOnly, quick } from "./project.ts";
 
 after(() => stop());
 
-/** The options of a build of the project into `dist`. */
+/** Returns the options of a build of the project into `dist`. */
 function optionsFor(root: string, options: BuildOptions = {}): BuildOptions {
   const plugins: Plugin[] = [precompress(namesOnly)];
   return {

@@ -36,7 +36,7 @@ export const quick = { formats: ["gzip"], levels: { gzip: 1 }, jobs: 1 } as cons
 /** Options that compress nothing, for tests of names in the manifest. */
 export const namesOnly = { minSize: 1_000_000 } as const;
 
-/** The paths that the manifest in a folder calls immutable, and all others, with hashes as `*`. */
+/** Returns the paths that the manifest in a folder calls immutable, and all others, with hashes as `*`. */
 export async function namedIn(...parts: string[]): Promise<{ immutable: string[]; other: string[] }> {
   const { files } = (await readManifest(join(...parts)))!;
   const named = (isWanted: boolean) =>

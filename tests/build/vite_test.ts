@@ -19,7 +19,7 @@ interface Told {
   readonly logger: Logger;
 }
 
-/** A logger that keeps its messages. */
+/** Returns a logger that keeps its messages. */
 function keeping(): Told {
   const lines: string[] = [];
   const keep = (text: string): void => void lines.push(text);

@@ -3,7 +3,10 @@ import test, { describe } from "node:test";
 import { runtime } from "../support/runtime.ts";
 
 describe("withLateBuiltins()", { skip: runtime !== "node" && "it is the same on all runtimes" }, () => {
-  /** The lines of a source in the package's folder of files, as they are built, but for the import of `builtins` and the map. */
+  /**
+   * Returns the lines of a source in the package's folder of files, as they are built, but for the import of `builtins`
+   * and the map.
+   */
   async function late(source: string): Promise<string[]> {
     const { withLateBuiltins } = await import("../../.ci/late_builtins.ts");
     const code = await withLateBuiltins(source, new URL("../../lib/files/odd.ts", import.meta.url).pathname);

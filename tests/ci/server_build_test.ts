@@ -117,7 +117,7 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
 
   after(() => rm(folder, { recursive: true, force: true }));
 
-  /** The modules that an import of one loads. */
+  /** Returns the modules that an import of one loads. */
   function loadedBy(path: string): string[] {
     const loaded = new Set([path]);
     for (const each of loaded) {

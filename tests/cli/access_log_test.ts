@@ -11,7 +11,7 @@ import { Serving } from "./serving.ts";
 const script = "console.log('the mill turns');\n".repeat(1000);
 const site = { "index.html": "<p>home</p>", "app.js": script, "app.js.gz": gzipSync(script) };
 
-/** The lines of requests, without the time of day and the duration. */
+/** Returns the lines of requests, without the time of day and the duration. */
 function linesIn(stdout: string): string[] {
   return stdout.split("\n").slice(1, -1).map((line) => {
     const [, rest] = /^\d\d:\d\d:\d\d (.*) (?:\d+\.\d|\d\d+) ms$/.exec(line) ?? [];

@@ -9,7 +9,7 @@ import { root } from "../support/runtime.ts";
 /** The form in which pages call the command, by any package manager. */
 const COMMAND = /(?:^|[\s"/&])(?:millrace|@millrace\/streams(?:\/cli)?) ((?:precompress|serve) [^\n]*)/g;
 
-/** The words of every command line that pages show in blocks of shells, scripts, jobs and services. */
+/** Returns the words of every command line that pages show in blocks of shells, scripts, jobs and services. */
 function commandLines(): { readonly page: string; readonly words: string[] }[] {
   const pages = ["README.md", ...globSync("lib/**/*.md", { cwd: root })];
   return pages.flatMap((page) => {

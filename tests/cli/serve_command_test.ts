@@ -18,7 +18,7 @@ import { needs } from "../support/needs.ts";
 
 const site = { "index.html": "<p>home</p>", "about.html": "<p>about</p>", "assets/app-3f9a1c0b.js": "run()" };
 
-/** A port of 127.0.0.1 that something listens on until it is released. */
+/** Returns a port of 127.0.0.1 that something listens on until it is released. */
 async function busyPort(): Promise<{ port: number; release: () => Promise<void> }> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));

@@ -5,7 +5,7 @@ import { cli } from "../support/command.ts";
 
 const isDeno = "deno" in process.versions;
 
-/** The words that run the command line on the runtime that runs the tests. */
+/** Returns the words that run the command line on the runtime that runs the tests. */
 export function command(words: readonly string[]): string[] {
   return [process.execPath, ...(isDeno ? ["run", "-A", "--no-check"] : []), cli, ...words];
 }

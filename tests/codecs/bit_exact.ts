@@ -62,7 +62,9 @@ function compare(name: string, bytes: Uint8Array, run: Run): void {
   console.error(`${name} (${bytes.length} bytes, ${JSON.stringify(described)}) differs`);
 }
 
-/** The encoded bytes as text that compares fast, with the borders of the steps; or the error, such as a trap. */
+/**
+ * Returns the encoded bytes as text that compares fast, with the borders of the steps; or the error, such as a trap.
+ */
 function outcome(encoder: RawEncoder, bytes: Uint8Array, run: Run): string {
   try {
     return encoder.encode(bytes, run).map((piece) => new TextDecoder("latin1").decode(piece)).join("|");

@@ -18,7 +18,7 @@ export function fuzzedSize(random: Random): number {
   return Math.min(300_000, random(2 ** random(bits)));
 }
 
-/** A part of one of `files`, of at most `size` bytes. */
+/** Returns a part of one of `files`, of at most `size` bytes. */
 export function slice(size: number, random: Random, files: readonly Uint8Array[]): Uint8Array {
   const file = files[random(files.length)]!;
   const start = random(Math.max(1, file.length - size));

@@ -114,7 +114,7 @@ test("memory that runs out is told as such, never as bad data, and what is open 
   assert.deepEqual(later, [100, 100, 100]);
 });
 
-/** The memories of the instances of WebAssembly that `work` makes. */
+/** Returns the memories of the instances of WebAssembly that `work` makes. */
 async function instancesMadeBy(
   work: () => void | Promise<void>,
   onMade: (memory: WebAssembly.Memory) => void = () => {},

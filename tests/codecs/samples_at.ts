@@ -15,7 +15,7 @@ export function samplesAt(level: number, { min, max }: Pick<LevelRange, "min" | 
   };
 }
 
-/** The levels that encoders are tried at: the first, a middle and the last one, or all in a long run. */
+/** Returns the levels that encoders are tried at: the first, a middle and the last one, or all in a long run. */
 export function levelsTried({ min, max }: Pick<LevelRange, "min" | "max">): number[] {
   const all = Array.from({ length: max - min + 1 }, (_, i) => min + i);
   return isLong ? all : [min, Math.floor((min + max) / 2), max];

@@ -26,7 +26,7 @@ const steps = fc.array(
   { maxLength: 30 },
 );
 
-/** The standard's stream: a transformer that enqueues, and returns. Each write gives one chunk. */
+/** Returns the standard's stream: a transformer that enqueues, and returns. Each write gives one chunk. */
 function plainTransform(): Pair {
   const encoder = openEncoder("gzip", { level: 1 });
   return new TransformStream<Uint8Array, Uint8Array>({

@@ -111,7 +111,7 @@ const brotliSize = compress(new TextEncoder().encode(edited), { format: "brotli"
 
 const hashOf = (bytes: Uint8Array | string): string => `:${createHash("sha256").update(bytes).digest("base64")}:`;
 
-/** The fields of a browser that has a dictionary, or none. */
+/** Returns the fields of a browser that has a dictionary, or none. */
 function browser(dictionary?: Uint8Array | string, codings = "dcb, dcz"): Record<string, string> {
   if (dictionary === undefined) return { "accept-encoding": "gzip, deflate, br, zstd" };
   return { "accept-encoding": `gzip, deflate, br, zstd, ${codings}`, "available-dictionary": hashOf(dictionary) };
@@ -125,7 +125,7 @@ async function textIn({ headers, bytes }: Answer, dictionary?: Uint8Array | stri
   return new TextDecoder().decode(await decompress(bytes, { format: formats[coding], ...options }));
 }
 
-/** The path of the template that a response offers. */
+/** Returns the path of the template that a response offers. */
 function offeredBy({ headers }: Answer): string | undefined {
   return /<([^>]*)>; rel="compression-dictionary"/.exec(headers.get("link") ?? "")?.[1];
 }

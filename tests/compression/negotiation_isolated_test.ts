@@ -64,7 +64,7 @@ const response = fc.record({
 
 type Members = readonly (readonly [name: string, weight: string | undefined, space: string])[];
 
-/** The coding by the letter of RFC 9110, section 12.5.3, for members that differ in their names. */
+/** Returns the coding by the letter of RFC 9110, section 12.5.3, for members that differ in their names. */
 function codingFor(members: Members | undefined): string | undefined {
   if (members === undefined) return undefined;
   const weights = new Map<string, number>();

@@ -6,7 +6,7 @@ export const CODINGS = ["zstd", "br", "gzip"] as const;
 
 const formats: Readonly<Record<string, Format>> = { zstd: "zstd", br: "brotli", gzip: "gzip" };
 
-/** A text of about `length` bytes that shrinks well. */
+/** Returns a text of about `length` bytes that shrinks well. */
 export function textOf(length: number): string {
   let text = "";
   for (let i = 0; text.length < length; i++) {
@@ -22,7 +22,7 @@ export async function loaded(options: CompressionOptions = {}): Promise<Compress
   return compression;
 }
 
-/** A request for `/`, with an `Accept-Encoding` if one is given. */
+/** Returns a request for `/`, with an `Accept-Encoding` if one is given. */
 export function asking(accepted?: string, method = "GET"): Request {
   return new Request("http://localhost/", {
     method,

@@ -108,7 +108,7 @@ export async function get(served: Served, asked: Asked): Promise<Got> {
 
 const formats: Readonly<Record<string, Format>> = { zstd: "zstd", br: "brotli", gzip: "gzip" };
 
-/** The text of a response, decoded by its `Content-Encoding`. */
+/** Returns the text of a response, decoded by its `Content-Encoding`. */
 export async function textOfGot({ headers, bytes }: Got): Promise<string> {
   const coding = headers["content-encoding"];
   if (coding === undefined || bytes.length === 0) return new TextDecoder().decode(bytes);

@@ -42,7 +42,7 @@ export function codeMarks(code: string): CodeMarks {
   return { comments, texts };
 }
 
-/** The code with blanks in the place of comments and texts. */
+/** Returns the code with blanks in the place of comments and texts. */
 export function codeOnly(code: string, { comments, texts }: CodeMarks = codeMarks(code)): string {
   let bare = code;
   for (const { start, end } of [...comments, ...texts]) {

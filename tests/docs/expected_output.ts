@@ -16,7 +16,7 @@ export interface Print {
 
 const call = /\bconsole\s*\.\s*(?:log|info|warn|error|debug)\s*\(/g;
 
-/** The comments that follow a call of `console.log()` on the line where it ends. */
+/** Returns the comments that follow a call of `console.log()` on the line where it ends. */
 export function expectedOutput(code: string): ExpectedOutput[] {
   const marks = codeMarks(code);
   const bare = codeOnly(code, marks);

@@ -22,7 +22,7 @@ const PAGE = "lib/migrating.md";
 const sideNames = ["before", "after"] as const;
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** The blocks of each side, by the heading above them. */
+/** Returns the blocks of each side, by the heading above them. */
 function readPairs(): Map<string, readonly [before: Block, after: Block]> {
   const headings = readFileSync(join(root, PAGE), "utf8").split("\n")
     .flatMap((text, i) => text.startsWith("### ") ? [{ line: i + 1, name: text.slice(4) }] : []);
@@ -276,7 +276,9 @@ describe("the pairs of the page about migrating", { skip: runtime !== "node" && 
   });
 });
 
-/** A field as it is compared: a type without its parameters, a location as a whole path, a list in lower case. */
+/**
+ * Returns a field as it is compared: a type without its parameters, a location as a whole path, a list in lower case.
+ */
 function plain(field: string, { headers, url }: Response): string | undefined {
   const value = headers.get(field) ?? undefined;
   if (value === undefined) return undefined;

@@ -33,19 +33,19 @@ function filesOf(path: string, root: string): string[] {
   return globSync(["**/*.md", "**/*.ts"], { cwd: join(root, path) }).sort().map((name) => join(path, name));
 }
 
-/** The blocks of one page or source, by the ending of its name. */
+/** Returns the blocks of one page or source, by the ending of its name. */
 export function blocksOf(path: string, text: string): Block[] {
   return fencesOfFile(path, text).flatMap((fence) => blockOf(path, fence) ?? []);
 }
 
-/** The fenced blocks of one page or source, of whichever language. */
+/** Returns the fenced blocks of one page or source, of whichever language. */
 export function fencesOfFile(path: string, text: string): Fence[] {
   const lines = text.split(/\r?\n/).map((line, i) => ({ number: i + 1, text: line }));
   if (path.endsWith(".md")) return fencesOf(path, lines);
   return docComments(lines).flatMap((comment) => fencesOf(path, comment));
 }
 
-/** The text of each doc comment, without its stars. */
+/** Returns the text of each doc comment, without its stars. */
 function docComments(lines: readonly Line[]): Line[][] {
   const comments: Line[][] = [];
   let comment: Line[] | undefined;

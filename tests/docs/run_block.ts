@@ -79,7 +79,7 @@ function problems(code: string, { how, output }: Ended, report: string): Print[]
   return differences(expectedOutput(code), events.filter(({ text }) => text !== undefined));
 }
 
-/** The line of the block that its error names, or the first. */
+/** Returns the line of the block that its error names, or the first. */
 function failingLine(output: string): number {
   return Number(/[/\\]example\.[jt]s:(\d+)/.exec(output)?.[1] ?? 1);
 }

@@ -54,7 +54,7 @@ export function isOfPair({ code }: Block): boolean {
   return /^\/\/ (?:before|after)\b/.test(code);
 }
 
-/** The places of the blocks that share a process. */
+/** Returns the places of the blocks that share a process. */
 function grouped(blocks: readonly Block[]): number[][] {
   const groups: number[][] = [];
   let open: number[] = [];

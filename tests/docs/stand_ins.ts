@@ -13,7 +13,7 @@ type UsualPort = "8000" | "8080" | "3000";
 const hosts = /https?:\/\/(?:[\w-]+\.)*example(?:\.com|\.org|\.net)?(?::\d+)?(?![\w.-])/g;
 const ports = /((?:listen|serve)\(\s*|\bport:\s*|\bport\s*=\s*|[\w\]]:)(8000|8080|3000)\b/gi;
 
-/** The code with the stand-ins in their places, also in its comments. */
+/** Returns the code with the stand-ins in their places, also in its comments. */
 export function withStandIns(code: string, { origin, ports: free }: StandIns): string {
   return code.replace(hosts, origin)
     .replace(ports, (_, before: string, port: UsualPort) => `${before}${free[port]}`);

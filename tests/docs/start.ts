@@ -17,7 +17,7 @@ function note(event: object): void {
   appendFileSync(report, JSON.stringify(event) + "\n");
 }
 
-/** The line of the block that prints, or 0 if it is called by others. */
+/** Returns the line of the block that prints, or 0 if it is called by others. */
 function callingLine(): number {
   Error.stackTraceLimit = 50;
   const stack = new Error().stack!;

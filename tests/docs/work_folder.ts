@@ -79,7 +79,7 @@ export function writeModule(path: string, language: string, code: string, runtim
   return file;
 }
 
-/** The code without types, in the same places; nothing if that is to be left to the runtime. */
+/** Returns the code without types, in the same places; nothing if that is to be left to the runtime. */
 function withoutTypes(code: string): string | undefined {
   try {
     return process.getBuiltinModule("node:module").stripTypeScriptTypes?.(code);

@@ -56,7 +56,7 @@ async function deploy(index: number): Promise<void> {
   await rename(join(folder, "next"), join(folder, "current"));
 }
 
-/** The browser of a visitor, who has the same profile each time. */
+/** Returns the browser of a visitor, who has the same profile each time. */
 async function visitor(name: string): Promise<Browser> {
   const browser = browsers.get(name) ?? await openBrowser(join(folder, "profiles", name));
   browsers.set(name, browser);
@@ -99,7 +99,7 @@ function bundle(exchanges: ReadonlyMap<string, Exchange>, site: BuiltSite, name:
   return exchange;
 }
 
-/** The `Available-Dictionary` of a visitor who has a site's bundle. */
+/** Returns the `Available-Dictionary` of a visitor who has a site's bundle. */
 async function dictionaryOf(site: BuiltSite, name: Bundle): Promise<string> {
   const content = await readFile(join(site.folder, site.bundles[name]));
   return `:${createHash("sha256").update(content).digest("base64")}:`;

@@ -16,7 +16,7 @@ import { type Browser, noChromium, openBrowser } from "./chromium.ts";
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const artefacts = process.env.MILLRACE_ARTEFACTS ?? join(root, "artefacts");
 
-/** The pairs of tiles of which one lies on another by more than their borders. */
+/** Returns the pairs of tiles of which one lies on another by more than their borders. */
 function overlaps({ page }: Browser): Promise<string[]> {
   return page.evaluate(() => {
     const tiles = [...document.querySelectorAll(".tile")].map((tile) => tile.getBoundingClientRect());

@@ -33,7 +33,7 @@ interface Visit {
 
 let made: Promise<string> | undefined;
 
-/** A folder with the generated site, precompressed with a dictionary once for all tests. */
+/** Returns a folder with the generated site, precompressed with a dictionary once for all tests. */
 function precompressed(): Promise<string> {
   return made ??= (async () => {
     const root = await mkdtemp(join(tmpdir(), "millrace-site-"));

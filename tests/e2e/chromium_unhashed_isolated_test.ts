@@ -11,7 +11,7 @@ import { sourceText } from "../support/bytes.ts";
 import { writeTree } from "../support/folders.ts";
 import { noChromium, openBrowser } from "./chromium.ts";
 
-/** A script of 60 kB. */
+/** Returns a script of 60 kB. */
 function script(version: string): Uint8Array {
   return new TextEncoder().encode(
     `/* ${new TextDecoder().decode(sourceText(60_000))} */ globalThis.app = "${version}";`,

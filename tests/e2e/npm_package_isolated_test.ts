@@ -179,7 +179,7 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
   });
 });
 
-/** The paths of an installed package's files. */
+/** Returns the paths of an installed package's files. */
 async function packedPaths(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile())

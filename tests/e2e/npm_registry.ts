@@ -94,7 +94,7 @@ export async function startNpmRegistry(): Promise<NpmRegistry> {
   };
 }
 
-/** A package of `node_modules` as if it had been published here in its one version. */
+/** Returns a package of `node_modules` as if it had been published here in its one version. */
 function packInstalled(
   name: string,
   url: string,

@@ -115,7 +115,7 @@ test("a plain form arrives with its fields and files, whatever their names", { s
 /** The bytes of an upload that get to the server before its page is closed. */
 const HALF = 5_000_000;
 
-/** A relay that keeps the rest of an upload to itself, so that none can be over before the page is closed. */
+/** Returns a relay that keeps the rest of an upload to itself, so that none can be over before the page is closed. */
 async function withholding(port: number): Promise<Server> {
   const relay = createRelay((socket) => {
     const onward = connect(port, "127.0.0.1");

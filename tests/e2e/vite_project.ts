@@ -85,7 +85,7 @@ export class ViteProject {
   }
 }
 
-/** The path of the script that a page names. */
+/** Returns the path of the script that a page names. */
 export function scriptOf(page: string): string {
   return /src="\/([^"]+\.js)"/.exec(page)![1];
 }

@@ -156,7 +156,7 @@ function libraries(isFormer: boolean): Plugin {
   };
 }
 
-/** A second of a tone at 8 kHz, as WAVE with 8 bits a sample. */
+/** Returns a second of a tone at 8 kHz, as WAVE with 8 bits a sample. */
 function tone(): Uint8Array {
   const samples = 8000;
   const head = new DataView(new ArrayBuffer(44));

@@ -38,7 +38,7 @@ import { atLast } from "../support/waits.ts";
 const pbkdf2Async = promisify(pbkdf2);
 const writeThenDie = fileURLToPath(new URL("write_then_die.ts", import.meta.url));
 
-/** The words for a process that may use the sources and a folder alone; Bun has no such permissions. */
+/** Returns the words for a process that may use the sources and a folder alone; Bun has no such permissions. */
 function withoutProc(folder: string): string[] {
   if ("bun" in process.versions) return [];
   if ("deno" in process.versions) return ["run", "--no-check", "--no-prompt", `--allow-write=${folder}`];

@@ -18,7 +18,9 @@ interface Granted {
   readonly write?: readonly string[];
 }
 
-/** An operation by a process that was granted no more than these paths: how it ended, and all that it asked for. */
+/**
+ * Returns an operation by a process that was granted no more than these paths: how it ended, and all that it asked for.
+ */
 async function permitted(
   words: readonly string[],
   { read = [], write = [] }: Granted,

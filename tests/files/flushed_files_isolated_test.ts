@@ -61,7 +61,7 @@ class SyncedFiles implements Disposable {
 
 const withoutPatch = "the modules of this runtime keep their functions";
 
-/** The paths of the files in a folder that are not hidden, and of the folder. */
+/** Returns the paths of the files in a folder that are not hidden, and of the folder. */
 function allIn(folder: string): string[] {
   const names = process.platform === "win32" ? [] : [folder]; // Windows flushes no folder
   return [...names, ...readdirSync(folder).filter((name) => !name.startsWith(".")).map((name) => join(folder, name))];

@@ -37,7 +37,7 @@ function leave(): void {
   process.chdir(elsewhere);
 }
 
-/** The texts of all files below a folder, by path. */
+/** Returns the texts of all files below a folder, by path. */
 async function filesIn(folder: string): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

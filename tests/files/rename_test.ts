@@ -13,7 +13,7 @@ function refusal(code: string): Error {
   return Object.assign(new Error(`${code}: refused`), { code });
 }
 
-/** A call that is refused some times, with each code in turn, and counts its attempts. */
+/** Returns a call that is refused some times, with each code in turn, and counts its attempts. */
 function refusedCall(times: number, given: readonly string[] = [...codes]): { call(): string; attempts: number } {
   return {
     attempts: 0,

@@ -66,12 +66,12 @@ interface Attributes {
   mode: number;
 }
 
-/** The bits that a user has of a file, as POSIX chooses them. */
+/** Returns the bits that a user has of a file, as POSIX chooses them. */
 function rights({ uid, gid, mode }: Attributes, user: { uid: number; groups: readonly number[] }): number {
   return mode >> (user.uid === uid ? 6 : user.groups.includes(gid) ? 3 : 0) & 7;
 }
 
-/** A file of a process that has some groups, under the system's rules of giving files away. */
+/** Returns a file of a process that has some groups, under the system's rules of giving files away. */
 function fileOf(status: Attributes, groups: readonly number[]): OpenFile {
   const file = {
     status: () => ({ ...status }),

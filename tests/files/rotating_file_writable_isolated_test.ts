@@ -12,7 +12,7 @@ import { needs } from "../support/needs.ts";
 
 type Item = Uint8Array | string;
 
-/** An item's bytes as a string of one character each. */
+/** Returns an item's bytes as a string of one character each. */
 function latin1(item: Item): string {
   return Buffer.from(item as string).toString("latin1");
 }

@@ -30,7 +30,7 @@ function pathOf(id: number, folder: string, start = "0"): string {
   return temporaryPath(join(folder, "file")).replace(/\.\d+-\d+-(?=.{36}\.tmp$)/, `.${id}-${start}-`);
 }
 
-/** A path as a process that has ended gave it here. */
+/** Returns a path as a process that has ended gave it here. */
 function abandonedIn(folder: string): string {
   return pathOf(dead, folder);
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { needs } from "../support/needs.ts";
 
-/** The contents of a directory's files, by name. */
+/** Returns the contents of a directory's files, by name. */
 export function contents(directory: string): Record<string, string> {
   const entries = existsSync(directory) ? readdirSync(directory, { withFileTypes: true }) : [];
   const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name).sort();
@@ -26,7 +26,7 @@ export function expectedFiles(items: readonly string[], maxFileSize: number): st
 /** The reason why open files cannot be listed; false if they can. */
 export const cannotListOpenFiles: string | false = needs("proc");
 
-/** The paths below `folder` that this process has open, removed ones too; none where that cannot be known. */
+/** Returns the paths below `folder` that this process has open, removed ones too; none where that cannot be known. */
 export function openFilesIn(folder: string): string[] {
   if (cannotListOpenFiles) return [];
   return readdirSync("/proc/self/fd").flatMap((descriptor) => {

@@ -18,7 +18,7 @@ export interface KnownInput {
   readonly why: string;
 }
 
-/** The path of a target's table. */
+/** Returns the path of a target's table. */
 function tablePath(target: string): string {
   return join(here, "corpus", `${target}.json`);
 }
@@ -36,7 +36,7 @@ export function writeKnownInputs(target: string, rows: readonly KnownInput[]): v
   writeFileSync(tablePath(target), `[\n${rows.map((row) => `  ${visible(row)}`).join(",\n")}\n]\n`);
 }
 
-/** The bytes that a text has a character each for. */
+/** Returns the bytes that a text has a character each for. */
 export function bytesOf({ input }: KnownInput): Uint8Array {
   return Uint8Array.from(input, (character) => character.charCodeAt(0));
 }
@@ -47,7 +47,7 @@ export interface SavedInput {
   readonly input: Uint8Array;
 }
 
-/** The inputs of a target that were found here, failures left out. */
+/** Returns the inputs of a target that were found here, failures left out. */
 export function foundInputs(target: string): SavedInput[] {
   const place = join(found, target);
   if (!existsSync(place)) return [];

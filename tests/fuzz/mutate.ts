@@ -19,14 +19,14 @@ export function mutate(input: Uint8Array, random: Random, others: Others, maxSiz
   return result;
 }
 
-/** A part of the input: where it begins and ends. Short ones more often. */
+/** Returns a part of the input: where it begins and ends. Short ones more often. */
 function part(input: Uint8Array, random: Random): [start: number, end: number] {
   const start = random.below(input.length + 1);
   const most = random.chance(0.7) ? 8 : input.length;
   return [start, Math.min(input.length, start + random.below(most + 1))];
 }
 
-/** The input with the part from `start` to `end` replaced. */
+/** Returns the input with the part from `start` to `end` replaced. */
 function replaced(input: Uint8Array, start: number, end: number, by: Uint8Array): Uint8Array {
   const result = new Uint8Array(input.length - (end - start) + by.length);
   result.set(input.subarray(0, start));

@@ -28,7 +28,7 @@ export function choices(input: Uint8Array): Random {
   return new Random(hash);
 }
 
-/** The input in pieces of any size, each in memory of its own. */
+/** Returns the input in pieces of any size, each in memory of its own. */
 export function cut(input: Uint8Array, random: Random): Uint8Array<ArrayBuffer>[] {
   const most = random.pick([1, 3, 20, 200, 5000]);
   const pieces: Uint8Array<ArrayBuffer>[] = [];

@@ -28,7 +28,7 @@ test(
     }),
 );
 
-/** The reason to skip the test; false if it can run. */
+/** Returns the reason to skip the test; false if it can run. */
 function unable(): string | false {
   if (runtime !== "deno") return "they are tests of Deno";
   if (std === undefined) return "DENO_STD_ROOT names no checkout of denoland/std";

@@ -47,7 +47,7 @@ describe("packages of Deno's standard library from a registry, beside ours", { s
   }
 });
 
-/** The reason to skip the test; false if it can run. */
+/** Returns the reason to skip the test; false if it can run. */
 function unable(): string | false {
   if (runtime !== "node") return "it runs Deno itself";
   if (std === undefined) return "DENO_STD_ROOT names no checkout of denoland/std";

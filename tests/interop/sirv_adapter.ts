@@ -121,7 +121,7 @@ function candidatesFor(path: string, options: SirvOptions): string[] {
   return [...candidates, options.single === true ? "/index.html" : `/${options.single}`];
 }
 
-/** The paths that `single` leaves alone: by default those with an extension. */
+/** Returns the paths that `single` leaves alone: by default those with an extension. */
 function ignoredBy({ ignores, dotfiles }: SirvOptions): RegExp[] {
   if (ignores === false) return [];
   const own = [ignores ?? []].flat() as (string | RegExp)[];

@@ -32,7 +32,7 @@ for (const entry of ["node", "fetch"] as const) {
   });
 }
 
-/** The reason to skip the test; false if it can run. */
+/** Returns the reason to skip the test; false if it can run. */
 function unable(): string | false {
   if (sirv === undefined) return "SIRV_ROOT names no checkout of lukeed/sirv";
   return existsSync(join(sirv, "tests/sirv.mjs")) ? false : `${sirv} has no file tests/sirv.mjs`;

@@ -13,7 +13,7 @@ import { runtime } from "../support/runtime.ts";
 import { lost } from "./suites/cases.ts";
 import { type Suite, suites } from "./suites/suites.ts";
 
-/** The reason why a suite cannot run; false if it can. */
+/** Returns the reason why a suite cannot run; false if it can. */
 function unable(suite: Suite): string | false {
   if (runtime !== suite.runtime) return `they are tests for ${suite.runtime}`;
   const folder = process.env[suite.variable];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { hashedNames } from "../../lib/names/mod.ts";
 
-/** The paths in which a hash is found, among others of a tree. */
+/** Returns the paths in which a hash is found, among others of a tree. */
 function found(paths: readonly string[]): Record<string, string> {
   const hashIn = hashedNames(paths);
   return Object.fromEntries(paths.flatMap((path) => {

@@ -282,12 +282,12 @@ export const ordinaryNames: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Each of `names` with each of `endings`. */
+/** Returns each of `names` with each of `endings`. */
 function each(names: readonly string[], ...endings: readonly string[]): string[] {
   return names.flatMap((name) => endings.map((ending) => name + ending));
 }
 
-/** Each of `before` with each of `after`. */
+/** Returns each of `before` with each of `after`. */
 function cross(
   before: readonly string[],
   separator: string,

@@ -51,7 +51,7 @@ test("no ordinary name passes for hashed among all others", () => {
 
 /** Files there are believed by their folders, as their frameworks themselves do. */
 const FRAMEWORKS = /^_(?:app\/immutable|nuxt|astro|next\/static)\//;
-/** The folders that hold what a build tool named, other than a framework's. */
+/** Returns the folders that hold what a build tool named, other than a framework's. */
 function foldersOf(build: readonly string[]): string[] {
   const folders = new Set(build.map((path) => path.slice(0, path.lastIndexOf("/") + 1)));
   return [...folders].filter((folder) => !FRAMEWORKS.test(folder));

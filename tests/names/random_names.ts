@@ -36,7 +36,7 @@ const WORDS = ("account admin analytics auth avatar badge banner blog board butt
   "survey table tag task team terms theme time toast toggle token tool topic total tree type upload user video view " +
   "wallet widget wizard workspace").split(" ");
 
-/** A name as people give it to a source: `AccountMenu`, `account-menu`, `account.menu`, `account`. */
+/** Returns a name as people give it to a source: `AccountMenu`, `account-menu`, `account.menu`, `account`. */
 export function stem(random: Random): string {
   const word = (): string => oneOf(random, WORDS);
   const capital = (): string => word().replace(/^./, (letter) => letter.toUpperCase());

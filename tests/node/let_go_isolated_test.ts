@@ -33,7 +33,7 @@ async function pipeAndEnd(writable: Writable): Promise<void> {
   writable.end(TAIL);
 }
 
-/** A writable that keeps what it is given, and takes as long as `hold` for each chunk. */
+/** Returns a writable that keeps what it is given, and takes as long as `hold` for each chunk. */
 function collector(hold: () => Promise<void> = () => Promise.resolve()): { writable: Writable; written: string[] } {
   const written: string[] = [];
   const writable = new Writable({

@@ -103,7 +103,7 @@ export async function visitor(port: number): Promise<Socket> {
   return socket;
 }
 
-/** All that arrives from a socket until the other side has ended. */
+/** Returns all that arrives from a socket until the other side has ended. */
 export async function allOf(socket: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of socket) chunks.push(chunk);

@@ -9,7 +9,7 @@ import { visitor, withHttp2Server, withHttpServer } from "./loopback.ts";
 
 const VISITS = 100;
 
-/** A number below `limit`, the same in every run. */
+/** Returns a number below `limit`, the same in every run. */
 function numbers(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {

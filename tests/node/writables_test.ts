@@ -7,7 +7,7 @@ import { ReadableStream } from "../../lib/streams/mod.ts";
 import { recordWrites } from "./loopback.ts";
 import { turn, until, within } from "../support/waits.ts";
 
-/** A writable that keeps what it is given, each chunk as long as `hold` says. */
+/** Returns a writable that keeps what it is given, each chunk as long as `hold` says. */
 function collector(
   options: { objectMode?: boolean; decodeStrings?: boolean; hold?: () => Promise<void>; final?: () => Promise<void> } =
     {},

@@ -22,13 +22,13 @@ import { cannotMount, onSmallDisk, openFilesIn } from "../files/written.ts";
 const target = fileURLToPath(new URL("../../lib/pino/mod.ts", import.meta.url));
 const name = "app.log";
 
-/** The texts of the files of the series, in order. */
+/** Returns the texts of the files of the series, in order. */
 function textsIn(directory: string): string[] {
   const names = readdirSync(directory).filter((name) => /^app-\d{5}\.log$/.test(name)).sort();
   return names.map((name) => readFileSync(join(directory, name), "utf8"));
 }
 
-/** The numbers `i` of pino's lines in the files. */
+/** Returns the numbers `i` of pino's lines in the files. */
 function numbersIn(directory: string): number[] {
   return textsIn(directory).join("").split("\n").slice(0, -1).map((line) => JSON.parse(line).i);
 }

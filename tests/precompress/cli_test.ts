@@ -272,7 +272,7 @@ function mount(words: string[]): void {
   assert.equal(status, 0, String(stderr));
 }
 
-/** The options of a test that mounts a small disk. */
+/** Returns the options of a test that mounts a small disk. */
 function mountable(): { skip: string | false } {
   const probe = `${process.cwd()}/node_modules/.mount-probe-${process.pid}`;
   spawnSync("mkdir", ["-p", probe]);

@@ -11,7 +11,7 @@ import { contents, inFolder, listed, writeTree } from "../support/folders.ts";
 const QUICK = { formats: ["brotli", "zstd"] as const, levels: { brotli: 5, zstd: 3 }, jobs: 1 };
 const WITH = { ...QUICK, siteDictionary: true };
 
-/** The path and record of the dictionary in a folder. */
+/** Returns the path and record of the dictionary in a folder. */
 async function dictionaryIn(folder: string): Promise<[path: string, record: Manifest["files"][string]]> {
   const { files } = (await readManifest(folder))!;
   const found = Object.entries(files).filter(([, { madeOf }]) => madeOf !== undefined);
@@ -25,7 +25,7 @@ async function bytesOf(...parts: string[]): Promise<Uint8Array<ArrayBuffer>> {
 
 let made: Promise<string> | undefined;
 
-/** A folder with the site, precompressed with a dictionary once for all tests. */
+/** Returns a folder with the site, precompressed with a dictionary once for all tests. */
 function precompressed(): Promise<string> {
   return made ??= (async () => {
     const site = await mkdtemp(join(tmpdir(), "millrace-site-"));

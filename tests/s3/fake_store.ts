@@ -583,13 +583,13 @@ function errorOf(code: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>in words</Message></Error>`;
 }
 
-/** The kind of the checksum that a request tells. */
+/** Returns the kind of the checksum that a request tells. */
 function toldSum(req: IncomingMessage): { told?: string } {
   const name = Object.keys(req.headers).find((name) => name.startsWith("x-amz-checksum-"));
   return name === undefined ? {} : { told: name.slice("x-amz-checksum-".length).toUpperCase() };
 }
 
-/** The checksum of a part, of the kind that the upload was begun with. */
+/** Returns the checksum of a part, of the kind that the upload was begun with. */
 function sumsOf({ fields }: Upload, bytes: Uint8Array): Record<string, string> {
   const kind = fields["x-amz-checksum-algorithm"];
   if (kind === undefined) return {};

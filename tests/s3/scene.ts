@@ -21,7 +21,7 @@ export function bytesOf(length: number, seed = 1): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** A digest, for messages that do not show megabytes. */
+/** Returns a digest, for messages that do not show megabytes. */
 export function digestOf(bytes: Uint8Array | undefined): string | undefined {
   return bytes && createHash("sha256").update(bytes).digest("hex");
 }

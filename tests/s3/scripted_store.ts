@@ -51,7 +51,7 @@ export async function withAnswers(
   }
 }
 
-/** A document of the store. */
+/** Returns a document of the store. */
 export function document(name: string, content: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><${name}>${content}</${name}>`;
 }

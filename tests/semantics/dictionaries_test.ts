@@ -87,7 +87,7 @@ function unescaped(field: string): string {
   return text.replace(/\\(.)/g, "$1");
 }
 
-/** The URL of a path, whose segments are encoded no more than they have to be. */
+/** Returns the URL of a path, whose segments are encoded no more than they have to be. */
 function urlOf(path: string): string {
   const url = new URL("https://example.org/");
   url.pathname = path.replaceAll("%", "%25").replaceAll("\\", "%5C");

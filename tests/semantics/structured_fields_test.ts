@@ -6,7 +6,7 @@ import { tries } from "../support/long_run.ts";
 
 const text = (bytes: Uint8Array | undefined) => bytes && new TextDecoder().decode(bytes);
 
-/** The members of a dictionary, byte sequences as text. */
+/** Returns the members of a dictionary, byte sequences as text. */
 function parsed(field: string): Record<string, string | undefined> {
   return Object.fromEntries([...parseDictionary(field)].map(([key, value]) => [key, text(value)]));
 }

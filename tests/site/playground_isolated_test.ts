@@ -38,7 +38,7 @@ after(async () => {
   if (folder) rmSync(folder, { recursive: true, force: true });
 });
 
-/** The text of a cell of the table of a format, behind the level. */
+/** Returns the text of a cell of the table of a format, behind the level. */
 function bytesAt(format: string, level: number): Promise<string | null> {
   const row = browser.page.locator(`#levels-${format} tr`, { has: browser.page.locator(`input[value="${level}"]`) });
   return row.locator("td").first().textContent();

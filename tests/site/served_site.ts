@@ -12,7 +12,7 @@ export interface ServedSite extends AsyncDisposable {
   readonly url: string;
 }
 
-/** The folder of the build, and the path of its command. */
+/** Returns the folder of the build, and the path of its command. */
 async function commandOfBuild(): Promise<{ readonly dist: string; readonly command: string }> {
   const dist = await builtPackage();
   return { dist, command: join(dist, "lib/cli/cli.js") };

@@ -46,7 +46,7 @@ async function get(handler: StaticHandler, path: string, coding = "identity"): P
   return await handler.fetch(new Request(`http://localhost/${encoded}`, { headers: { "accept-encoding": coding } }));
 }
 
-/** The paths that warnings are about, without their messages. */
+/** Returns the paths that warnings are about, without their messages. */
 function named(warnings: readonly string[]): string[] {
   return [...new Set(warnings.map((warning) => warning.slice(0, warning.indexOf(": "))))].sort();
 }

@@ -164,7 +164,7 @@ function possible(files: Readonly<Record<string, string>>): Readonly<Record<stri
   return Object.fromEntries(kept);
 }
 
-/** A socket's file; sockets have short names only, so it is made from within its folder's path if that fits. */
+/** Returns a socket's file; sockets have short names only, so it is made from within its folder's path if that fits. */
 async function listenAt(path: string): Promise<Server | undefined> {
   if (needs("mkfifo")) return undefined;
   const server = createServer();

@@ -29,7 +29,7 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** The paths that are answered as immutable, and those that are answered as to be revalidated. */
+/** Returns the paths that are answered as immutable, and those that are answered as to be revalidated. */
 async function answeredAs(options: StaticHandlerOptions): Promise<{ immutable: string[]; revalidated: string[] }> {
   await using handler = await createStaticHandler(folder, options);
   const immutable: string[] = [];

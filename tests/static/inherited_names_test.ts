@@ -9,7 +9,7 @@ import { entries } from "./served_handler.ts";
 /** Names that every object has a property of, if it was not made without. */
 const names = ["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf"];
 
-/** An object whose own properties have these names. */
+/** Returns an object whose own properties have these names. */
 function withNames(value: string): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, value]));
 }

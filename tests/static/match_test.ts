@@ -5,7 +5,7 @@ import { inFolder, writeTree } from "../support/folders.ts";
 
 const LARGE = 3_000_000;
 
-/** The status that `match()` gives for requests; undefined where it gives none. */
+/** Returns the status that `match()` gives for requests; undefined where it gives none. */
 async function matched(options: StaticHandlerOptions, requests: readonly [string, RequestInit?][]): Promise<unknown[]> {
   let statuses: unknown[] = [];
   await inFolder(async (folder) => {

@@ -49,7 +49,7 @@ async function chained(
   }
 }
 
-/** The pattern that an answer's dictionary is for. */
+/** Returns the pattern that an answer's dictionary is for. */
 function pattern({ headers }: Answer): string | undefined {
   return /^match="(.*)"$/.exec(String(headers["use-as-dictionary"]))?.[1];
 }

@@ -24,12 +24,12 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** The paths of one deploy's files that have a hash in their names. */
+/** Returns the paths of one deploy's files that have a hash in their names. */
 function assetsOf(deploy: number): string[] {
   return [`assets/app-a1b2c3d${deploy}.js`, `assets/film-a1b2c3d${deploy}.bin`];
 }
 
-/** The files of one deploy: small and large assets, and what has no hash in its name. */
+/** Returns the files of one deploy: small and large assets, and what has no hash in its name. */
 function filesOf(deploy: number): Record<string, string> {
   const [script, film] = assetsOf(deploy);
   return {
@@ -139,7 +139,7 @@ test("previous: true keeps what the last deploy removed, whatever is added or ch
   });
 });
 
-/** The paths that are not answered with 200. */
+/** Returns the paths that are not answered with 200. */
 async function failing(handler: StaticHandler, paths: readonly string[]): Promise<string[]> {
   const statuses = await Promise.all(paths.map((path) => statusOf(handler, path)));
   return paths.filter((_, i) => statuses[i] !== 200);

@@ -37,7 +37,7 @@ function contentOf(path: keyof typeof files, build: number): Uint8Array<ArrayBuf
 
 const builds = new Map<number, [string, Uint8Array][]>();
 
-/** The files of a build, with variants beside some. */
+/** Returns the files of a build, with variants beside some. */
 function buildOf(number: number): readonly [string, Uint8Array][] {
   let build = builds.get(number);
   if (!build) builds.set(number, build = makeBuild(number));

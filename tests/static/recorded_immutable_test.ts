@@ -12,7 +12,7 @@ const script = "turn(mill);\n".repeat(200);
 /** A tree where only the first file's name implies that it is immutable. */
 const tree = { "assets/index-BuI5BPdA.js": script, "assets/Documents.js": script, "x.txt": script };
 
-/** The paths that are answered as immutable. */
+/** Returns the paths that are answered as immutable. */
 async function immutableIn(folder: string, options: StaticHandlerOptions = {}): Promise<string[]> {
   await using site = await createStaticHandler(folder, { onWarning() {}, ...options });
   const found: string[] = [];

@@ -52,7 +52,7 @@ const exchanges: readonly Exchange[] = [
   [get("/ten.txt"), 200, "0123456789"],
 ];
 
-/** The bytes of a request; its lines are those of `text`. */
+/** Returns the bytes of a request; its lines are those of `text`. */
 function requestOf(text: string): Buffer {
   const [head, content = ""] = text.split("\n\n");
   const [method, target, ...lines] = head.split("\n");

@@ -22,7 +22,7 @@ const CALLS = "%file,read,pread64,readv,preadv,preadv2,getdents64,fstat,sendfile
 /** Deno asks whether there is a newer one; libuv may hand calls over in shared memory, where nothing sees them. */
 const quiet = { DENO_NO_UPDATE_CHECK: "1", UV_USE_IO_URING: "0" };
 
-/** A path that is nowhere, for a mark in the log. */
+/** Returns a path that is nowhere, for a mark in the log. */
 export function markPath(name: string): string {
   return `/millrace-mark-${name}`;
 }
@@ -102,7 +102,7 @@ function wholeCalls(log: string): string[] {
   return calls;
 }
 
-/** The calls between two marks. */
+/** Returns the calls between two marks. */
 export function between(calls: readonly string[], start: string, end: string): string[] {
   const from = calls.findIndex((call) => call.includes(`"${markPath(start)}"`));
   const to = calls.findLastIndex((call) => call.includes(`"${markPath(end)}"`));

@@ -92,7 +92,7 @@ for (const entry of ["node", "fetch"] as const) {
   });
 }
 
-/** The system calls of a server while `visit` asks it for things. */
+/** Returns the system calls of a server while `visit` asks it for things. */
 async function tracedCalls(
   directory: string,
   entry: "node" | "fetch",

@@ -44,7 +44,7 @@ function serving(
   });
 }
 
-/** The coding of the response to a request that accepts one, and its bytes. */
+/** Returns the coding of the response to a request that accepts one, and its bytes. */
 async function asked(
   handler: StaticHandler,
   path: string,

@@ -59,7 +59,7 @@ async function serving(
   }
 }
 
-/** The content at a path; the status if that is not 200. */
+/** Returns the content at a path; the status if that is not 200. */
 async function contentAt(handler: StaticHandler, path: string): Promise<string | number> {
   const response = await handler.fetch(new Request(`http://site.example/${path}`));
   const text = await response.text();

@@ -9,7 +9,7 @@ const upper = {
     controller.enqueue(chunk.toUpperCase()),
 };
 
-/** A writable of `streams` and the text that arrived in it. */
+/** Returns a writable of `streams` and the text that arrived in it. */
 function collector({ WritableStream }: StreamClasses): { writable: WritableStream<unknown>; arrived: string[] } {
   const arrived: string[] = [];
   const write = (chunk: unknown): void => {

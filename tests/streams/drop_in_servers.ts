@@ -62,7 +62,7 @@ function startDeno(respond: Respond): Running {
   };
 }
 
-/** A node:http server whose response is written by `send`. */
+/** Returns a node:http server whose response is written by `send`. */
 function nodeHttp(send: (body: ReadableStream<Bytes>, response: ServerResponse) => unknown): ServerKind["start"] {
   return async (respond) => {
     const server = createServer((request: IncomingMessage, response: ServerResponse) => {

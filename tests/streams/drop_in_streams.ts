@@ -3,7 +3,7 @@ import type { StreamClasses } from "./drop_in_implementations.ts";
 /** A chunk as body consumers take it. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The UTF-8 bytes of a text. */
+/** Returns the UTF-8 bytes of a text. */
 export function utf8(text: string): Bytes {
   return new TextEncoder().encode(text);
 }

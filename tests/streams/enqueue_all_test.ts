@@ -15,7 +15,7 @@ const oneByOne: Enqueue = (controller, chunks) => {
   for (const chunk of chunks) controller.enqueue(chunk);
 };
 
-/** A transform that makes a run of numbers of each chunk, and notes how full it is after that. */
+/** Returns a transform that makes a run of numbers of each chunk, and notes how full it is after that. */
 function bursts(enqueue: Enqueue, log: string[], strategy: QueuingStrategy<number>): TransformStream<number, number> {
   const transform = (length: number, controller: TransformStreamDefaultController<number>): void => {
     enqueue(controller, Array.from({ length }, (_, i) => length * 100 + i));

@@ -16,7 +16,7 @@ const rejectLater = async (): Promise<never> => {
 const ignore = (): void => {};
 const nativeLocked = Object.getOwnPropertyDescriptor(globalThis.WritableStream.prototype, "locked")!.get!;
 
-/** A stream of a chunk a pull(), which fails the fourth time. */
+/** Returns a stream of a chunk a pull(), which fails the fourth time. */
 function failingSource({ ReadableStream }: StreamSet, end: () => unknown = fail): ReadableStream<number> {
   let count = 0;
   return new ReadableStream<number>({

@@ -41,7 +41,7 @@ interface Scenario {
   run(events: Events, writer: WritableStreamDefaultWriter<string>): Promise<void>;
 }
 
-/** A sink whose writes end when the scenario says, and which says that it was aborted. */
+/** Returns a sink whose writes end when the scenario says, and which says that it was aborted. */
 function slow(events: Events): UnderlyingSink<string> {
   return {
     start: (controller) => void (events.controller = controller),

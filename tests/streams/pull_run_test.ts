@@ -4,7 +4,7 @@ import type { DefaultControllerState } from "../../lib/streams/readable/default_
 import { readableStreamFromIterable } from "../../lib/streams/readable/from.ts";
 import { pullRun } from "../../lib/streams/readable/pull_run.ts";
 
-/** A stream's controller that is ready to be pulled, and how many numbers of its iterable were taken. */
+/** Returns a stream's controller that is ready to be pulled, and how many numbers of its iterable were taken. */
 async function counting(most: number): Promise<{ controller: DefaultControllerState; taken: () => number }> {
   let taken = 0;
   function* numbers(): Generator<number> {

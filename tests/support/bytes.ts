@@ -33,7 +33,7 @@ export function noise(size: number, seed = 1): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The bytes of `parts` one after the other. */
+/** Returns the bytes of `parts` one after the other. */
 export function concatenated(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const result = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
   let position = 0;
@@ -56,7 +56,7 @@ export function piecesOf(bytes: Uint8Array<ArrayBuffer>, most: number, seed = 1)
   return pieces;
 }
 
-/** The SHA-256 of `bytes` in hexadecimal. */
+/** Returns the SHA-256 of `bytes` in hexadecimal. */
 export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");

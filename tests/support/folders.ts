@@ -20,7 +20,7 @@ export async function writeTree(folder: string, files: Readonly<Record<string, s
   }
 }
 
-/** The paths of all files below `folder`, with slashes, sorted; symbolic links are not followed. */
+/** Returns the paths of all files below `folder`, with slashes, sorted; symbolic links are not followed. */
 export async function listed(folder: string, below = ""): Promise<string[]> {
   const paths: string[] = [];
   for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
@@ -31,7 +31,7 @@ export async function listed(folder: string, below = ""): Promise<string[]> {
   return paths.sort();
 }
 
-/** The contents of all files below `folder`, by path. */
+/** Returns the contents of all files below `folder`, by path. */
 export async function contents(folder: string): Promise<Record<string, string>> {
   const result: Record<string, string> = {};
   for (const path of await listed(folder)) result[path] = (await readFile(join(folder, path))).toString("base64");

@@ -79,7 +79,7 @@ export class PostgresServer {
   }
 }
 
-/** The command with the user that may run Postgres. */
+/** Returns the command with the user that may run Postgres. */
 function asOwner(...words: string[]): string[] {
   return isRoot ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", ...words] : words;
 }

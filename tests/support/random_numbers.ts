@@ -1,4 +1,4 @@
-/** A linear congruential generator: numbers from 0 up to, but not including, `below`. */
+/** Returns a linear congruential generator: numbers from 0 up to, but not including, `below`. */
 export function randomNumbers(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {

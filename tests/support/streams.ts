@@ -1,6 +1,6 @@
 import { concatenated } from "./bytes.ts";
 
-/** A stream of `pieces`. */
+/** Returns a stream of `pieces`. */
 export function streamOf<T>(pieces: Iterable<T>): ReadableStream<T> {
   const iterator = pieces[Symbol.iterator]();
   return new ReadableStream<T>({

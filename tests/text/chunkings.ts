@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { ReadableStream } from "../../lib/streams/mod.ts";
 
-/** The bytes of a text in UTF-8. */
+/** Returns the bytes of a text in UTF-8. */
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text);
 }
@@ -12,7 +12,7 @@ export function cutAt(bytes: Uint8Array<ArrayBuffer>, places: readonly number[])
   return [0, ...sorted].map((place, index) => bytes.subarray(place, sorted[index] ?? bytes.length));
 }
 
-/** Each byte for itself. */
+/** Returns each byte for itself. */
 export function bytewise(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
   return Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
 }

@@ -15,7 +15,7 @@ const records = <T = string[]>(
   options?: CsvDecoderStreamOptions,
 ): Promise<T[]> => through(chunks, new CsvDecoderStream<T>(options));
 
-/** A text in pieces: whole, by characters, by bytes, and as bytes and strings in turn. */
+/** Returns a text in pieces: whole, by characters, by bytes, and as bytes and strings in turn. */
 function chunkings(text: string): (string | BufferSource)[][] {
   const units = text.split("");
   return [[text], [utf8(text)], units, bytewise(utf8(text)), Array.from(text, (c, i) => i % 2 === 0 ? utf8(c) : c)];
@@ -216,7 +216,7 @@ test("CsvDecoderStream reads a quoted field of 4 MB in small chunks once", async
   assert.ok(record[1] === field.replaceAll('""', '"'));
 });
 
-/** The records of CSV, by the simplest means. */
+/** Returns the records of CSV, by the simplest means. */
 function recordsOf(text: string): string[][] {
   const found: string[][] = [];
   let fields: string[] = [];

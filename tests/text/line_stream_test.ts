@@ -7,7 +7,7 @@ import { LineStream, type LineStreamOptions } from "../../lib/text/mod.ts";
 import { bytewise, cutAt, cutText, places, through, utf8 } from "./chunkings.ts";
 import { tries } from "../support/long_run.ts";
 
-/** The lines of a text, by the simplest means. */
+/** Returns the lines of a text, by the simplest means. */
 function linesOf(text: string, { allowCR = false }: LineStreamOptions): string[] {
   const lines = text.split(allowCR ? /\r\n|\n|\r/ : /\r?\n/);
   if (lines.at(-1) === "") lines.pop();
@@ -123,7 +123,7 @@ test("LineStream takes every kind of buffer and view", async () => {
   assert.deepEqual(await lines(chunks), ["a", "b", "c"]);
 });
 
-/** The lines of bytes, or the error of the first one that is too long. */
+/** Returns the lines of bytes, or the error of the first one that is too long. */
 function limitedLinesOf(bytes: Uint8Array, { allowCR, maxLineLength }: Required<LineStreamOptions>): string[] | string {
   const latin1 = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   const tooLong = linesOf(latin1, { allowCR }).findIndex((line) => line.length > maxLineLength);

@@ -5,7 +5,7 @@ import { endsWithin, Interval, MAX_TIMER_DELAY, Pause, sleep, TimeLimit, TurnSli
 import { randomNumbers } from "../support/random_numbers.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 
-/** A signal that counts its listeners, on any runtime. */
+/** Returns a signal that counts its listeners, on any runtime. */
 function countedSignal(): { controller: AbortController; listeners: () => number } {
   const controller = new AbortController();
   const { signal } = controller;

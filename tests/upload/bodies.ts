@@ -1,6 +1,6 @@
 const encoder = new TextEncoder();
 
-/** A stream of chunks, one at a time when it is read; text as UTF-8. */
+/** Returns a stream of chunks, one at a time when it is read; text as UTF-8. */
 export function streamOf(chunks: readonly (Uint8Array | string)[]): ReadableStream<Uint8Array> {
   let next = 0;
   return new ReadableStream({
@@ -17,7 +17,7 @@ export function chunksOf(bytes: Uint8Array<ArrayBuffer>, size: number): Uint8Arr
   return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.slice(i * size, (i + 1) * size));
 }
 
-/** A request as a server hands it over: with a stream for its body, and the fields that were sent. */
+/** Returns a request as a server hands it over: with a stream for its body, and the fields that were sent. */
 export function requestOf(chunks: readonly (Uint8Array | string)[], headers: Record<string, string> = {}): Request {
   const init = { method: "POST", body: streamOf(chunks), duplex: "half", headers };
   return new Request("http://localhost/", init as RequestInit);

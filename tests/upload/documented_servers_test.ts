@@ -154,7 +154,7 @@ for (const { path, line, code } of examples) {
   });
 }
 
-/** The code of a row of the page's table of servers. */
+/** Returns the code of a row of the page's table of servers. */
 function codeOfRow(name: string): string {
   const rows = readFileSync(join(root, PAGE), "utf8").split("\n").filter((line) => line.startsWith(`| \`${name}\``));
   assert.equal(rows.length, 1, name);

@@ -38,7 +38,7 @@ async function* trickle(bytes: Uint8Array<ArrayBuffer>): Chunks {
   }
 }
 
-/** A stream of chunks; with the type "bytes", for readers with buffers of their own. */
+/** Returns a stream of chunks; with the type "bytes", for readers with buffers of their own. */
 function streamOf(chunks: Chunks, type?: "bytes"): ReadableStream<Uint8Array> {
   const pull = async (controller: ReadableByteStreamController): Promise<void> => {
     const { value, done } = await chunks.next();

@@ -19,7 +19,7 @@ function cut(bytes: Uint8Array, most: number, seed: number): Uint8Array<ArrayBuf
   return chunks;
 }
 
-/** A stream of chunks, which ends or fails. */
+/** Returns a stream of chunks, which ends or fails. */
 function streamOf(chunks: readonly Uint8Array[], type?: "bytes", failure?: Error): ReadableStream<Uint8Array> {
   let next = 0;
   const pull = (controller: ReadableStreamDefaultController | ReadableByteStreamController): void => {

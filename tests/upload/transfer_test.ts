@@ -9,7 +9,7 @@ import { noise } from "../support/bytes.ts";
 
 const announced: Announced = { expectedBytes: undefined, digests: new Map() };
 
-/** A file that the runtime never finishes, with the size that the function returns. */
+/** Returns a file that the runtime never finishes, with the size that the function returns. */
 function endless(size: () => number): StreamTaker {
   return {
     write: () => Promise.resolve(),

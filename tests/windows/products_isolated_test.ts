@@ -41,7 +41,7 @@ after(() => {
 
 const hash = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("base64url");
 
-/** The files below a folder, by the hash of their bytes. */
+/** Returns the files below a folder, by the hash of their bytes. */
 async function tree(folder: string, paths?: readonly string[]): Promise<Made> {
   const files = Object.entries(await contents(folder)).filter(([path]) =>
     paths?.includes(path) ?? !path.includes("millrace-lock-")

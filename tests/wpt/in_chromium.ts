@@ -79,7 +79,7 @@ async function serveSuite(root: string, modes: string): Promise<Server> {
   return server;
 }
 
-/** The script of a worker that runs a test file and posts its lines. */
+/** Returns the script of a worker that runs a test file and posts its lines. */
 function workerOf(root: string, file: string, mode: Mode): string {
   const paths = scriptsOf(root, file).map(({ path }) => `/${path}`);
   return `

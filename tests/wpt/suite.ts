@@ -27,7 +27,7 @@ export function findSuite(): string | undefined {
   return existsSync(cache) ? cache : undefined;
 }
 
-/** The folder of the suite, which is got first if need be. */
+/** Returns the folder of the suite, which is got first if need be. */
 export async function getSuite(): Promise<string> {
   return findSuite() ?? await brought(cache, async (folder) => {
     if (hasScript()) await output("bash", [script, folder], root);
@@ -35,7 +35,7 @@ export async function getSuite(): Promise<string> {
   });
 }
 
-/** The folder of a suite that has compression; undefined if it cannot be had here. */
+/** Returns the folder of a suite that has compression; undefined if it cannot be had here. */
 export async function getCompression(): Promise<string | undefined> {
   const folder = hasScript() ? await getSuite() : findSuite();
   if (folder === undefined || existsSync(join(folder, "compression"))) return folder;

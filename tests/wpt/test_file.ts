@@ -45,7 +45,7 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ["resources/WebIDLParser.js", "resources/webidl2/lib/webidl2.js"],
 ]);
 
-/** The text of the suite's file at `path`. */
+/** Returns the text of the suite's file at `path`. */
 export function sourceOf(root: string, path: string): string {
   return readFileSync(join(root, aliases.get(path) ?? path), "utf8");
 }

@@ -26,7 +26,7 @@ function paragraph(index: number): string {
   return `Paragraph ${index}: the mill stands by the race, and its wheel turns ${index * 7} times an hour.`;
 }
 
-/** A page of 26 paragraphs; the part in its Suspense boundary comes a turn of the event loop later. */
+/** Returns a page of 26 paragraphs; the part in its Suspense boundary comes a turn of the event loop later. */
 function page(): Element {
   const data = new Promise<string>((resolve) => setImmediate(resolve, LATE));
   const Late = (): Element => createElement("p", null, use(data));

@@ -12,7 +12,7 @@ interface Row {
   readonly stock: boolean;
 }
 
-/** A database's cursor: every hundredth row is waited for until the next turn of the event loop. */
+/** Yields a database's cursor: every hundredth row is waited for until the next turn of the event loop. */
 async function* cursor(): AsyncGenerator<Row> {
   for (let id = 0; id < ROWS; id++) {
     if (id % FETCHED === 0) await new Promise<void>((fetched) => setImmediate(fetched));

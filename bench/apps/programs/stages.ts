@@ -17,7 +17,7 @@ export function insertHead(chunk: Uint8Array): Uint8Array<ArrayBuffer> {
   return Buffer.concat([text.subarray(0, at), encoder.encode(HEAD_TAG), text.subarray(at)]);
 }
 
-/** The comment that the last stage adds. */
+/** Returns the comment that the last stage adds. */
 export function endOf(bytes: number): Uint8Array<ArrayBuffer> {
   return encoder.encode(`<!-- ${bytes} bytes -->`);
 }

@@ -3,7 +3,7 @@ import type { NodeHandler, Program, WebHandler } from "./program.ts";
 const TOKENS = 200;
 const FIELDS = { "content-type": "text/event-stream" };
 
-/** The model's answer: tokens of 6 bytes, each by a promise of its own. */
+/** Yields the model's answer: tokens of 6 bytes, each by a promise of its own. */
 async function* model(): AsyncGenerator<string> {
   for (let index = 0; index < TOKENS; index++) yield await Promise.resolve(`t${index}`.padEnd(6, "."));
 }

@@ -19,7 +19,7 @@ function share(results: Results, scenario: string, isWanted: (name: string) => b
   });
 }
 
-/** The first answer of a server that has 10,000 files, in seconds. */
+/** Returns the first answer of a server that has 10,000 files, in seconds. */
 function firstAnswer(results: Results, runtime: string, name: string): string | undefined {
   const milliseconds = results.row("static, start-up", runtime, ALL, name)?.number("first answer");
   return milliseconds === undefined ? undefined : `${(milliseconds / 1000).toFixed(2)} s`;

@@ -22,7 +22,7 @@ export function start(library: Library, workerUrl: URL): void {
   Object.assign(globalThis, api);
 }
 
-/** A module worker once it listens. */
+/** Returns a module worker once it listens. */
 function openWorker(url: URL): Promise<Worker> {
   const worker = new Worker(url, { type: "module" });
   return new Promise((resolve, reject) => {
@@ -53,7 +53,7 @@ function show(group: Group, place: Place, rows: readonly Row[]): void {
   }
 }
 
-/** A heading and a row for each check, to be filled in. */
+/** Returns a heading and a row for each check, to be filled in. */
 function newSection(group: Group, rows: readonly Row[]): HTMLElement {
   const body = document.createElement("tbody");
   body.id = group;

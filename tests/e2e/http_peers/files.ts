@@ -1,12 +1,12 @@
 import { fileURLToPath } from "node:url";
 import type { Origins } from "./application.ts";
 
-/** A file of the tests' certificates, for servers that read it themselves. */
+/** Returns a file of the tests' certificates, for servers that read it themselves. */
 export function certificateFile(name: string): string {
   return fileURLToPath(new URL(`../../http/certificates/${name}`, import.meta.url));
 }
 
-/** The path of a file beside this one. */
+/** Returns the path of a file beside this one. */
 export function fileHere(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }

@@ -22,7 +22,7 @@ export function programPath(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** The runtime that this package is tested with; undefined if it is not installed. */
+/** Returns the runtime that this package is tested with; undefined if it is not installed. */
 export function runtimePath(name: "node" | "deno" | "bun"): string | undefined {
   const path = fileURLToPath(new URL(`../../../node_modules/.bin/${name}`, import.meta.url));
   return existsSync(path) ? path : undefined;

@@ -9,7 +9,7 @@ export interface Part {
   readonly bytes: string;
 }
 
-/** The parts that a 206 sends, whatever separates them. */
+/** Returns the parts that a 206 sends, whatever separates them. */
 export function partsOf({ headers, body }: CurlAnswer): Part[] {
   const boundary = /^multipart\/byteranges; *boundary="?([^"]+)"?$/.exec(headers.get("content-type")!)?.[1];
   if (boundary === undefined) {

@@ -125,7 +125,7 @@ export function compared(name: string, skip: string | false, peer: Peer): Compar
   return { name, skip, same: () => same! };
 }
 
-/** A request for a path, with an `Accept-Encoding` if there is one. */
+/** Returns a request for a path, with an `Accept-Encoding` if there is one. */
 export function ask(path: string, encoding: string | undefined, fields: CurlRequest["fields"] = {}): CurlRequest {
   return { path, fields: { ...(encoding !== undefined && { "Accept-Encoding": encoding }), ...fields } };
 }

@@ -4,12 +4,12 @@ import { decompress, type Format } from "../../../lib/codecs/mod.ts";
 
 const formats: Readonly<Record<string, Format>> = { zst: "zstd", gz: "gzip", br: "brotli" };
 
-/** The names in a folder that are not hidden, sorted. */
+/** Returns the names in a folder that are not hidden, sorted. */
 export function shown(directory: string): string[] {
   return readdirSync(directory).filter((name) => !name.startsWith(".")).sort();
 }
 
-/** The text of each file of the series `app.log`, by name and in order. */
+/** Returns the text of each file of the series `app.log`, by name and in order. */
 export async function textsOf(directory: string): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
   for (const name of shown(directory)) {

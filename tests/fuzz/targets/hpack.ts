@@ -10,7 +10,7 @@ import { field, hex, integer, OK } from "../../http/hpack/blocks.ts";
 import { ReferenceDecoder } from "../../http/hpack/reference_decoder.ts";
 import type { Target } from "../target.ts";
 
-/** The input as blocks: a byte with the length of each goes before it. */
+/** Returns the input as blocks: a byte with the length of each goes before it. */
 function blocksOf(input: Uint8Array): Uint8Array[] {
   const blocks: Uint8Array[] = [];
   for (let at = 0; at < input.length;) {
@@ -68,7 +68,7 @@ function comesBack(input: Uint8Array): void {
   }
 }
 
-/** The first blocks of a story of every encoder, if a checkout of http2jp/hpack-test-case is there. */
+/** Returns the first blocks of a story of every encoder, if a checkout of http2jp/hpack-test-case is there. */
 function stories(): Uint8Array[] {
   const root = process.env.HPACK_TEST_CASE_ROOT;
   if (root === undefined) return [];

@@ -11,7 +11,7 @@ import { ending, type Target } from "../target.ts";
 
 let folder = "";
 
-/** The path of the manifest, which is removed with the process. */
+/** Returns the path of the manifest, which is removed with the process. */
 function place(): string {
   if (folder === "") {
     folder = mkdtempSync(join(tmpdir(), "millrace-fuzz-"));

@@ -5,7 +5,7 @@ import { parseRange } from "../../../lib/semantics/byte_ranges.ts";
 import { decodeTarget } from "../../../lib/static/handler/served_paths.ts";
 import { choices, type Target } from "../target.ts";
 
-/** The weights by splitting, as one would write it without a thought of speed. */
+/** Returns the weights by splitting, as one would write it without a thought of speed. */
 function weightsByModel(field: string): Record<string, number> {
   const weights = new Map<string, number>();
   for (const member of field.split(",")) {

@@ -22,7 +22,7 @@ const files: Readonly<Record<string, Buffer>> = {
 const outside = "OUTSIDE";
 let handler: Promise<StaticHandler> | undefined;
 
-/** A handler of a small site, with a file beside it that no client may see. */
+/** Returns a handler of a small site, with a file beside it that no client may see. */
 function open(): Promise<StaticHandler> {
   if (handler) return handler;
   const folder = mkdtempSync(join(tmpdir(), "millrace-fuzz-"));
@@ -36,7 +36,9 @@ function open(): Promise<StaticHandler> {
   return handler = createStaticHandler(join(folder, "site"));
 }
 
-/** The request that lines of text make: method and target, then fields; undefined if the runtime has none such. */
+/**
+ * Returns the request that lines of text make: method and target, then fields; undefined if the runtime has none such.
+ */
 function requestOf(input: Uint8Array): Request | undefined {
   const [first = "", ...lines] = Buffer.from(input).toString("latin1").split("\n");
   const [method, ...target] = first.split(" ");

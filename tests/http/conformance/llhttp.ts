@@ -34,13 +34,13 @@ function unescaped(text: string): Uint8Array | undefined {
   return new TextEncoder().encode(plain);
 }
 
-/** The body's bytes as the log has them, line ends by name. */
+/** Returns the body's bytes as the log has them, line ends by name. */
 function bodyOf(log: string): string {
   return [...log.matchAll(/span\[body\]=(?:"(.*)"|(cr|lf))$/gm)]
     .map(([, text, end]) => end === undefined ? text : end === "cr" ? "\r" : "\n").join("");
 }
 
-/** The responses that llhttp's tests have for its strict mode. */
+/** Returns the responses that llhttp's tests have for its strict mode. */
 export function llhttpCases(root: string): LlhttpCase[] {
   const cases: LlhttpCase[] = [];
   for (const file of FILES) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { root } from "../../support/runtime.ts";
 
-/** The files of `tests/` that a page names. */
+/** Returns the files of `tests/` that a page names. */
 function namedBy(page: string): string[] {
   return [...new Set(readFileSync(join(root, page), "utf8").match(/tests\/[\w/]+\.ts/g))];
 }

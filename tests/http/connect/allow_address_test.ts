@@ -125,7 +125,9 @@ function lookupOf(names: Readonly<Record<string, readonly string[]>>, asked: str
   };
 }
 
-/** A server that answers each request, of the protocol that the client speaks, and leads `/to?URL` elsewhere. */
+/**
+ * Returns a server that answers each request, of the protocol that the client speaks, and leads `/to?URL` elsewhere.
+ */
 async function serve(options: ListenerOptions = {}, isHttp2 = false): Promise<Listener> {
   const onRequest = (request: ServerRequest): void => {
     const to = /\/to\?(.*)/.exec(request.path)?.[1];

@@ -58,7 +58,7 @@ for (const [what, url, init, code] of unusable) {
   });
 }
 
-/** The error of a request to a server, with its origin. */
+/** Returns the error of a request to a server, with its origin. */
 async function met(
   server: Promise<Listening>,
   options: HttpClientOptions = {},

@@ -28,7 +28,7 @@ export function connectTls(
   return openTransport({ secure: true, host, port }, { tls, alpn: ["h2", "http/1.1"], timeout: 5_000, ...options });
 }
 
-/** The error that an attempt to connect ends with. */
+/** Returns the error that an attempt to connect ends with. */
 export async function failure(attempt: Promise<Transport>): Promise<HttpError> {
   const error = await attempt.then(() => assert.fail("it connected"), (error: unknown) => error);
   assert.ok(error instanceof HttpError, String(error));

@@ -11,7 +11,7 @@ import { Record } from "./record.ts";
 import { serveTcp, serveTls } from "./servers.ts";
 import { freePort } from "../../support/ports.ts";
 
-/** The error that a TLS client meets at a server. */
+/** Returns the error that a TLS client meets at a server. */
 async function refused(server: TlsOptions, tls: HttpTlsOptions = trusting, host = "localhost"): Promise<HttpError> {
   const listening = await serveTls(server, () => {});
   try {

@@ -32,12 +32,12 @@ async function listening(server: Server): Promise<Listening> {
   };
 }
 
-/** A server that speaks whatever `onSocket` does. */
+/** Returns a server that speaks whatever `onSocket` does. */
 export function serveTcp(onSocket: (socket: Socket) => void): Promise<Listening> {
   return listening(createServer({ noDelay: true }, onSocket));
 }
 
-/** A server that speaks TLS. Default: with the certificate for localhost, and h2 or HTTP/1.1 by ALPN. */
+/** Returns a server that speaks TLS. Default: with the certificate for localhost, and h2 or HTTP/1.1 by ALPN. */
 export function serveTls(options: TlsOptions, onSocket: (socket: TLSSocket) => void): Promise<Listening> {
   const { cert, key } = certificates;
   const server = createTlsServer({ cert, key, ALPNProtocols: ["h2", "http/1.1"], ...options }, (socket) => {

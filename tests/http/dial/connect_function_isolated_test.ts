@@ -43,7 +43,7 @@ const byDuplexThat = (send: (socket: Socket, chunk: Uint8Array, done: () => void
   return stream;
 };
 
-/** A body as a source has it that has a piece from time to time. */
+/** Yields a body as a source has it that has a piece from time to time. */
 async function* piecesOf(body: Uint8Array<ArrayBuffer>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (let start = 0; start < body.length; start += 3000) {
     await new Promise((resolve) => setTimeout(resolve, 1));

@@ -78,7 +78,7 @@ for (const [name, { encode }] of Object.entries(CODINGS)) {
   for (const size of SIZES) encoded.set(`${name} ${size}`, await encode(plainOf(size)));
 }
 
-/** The body in chunks, with extensions, other spellings of sizes and trailers now and then. */
+/** Returns the body in chunks, with extensions, other spellings of sizes and trailers now and then. */
 function chunked(body: Uint8Array, random: Random): string {
   const text = Buffer.from(body).toString("latin1");
   let chunks = "";
@@ -169,7 +169,7 @@ function frame(draft: Draft, body: Uint8Array, lines: string[]): string {
   return odd.has("chunks") ? draft.pickOdd("chunks", ODD_CHUNKS)(content) : content;
 }
 
-/** The play of an answer: cut short, or with bytes behind it, as the draft has it. */
+/** Returns the play of an answer: cut short, or with bytes behind it, as the draft has it. */
 function playOf(draft: Draft, answer: Uint8Array): Play {
   const { odd, random, features } = draft;
   let bytes = answer;
@@ -186,7 +186,7 @@ function playOf(draft: Draft, answer: Uint8Array): Play {
   return { pieces: piecesOf(bytes, random), ending };
 }
 
-/** The case of a seed: the same one each time. */
+/** Returns the case of a seed: the same one each time. */
 export function generateCase(seed: number): Case {
   const draft = new Draft(seed);
   const { odd, random, features } = draft;

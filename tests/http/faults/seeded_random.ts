@@ -29,7 +29,9 @@ export class SeededRandom {
   }
 }
 
-/** A seed of its own for each run, or the one that the environment variable MILLRACE_SEED names to repeat a run. */
+/**
+ * Returns a seed of its own for each run, or the one that the environment variable MILLRACE_SEED names to repeat a run.
+ */
 export function chosenSeed(): number {
   const given = Number(process.env.MILLRACE_SEED);
   return given > 0 ? given : 1 + Math.floor(Math.random() * 0x7ffffffe);

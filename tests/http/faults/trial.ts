@@ -59,7 +59,7 @@ export async function trial(
   assert.deepEqual(unhandled, []);
 }
 
-/** A client that trusts the certificates of tests. */
+/** Returns a client that trusts the certificates of tests. */
 export function newClient(options: HttpClientOptions): HttpClient {
   return new HttpClient({ tls: { ca: certificates.ca }, ...options });
 }
@@ -91,7 +91,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<HttpErrorCod
   throw new assert.AssertionError({ message: "it did not fail" });
 }
 
-/** The code that a request and the reading of its response end with; `ok` if they do not fail. */
+/** Returns the code that a request and the reading of its response end with; `ok` if they do not fail. */
 export async function outcomeOf(response: Promise<Response>): Promise<HttpErrorCode | "ok"> {
   try {
     await (await response).arrayBuffer();

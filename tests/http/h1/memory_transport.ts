@@ -108,7 +108,7 @@ export class MemoryTransport implements Transport {
   }
 }
 
-/** A string's bytes, one a code unit. */
+/** Returns a string's bytes, one a code unit. */
 export function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }

@@ -107,7 +107,7 @@ export class OwnerRecorder implements ConnectionOwner {
   }
 }
 
-/** A request's head. */
+/** Returns a request's head. */
 export function requestHead(method: string, path = "/", headers: HeaderList = []): RequestHead {
   return { method, scheme: "http", authority: "example.org", path, headers };
 }
@@ -139,7 +139,7 @@ export class PiecesBody implements RequestBody {
   }
 }
 
-/** A body in memory. */
+/** Returns a body in memory. */
 export function bytesBody(text: string): RequestBody {
   const bytes = new TextEncoder().encode(text);
   return {

@@ -148,7 +148,7 @@ export function dataFrame(stream: number, bytes: Uint8Array | string, endsStream
   return frame(FrameType.data, endsStream ? Flag.endStream : 0, stream, Buffer.from(bytes as string));
 }
 
-/** A response in two frames. */
+/** Returns a response in two frames. */
 export function response(stream: number, body: string, status: string = "200"): Buffer {
   return Buffer.concat([headFrame(stream, [[":status", status]]), dataFrame(stream, body, true)]);
 }

@@ -171,7 +171,7 @@ export function openOn(transport: Transport, options: Partial<Http2Options> = {}
   return { session: new Session(transport, { ...OPTIONS, ...options }, owner), owner };
 }
 
-/** A session with a peer in memory, its preface and SETTINGS exchanged; `settings` are the server's. */
+/** Returns a session with a peer in memory, its preface and SETTINGS exchanged; `settings` are the server's. */
 export async function openSession(
   options: Partial<Http2Options> = {},
   settings: Readonly<Record<number, number>> = {},

@@ -9,7 +9,7 @@ import { turn } from "../../support/waits.ts";
 const FRAME = 16_384;
 const MEGABYTE = 1024 * 1024;
 
-/** The room that WINDOW_UPDATEs so far give a stream; 0 is the connection. */
+/** Returns the room that WINDOW_UPDATEs so far give a stream; 0 is the connection. */
 function roomGiven(peer: MemoryPeer, stream: number): number {
   return peer.takeOf(FrameType.windowUpdate)
     .filter((frame) => frame.stream === stream)

@@ -34,14 +34,14 @@ interface StreamAttack {
   readonly init?: HttpRequestInit;
 }
 
-/** A response with these fields, and a body. */
+/** Returns a response with these fields, and a body. */
 function whole(...fields: string[]): Attack {
   return (
     { connection, stream },
   ) => [connection.headers(stream, fields), frame(DATA, END_STREAM, stream, Buffer.from("12345"))];
 }
 
-/** A response whose block is made by hand. */
+/** Returns a response whose block is made by hand. */
 function block(...parts: Uint8Array[]): Attack {
   return ({ stream }) => [frame(HEADERS, END_HEADERS | END_STREAM, stream, Buffer.concat(parts))];
 }

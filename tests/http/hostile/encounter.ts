@@ -14,7 +14,7 @@ export const OK: string[] = [":status", "200"];
 /** Returns the bytes of an attack, as the response to a request. */
 export type Attack = (asked: Asked) => Uint8Array[];
 
-/** The code that the request, or the reading of its response, fails with. */
+/** Returns the code that the request, or the reading of its response, fails with. */
 export async function failureOf(response: Promise<Response>): Promise<string> {
   try {
     const body = await (await response).text();

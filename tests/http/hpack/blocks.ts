@@ -12,7 +12,7 @@ export function head(decoder: HpackDecoder, block: Uint8Array): string[] {
   return decoder.decodeHead(block, 0, block.length);
 }
 
-/** An integer behind the given first bits (RFC 7541 5.1). */
+/** Returns an integer behind the given first bits (RFC 7541 5.1). */
 export function integer(first: number, bits: number, value: number): Buffer {
   const most = 2 ** bits - 1;
   if (value < most) return Buffer.from([first | value]);
@@ -22,7 +22,7 @@ export function integer(first: number, bits: number, value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** A string literal (RFC 7541 5.2). */
+/** Returns a string literal (RFC 7541 5.2). */
 export function literal(text: string, huffman = false): Buffer {
   if (!huffman) return Buffer.concat([integer(0, 7, text.length), Buffer.from(text, "latin1")]);
   const code = Buffer.alloc(huffmanLength(text));
@@ -30,7 +30,7 @@ export function literal(text: string, huffman = false): Buffer {
   return Buffer.concat([integer(0x80, 7, code.length), code]);
 }
 
-/** A field that is spelled out. */
+/** Returns a field that is spelled out. */
 export function field(name: string | number, value: string, how: { add?: boolean; huffman?: boolean } = {}): Buffer {
   const bits = how.add === true ? 6 : 4;
   const start = integer(how.add === true ? 0x40 : 0, bits, typeof name === "number" ? name : 0);

@@ -250,7 +250,7 @@ for (const protocol of ["h1", "h2c"] as const) {
   });
 }
 
-/** A connection that lets 64 KiB through at a time. */
+/** Returns a connection that lets 64 KiB through at a time. */
 function slowConnection({ hostname, port }: { readonly hostname: string; readonly port: number }): Duplex {
   const socket = connect({ host: hostname, port });
   const stream = new Duplex({

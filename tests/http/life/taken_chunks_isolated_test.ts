@@ -31,7 +31,7 @@ function chunkOf(size: number, random: SeededRandom): Chunk {
   return chunk.fill(1 + random.below(255));
 }
 
-/** A stream of chunks, one of which is taken back. */
+/** Returns a stream of chunks, one of which is taken back. */
 function streamOf(chunks: Chunk[], takeBack: (given: number) => void): ReadableStream<Chunk> {
   let given = 0;
   return new ReadableStream({

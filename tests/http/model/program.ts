@@ -186,7 +186,7 @@ export class Program {
   }
 }
 
-/** A body that comes in pieces, and can be sent once. */
+/** Returns a body that comes in pieces, and can be sent once. */
 function stream(): ReadableStream<Uint8Array> {
   let left = 3;
   return new ReadableStream({

@@ -18,7 +18,7 @@ function request(): WaitingRequest {
   };
 }
 
-/** The requests of a list from its first on, whose links have to lead back as well. */
+/** Returns the requests of a list from its first on, whose links have to lead back as well. */
 function listed(list: RequestQueue): WaitingRequest[] {
   const requests: WaitingRequest[] = [];
   for (let each = list.first; each !== undefined; each = each.nextWaiting) {

@@ -14,7 +14,7 @@ async function run(url: string): Promise<void> {
   console.log(await client.fetch(url, { queueTimeout: 50 }).catch(({ code }) => code));
 }
 
-/** A stream that holds nothing of the system, and answers as long as it is not mute. */
+/** Returns a stream that holds nothing of the system, and answers as long as it is not mute. */
 function peer(isMute: boolean): Duplex {
   const stream: Duplex = new Duplex({
     read: () => {},

@@ -13,7 +13,7 @@ function read(input: string | URL | Request, init?: HttpRequestInit): FetchReque
   return readRequest(input, init, resolveOptions({ decompress: true }));
 }
 
-/** The fields that a request was given, without those that are added. */
+/** Returns the fields that a request was given, without those that are added. */
 function given(init: HttpRequestInit): string[] {
   const { headers } = read("http://example.com/", init);
   assert.deepEqual(headers.slice(-DEFAULTS.length), DEFAULTS);

@@ -45,7 +45,7 @@ class Probe {
   }
 }
 
-/** A response with a text that has arrived. */
+/** Returns a response with a text that has arrived. */
 function arrived(text: string, status?: number, headers?: string[]): Response {
   const probe = new Probe();
   probe.body.push(Buffer.from(text));

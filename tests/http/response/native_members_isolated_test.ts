@@ -15,7 +15,7 @@ const readers = ["text", "bytes", "arrayBuffer", "blob"] as const;
 const skip = !("Bun" in globalThis) && !("Deno" in globalThis) &&
   "Node keeps them in private members, which would cost each response 0.5 µs: a sixth of a request over HTTP/2";
 
-/** The bytes that were read, in whatever form. */
+/** Returns the bytes that were read, in whatever form. */
 async function bytesOf(read: unknown): Promise<Buffer> {
   if (typeof read === "string") return Buffer.from(read);
   return Buffer.from(read instanceof Blob ? await read.arrayBuffer() : read as ArrayBuffer);

@@ -12,7 +12,7 @@ export function memory(): Memory {
   return { rss: Math.round(rss / 1e5) / 10, heap: Math.round(heapUsed / 1e5) / 10 };
 }
 
-/** The resident set alone, in MB, as it is at this moment. */
+/** Returns the resident set alone, in MB, as it is at this moment. */
 export function residentSet(): number {
   return Math.round(process.memoryUsage.rss() / 1e5) / 10;
 }

@@ -23,7 +23,7 @@ const text = (...deltas: string[]): Part[] => [
 
 const notes: string[] = [];
 
-/** A model that answers each call with the next of the parts given. */
+/** Returns a model that answers each call with the next of the parts given. */
 function model(...calls: (readonly Part[])[]): unknown {
   return new MockLanguageModelV4({
     doStream: () => {

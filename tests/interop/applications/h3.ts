@@ -35,7 +35,7 @@ function failing(): ReadableStream<Uint8Array<ArrayBuffer>> {
   });
 }
 
-/** The application of version 2. */
+/** Returns the application of version 2. */
 function app2(): Event {
   return new v2.H3()
     .get("/stream", () => source("a ", "stream"))
@@ -56,7 +56,7 @@ function app2(): Event {
     .post("/json", async (event: Event) => ({ got: await event.req.json() }));
 }
 
-/** The application of version 1. */
+/** Returns the application of version 1. */
 function app1(): Event {
   const { createApp, createRouter, eventHandler } = v1;
   const router = createRouter()

@@ -23,7 +23,7 @@ type Bytes = ReadableStream<Uint8Array<ArrayBuffer>>;
 const encoder = new TextEncoder();
 const notes: string[] = [];
 
-/** A stream that gives its texts one after the other, each at its pull. */
+/** Returns a stream that gives its texts one after the other, each at its pull. */
 function source(...texts: string[]): Bytes {
   return new ReadableStream({
     async pull(controller) {
@@ -48,7 +48,7 @@ function failing(): Bytes {
 
 const html = (): Bytes => source("<html><head><title>t</title></head>", "<body><p>one</p>", "<p>two</p></body></html>");
 
-/** A page with a part that comes late. */
+/** Returns a page with a part that comes late. */
 async function rendered(): Promise<Bytes> {
   const { createElement, Suspense, use } = react;
   const late = Promise.withResolvers<string>();

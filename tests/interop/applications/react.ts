@@ -16,7 +16,7 @@ interface Page {
   readonly options: { readonly onError: (error: unknown) => string };
 }
 
-/** A page with two parts that come late, one in the other. */
+/** Returns a page with two parts that come late, one in the other. */
 function makePage(): Page {
   const outer = Promise.withResolvers<string>();
   const inner = Promise.withResolvers<string>();

@@ -43,7 +43,7 @@ export function toText(error: unknown): string {
   return `${name}${code === undefined ? "" : ` (${String(code)})`}: ${message}`;
 }
 
-/** A response: its status, its fields and its body. */
+/** Returns a response: its status, its fields and its body. */
 export async function answerOf(response: Response): Promise<unknown> {
   const { status } = response;
   return { status, fields: fieldsOf(response.headers), body: await read(response.body) };

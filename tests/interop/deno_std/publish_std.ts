@@ -37,7 +37,7 @@ function packagesOf(checkout: string): Map<string, Package> {
   return new Map(packages.map((each) => [each.name, each]));
 }
 
-/** The files of a package that are no tests, and which packages they import. */
+/** Returns the files of a package that are no tests, and which packages they import. */
 function sourcesOf(
   { folder }: Package,
   all: ReadonlyMap<string, Package>,

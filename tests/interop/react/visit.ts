@@ -13,7 +13,7 @@ export function ask(port: number): Promise<IncomingMessage> {
 
 const formats: Readonly<Record<string, Format>> = { br: "brotli", gzip: "gzip", zstd: "zstd" };
 
-/** The text of a page as it comes, out of its coding. */
+/** Returns the text of a page as it comes, out of its coding. */
 export function textOf(response: IncomingMessage): AsyncIterator<string> {
   const coding = response.headers["content-encoding"];
   const bytes = fromNodeReadable<Uint8Array<ArrayBuffer>>(response);

@@ -24,7 +24,7 @@ const execute = (job: Job, advance: (bytes: number) => void): Promise<Outcome> =
 const CORRUPTED = Number(process.env.MILLRACE_CORRUPTED ?? 150);
 const formats = ["brotli", "zstd", "gzip", "dcb", "dcz"] as const;
 
-/** A job for a file of that content, in a folder of its own. */
+/** Returns a job for a file of that content, in a folder of its own. */
 async function jobFor(folder: string, content: Uint8Array, job: Partial<Job> & Pick<Job, "format">): Promise<Job> {
   const source = join(folder, "source");
   const temporary = join(folder, "temporary");
@@ -35,7 +35,7 @@ async function jobFor(folder: string, content: Uint8Array, job: Partial<Job> & P
   return { ...made, level: levels[job.format as Format].min, limit: size, keepsAny: true, ...job };
 }
 
-/** The entry of a variant, with a trailer that says all that a reader checks before it decodes. */
+/** Returns the entry of a variant, with a trailer that says all that a reader checks before it decodes. */
 function entryOf(job: Job, variant: Uint8Array): Buffer {
   return Buffer.concat([variant, trailerBytes({ key: keyOf(job), sha256: sha256(variant), size: variant.length })]);
 }

@@ -29,7 +29,7 @@ async function putEntries(folder: string, cache: string, count: number): Promise
   return paths;
 }
 
-/** The entries that are left. */
+/** Returns the entries that are left. */
 async function left(cache: string): Promise<string[]> {
   return (await listed(cache)).map((path) => join(cache, path));
 }

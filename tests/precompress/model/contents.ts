@@ -35,7 +35,7 @@ const made = new Map<string, Uint8Array>();
 /** The hash of the content, by format, hash of the compressed form, and its dictionary's hash. */
 const forms = new Map<string, string>();
 
-/** The variant that a run makes of a content; always the same bytes. */
+/** Returns the variant that a run makes of a content; always the same bytes. */
 export function variantOf(
   content: Uint8Array<ArrayBuffer>,
   format: VariantFormat | DeltaFormat,

@@ -44,7 +44,7 @@ const denseHash = hashOf(contents[9]!);
 const suffixes = Object.values(extensions);
 const deltas: Partial<Record<VariantFormat, DeltaFormat>> = { brotli: "dcb", zstd: "dcz" };
 
-/** The plain model of a run: what a first run over what the user made would leave. */
+/** Returns the plain model of a run: what a first run over what the user made would leave. */
 export function expectationOf(world: string, theirs: Snapshot, options: RunOptions, previous: Snapshot): Expectation {
   const { copies, force } = options;
   const { files: found, badLinks } = originalsOf(world, theirs, { ...options, once: !copies });
@@ -110,7 +110,7 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
     return there?.kind === "link" && targetOf(place) !== undefined;
   }
 
-  /** The place of the file that a link of the same area leads to. */
+  /** Returns the place of the file that a link of the same area leads to. */
   function targetOf(place: string): string | undefined {
     try {
       const real = relative(world, realpathSync(join(world, place)));

@@ -30,7 +30,7 @@ export interface WalkedBy {
   readonly once: boolean;
 }
 
-/** The files of the site in `world` that its user made; what runs made is left out. */
+/** Returns the files of the site in `world` that its user made; what runs made is left out. */
 export function originalsOf(world: string, theirs: Snapshot, { dotfiles, followLinks, once }: WalkedBy): Originals {
   const files: Original[] = [];
   const badLinks: string[] = [];

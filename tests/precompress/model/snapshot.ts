@@ -28,7 +28,7 @@ export function snapshotOf(folder: string): Snapshot {
   }
 }
 
-/** The entry at a path. */
+/** Returns the entry at a path. */
 export function entryAt(path: string): Entry {
   const status = lstatSync(path);
   if (status.isSymbolicLink()) return { kind: "link", to: readlinkSync(path) };
@@ -45,7 +45,7 @@ export function areSame(a: Entry | undefined, b: Entry | undefined): boolean {
   return a.hash === other.hash && a.mode === other.mode && Math.abs(a.mtimeMs - other.mtimeMs) < 2;
 }
 
-/** The hash that snapshots tell contents by. */
+/** Returns the hash that snapshots tell contents by. */
 export function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex").slice(0, 20);
 }

@@ -7,12 +7,12 @@ export const ROWS = 20;
 
 export const pageRow = (id: string, row: number): string => `<p>${id} row ${row}</p>\n`;
 
-/** The whole page of a request. */
+/** Returns the whole page of a request. */
 export function wholePage(id: string): string {
   return Array.from({ length: ROWS }, (_, i) => pageRow(id, i + 1)).join("");
 }
 
-/** The data of an event, by which its receiver checks it. */
+/** Returns the data of an event, by which its receiver checks it. */
 export function eventData(number: number): string {
   return `${number} ${sha256(String(number)).slice(0, 40)}`;
 }

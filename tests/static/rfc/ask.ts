@@ -27,7 +27,7 @@ export interface Reply {
   readonly body: Uint8Array;
 }
 
-/** The question of a case. */
+/** Returns the question of a case. */
 export function questionOf(
   target: string,
   fields: FieldLines,

@@ -66,7 +66,7 @@ export const combinations: fc.Arbitrary<Combination> = fc.record({
   ifRange: optional(fc.oneof(tag, date), 1),
 });
 
-/** The request's fields, with `<br>` and the like in them. */
+/** Returns the request's fields, with `<br>` and the like in them. */
 export function fieldsOf(request: Combination, { coded, dictionary: former }: KnownFile): FieldLines {
   const written = ({ of, isWeak }: Tag) =>
     (isWeak ? "W/" : "") + (of !== "none" && coded.has(of) ? `<${of}>` : '"none"');
@@ -111,7 +111,7 @@ function weightOf({ weights }: Combination, coding: Coding): number {
   return weights.get(coding) ?? (isDelta ? 0 : weights.get("*") ?? (coding === "identity" ? 0.001 : 0));
 }
 
-/** The codings that the file is there in, the most welcome first where weights are the same. */
+/** Returns the codings that the file is there in, the most welcome first where weights are the same. */
 function present({ coded }: KnownFile): Coding[] {
   return (["dcb", "dcz", "br", "zstd", "gzip", "identity"] as const).filter((coding) => coded.has(coding));
 }

@@ -12,7 +12,7 @@ function filledIn(text: string, file: KnownFile | undefined): string {
   });
 }
 
-/** A request's fields with all that filled in. */
+/** Returns a request's fields with all that filled in. */
 export function filledInFields(fields: FieldLines, file: KnownFile | undefined): FieldLines {
   const lines = (value: string | readonly string[]) =>
     typeof value === "string" ? filledIn(value, file) : value.map((line) => filledIn(line, file));

@@ -18,12 +18,12 @@ export async function scanned(folder: string, dotfiles = false): Promise<Scanned
   return { files: new Map([...tree].map((file) => [file.path, file])), warnings: warnings.sort() };
 }
 
-/** The codings that a file can be sent in. */
+/** Returns the codings that a file can be sent in. */
 export function codingsOf(file: TreeFile | undefined): string[] {
   return file ? all(file).map(({ coding }) => coding) : [];
 }
 
-/** All representations of a file. */
+/** Returns all representations of a file. */
 export function all({ identity, variants, deltas }: TreeFile): Representation[] {
   return [identity, ...variants, ...deltas];
 }

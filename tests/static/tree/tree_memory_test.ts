@@ -19,7 +19,7 @@ async function treeOf(folder: string, sizes: readonly number[]): Promise<Tree> {
   return scanTree(folder, () => {}, { dotfiles: false });
 }
 
-/** The representations of a tree's files, in the order of their paths. */
+/** Returns the representations of a tree's files, in the order of their paths. */
 function representations(tree: Tree): Representation[] {
   return [...tree].sort((a, b) => a.path < b.path ? -1 : 1).flatMap(all);
 }

@@ -24,7 +24,7 @@ function textAndBack(numbers: ReadableStream<number>): globalThis.ReadableStream
     .pipeThrough(new LineToNumberStream());
 }
 
-/** The bytes of numbers, compressed and decompressed; as many in the end, and perhaps others. */
+/** Returns the bytes of numbers, compressed and decompressed; as many in the end, and perhaps others. */
 function compressedAndBack(numbers: ReadableStream<number>): globalThis.ReadableStream<number> {
   return numbers
     .pipeThrough(
@@ -37,7 +37,7 @@ function compressedAndBack(numbers: ReadableStream<number>): globalThis.Readable
     .pipeThrough(new TransformStream({ transform: (chunk, to) => to.enqueue(chunk.length % 100) }));
 }
 
-/** The sizes of the chunks of a file. */
+/** Returns the sizes of the chunks of a file. */
 function fileSizes(take: () => void): ReadableStream<number> {
   const opened = openFileReadable(fileURLToPath(new URL("../../../CHANGELOG.md", import.meta.url)));
   return ReadableStream.from((async function* () {

@@ -19,7 +19,7 @@ const positions: Readonly<Record<string, { readonly controller?: number; readonl
   close: {},
 };
 
-/** An underlying source, sink or transformer that records its calls and reacts to them as the program says. */
+/** Returns an underlying source, sink or transformer that records its calls and reacts to them as the program says. */
 export function underlyingObject<Name extends string>(
   world: World,
   subject: string,
@@ -52,7 +52,7 @@ function callback(world: World, subject: string, name: string, reactions: Reacti
   };
 }
 
-/** A queuing strategy whose size() records its calls. */
+/** Returns a queuing strategy whose size() records its calls. */
 export function queuingStrategy(world: World, subject: string, { highWaterMark, size }: Strategy): QueuingStrategy {
   const strategy: QueuingStrategy = {};
   if (highWaterMark !== undefined) strategy.highWaterMark = highWaterMark;
@@ -70,7 +70,7 @@ export function queuingStrategy(world: World, subject: string, { highWaterMark, 
   return strategy;
 }
 
-/** An array, or an iterator by hand that records its calls, for `ReadableStream.from`. */
+/** Returns an array, or an iterator by hand that records its calls, for `ReadableStream.from`. */
 export function iterable(world: World, subject: string, spec: Iterable): unknown {
   const values = Array.from({ length: spec.values }, (_, at) => `${subject}:${at}`);
   if (spec.type === "array") return values;

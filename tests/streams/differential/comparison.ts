@@ -9,7 +9,7 @@ export interface Difference {
   readonly actual: string | undefined;
 }
 
-/** The first difference in the order of all events. */
+/** Returns the first difference in the order of all events. */
 export function compareInOrder(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
   return firstDifference("everything", expected.map(lineOf), actual.map(lineOf));
 }
@@ -58,7 +58,7 @@ export function compareResults(expected: readonly Event[], actual: readonly Even
   return compareMatching(result, expected, actual);
 }
 
-/** The first difference in how pipes ended. */
+/** Returns the first difference in how pipes ended. */
 export function comparePipes(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
   return compareMatching(result, expected, actual, () => []);
 }
@@ -107,7 +107,7 @@ function firstOf(lines: readonly string[], others: readonly string[]): readonly 
   return lines.slice(0, others.length);
 }
 
-/** The chunks in the order in which the other side got them, without those that it did not get. */
+/** Returns the chunks in the order in which the other side got them, without those that it did not get. */
 function withoutLost(lines: readonly string[], others: readonly string[]): readonly string[] {
   return lines.length <= others.length ? lines : lines.filter((line) => others.includes(line));
 }

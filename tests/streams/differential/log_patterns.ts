@@ -1,6 +1,6 @@
 import type { Event } from "./events.ts";
 
-/** The calls that were answered with a TypeError, at once or not, each with its number among those. */
+/** Returns the calls that were answered with a TypeError, at once or not, each with its number among those. */
 export function typeErrors(events: readonly Event[]): ReadonlySet<string> {
   const answer =
     /^(cancel|cancelReader|abort|abortWriter|return|write|close|closeWriter)( \d+)? (threw|rejected:) TypeError/;
@@ -47,7 +47,7 @@ export function countSizes(events: readonly Event[]): number {
   return events.filter(({ text }) => text.startsWith("size(")).length;
 }
 
-/** The events with reasons left out. */
+/** Returns the events with reasons left out. */
 export function withoutReasons(events: readonly Event[]): readonly Event[] {
   return events.map((event) => ({
     ...event,

@@ -49,7 +49,7 @@ export async function shrink(program: Program, shows: Shows, most = 3000): Promi
   return best;
 }
 
-/** Every program that is one step smaller: the big steps first. */
+/** Yields every program that is one step smaller: the big steps first. */
 function* variants(value: Json, key = ""): Generator<Json> {
   if (Array.isArray(value)) return yield* arrayVariants(value, key);
   if (typeof value !== "object" || value === null) return;

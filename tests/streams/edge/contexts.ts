@@ -49,7 +49,10 @@ interface Mix {
   readonly sink: Classes;
 }
 
-/** The callbacks that a chain of a source, a transform and, where it is piped on, a sink called, by their contexts. */
+/**
+ * Returns the callbacks that a chain of a source, a transform and, where it is piped on, a sink called, by their
+ * contexts.
+ */
 export async function contextsOf({ source, transform, sink }: Mix, way: string): Promise<string[]> {
   const [reader, when, read, end] = way.split(", ") as [keyof typeof readers, string, string, string];
   const seen = new Set<string>();

@@ -117,7 +117,7 @@ async function send(bucket: S3Bucket, files: Readonly<Record<string, string>>): 
   return (await fetch(new Request("http://localhost/", { method: "POST", body }))).status;
 }
 
-/** The texts of a store's objects, by their keys. */
+/** Returns the texts of a store's objects, by their keys. */
 function textsOf(store: FakeStore): Record<string, string> {
   return Object.fromEntries([...store.objects].map(([key, { bytes }]) => [key, new TextDecoder().decode(bytes)]));
 }

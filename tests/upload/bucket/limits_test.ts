@@ -15,7 +15,7 @@ interface Sender {
   offset(upload: string): Promise<number>;
 }
 
-/** A sender to a handler of its own: another process. */
+/** Returns a sender to a handler of its own: another process. */
 function sender(store: FakeStore): Sender {
   const handler = createUploadHandler({
     storage: store.bucket({ retries: 0 }),
@@ -39,7 +39,7 @@ function sender(store: FakeStore): Sender {
   };
 }
 
-/** The one file of a store, whose sessions have nothing left but their records. */
+/** Returns the one file of a store, whose sessions have nothing left but their records. */
 function fileIn(store: FakeStore): { readonly bytes: Uint8Array; readonly size?: number } {
   const keys = [...store.objects.keys()];
   const files = keys.filter((key) => !key.startsWith("."));

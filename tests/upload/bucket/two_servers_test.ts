@@ -273,7 +273,7 @@ test("removeAbandoned() leaves uploads that can be continued, and one whose part
     assert.deepEqual([...store.objects.keys()], []);
   }));
 
-/** A server in a process of its own. */
+/** Returns a server in a process of its own. */
 async function startServer(options: S3BucketOptions): Promise<{ port: number; child: ChildProcess }> {
   const server = fileURLToPath(new URL("./bucket_server.ts", import.meta.url));
   const args = "Deno" in globalThis ? ["run", "-A", "--no-check", server] : [server];

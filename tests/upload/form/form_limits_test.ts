@@ -7,7 +7,7 @@ import { inFolder } from "../../support/folders.ts";
 import { requestOf } from "../bodies.ts";
 import { BOUNDARY, form, TYPE } from "./forms.ts";
 
-/** A form of parts given by their header and text, in pieces of 1000 bytes. */
+/** Returns a form of parts given by their header and text, in pieces of 1000 bytes. */
 function requestWith(parts: readonly (readonly [header: string, text: string])[]): Request {
   const text = parts.map(([header, text]) => `--${BOUNDARY}\nContent-Disposition: form-data; ${header}\n\n${text}\n`);
   const bytes = form(`${text.join("")}--${BOUNDARY}--\n`);

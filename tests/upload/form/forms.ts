@@ -15,7 +15,7 @@ export function form(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text.replaceAll("\n", "\r\n"));
 }
 
-/** A form with a single part. */
+/** Returns a form with a single part. */
 export function formOf(header: string, body: string = "v"): Uint8Array<ArrayBuffer> {
   return form(`--${BOUNDARY}\n${header}\n\n${body}\n--${BOUNDARY}--\n`);
 }
@@ -48,12 +48,12 @@ export function parse(
   return found;
 }
 
-/** The bytes as text. */
+/** Returns the bytes as text. */
 export function textOf(pieces: readonly Uint8Array[]): string {
   return decoder.decode(Buffer.concat(pieces));
 }
 
-/** The parts of a `FormData`, in the way of {@linkcode parse}. */
+/** Returns the parts of a `FormData`, in the way of {@linkcode parse}. */
 export async function understoodOf(data: FormData): Promise<Understood[]> {
   return await Promise.all(
     [...data].map(async ([name, value]): Promise<Understood> =>

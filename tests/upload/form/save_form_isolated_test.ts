@@ -19,7 +19,7 @@ import { until } from "../../support/waits.ts";
 
 const large = noise(1_000_003, 5);
 
-/** A form with two texts and two files. */
+/** Returns a form with two texts and two files. */
 function sample(): FormData {
   const data = new FormData();
   data.append("title", "Größe\r\nzwei");

@@ -115,7 +115,7 @@ function outOfChunks(text: string, start: number): Content {
   }
 }
 
-/** A piece of a chunked body. */
+/** Returns a piece of a chunked body. */
 export function chunkOf(piece: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from("\r\n")]);
 }

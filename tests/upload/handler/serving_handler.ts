@@ -88,7 +88,10 @@ export async function inUploads(use: (folder: string) => Promise<void>): Promise
   }
 }
 
-/** All that is in a folder, by path: files with their content, also such that begin with a dot. No link is followed. */
+/**
+ * Returns all that is in a folder, by path: files with their content, also such that begin with a dot. No link is
+ * followed.
+ */
 export async function contentsOf(folder: string): Promise<Record<string, string>> {
   const contents: Record<string, string> = {};
   const entries = await readdir(folder, { withFileTypes: true }); // Bun's own recursion would follow links

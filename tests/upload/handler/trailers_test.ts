@@ -9,7 +9,7 @@ import { contentsOf, entries, serving } from "./serving_handler.ts";
 const right = digestField(new TextEncoder().encode("hello"), "sha-256");
 const announced = ["Trailer: Content-Digest", "Transfer-Encoding: chunked"];
 
-/** A body in the chunked coding, with a trailer section. */
+/** Returns a body in the chunked coding, with a trailer section. */
 function chunkedWith(body: string, trailers: readonly string[]): string {
   return [body.length.toString(16), body, "0", ...trailers, "", ""].join("\r\n");
 }

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 
-/** The SHA-256 of bytes, in hexadecimal. */
+/** Returns the SHA-256 of bytes, in hexadecimal. */
 export function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** A stream of bytes in pieces of many sizes, so that they end nowhere in particular. */
+/** Returns a stream of bytes in pieces of many sizes, so that they end nowhere in particular. */
 export function pieces(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
   let at = 0;
   let size = 1;

@@ -23,7 +23,7 @@ export interface Comparison {
   readonly messages: Map<string, string>;
 }
 
-/** The test files that call fetch() and need no page. */
+/** Returns the test files that call fetch() and need no page. */
 function filesOf(root: string): string[] {
   return globSync(FOLDERS, { cwd: root }).map((path) => path.replaceAll("\\", "/")).sort().filter((path) => {
     const code = readFileSync(join(root, path), "utf8");

@@ -191,7 +191,7 @@ const handlers: Readonly<Record<string, (call: Call) => void | Promise<void>>> =
   "bad-zstd-body.py": bad("zstd"),
 };
 
-/** The fields of a file's `.headers`, and those that `?pipe=header(name,value)` asks for. */
+/** Returns the fields of a file's `.headers`, and those that `?pipe=header(name,value)` asks for. */
 function fieldsOf(path: string, query: URLSearchParams): [string, string][] {
   const lines = existsSync(`${path}.headers`) ? readFileSync(`${path}.headers`, "latin1").split(/\r?\n/) : [];
   const fields = lines.map((line): [string, string] => [line.split(":")[0]!, line.slice(line.indexOf(":") + 1).trim()]);
