@@ -77,7 +77,7 @@ export interface OwnFiles {
   readonly change?: (source: string, path: string) => Promise<OnLoadResult>;
 }
 
-/** The codecs' modules stay files of their own, and workers are found by their addresses. */
+/** Returns a plugin that keeps the codecs' modules in files of their own, and resolves workers by their addresses. */
 export function ownFiles({ outdir, codecs, change }: OwnFiles): Plugin {
   return {
     name: "own-files",

@@ -71,7 +71,7 @@ async function ours(format: Format, level: number): Promise<Engine> {
   };
 }
 
-/** The form of zstd that most callers write: without the size, zstd takes the parameters for large inputs. */
+/** Returns zstd as most callers use it: without the size, zstd uses the parameters for large inputs. */
 function nativeWithoutSize(level: number): Engine {
   const params = { [constants.ZSTD_c_compressionLevel]: level };
   return {

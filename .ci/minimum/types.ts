@@ -5,7 +5,7 @@ import type { Outcome } from "./node_test.ts";
 
 const DOM = ["dom", "dom.iterable"];
 
-/** The module imports everything that there is, so that each declaration is read. */
+/** Returns a module with imports of all declarations, so that the compiler reads each. */
 function everySubpath(consumer: string): string {
   const manifest = JSON.parse(readFileSync(join(consumer, "node_modules/@millrace/streams/package.json"), "utf8"));
   return Object.keys(manifest.exports).map((path, i) => `export * as m${i} from "@millrace/streams${path.slice(1)}";\n`)

@@ -72,7 +72,7 @@ async function burst(requests: number, setup: ClientSetup): Promise<Took> {
   return took;
 }
 
-/** All in the same memory, to measure nothing but those who send it. */
+/** Yields the same chunk repeatedly, so that only sending is measured. */
 async function* pieces(bytes: number): AsyncGenerator<Uint8Array> {
   for (let left = bytes; left > 0; left -= PIECE.length) yield PIECE.subarray(0, left);
 }

@@ -40,7 +40,7 @@ function opened(options: OriginOptions): Promise<Opened> {
   });
 }
 
-/** The figures begin anew, but for those of requests that are under way. */
+/** Resets the figures, except for those of requests under way. */
 function seenAt(port: number): Seen {
   const seen = traffic.get(port)!;
   const { user, system } = process.cpuUsage();

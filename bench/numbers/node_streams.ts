@@ -71,7 +71,7 @@ export function withWritev(): NumberPipelines {
   });
 }
 
-/** The sink takes one number at a time into a buffer, and calls back at once unless that is full. */
+/** Returns pipelines whose sink copies each number into a buffer, and calls back at once unless the buffer is full. */
 export function withBuffer(): NumberPipelines {
   return pipelinesTo(({ directory, maxFileSize }) => {
     const files = new SizedFiles(directory, maxFileSize, openWithNode);

@@ -14,19 +14,19 @@ export function renderChunk(index: number): string {
     .padEnd(102, " ");
 }
 
-/** The first stage passes chunks on and adds, when all have gone by, the data that the page's script starts from. */
+/** Returns the first stage's addition after the last chunk: the initial data of the page's script. */
 export function hydration(): string {
   return `</ul><script type="application/json">{"items":${CHUNKS - 1}}</script>\n`;
 }
 
-/** The second stage passes chunks on and closes the document. */
+/** Returns the second stage's addition after the last chunk: the end of the document. */
 export function closing(): string {
   return "</body></html>\n";
 }
 
 const encoder = new TextEncoder();
 
-/** The third stage makes bytes of strings. */
+/** Performs the third stage: encodes a string. */
 export function encode(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text);
 }

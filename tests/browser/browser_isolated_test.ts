@@ -45,7 +45,7 @@ function codecsOf(paths: readonly string[]): string[] {
   return paths.flatMap((path) => /\w+_(?:en|de)coder/.exec(path)?.[0] ?? []).sort();
 }
 
-/** A stream that never ends should fail by its name. */
+/** Rejects with `name` if a promise takes longer than a minute. */
 async function withinAMinute<Value>(promise: Promise<Value>, name: string): Promise<Value> {
   let timer: ReturnType<typeof setTimeout>;
   const late = new Promise<never>((_, reject) => {

@@ -157,7 +157,7 @@ interface Session {
   readonly capabilities: { readonly browserVersion: string };
 }
 
-/** The driver takes a moment to listen. */
+/** Repeats a request until the driver listens. */
 async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 1;; tries++) {
     try {

@@ -56,7 +56,7 @@ const open = {
   'odd"\\*:\r\nset-cookie: b\u20ac.4f3a9c1e.js.br': `// ${PUBLIC}`,
 };
 
-/** A manifest may vouch for what it likes. */
+/** Returns the files of a manifest that claims paths outside of the site. */
 function vouched(): Record<string, unknown> {
   const record = {
     size: secret.length,

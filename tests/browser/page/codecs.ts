@@ -28,7 +28,7 @@ async function withNative(library: Library): Promise<string> {
   return "gzip, deflate, deflate-raw, both ways";
 }
 
-/** The browser undoes the coding, with the decoders that it has for the network. */
+/** Checks that the browser's own decoders for Content-Encoding decode this package's output. */
 async function asContentCoding({ compress }: Library): Promise<string> {
   const accepted = await (await fetch("/accepted")).text();
   assertEqual(accepted.includes("gzip"), true);

@@ -7,7 +7,7 @@ interface Lines {
   readonly bytes: number;
 }
 
-/** The server sends the second half when it is asked to, which happens once lines of the first have come. */
+/** Checks that a body is streamed: the server sends its second half once the first 1,000 lines have arrived. */
 async function streamed({ DecompressionStream, LineStream, fromNative }: Library): Promise<string> {
   const about = await (await fetch("/lines.json")).json() as Lines;
   const { body } = await fetch("/lines.zst");

@@ -124,7 +124,7 @@ function chosenCoding(request: Combination, file: KnownFile): Coding | undefined
     .sort((a, b) => weightOf(request, b) - weightOf(request, a))[0];
 }
 
-/** The chosen one counts before the others that the client accepts, and variants before deltas. */
+/** Returns the coding that the tags name: the chosen one first, then other accepted variants, then deltas. */
 function ownedCoding(request: Combination, tags: Tags, chosen: Coding, file: KnownFile): Coding | undefined {
   if (tags === "*") return chosen;
   const accepted = present(file).filter((coding) => weightOf(request, coding) > 0);

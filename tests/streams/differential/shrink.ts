@@ -71,7 +71,7 @@ function* partVariants(name: string, part: Json): Generator<Json> {
   yield* variants(part, name);
 }
 
-/** A view stays a view and a sort of view its sort; everything else may change as its list says. */
+/** Whether a replacement keeps the type of a view; other parts may change as their list says. */
 function sameKind(part: Json, choice: unknown): boolean {
   if (typeof part === "string" && typeof choice === "string") {
     return (part === "sync" || part === "async") === (choice === "array");
