@@ -57,7 +57,7 @@ class Plan {
     this.#cost = this.#costNow() ?? Infinity;
   }
 
-  /** The sources in each chunk; entries keep places of their own. */
+  /** Returns the sources in each chunk; entries keep places of their own. */
   chunks(): string[][] {
     const sources = new Map<number, string[]>();
     this.#outputs.forEach(({ inputs, entryPoint }, i) => {
@@ -112,7 +112,7 @@ class Plan {
     return isMoved;
   }
 
-  /** The outputs whose chunk is open. */
+  /** Returns the outputs whose chunk is open. */
   #shared(): number[] {
     return [...this.#outputs.keys()].filter((i) => this.#outputs[i].entryPoint === undefined && !this.#fixed.has(i));
   }
@@ -122,7 +122,7 @@ class Plan {
     this.#cost = this.#costNow() ?? Infinity;
   }
 
-  /** The cost with outputs of one chunk put into another, if it is below a limit. */
+  /** Returns the cost with outputs of one chunk put into another, if it is below a limit. */
   #costOf(outputs: readonly number[], to: number, limit: number): number | undefined {
     const from = this.#chunks[outputs[0]];
     for (const i of outputs) this.#chunks[i] = to;

@@ -104,7 +104,9 @@ class Server {
     });
   }
 
-  /** The CPU time a request in microseconds, and the time in ms within which 99% of the requests were answered. */
+  /**
+   * Returns the CPU time a request in microseconds, and the time in ms within which 99% of the requests were answered.
+   */
   async play(path: string, accepted: string, requests: number): Promise<{ cpu: number; p99: number }> {
     await this.#load!.ready();
     const before = await this.#cpu();

@@ -22,7 +22,7 @@ export class LineChance {
     this.#state = Math.imul(index + 1, 0x9e3779b1) >>> 0;
   }
 
-  /** A whole number from 0 on. */
+  /** Returns a whole number from 0 on. */
   below(limit: number): number {
     this.#state = (Math.imul(this.#state ^ this.#state >>> 15, 0x2c1b3c6d) + 0x3c6ef372) >>> 0;
     return (this.#state >>> 8) % limit;

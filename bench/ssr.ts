@@ -86,7 +86,7 @@ class Server {
     this.#rounds = [];
   }
 
-  /** The CPU time it has taken so far, in microseconds. */
+  /** Returns the CPU time it has taken so far, in microseconds. */
   async #cpu(): Promise<number> {
     const answer = await this.#process.ask<CpuTime>("cpu");
     if (!("failure" in answer)) return answer.cpu;

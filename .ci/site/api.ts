@@ -39,7 +39,7 @@ export class Reference {
     this.#homes = homes;
   }
 
-  /** The pages. */
+  /** Returns the pages. */
   sheets(): Sheet[] {
     return [this.#index(), ...this.#modules.map((module) => this.#sheet(module))];
   }
@@ -177,7 +177,7 @@ ${sections.join("\n")}`,
     return this.#markdown(text, subpath, outputOf(subpath)).replace(/^<p>([^]*?)<\/p>\s*$/, "$1");
   }
 
-  /** A block of declarations, whose names lead to their places. */
+  /** Returns a block of declarations, whose names lead to their places. */
   #code(text: string, subpath: string): string {
     const output = outputOf(subpath);
     return codeBlock(text, "ts").replace(

@@ -8,7 +8,7 @@ export interface NumbersJob {
   readonly directory: string;
   /** The limit of a file's size in bytes. */
   readonly maxFileSize: number;
-  /** The numbers of the file, one at a time. */
+  /** Yields the numbers of the file, one at a time. */
   numbers(): Generator<number, void, undefined>;
 }
 

@@ -5,7 +5,7 @@ export interface Row {
   readonly name: string;
   /** Returns the number in a column; `nth` chooses among several of that name. Undefined if there is none. */
   number(column: string, nth?: number): number | undefined;
-  /** The number in a column of another row of the same table. */
+  /** Returns the number in a column of another row of the same table. */
   other(name: string, column: string, nth?: number): number | undefined;
   /** All rows of the table, this one too. */
   readonly table: readonly Row[];
@@ -24,7 +24,7 @@ export class Results {
     return this.#sections.some((section) => section.topic === topic);
   }
 
-  /** The version of the runtime that a topic was measured on, as in `Node 26.10.0`. */
+  /** Returns the version of the runtime that a topic was measured on, as in `Node 26.10.0`. */
   version(topic: string, runtime: string): string | undefined {
     return this.#section(topic, runtime)?.version || undefined;
   }

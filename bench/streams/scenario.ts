@@ -54,7 +54,7 @@ export class CountingSink implements UnderlyingSink<Uint8Array> {
     this.bytes += byteLength;
   }
 
-  /** The number of chunks of `size` bytes. */
+  /** Returns the number of chunks of `size` bytes. */
   count(size: number = CHUNK_SIZE): number {
     return whole(this.chunks, this.bytes, size);
   }

@@ -59,7 +59,7 @@ class Page {
     return this.loadedWith(entry);
   }
 
-  /** A script and all that it imports at once. */
+  /** Returns a script and all that it imports at once. */
   loadedWith(path: string): string[] {
     const loaded = new Set([path]);
     for (const each of loaded) {

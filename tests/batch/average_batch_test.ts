@@ -22,7 +22,7 @@ class Sink {
     this.acknowledged += items.length;
   }
 
-  /** The next item of a producer. */
+  /** Returns the next item of a producer. */
   next(): number {
     const underWay = this.produced - this.acknowledged;
     if (underWay > this.most) this.most = underWay;

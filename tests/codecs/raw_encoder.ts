@@ -45,7 +45,7 @@ export class RawEncoder {
     this.#exports = this.#instantiate();
   }
 
-  /** The encoded bytes of `bytes`, in one piece for each chunk. @throws {Error} if a step fails. */
+  /** Returns the encoded bytes of `bytes`, in one piece for each chunk. @throws {Error} if a step fails. */
   encode(bytes: Uint8Array, run: Run): Uint8Array[] {
     if (++this.#runs % RUNS_AN_INSTANCE === 0) this.#exports = this.#instantiate();
     const exports = this.#exports;

@@ -10,7 +10,7 @@ export interface JsrRegistry extends AsyncDisposable {
   readonly url: string;
   /** The token for `deno publish --token`. */
   readonly token: string;
-  /** The files of a published version by path, as `/mod.ts`. */
+  /** Returns the files of a published version by path, as `/mod.ts`. */
   files(name: string, version: string): ReadonlyMap<string, Uint8Array>;
 }
 

@@ -69,7 +69,7 @@ export class ViteProject {
     );
   }
 
-  /** The path of the script that the page names. */
+  /** Returns the path of the script that the page names. */
   async script(): Promise<string> {
     return scriptOf(await readFile(join(this.folder, "dist/index.html"), "utf8"));
   }

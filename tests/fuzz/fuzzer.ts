@@ -139,7 +139,7 @@ export class Fuzzer {
     if (this.#others.pool.length === 0) this.#others.pool.push(new Uint8Array(0));
   }
 
-  /** A smaller input that ends alike. */
+  /** Returns a smaller input that ends alike. */
   async #shrunk(input: Uint8Array, wanted: string): Promise<Uint8Array> {
     const end = performance.now() + SHRINKING;
     let best = input;

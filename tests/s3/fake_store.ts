@@ -322,7 +322,7 @@ export class FakeStore {
     return { status: 204 };
   }
 
-  /** The refusal of a request whose conditions do not hold. */
+  /** Returns the refusal of a request whose conditions do not hold. */
   #refusedBy({ headers }: IncomingMessage, key: string, kind: Rules["ignoresConditions"]): Outcome | undefined {
     const { ignoresConditions } = this.rules;
     if (ignoresConditions === "all" || ignoresConditions === kind) return undefined;
@@ -446,7 +446,7 @@ export class FakeStore {
     return document("CompleteMultipartUploadResult", `<ETag>${etag}</ETag>`);
   }
 
-  /** An upload in parts of which some are there, sparse. */
+  /** Returns an upload in parts of which some are there, sparse. */
   sparseUpload(key: string, sizes: readonly number[]): string {
     const id = `upload-${++this.#ids}`;
     const bytes = new Uint8Array();

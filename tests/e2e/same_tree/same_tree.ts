@@ -87,12 +87,12 @@ export class SameTree {
     }));
   }
 
-  /** Every path of the tree, with every `Accept-Encoding`. */
+  /** Returns every path of the tree, with every `Accept-Encoding`. */
   everything(extra: Partial<CurlRequest> = {}): CurlRequest[] {
     return treePaths.flatMap((path) => this.encodings.map((encoding) => ({ ...extra, ...ask(path, encoding) })));
   }
 
-  /** The file that a path of a URL is about. */
+  /** Returns the file that a path of a URL is about. */
   async original(path: string): Promise<Uint8Array> {
     const file = decodeURIComponent(path).slice(1);
     return await readFile(join(this.tree.folder, file.endsWith("/") || file === "" ? `${file}index.html` : file));

@@ -91,7 +91,7 @@ export class StarterProject {
     await cp(join(this.folder, this.#starter.output), join(this.folder, "deployed"), { recursive: true });
   }
 
-  /** The hashes of the files that are served as immutable, by path. */
+  /** Returns the hashes of the files that are served as immutable, by path. */
   async immutable(): Promise<ReadonlyMap<string, string>> {
     const folder = join(this.folder, this.#starter.output);
     await using site = await createStaticHandler(folder, { ...this.#options(), onWarning() {} });
@@ -105,7 +105,7 @@ export class StarterProject {
     return found;
   }
 
-  /** The hash of a file that is served, or undefined. */
+  /** Returns the hash of a file that is served, or undefined. */
   async hashOf(path: string): Promise<string | undefined> {
     const file = join(this.folder, this.#starter.output, path);
     return existsSync(file) ? createHash("sha256").update(await readFile(file)).digest("hex") : undefined;

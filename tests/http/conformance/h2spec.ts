@@ -61,7 +61,7 @@ export class H2specServer {
     }, `${CASES - exceptions} verdicts: ${this.#output}`);
   }
 
-  /** The verdicts, once every connection has one. */
+  /** Returns the verdicts, once every connection has one. */
   async verdicts(): Promise<Verdict[]> {
     await this.judged(0);
     return this.#output.split(/^(?=[✔×] )/m).slice(1)

@@ -19,7 +19,7 @@ export class Child {
     this.#lines = createInterface({ input: this.#process.stdout! })[Symbol.asyncIterator]();
   }
 
-  /** The next line that it prints. */
+  /** Returns the next line that it prints. */
   async line(): Promise<string> {
     const { value, done } = await this.#lines.next();
     if (done) throw new Error("the process said no more");

@@ -13,7 +13,9 @@ export class FieldDecoder {
   #block: Buffer = Buffer.alloc(0);
   #at = 0;
 
-  /** The fields of a block; where a name comes twice, values are joined by a comma. @throws if it is malformed. */
+  /**
+   * Returns the fields of a block; where a name comes twice, values are joined by a comma. @throws if it is malformed.
+   */
   decode(block: Buffer): Map<string, string> {
     this.#block = block;
     this.#at = 0;

@@ -14,7 +14,7 @@ export class SeededRandom {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 to just below `end`. */
+  /** Returns a whole number from 0 to just below `end`. */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }

@@ -118,7 +118,7 @@ export class MemoryPeer implements Transport {
     this.#events!.onClose(error);
   }
 
-  /** The client's frames so far, which are taken away. */
+  /** Returns the client's frames so far, which are taken away. */
   take(): Frame[] {
     return this.frames.splice(0);
   }

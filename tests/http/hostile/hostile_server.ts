@@ -64,7 +64,7 @@ export class HostileConnection {
     if (!this.socket.destroyed) this.socket.write(Buffer.concat(frames));
   }
 
-  /** A header block of these fields: name, value, and so on. */
+  /** Returns a header block of these fields: name, value, and so on. */
   block(fields: string[]): Buffer {
     const length = this.#encoder.encodeFields(fields);
     return Buffer.from(this.#encoder.block.slice(0, length));

@@ -31,7 +31,7 @@ export class ReferenceDecoder {
     return this.table.reduce((size, [name, value]) => size + name.length + value.length + 32, 0);
   }
 
-  /** All fields, pseudo-headers too: name, value, name, value. @throws for whatever RFC 7541 forbids. */
+  /** Returns all fields, pseudo-headers too: name, value, name, value. @throws for whatever RFC 7541 forbids. */
   decode(block: Uint8Array): string[] {
     this.#block = block;
     this.#at = 0;

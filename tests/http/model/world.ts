@@ -104,19 +104,22 @@ export class World implements MachineOwner {
     this.#ways.set(host, way);
   }
 
-  /** The proxy that a client has to take for a host. */
+  /** Returns the proxy that a client has to take for a host. */
   proxyOf(host: string): string | undefined {
     const way = this.#ways.get(host);
     return way && `${way}://127.0.0.1:${this.#proxies.get(way)!.listener.port}`;
   }
 
-  /** The proxy that a connection to a machine came by. @param ends Port and address of the client, and of the machine. */
+  /**
+   * Returns the proxy that a connection to a machine came by. @param ends Port and address of the client, and of the
+   * machine.
+   */
   wayOf(ends: string, acceptedAt: number): Way {
     const upstream = this.#upstream.get(ends);
     return upstream !== undefined && acceptedAt < upstream.until ? upstream.way : undefined;
   }
 
-  /** The way by which a host is to be reached. */
+  /** Returns the way by which a host is to be reached. */
   dueWayOf(host: string): Way {
     return this.#ways.get(host);
   }

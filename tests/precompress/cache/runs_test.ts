@@ -18,9 +18,9 @@ interface Machines {
   readonly cache: string;
   /** Makes the site's variants on a machine of that name, which knows nothing but the cache. */
   run(machine: string, options?: PrecompressOptions): Promise<PrecompressReport>;
-  /** The files that a machine has made. */
+  /** Returns the files that a machine has made. */
   made(machine: string): Promise<Record<string, string>>;
-  /** The paths of all entries. */
+  /** Returns the paths of all entries. */
   entries(): Promise<string[]>;
 }
 

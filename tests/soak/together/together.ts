@@ -180,7 +180,7 @@ class Server {
     return await (await this.ask("/state")).json();
   }
 
-  /** The state once connections have ended, or after 20 s. */
+  /** Returns the state once connections have ended, or after 20 s. */
   async settled(files: number): Promise<State> {
     for (let i = 0; i < 100; i++) {
       const state = await this.state();

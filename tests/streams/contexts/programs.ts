@@ -117,7 +117,7 @@ class Program {
     counts.set(store, (counts.get(store) ?? 0) + 1);
   }
 
-  /** A name for a callback, the same in each run of the program. */
+  /** Returns a name for a callback, the same in each run of the program. */
   #name(callback: string): string {
     return `${callback} ${this.#named++}`;
   }

@@ -40,7 +40,7 @@ export class EventLog {
     return name;
   }
 
-  /** A read's result, part by part, for the result object is always a new one. */
+  /** Returns a read's result, part by part, for the result object is always a new one. */
   describeResult(result: unknown): string {
     if (typeof result !== "object" || result === null || !("done" in result)) return this.describe(result);
     const { value, done } = result as { value?: unknown; done: unknown };

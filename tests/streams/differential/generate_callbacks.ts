@@ -16,7 +16,7 @@ export class CallbackGenerator {
       : { microtasks: random.weighted([[4, 0], [3, 1], [2, 2], [1, 3], [1, 6]]) };
   }
 
-  /** The name of an error, or none for `undefined`. */
+  /** Returns the name of an error, or none for `undefined`. */
   errorName(): string | undefined {
     return this.random.weighted([[3, "e1"], [2, "e2"], [1, "e3"], [1, undefined]]);
   }
@@ -71,7 +71,7 @@ export class CallbackGenerator {
     return reactions;
   }
 
-  /** A callback's reactions, or no callback. */
+  /** Returns a callback's reactions, or no callback. */
   maybe(probability: number, most: number, operations: () => Operation[]): Reactions | undefined {
     return this.random.chance(probability) ? this.reactions(most, operations) : undefined;
   }

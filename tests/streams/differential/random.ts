@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let bits = this.#state;
@@ -15,7 +15,7 @@ export class Random {
     return ((bits ^ (bits >>> 14)) >>> 0) / 4294967296;
   }
 
-  /** A whole number in [0, limit). */
+  /** Returns a whole number in [0, limit). */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }

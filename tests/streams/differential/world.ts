@@ -33,7 +33,7 @@ export class World {
     return this.objects.get(name) as T | undefined;
   }
 
-  /** The error that the program calls so: the same one each time. */
+  /** Returns the error that the program calls so: the same one each time. */
   error(name: string | undefined): Error | undefined {
     if (name === undefined) return undefined;
     let error = this.#errors.get(name);
@@ -52,7 +52,7 @@ export class World {
     return count;
   }
 
-  /** An object for the classes to read; that they do is recorded if that is comparable. */
+  /** Returns an object for the classes to read; that they do is recorded if that is comparable. */
   given<T extends object>(subject: string, object: T): T {
     if (!this.classes.readsAreEvents) return object;
     return new Proxy(object, {
@@ -70,7 +70,7 @@ export class World {
     return this.view(chunk, subject);
   }
 
-  /** A view as described, its buffer filled with numbers that tell it from others. */
+  /** Returns a view as described, its buffer filled with numbers that tell it from others. */
   view({ type, length, offset, rest }: View, subject: string): ArrayBufferView<ArrayBuffer> {
     const unit = type === "DataView" ? 1 : constructors[type].BYTES_PER_ELEMENT;
     const buffer = new ArrayBuffer(offset + length * unit + rest);

@@ -72,7 +72,7 @@ export class UploadConnection {
     return true;
   }
 
-  /** The next final answer; undefined if the connection was closed without one. */
+  /** Returns the next final answer; undefined if the connection was closed without one. */
   async answer(): Promise<UploadAnswer | undefined> {
     for (;;) {
       let parsed = parseAnswer(this.#received, this.#isClosed);

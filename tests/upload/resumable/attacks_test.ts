@@ -17,7 +17,7 @@ interface Attacked {
   readonly folder: string;
   /** Makes a request; headers by name. */
   ask(method: string, path: string, headers: Record<string, string>, body?: BodyInit): Promise<Response>;
-  /** The folder of the session at a path. */
+  /** Returns the folder of the session at a path. */
   sessionAt(path: string): string;
 }
 

@@ -30,7 +30,7 @@ class SwappedFolder {
     this.isSwapped = !this.isSwapped;
   }
 
-  /** The names of files in the folder itself. */
+  /** Returns the names of files in the folder itself. */
   files(): string[] {
     return readdirSync(join(this.#root, this.isSwapped ? "true" : "sub")).sort();
   }
