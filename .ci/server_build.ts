@@ -135,7 +135,7 @@ export function withoutDocs(source: string): string {
 /** The module that reads the files of codecs. */
 const CODEC_FILE = join(root, "lib/runtime/codec_file.ts");
 
-/** Has codecs read their modules' files, where they can, before they import the texts. */
+/** Makes the codecs read their modules' files, where possible, before they import the embedded texts. */
 function withFiles(source: string, path: string, codecs: string): string {
   const changed = source.replace(/\(\) => (import\("\.\/wasm\/(\w+)\.js"\))/g, (_, text: string, name: string) => {
     const file = JSON.stringify(PLACE + join(codecs, `${name.replace("deflate", "gzip")}.wasm`));

@@ -119,7 +119,7 @@ export async function writePlayground(folder: string, dist: string): Promise<voi
   }
 }
 
-/** Has the faces of codecs and streams stay imports, of the modules that pages without a bundler import. */
+/** Keeps the imports of codecs and streams, resolved to the modules for pages without a bundler. */
 function builtPackage(): Plugin {
   return {
     name: "built-package",

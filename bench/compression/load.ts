@@ -24,7 +24,7 @@ export class Load {
     );
   }
 
-  /** Asks for a path that many times, and returns how long each request took, in ms. */
+  /** Requests a path `requests` times, and returns the duration of each request in ms. */
   async play(path: string, accepted: string, requests: number): Promise<Float64Array> {
     const head = Buffer.from(
       `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${this.#port}\r\nAccept-Encoding: ${accepted}\r\n\r\n`,

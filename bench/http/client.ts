@@ -41,7 +41,9 @@ async function measured(requests: number, act: () => Promise<number | void>): Pr
   return { seconds, requests: done ?? requests, cpu, memory: memory / 2 ** 20, peak: peak / 2 ** 20 };
 }
 
-/** Asks until the time is over and each line has had its least of answers; resolves to how many there were. */
+/**
+ * Sends requests until the time is over and each sequence has enough responses; resolves to the number of responses.
+ */
 async function askedFor(way: Way, inFlight: number, seconds: number, answers: number): Promise<number> {
   let requests = 0;
   const end = performance.now() + seconds * 1000;

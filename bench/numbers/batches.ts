@@ -27,7 +27,7 @@ function* numbers(): Generator<number, void, undefined> {
   for (let number = 0; number < count; number++) yield number;
 }
 
-/** Gives one number a pull, as `ReadableStream.from()` does, also where a runtime has none. */
+/** Returns a stream of one number a pull, like `ReadableStream.from()`, also where a runtime lacks it. */
 function pulling<Stream>(Class: new (source: UnderlyingDefaultSource<number>) => Stream): Stream {
   const generator = numbers();
   return new Class({

@@ -16,7 +16,7 @@ interface Said {
   readonly refused: number;
 }
 
-/** Has wrk ask for the paths in turn; undefined if there is no wrk. Rejects if any request got no good answer. */
+/** Requests the paths in turn by wrk; undefined if there is no wrk. Rejects if a response is not a success. */
 export async function loadByWrk(
   { port, paths, fields, tags, seconds }: Visit & { readonly seconds: number },
   connections: number,

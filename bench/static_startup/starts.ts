@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 
 /** A server that is ready to answer. */
 export interface Server {
-  /** Asks for a path; resolves to the status. */
+  /** Requests a path, and resolves to the status. */
   readonly ask: (path: string) => Promise<number>;
   /** The bytes of bodies in memory so far, as far as it tells. */
   readonly bodies: () => number;
@@ -45,7 +45,7 @@ export const starts: Readonly<Record<string, (task: Task) => Promise<() => Promi
   },
 };
 
-/** Asks a handler of `node:http` without a connection. */
+/** Sends a request to a handler of `node:http` without a connection, and resolves to the status. */
 function statusFrom(
   handle: (req: IncomingMessage, res: ServerResponse, next: () => void) => void,
   path: string,

@@ -186,7 +186,7 @@ class Run {
     }
   }
 
-  /** Has a chunk's buffer go when it is to, after it was given. */
+  /** Detaches a chunk's buffer at its time after the write. */
   #takeAfter(chunk: Chunk, goes: typeof GOES[number]): void {
     if (goes === "never" || goes === "before") return;
     if (this.gone === "no") this.gone = "perhaps";

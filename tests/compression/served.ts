@@ -62,7 +62,7 @@ async function serveHttp1(handle: Handler): Promise<Served> {
   return { port, open: (asked) => openHttp1(port, asked) };
 }
 
-/** Asks a server on 127.0.0.1, on a connection of its own. */
+/** Sends a request to a server on 127.0.0.1, over a new connection. */
 export function openHttp1(
   port: number,
   { method = "GET", path = "/", accepted, fields }: Asked,

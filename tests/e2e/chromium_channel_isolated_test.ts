@@ -10,7 +10,7 @@ import { noChromium, openBrowser } from "./chromium.ts";
 const EVENTS = 8;
 const PAGE = `<!doctype html><link rel="icon" href="data:,"><title>channel</title>`;
 
-/** Asks for each event when all sources have seen the one before; a second source joins late. For a page. */
+/** Requests each event after all sources received the previous one; a second source joins late. Runs in a page. */
 function listen(count: number): Promise<string[][]> {
   return new Promise((resolve) => {
     const seen: string[][] = [];

@@ -56,7 +56,7 @@ test("a file without a hash that may be stale for a while is a dictionary for it
       }
       assert.fail(`the browser did not keep version ${version}`);
     };
-    /** Asks for the script as a browser does that has it and must not use it unasked. */
+    /** Requests the script like a browser whose cached copy must be revalidated. */
     const revalidate = async (version: string) => {
       await takeExchanges();
       const text = await page.evaluate(() => fetch("app.js", { cache: "no-cache" }).then((answer) => answer.text()));

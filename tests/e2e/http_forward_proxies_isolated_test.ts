@@ -50,7 +50,7 @@ after(async () => {
   if (folder !== "") await rm(folder, { recursive: true });
 });
 
-/** Asks for a burst of small files and a large one. */
+/** Requests several small files at once, and a large one. */
 async function exchange(client: HttpClient, origin: string): Promise<void> {
   const texts = await Promise.all(Array.from({ length: 20 }, async () => {
     const response = await client.fetch(`${origin}/host`);

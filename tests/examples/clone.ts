@@ -61,7 +61,7 @@ export class Clones implements AsyncDisposable {
     }
   }
 
-  /** Has a project of Deno import the same modules that JSR has. */
+  /** Makes a Deno project import the same modules as from JSR. */
   async #importFrom(folder: string, manifest: { imports: Record<string, string> }): Promise<void> {
     const { exports } = JSON.parse(await readFile(join(root, "deno.json"), "utf8"));
     const ours = Object.entries<string>(exports).map(([subpath, path]) => {

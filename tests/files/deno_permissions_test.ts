@@ -40,7 +40,9 @@ async function permitted(
   return { ...ended, asked };
 }
 
-/** Gives a folder a `file` with "text", a `link` to it, an `empty` folder, and a temporary file of a process that ended. */
+/**
+ * Creates in a folder a `file` with "text", a `link` to it, an `empty` folder, and an ended process's temporary file.
+ */
 async function fill(folder: string): Promise<void> {
   await writeFile(join(folder, "file"), "text");
   await chmod(join(folder, "file"), 0o600);

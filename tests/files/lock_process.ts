@@ -34,7 +34,7 @@ function newLock(waitFor = task.waitFor ?? 0, onHandOverRequested?: () => void):
   return new ProcessLock({ directory, subject: "the test", heartbeat, waitFor, onHandOverRequested, busy });
 }
 
-/** Has the lock once: logs it, and raises a number that only one holder at a time can raise right. */
+/** Acquires the lock once, logs it, and increments a number that concurrent holders would corrupt. */
 async function haveTurn(round: number): Promise<void> {
   // Some callers wait for the lock, others try again themselves.
   const lock = newLock(round % 3 === 0 ? 0 : 60_000);

@@ -38,7 +38,7 @@ after(async () => {
 });
 
 for (const [name, make] of Object.entries(frameworks)) {
-  /** Asks an application of the framework. */
+  /** Sends requests to an application of the framework. */
   const asking = (use: (request: Application["request"]) => Promise<void>) => async () => {
     const app = await make(parts);
     try {

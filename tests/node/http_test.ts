@@ -282,7 +282,7 @@ describe("fromNodeWritable() of a response of node:http", () => {
   });
 });
 
-/** Asks twice on one connection, without waiting for the first answer. */
+/** Sends two requests on one connection, without waiting for the first response. */
 async function visitorOfTwo(port: number): ReturnType<typeof visitor> {
   const { connect } = await import("node:net");
   const socket = connect({ port, host: "127.0.0.1" });

@@ -76,7 +76,7 @@ export interface Answer {
   readonly isWhole: boolean;
 }
 
-/** Asks a server of node:http for something, and reads the answer to its end, proper or not. */
+/** Sends a request to a server of node:http, and reads the response to its end, complete or not. */
 export function get(port: number, method = "GET"): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const asked = request({ port, host: "127.0.0.1", method, agent: false }, (response) => {
@@ -93,7 +93,7 @@ export function get(port: number, method = "GET"): Promise<Answer> {
   });
 }
 
-/** Asks as `get()` does, but reads nothing of the answer until told, and may leave. */
+/** Sends a request like `get()`, and returns its paused socket, which the test reads or closes. */
 export async function visitor(port: number): Promise<Socket> {
   const socket = connect({ port, host: "127.0.0.1" });
   await once(socket, "connect");

@@ -40,7 +40,7 @@ async function serving(
   }
 }
 
-/** Asks for a path below the folder, whatever is in it. */
+/** Requests a path below the folder, valid or not. */
 async function get(handler: StaticHandler, path: string, coding = "identity"): Promise<Response> {
   const encoded = path.split("/").map(encodeURIComponent).join("/");
   return await handler.fetch(new Request(`http://localhost/${encoded}`, { headers: { "accept-encoding": coding } }));

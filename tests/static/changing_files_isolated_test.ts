@@ -152,7 +152,7 @@ function assertIs(answer: ReceivedAnswer, expected: Uint8Array | undefined, what
   assert.equal(answer.fields.get("etag"), tagOf(expected), what);
 }
 
-/** Asks again until the answer is another than 503, which it has to become. */
+/** Repeats a request until the status is no longer 503. */
 async function healed(client: PersistentConnection, target: string): Promise<ReceivedAnswer> {
   let answer = await client.ask("GET", target);
   await until(async () => {

@@ -72,7 +72,7 @@ interface StreamAnswer {
   readonly code: number;
 }
 
-/** Asks for something; `during` is given the stream with each part of the body. */
+/** Sends a request; `during` receives the stream with each chunk of the body. */
 async function ask(
   session: ClientHttp2Session,
   path: string,

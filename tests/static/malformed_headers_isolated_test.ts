@@ -65,7 +65,7 @@ async function sent(port: number, { method, path, fields }: OddRequest): Promise
 /** The number of answers of each status, deltas apart. */
 type Counts = Map<number | "delta", number>;
 
-/** Asks for anything many times, and demands that the answers are what they say. */
+/** Sends many random requests, and requires consistent responses. */
 async function askAll(
   runs: number,
   ask: (request: OddRequest) => Promise<GivenAnswer | undefined>,

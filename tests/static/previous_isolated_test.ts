@@ -42,7 +42,7 @@ function filesOf(deploy: number): Record<string, string> {
   };
 }
 
-/** Has a handler used, and closed after that. */
+/** Creates a handler, runs a function with it, and closes it. */
 async function serving(
   directory: string,
   options: StaticHandlerOptions,

@@ -60,7 +60,7 @@ export class ServerProcess {
     return JSON.parse(await this.#ask("warnings"));
   }
 
-  /** Has the handler and the server closed, with nothing else that would end the process; its exit code. */
+  /** Closes the handler and the server, after which the process must end; returns its exit code. */
   async leave(): Promise<number | null> {
     const answer = await this.#ask("leave");
     if (answer !== "closed") throw new Error(`close() was followed by ${answer}`);

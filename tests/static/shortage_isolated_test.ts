@@ -25,7 +25,7 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** Asks for the large file, and stops reading when the answer has begun; the status, if there is one. */
+/** Requests the large file, and stops reading after the head; returns the status, if there is one. */
 function stall(port: number, sockets: Socket[]): Promise<number | undefined> {
   const socket = connect(port, "127.0.0.1");
   sockets.push(socket);

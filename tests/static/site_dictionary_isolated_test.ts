@@ -33,13 +33,13 @@ interface Asking {
   readonly folder: string;
   readonly handler: StaticHandler;
   readonly warnings: readonly string[];
-  /** Asks as a browser does that has the dictionary, if a hash is named. */
+  /** Sends a request; with a hash, like a browser that has the dictionary. */
   readonly ask: (path: string, hash?: string, more?: Record<string, string>) => Promise<Response>;
 }
 
 let copies = 0;
 
-/** Has a copy of the site served, after `change`. */
+/** Serves a copy of the site, after `change`. */
 async function asking(
   options: StaticHandlerOptions,
   use: (asking: Asking) => Promise<void>,

@@ -60,7 +60,7 @@ const sources: Readonly<Record<string, { skip: string | false; open: () => Promi
   },
 };
 
-/** Tells whether exactly the content went by, without keeping it. */
+/** A check of streamed content that does not keep it. */
 class Check {
   #length = 0;
   #same = true;

@@ -31,7 +31,7 @@ function hangUp(url: string): Promise<void> {
   });
 }
 
-/** Asks and then reads nothing for a while. */
+/** Sends a request, and reads nothing for a time. */
 async function askAndWait(url: string, milliseconds: number): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -63,7 +63,7 @@ const programs: fc.Arbitrary<Program> = fc.record({
 type Controller = ReadableByteStreamController;
 type Reader = ReadableStreamDefaultReader<Uint8Array> & ReadableStreamBYOBReader;
 
-/** Gives the numbers from 0 on, and closes. */
+/** A source of the numbers from 0 on. */
 class Source {
   count = 0;
   reader: Reader | undefined;

@@ -10,7 +10,7 @@ export interface Answer {
 
 type Ask = (method: string, path: string, headers?: Record<string, string>) => Promise<Answer>;
 
-/** Asks for paths below `base`. */
+/** Returns a function that requests paths below `base`. */
 export function asks(base: string): Ask {
   const { hostname: host, port, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, "");

@@ -29,7 +29,7 @@ const lacks: Readonly<Record<Ability, string>> = {
   shell: "there is no shell of POSIX on Windows",
 };
 
-/** Tells why a test has to be skipped: the first of its needs that the system lacks; false if it lacks none. */
+/** Returns the reason to skip a test: the first of its needs that the system lacks; false if it has all. */
 export function needs(...abilities: readonly Ability[]): string | false {
   const lacking = abilities.find((ability) => {
     if (ability === "proc" && !existsSync("/proc/self/fd")) return true;

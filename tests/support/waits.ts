@@ -13,7 +13,7 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Gives the value of a promise, unless it takes so long that something must hang. */
+/** Returns the value of a promise; rejects if it takes longer than `limit`. */
 export async function within<T>(promise: Promise<T>, what: string, limit: number = LIMIT): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -30,7 +30,7 @@ const TOO_SLOW = /^The body comes too slowly: \d+ bytes came in [\d.]+ s, and at
 
 type Chunks = AsyncGenerator<Uint8Array<ArrayBuffer>>;
 
-/** Gives the bytes one by one, for ever. */
+/** Yields the bytes one by one, endlessly. */
 async function* trickle(bytes: Uint8Array<ArrayBuffer>): Chunks {
   for (let at = 0;; at = (at + 1) % bytes.length) {
     yield bytes.slice(at, at + 1);

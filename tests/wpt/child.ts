@@ -34,7 +34,7 @@ function prepareGlobals(): void {
   });
 }
 
-/** Has the codecs' streams as globals, the other side of the tests by the runtime's own codecs, and transfers. */
+/** Defines the codecs' streams as globals, with the runtime's own codecs for the tests' other side. */
 async function prepareCompression(): Promise<void> {
   if (mode === "ours") {
     const { CompressionStream, DecompressionStream } = await import("../../lib/codecs/mod.ts");

@@ -46,7 +46,7 @@ export async function getCompression(): Promise<string | undefined> {
   return await brought(other, (folder) => output("bash", [script, folder, "forky"], root)).catch(() => undefined);
 }
 
-/** Has a folder filled, which gets its name when it is complete. */
+/** Fills a folder, which gets its name once it is complete. */
 async function brought(path: string, fill: (folder: string) => Promise<unknown>): Promise<string> {
   await mkdir(dirname(path), { recursive: true });
   const folder = await mkdtemp(`${path}-`);

@@ -25,7 +25,7 @@ export interface CurlAnswer {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** Has curl send requests to a port of 127.0.0.1, one after the other, and gives the answers in the same order. */
+/** Sends requests to a port of 127.0.0.1 by curl, one after the other, and returns the responses in that order. */
 export async function curl(port: number, requests: readonly CurlRequest[]): Promise<CurlAnswer[]> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-curl-"));
   try {

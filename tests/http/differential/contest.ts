@@ -133,7 +133,7 @@ export interface Judgement {
   readonly compared: number;
 }
 
-/** Has ours and its peers meet a case. */
+/** Runs a case with this package's client and its peers. */
 export async function judge(each: Case): Promise<Judgement> {
   const findings = await findingsOf(each, all);
   let unexplained = findings.filter(({ explanation }) => explanation === undefined);

@@ -34,7 +34,7 @@ export interface ServerRequest {
   data(bytes: Uint8Array): void;
   /** @param trailers Sent after the body, which must have no length in HTTP/1.1. */
   end(trailers?: Readonly<Record<string, string>>): void;
-  /** Gives it up: RST_STREAM with a code, in HTTP/1.1 the end of the socket. */
+  /** Resets the request: RST_STREAM with a code, in HTTP/1.1 the end of the socket. */
   reset(code: number): void;
 }
 

@@ -37,7 +37,7 @@ export class MemoryTransport implements Transport {
     this.giveBytes(bytesOf(text));
   }
 
-  /** Gives the text as bytes, which become the client's. */
+  /** Delivers the text as bytes, which the client then owns. */
   giveBytes(bytes: Uint8Array): void {
     this.#events.onData(bytes, true);
   }

@@ -14,7 +14,7 @@ export class ScriptedBody implements RequestBody {
     this.length = length;
   }
 
-  /** Gives pieces; undefined is the end, an Error breaks it. */
+  /** Adds chunks; undefined ends the body, and an Error fails it. */
   give(...pieces: (Uint8Array | undefined | Error)[]): this {
     this.#pieces.push(...pieces);
     this.#answer();

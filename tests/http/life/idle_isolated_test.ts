@@ -13,7 +13,9 @@ import { leavesNothing } from "../leaves_nothing.ts";
 
 const nothing = new Int32Array(new SharedArrayBuffer(4));
 
-/** Asks for a path after whose response the server meddles; returns when it has, and this process has looked at nothing since. */
+/**
+ * Requests a path after whose response the server sends more or disconnects; returns before this process could notice.
+ */
 async function askAndWork(
   client: HttpClient,
   url: string,

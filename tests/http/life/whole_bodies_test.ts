@@ -58,7 +58,7 @@ interface Source {
 
 type Piece = Uint8Array | Error;
 
-/** Gives each piece in a turn of its own; an Error fails. */
+/** Yields each piece in a separate turn; an Error is thrown. */
 async function* generated(pieces: readonly Piece[], onOver: () => void): AsyncGenerator<Uint8Array> {
   try {
     for (const piece of pieces) {

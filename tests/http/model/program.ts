@@ -128,7 +128,7 @@ export class Program {
     return entry;
   }
 
-  /** Has a host's connections kept, and asks it for something that it never answers on any. */
+  /** Fills a host's pool with idle connections, and sends a request that the server never answers on any. */
   async #burstAndPill(): Promise<void> {
     const random = this.#random;
     const host = random.pick(HOSTS);

@@ -129,7 +129,7 @@ export class World implements MachineOwner {
     return [...this.machines, ...this.#proxies.values()].map(({ listener }) => listener);
   }
 
-  /** Has one listen again, if it does not. */
+  /** Makes a listener listen again, if it does not. */
   async revive(listener: Listener): Promise<void> {
     if (!listener.listening) await listener.start();
   }

@@ -4,7 +4,7 @@ import { DecompressionStream, type Format } from "../../../lib/codecs/mod.ts";
 import { fromNodeReadable } from "../../../lib/node/mod.ts";
 import { within } from "../../support/waits.ts";
 
-/** Asks for a page. */
+/** Requests a page. */
 export function ask(port: number): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get({ port, host: "127.0.0.1", agent: false }, resolve).on("error", reject);

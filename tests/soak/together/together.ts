@@ -46,7 +46,7 @@ interface State {
   readonly sample: Sample;
 }
 
-/** Has a server on a runtime serve hostile clients for some time, then ends it, and looks for what is lost or left. */
+/** Runs a server against hostile clients for a time, ends it, and checks for losses and leaks. */
 export async function soakTogether(command: readonly string[], milliseconds: number, seed: number): Promise<Course> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-soak-"));
   const upstream = await startUpstream();

@@ -255,7 +255,7 @@ class Senders {
   }
 }
 
-/** Has the senders of a seed take 40 steps in a folder; returns how often its disk was full. */
+/** Runs 40 steps of a seed's senders in a folder; returns the number of requests refused by a full disk. */
 async function run(folder: string, seed: number): Promise<number> {
   const senders = new Senders(folder, seed);
   let step = 0;

@@ -12,7 +12,7 @@ export interface RestartingServer {
   readonly name: string;
   readonly skip: string | false;
   readonly origins: () => { readonly h2?: string; readonly h1s?: string };
-  /** Has it take up its configuration again, as gracefully as it can. */
+  /** Makes the server reload its configuration, as gracefully as it can. */
   readonly reload: () => void;
 }
 
