@@ -39,7 +39,7 @@ function install(): void {
   writeFileSync(mark, lock);
 }
 
-/** Writes Deno's configuration: the project's, but for `node:test`, which is ours; it is the argument for Deno. */
+/** Writes Deno's configuration: the project's, with this folder's `node:test`; returns it as Deno's argument. */
 function writeDenoConfiguration(): string {
   const { imports } = JSON.parse(readFileSync(join(root, "deno.json"), "utf8"));
   const nodeTest = pathToFileURL(join(parts, "node_test.ts")).href;

@@ -153,7 +153,7 @@ export function faultsOf(name: string, { schema, ignoresUnknown }: Taker, option
   return faults;
 }
 
-/** Whether a text of `@default` is that of a value, or that of none. */
+/** Whether a text of `@default` matches the value, or the absence of one. */
 function isDefault(text: string, fallback: unknown): boolean {
   const [, literal, rest] = LITERAL.exec(text) ?? [];
   if (fallback === undefined) return literal === undefined || rest !== "";

@@ -38,7 +38,7 @@ const NODE = {
 };
 /** The highest number of files that share a process under Wine, so that a crash affects few. */
 const MOST_FILES = 4;
-/** Processes at a time: most of their time goes by in one thread, that of Wine's server. */
+/** The number of concurrent processes: most of their time is spent in one thread of Wine's server. */
 const LANES = 2;
 
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "millrace/wine");

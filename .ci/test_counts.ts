@@ -14,7 +14,7 @@ export interface Failure {
   readonly name: string;
   /** All that its runtime reports of the error: message, difference, stack and cause. */
   readonly report: string;
-  /** Its test file as its runtime names it, which may be by a whole path; undefined if that is not told. */
+  /** The test file as its runtime names it, sometimes by a whole path; undefined if it is not reported. */
   readonly file: string | undefined;
 }
 

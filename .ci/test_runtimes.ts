@@ -1,6 +1,6 @@
 const all: readonly string[] = ["node", "bun", "deno"];
 const node: readonly string[] = ["node"];
-/** Two engines: Deno's is that of Node. */
+/** The runtimes with different engines: Deno has the same as Node. */
 const engines: readonly string[] = ["node", "bun"];
 
 /**
@@ -95,7 +95,7 @@ export function runtimesOf(path: string): readonly string[] {
   return runtimes;
 }
 
-/** Tests that every run repeats with the streams in their plain form: those of where runtimes take and make streams. */
+/** The tests that every run repeats with plain streams: those of places where runtimes accept or create streams. */
 const plain = /^tests\/streams\/(bridge|drop_in_(?!server)|edge\/|idle_error|native_writer|odd_reads|transform_feed)/;
 
 /** Whether a test file is run with `MILLRACE_PLAIN=1`, too; for nights that is each of the streams but for isolated ones. */

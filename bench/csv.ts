@@ -36,7 +36,7 @@ const peers = values.peers?.split(",") ?? all;
 
 const script = await bundled("bench/csv/job.ts", "external");
 const input = await ordersFile(size);
-/** The hash of each job's result: of a copy that of the input, of a tally that of the first one. */
+/** The expected hash of each job's result: for a copy the input's, for a tally the first result's. */
 const expected: Partial<Record<keyof CsvPipelines, string>> = { copy: await hashOf(input) };
 
 async function play(job: keyof CsvPipelines, name: string): Promise<Round> {

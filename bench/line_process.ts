@@ -34,7 +34,7 @@ export class LineProcess {
     return this.answer();
   }
 
-  /** Resolves to the next line: the first one may come unasked. */
+  /** Resolves to the next line; the first one needs no question. */
   async answer<Answer>(): Promise<Answer | Failure> {
     let hung = false;
     const timer = setTimeout(() => {

@@ -32,7 +32,7 @@ const peers = values.peers?.split(",") ?? peersHere();
 const wanted = new RegExp(values.filter, "i");
 const scenarios = allScenarios.filter(({ title }) => wanted.test(title));
 
-/** A row of figures: each peer's, and ours relative to native and to the best of the others. */
+/** A row of figures: each implementation's, and this package's relative to native and to the best alternative. */
 interface Row {
   readonly scenario: Scenario;
   readonly contestants: readonly Contestant[];

@@ -32,7 +32,7 @@ export interface Opened {
   readonly port: number;
 }
 
-/** The answer to the other question; CPU seconds are those of the process since its start. */
+/** The response to `trafficOf`; CPU seconds are those of the process since its start. */
 export interface Seen extends Traffic {
   readonly cpu: number;
 }

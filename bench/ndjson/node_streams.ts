@@ -64,7 +64,7 @@ async function fileOf(path: string): Promise<Writable> {
   });
 }
 
-/** All by hand, and well. */
+/** Does the job by hand-written stages with `writev()`. */
 export async function withWritev(input: string, directory: string): Promise<void> {
   const file = await fileOf(join(directory, "records.ndjson"));
   await pipeline(createReadStream(input), splitLines(), parsed(), stringified(), file);

@@ -24,7 +24,7 @@ const sirv = require("sirv") as Sirv;
 const express = require("express") as Express;
 const compression = require("compression") as () => Middleware;
 
-/** The globals stay those of the runtime, for the files that share the process. */
+/** Options that leave the globals of the process to its other test files. */
 const unchanged = { overrideGlobalObjects: false };
 
 /** A server of the site, and the findings that are right for it. */

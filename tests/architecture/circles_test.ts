@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { ourModules } from "./module_graph.ts";
 
-/** Circles of imports, those of types included, that stay: things that are made of each other, and name each other's types. */
+/**
+ * The accepted circles of imports, including types: objects that consist of each other, and name each other's types.
+ */
 const known: Readonly<Record<string, readonly string[]>> = {
   "a readable stream, its controller and its reader": [
     "lib/streams/readable/byte_controller_state.ts",

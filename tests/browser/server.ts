@@ -15,7 +15,7 @@ export const STRICT = "/strict";
 /** A server for one page. */
 export interface PageServer {
   readonly url: string;
-  /** The paths asked for since the last call, by the page and its worker. */
+  /** Returns the paths that the page and its worker requested since the previous call. */
   readonly takePaths: () => string[];
   readonly close: () => Promise<void>;
 }

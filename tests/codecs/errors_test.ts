@@ -17,7 +17,7 @@ const dictionary = sourceText(5000, 7);
 const withDictionary = (format: Format) => format === "dcb" || format === "dcz" ? { dictionary } : {};
 const unchecked = (value: unknown): never => value as never;
 
-/** Decompresses both ways, whole and streamed, and checks that each fails as told. */
+/** Decompresses data whole and streamed, and requires the same error of both. */
 async function failsToDecompress(data: Uint8Array<ArrayBuffer>, format: Format, error: object): Promise<void> {
   await assert.rejects(decompress(data, { format, ...withDictionary(format) }), error);
   const stream = streamOf([data]).pipeThrough(new DecompressionStream(format, withDictionary(format)));

@@ -30,7 +30,7 @@ export interface Exchange {
 
 /** The part of an exchange that has been reported so far: the events of one come in any order. */
 type Gathered = { -readonly [Key in keyof Exchange]: Exchange[Key] } & {
-  /** Heads on the wire that have been announced and not told yet. */
+  /** The number of announced heads that are not reported yet. */
   heads: number;
   /** Whether it has ended. */
   isOver: boolean;

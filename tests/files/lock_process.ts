@@ -22,7 +22,7 @@ export interface Task {
   readonly rounds?: number;
   readonly waitFor?: number;
   readonly heartbeat?: number;
-  /** Whether `hold` releases the lock when it is asked to. */
+  /** Whether `hold` releases the lock on request. */
   readonly handsOver?: boolean;
 }
 

@@ -9,7 +9,7 @@ export interface Target {
   readonly maxSize: number;
   /** Meaningful texts, which mutations insert. */
   readonly tokens?: readonly string[];
-  /** Inputs to begin with, made anew; those of `corpus/` come on top. */
+  /** Returns the first inputs; those of `corpus/` are added. */
   seeds(): Promise<readonly Uint8Array[]> | readonly Uint8Array[];
   /**
    * Holds it to what it promises, for one input. Whatever else is chosen is chosen by {@link choices}, so that the same

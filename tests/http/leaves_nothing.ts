@@ -14,7 +14,7 @@ process.on("unhandledRejection", (reason) => unhandled.push(reason));
 export interface SceneOptions {
   readonly client?: HttpClientOptions;
   readonly listener?: ListenerOptions;
-  /** The time limit in ms; default: that of any wait. */
+  /** The time limit in ms; default: the limit of other waits. */
   readonly limit?: number;
   /** Called with each socket that the server accepts; default: no call. */
   readonly onSocket?: (socket: Socket) => void;

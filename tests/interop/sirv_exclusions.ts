@@ -1,4 +1,4 @@
-/** A test of sirv's that ours cannot pass, and why. */
+/** A test of sirv that this package cannot pass, and the reason. */
 interface Exclusion {
   readonly suite: string;
   readonly name: string;

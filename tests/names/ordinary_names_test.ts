@@ -92,7 +92,7 @@ const BASE62 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /** Makes a thousand names. */
 const thousand = (make: (number: number) => string): string[] => Array.from({ length: 1000 }, (_, i) => make(i));
 
-/** Folders of a thousand files that are named by an id, by what the id is. */
+/** Folders of a thousand files named by an id, by the kind of id. */
 const folders: Readonly<Record<string, readonly string[]>> = {
   "pictures of users with 8 hexadecimal digits": thousand(() => `avatar-${text(random, HEX, 8)}.png`),
   "pictures with the ids of MongoDB": thousand(() => `${oneOf(random, "56")}${text(random, HEX, 23)}.png`),

@@ -142,7 +142,7 @@ const names = [
   ["__proto__", "constructor", "toString", "hasOwnProperty", "__proto__/index.html", "valueOf/", "undefined", "null"],
 ].flat();
 
-/** Targets that may be taken for another origin, or come with one; `%H` is a host that is not ours. */
+/** Targets that could be mistaken for another origin, or name one; `%H` is a foreign host. */
 const elsewhere = [
   ["//%H", "//%H/", "///%H", "////%H/", "//%H/docs", "//%H/page.html", "//%H/..", "//%H/%2e%2e", "/.//%H", "/..//%H"],
   [

@@ -23,7 +23,7 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** Deploys generations one after the other while visitors ask for all that there is. */
+/** Deploys successive generations while clients request all files. */
 async function deployUnderLoad(
   served: string,
   entry: Entry,

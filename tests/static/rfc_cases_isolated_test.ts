@@ -25,7 +25,7 @@ function fileOf({ files }: KnownTree, target: string, { file }: Expected): Known
   return files.get(file ?? target.split("?")[0].slice(1));
 }
 
-/** RFC 9110, section 6.6.1: it is the server that adds the date; that of Bun does not to answers to HEAD. */
+/** Whether the server adds a date (RFC 9110, section 6.6.1); Bun's does not for HEAD. */
 function hasClock(entry: Entry, method: string): boolean {
   return entry !== "fetch" && !(entry === "serve" && method === "HEAD" && runtime === "bun");
 }

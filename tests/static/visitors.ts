@@ -48,7 +48,7 @@ export class Visitor {
     this.#connection = new PersistentConnection(visit.port);
   }
 
-  /** Visits until told not to. */
+  /** Sends visits until `isOver` returns true. */
   async stay(isOver: () => boolean): Promise<void> {
     try {
       while (!isOver()) {

@@ -96,7 +96,7 @@ echo.on("connection", (socket) => socket.on("error", () => {})).listen(0, "127.0
 await once(echo, "listening");
 const { port } = echo.address() as AddressInfo;
 
-/** Pipes until an interval has ticked, and, if asked for, a socket has had its answer. */
+/** Pipes until an interval has ticked, and optionally a socket has its response. */
 async function stopped(
   name: string,
   source: globalThis.ReadableStream<unknown>,

@@ -50,7 +50,7 @@ interface Chain {
   readonly options: StreamPipeOptions;
 }
 
-/** A loop over a reader and a writer, as people write them by hand. */
+/** Pipes by a loop over a reader and a writer, like hand-written code. */
 async function pipeByHand(
   source: ReadableStream<string>,
   destination: WritableStream<string>,

@@ -40,7 +40,7 @@ export const nativeSet: StreamSet = { name: "native streams", ...native, ...byMe
 /** Our streams and their own pipes. */
 export const ourSet: StreamSet = { name: "our streams", ...ours, ...byMethod };
 
-/** Every mix of sources, transforms and sinks, ours and native, piped by our functions. */
+/** Every mix of sources, transforms and sinks, native and of this package, piped by this package's functions. */
 export const mixedSets: readonly StreamSet[] = [0, 1, 2, 3, 4, 5, 6, 7].map((bits) => {
   const of = (bit: number): Classes => bits & bit ? ours : native;
   const who = (bit: number): string => bits & bit ? "our" : "native";

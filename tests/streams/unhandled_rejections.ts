@@ -15,7 +15,7 @@ const ofStreams = {
   ...failing.forgotten,
 };
 const set = [ourSet, ...mixedSets].find(({ name }) => name === process.argv[2])!;
-/** The runtime's own streams have faults of their own: between them only the pipes are ours to answer for. */
+/** The failures to test: native streams have faults of their own, so only pipes are tested between them. */
 const failures = set === ourSet ? { ...ofStreams, ...ofPipes } : ofPipes;
 
 let unhandled = 0;

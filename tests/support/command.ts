@@ -12,7 +12,10 @@ export interface Ended {
 }
 
 const { MILLRACE_BUILT } = process.env;
-/** The command line: that of the build in a whole run, as it starts in a third of the time; else that of the sources. */
+/**
+ * The path of the command: in a whole run that of the build, which starts in a third of the time, otherwise the
+ * sources'.
+ */
 export const cli: string = MILLRACE_BUILT
   ? join(MILLRACE_BUILT, "lib/cli/cli.js")
   : fileURLToPath(new URL("../../lib/cli/cli.ts", import.meta.url));

@@ -21,7 +21,7 @@ function chunkings(text: string): (string | BufferSource)[][] {
   return [[text], [utf8(text)], units, bytewise(utf8(text)), Array.from(text, (c, i) => i % 2 === 0 ? utf8(c) : c)];
 }
 
-/** Arrays as those of literals. */
+/** Returns values as plain arrays, for comparison with literals. */
 const plain = (values: readonly unknown[]): unknown => JSON.parse(JSON.stringify(values));
 
 test("CsvDecoderStream gives the records of each case, however the text is cut", async () => {

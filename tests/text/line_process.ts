@@ -17,7 +17,7 @@ export interface Fed {
 const MEBIBYTE = 2 ** 20;
 const LINE_FEED = 10;
 
-/** Parts of `piece`, one after the other, until they are `length` bytes. */
+/** Returns a stream of repeated `piece`s, cut at `length` bytes. */
 function repeated(piece: Uint8Array<ArrayBuffer>, length: number): ReadableStream<Uint8Array<ArrayBuffer>> {
   let sent = 0;
   return new ReadableStream({

@@ -4,7 +4,7 @@ import type { SaveBodyOptions } from "../../lib/upload/mod.ts";
 import type { InnerOptions } from "../../lib/upload/body/upload_options.ts";
 import { RateMonitor } from "../../lib/upload/body/receive_body.ts";
 
-/** A watch over a pace that is set by hand. */
+/** A watch over a pace that the test sets. */
 class Watched {
   readonly pace = { bytes: 0, waited: 0 };
   readonly watch: RateMonitor;

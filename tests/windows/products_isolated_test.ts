@@ -195,7 +195,7 @@ test(
     }),
 );
 
-/** Whether a bundler's program for this system is installed; under Wine, npm has installed those of Linux. */
+/** Returns the reason why a bundler's program is missing for this system; under Wine, npm installed those of Linux. */
 function lacksPackage(name: string): string | false {
   if (process.platform !== "win32") return false;
   try {

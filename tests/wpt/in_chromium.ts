@@ -15,7 +15,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 
 /** Chromium, with the suite and the package's modules for bundlers at hand. */
 export interface ChromiumRunner {
-  /** The lines of a test file, which runs in a worker of its own; those of one that does not end lack the last one. */
+  /** Runs a test file in a separate worker and returns its lines; a file that does not end lacks the last line. */
   readonly run: (file: string, mode: Mode, seconds: number) => Promise<Line[]>;
   readonly close: () => Promise<void>;
 }

@@ -9,7 +9,7 @@
  */
 export type Mode = "native" | "native-pipe-to" | "ours" | MixedMode;
 
-/** The modes that are about pipes between ours and the runtime's own. */
+/** The modes that test pipes between this package's and native streams. */
 export type MixedMode = "ours-to-native" | "native-to-ours";
 
 /** All modes, in the order of the table. */

@@ -5,7 +5,7 @@ import process from "node:process";
 import { output } from "../support/processes.ts";
 import { root } from "../support/runtime.ts";
 
-/** The web platform tests at the commit that ours are measured against. */
+/** The commit of the web platform tests that this package is tested with. */
 const pinned = {
   repository: "https://github.com/web-platform-tests/wpt",
   commit: "2bd26e124cf17b2f0a25c150794d640b07b2a870",

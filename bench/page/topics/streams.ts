@@ -11,7 +11,7 @@ const AGAINST_PEER =
 
 const label = ({ name }: Row): string => name.replace(" (streams)", "");
 
-/** Our web streams beside those of the runtime, and of fast-webstreams. */
+/** The speed of this package's web streams, native ones and fast-webstreams. */
 export const streams: Topic = {
   title: "Web streams",
   scenarios: ["streams"],

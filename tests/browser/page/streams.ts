@@ -1,7 +1,7 @@
 import { assertEqual, type Check, type Library } from "./check.ts";
 
 const Native = { ReadableStream, TransformStream, WritableStream };
-/** WebKitGTK 2.50 has no byte streams; ours are there everywhere. */
+/** Whether the browser has byte streams: WebKitGTK 2.50 has none, this package does everywhere. */
 const hasByteStreams = "ReadableStreamBYOBReader" in globalThis;
 const numbers = Array.from({ length: 1000 }, (_, index) => index);
 const sum = 499_500;

@@ -5,7 +5,7 @@ import { assertField, type Comparison, each } from "./same_tree.ts";
 import { treePaths } from "./served_tree.ts";
 import type { CurlAnswer } from "./curl.ts";
 
-/** Tests that a peer and ours send the same bytes for the same `Accept-Encoding`. */
+/** Tests that a peer and this package send equal bytes for equal `Accept-Encoding`. */
 export function testCodings({ name, skip, same }: Comparison): void {
   test(`${name} and ours send the same bytes for the same Accept-Encoding`, { skip }, async () => {
     const answers = await same().ask(same().everything());

@@ -4,7 +4,7 @@ import test from "node:test";
 import type { CurlAnswer, CurlRequest } from "./curl.ts";
 import { ask, assertField, type Comparison, each } from "./same_tree.ts";
 
-/** Tests that a peer and ours answer the same to conditional requests. */
+/** Tests that a peer and this package respond alike to conditional requests. */
 export function testConditions({ name, skip, same }: Comparison): void {
   test(`${name} and ours answer the same to conditional requests`, { skip }, async () => {
     const other = '"other"';

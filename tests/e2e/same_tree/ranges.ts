@@ -5,7 +5,7 @@ import type { CurlAnswer } from "./curl.ts";
 import { partsOf } from "./parts.ts";
 import { ask, assertField, type Comparison, each } from "./same_tree.ts";
 
-/** Tests that a peer and ours send the same ranges. */
+/** Tests that a peer and this package send the same ranges. */
 export function testRanges({ name, skip, same }: Comparison): void {
   test(`${name} and ours send the same ranges`, { skip }, async () => {
     const ranges = ["0-0", "0-99", "-100", "100-", "4990-999999999", "999999999-", "0-1,5-6,-3"];

@@ -28,7 +28,7 @@ export interface Answers {
   readonly ours: ReadonlyMap<string, CurlAnswer>;
 }
 
-/** The peer and ours, serving the same tree. */
+/** A peer and this package, serving the same tree. */
 export class SameTree {
   readonly tree: ServedTree;
   readonly encodings: Peer["encodings"];

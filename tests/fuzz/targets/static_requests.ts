@@ -71,7 +71,7 @@ function requireSound(request: Request, { status, headers }: Response, body: Buf
   requireContent(new URL(request.url).pathname, coding, status, headers, body);
 }
 
-/** The bytes are those of a file that has the name. */
+/** Requires that the bytes are those of a file with that name. */
 function requireContent(path: string, coding: string | null, status: number, headers: Headers, body: Buffer): void {
   let name: string;
   try {

@@ -9,7 +9,10 @@ import { CASES, H2specServer } from "./h2spec.ts";
 const binary = process.env.H2SPECD;
 const skip = binary ? false : "H2SPECD does not name h2specd, which `go install` makes of h2spec's cmd/h2specd";
 
-/** Cases that exceed SETTINGS_MAX_FRAME_SIZE. h2spec does not read ours and takes 16,384, so that they are not too large. */
+/**
+ * The number of cases that exceed SETTINGS_MAX_FRAME_SIZE: h2spec ignores the client's value and uses 16,384, which is
+ * allowed.
+ */
 const TOO_LARGE = 2;
 
 /** Sends one request; h2spec judges the connection, not the outcome. */

@@ -25,7 +25,7 @@ function outcome(request: Promise<unknown>): Promise<string> {
   );
 }
 
-/** Talks to a server that breaks the connection as it likes. */
+/** Connects to a server that breaks the connection at a random time. */
 async function meet(
   scheme: "http" | "https" | "not TLS",
   onSocket: (socket: Socket, reset: () => void) => void,

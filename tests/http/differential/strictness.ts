@@ -11,7 +11,7 @@ export interface Difference {
   readonly features: readonly string[];
 }
 
-/** The aspect of a difference in which ours fails alone. */
+/** The aspect of a difference in which only this package fails. */
 export const BY_OURS: RegExp = /^refused by ours$/;
 
 // Names of features.

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { HpackDecoder } from "../../../lib/http/h2/hpack/decoder.ts";
 import { encodeHuffman, huffmanLength } from "../../../lib/http/h2/hpack/huffman.ts";
 
-/** Bytes that are written as hexadecimal digits, with white space where one likes. */
+/** Decodes hexadecimal digits, ignoring white space. */
 export function hex(text: string): Buffer {
   return Buffer.from(text.replace(/\s/g, ""), "hex");
 }

@@ -157,7 +157,7 @@ test("h2c: after close() a server that takes its time has all of a body that it 
   }));
 
 for (const protocol of PROTOCOLS) {
-  /** A request whose server takes a piece of its body now and then, by windows or by what a stream of the user's lets through. */
+  /** Sends a request whose server reads its body slowly, by small windows or through a slow stream of the user. */
   const slowly = async (
     init: Pick<HttpRequestInit, "headersTimeout" | "bodyTimeout">,
     options: HttpClientOptions,

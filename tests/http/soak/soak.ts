@@ -214,7 +214,9 @@ async function oneAbort(client: HttpClient, url: string, index: number, reason: 
   throw new Error("it was not aborted");
 }
 
-/** Responses that are dropped without a look at their bodies, each larger than what is received unasked: they must not keep streams. */
+/**
+ * Drops responses without reading their bodies, each larger than the initial window: they must not keep streams open.
+ */
 export async function droppedResponses({ client, url, seen }: Scene, count: number): Promise<void> {
   for (let made = 0; made < count; made += 50) {
     const intercept: HttpInterceptor[] = [(request, next) => next(request)];

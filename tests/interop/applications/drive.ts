@@ -10,7 +10,7 @@ import { type Application, toText, turns } from "./recorded.ts";
 
 /** The outcomes of an application's scenarios. */
 export interface Outcomes {
-  /** Whether ours are the globals. */
+  /** Whether this package's streams are the globals. */
   readonly installed: boolean;
   readonly outcomes: Readonly<Record<string, unknown>>;
 }

@@ -1,4 +1,4 @@
-/** Modules of Deno that use std beside ours, by file name: each is type checked, and its tests are run. */
+/** Modules that use Deno's std with this package, by file name: each is type checked, and its tests run. */
 export const modules: Readonly<Record<string, string>> = {
   "streams_test.ts": `
 import { assertEquals, assertRejects } from "@std/assert";

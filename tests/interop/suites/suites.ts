@@ -21,7 +21,7 @@ export interface Suite {
   /** A file that the checkout has. */
   readonly mark: string;
   readonly run: (folder: string, installed: boolean) => Promise<Cases>;
-  /** Tests that fail with ours, by their names, and why they must. */
+  /** Tests that must fail with this package, by name, and the reasons. */
   readonly differences: readonly { readonly test: RegExp; readonly reason: string }[];
 }
 

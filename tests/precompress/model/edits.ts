@@ -151,7 +151,7 @@ function move(from: string, to: string): boolean {
   });
 }
 
-/** Returns a variant by another file's name, as who copies by a wrong pattern makes it. */
+/** Copies a variant to another file's name, like a copy with a wrong pattern. */
 function copyVariant(world: string, random: Random): string {
   const variants = readdirSync(join(world, "site")).filter((name) => suffixes.some((suffix) => name.endsWith(suffix)));
   if (variants.length === 0) return "nothing";
@@ -161,7 +161,7 @@ function copyVariant(world: string, random: Random): string {
   return bytes && put(join(world, "site", to), bytes, random) ? `copy site/${from} to ${to}` : "nothing";
 }
 
-/** Returns a file of the site at its place in the copy, as who deploys by hand puts it. */
+/** Copies a file of the site to its place in the copy, like a manual deploy. */
 function copyAcross(world: string, random: Random): string {
   const path = oneOf(folders, random) + oneOf(names, random);
   const bytes = contentAt(join(world, "site", path));

@@ -23,7 +23,7 @@ import { areSame, type Entry, entryAt, type Snapshot, snapshotOf } from "./snaps
 const isDeno = "deno" in process.versions;
 const runner = fileURLToPath(new URL("run_once.ts", import.meta.url));
 
-/** Errors of runs that did not begin, by what the model says of the world. */
+/** The errors of refused runs, which the model predicts. */
 const REFUSALS =
   /there are no files in|is to be compressed by include|holds files that no run put there|is not a manifest/;
 

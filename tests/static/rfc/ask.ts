@@ -38,7 +38,7 @@ export function questionOf(
 
 type Ask = (question: Question) => Promise<Reply>;
 
-/** Handlers of a folder and their servers, started when they are first asked. */
+/** Handlers of a folder and their servers, started on first use. */
 export class Handlers {
   readonly #directory: string;
   readonly #handlers = new Map<SiteName, Promise<StaticHandler>>();

@@ -1,7 +1,7 @@
 import type { Coding, KnownFile } from "./known_tree.ts";
 import type { Expected, FieldLines } from "./rfc_case.ts";
 
-/** Replaces `<br>` and the like by what they stand for. */
+/** Replaces placeholders such as `<br>` by the file's values. */
 function filledIn(text: string, file: KnownFile | undefined): string {
   return text.replace(/<(opaque |#|sha256 )?(\w+)>/g, (_, what: string | undefined, name: string) => {
     if (name === "dictionary") return file!.dictionary!;

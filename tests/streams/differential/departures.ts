@@ -27,7 +27,7 @@ export interface Found {
 export interface Behaviour {
   readonly name: string;
   readonly reason: string;
-  /** Whether a third implementation has to do as ours before this explains anything. */
+  /** Whether a third implementation must agree with this package for the behaviour to explain a difference. */
   readonly arbitrated: boolean;
   shows(found: Found, program: Program): boolean;
 }

@@ -145,7 +145,7 @@ export const FRESH = "fresh";
 /** The host whose native streams are compared. */
 export type Host = "node" | "deno" | "bun" | "browser";
 
-/** A cell in which ours are known to differ. */
+/** Cells with a known difference of this package's streams. */
 export interface Difference {
   readonly cells: RegExp;
   readonly on: readonly Host[];

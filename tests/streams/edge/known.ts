@@ -2,7 +2,7 @@ import type { Difference } from "./cells.ts";
 
 const without = (mask: RegExp) => (native: string, ours: string) => native.replace(mask, "") === ours.replace(mask, "");
 
-/** Cells in which ours differ from the runtime's own streams, each with the reason. */
+/** The cells where this package differs from native streams, each with the reason. */
 export const known: readonly Difference[] = [
   {
     cells: /^(a native pipeTo|structuredClone\(\), written to).*(clos|pipe that has ended)/,

@@ -12,10 +12,10 @@ const PATIENCE = 20;
 /** Processes at a time. */
 const POOL = 2;
 
-/** Folders whose tests are run; those of `idlharness`, and over HTTP/2 only, are left out. */
+/** The folders of tests that run, without those of `idlharness` and those over HTTP/2 only. */
 const FOLDERS = "fetch/{api,content-encoding,h1-parsing,data-urls}/**/*.{any,window}.js";
 
-/** Whether each subtest passed, natively and with ours, by `file: name`. */
+/** The results of each subtest, natively and with this package, by `file: name`. */
 export interface Comparison {
   readonly native: Map<string, boolean>;
   readonly ours: Map<string, boolean>;
