@@ -28,7 +28,7 @@ export function sectionsOf({ output, title }: Page, group: string, { html }: Ren
   });
 }
 
-/** Returns the script that a page loads once its visitor searches; a script loads from files, too. */
+/** Returns the script that a page loads on its first search: scripts load from files, too. */
 export function searchScript(entries: readonly Entry[]): string {
   return `globalThis.millraceEntries=${JSON.stringify(entries)};\n`;
 }

@@ -7,7 +7,7 @@ interface Init {
   readonly duplex?: "half";
 }
 
-/** The part of a response that is read here. */
+/** The members of a response in use here. */
 interface Answer {
   readonly status: number;
   readonly body: unknown;

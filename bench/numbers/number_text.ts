@@ -1,7 +1,7 @@
 const NEWLINE = 10;
 const ZERO = 48;
 
-/** The most bytes that a line takes: the numbers here are below 2^31. */
+/** The maximum length of a line in bytes: the numbers are below 2^31. */
 export const LONGEST_LINE = 11;
 
 /** Writes `number` as a line of decimal digits to `bytes` from `at` on, and returns where the line ends. */

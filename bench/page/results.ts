@@ -7,7 +7,7 @@ export interface Row {
   number(column: string, nth?: number): number | undefined;
   /** Returns the number in a column of another row of the same table. */
   other(name: string, column: string, nth?: number): number | undefined;
-  /** All rows of the table, this one too. */
+  /** All rows of the table, including this one. */
   readonly table: readonly Row[];
 }
 

@@ -41,7 +41,7 @@ export async function checkedTags(visit: Visit, kind: "content" | "revalidation"
   return kind === "content" ? paths.map(() => "") : await checkedRevalidation(visit, tags);
 }
 
-/** Returns the entity tag of a 200 that has the file's bytes. */
+/** Requires a 200 with the file's bytes, and returns its entity tag. */
 async function checkedContent(visit: Visit, index: number): Promise<string> {
   const { status, headers, body } = await answerTo(visit, index);
   const path = visit.paths[index];

@@ -56,7 +56,7 @@ function enqueues(count: number): Pull {
   };
 }
 
-/** Fills the reader's own buffer, as a source over `fs.read` does; the filling is left out. */
+/** Responds to the reader's own buffer, like a source over `fs.read`, but without filling it. */
 function responds(count: number): Pull {
   let left = count;
   return (controller) => {

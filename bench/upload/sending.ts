@@ -31,7 +31,7 @@ export async function send({ port, uploads, bytes }: Sending): Promise<Sent> {
   };
 }
 
-/** Resolves to the seconds from now to the answer. */
+/** Sends an upload, and resolves to the seconds until its response. */
 function upload(port: number, index: number, bytes: number): Promise<number> {
   const start = performance.now();
   return new Promise((resolve, reject) => {

@@ -29,7 +29,7 @@ const types: Readonly<Record<string, string>> = {
 
 const LINES = 700_000;
 
-/** Numbers, one a line: some MB. */
+/** Returns some MB of numbers, one a line, with their compressed form. */
 async function makeLines(): Promise<{ compressed: Uint8Array; about: string }> {
   const numbers = Array.from({ length: LINES }, (_, index) => Math.imul(index, 2_654_435) >>> 12);
   const bytes = new TextEncoder().encode(numbers.join("\n"));

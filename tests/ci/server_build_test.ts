@@ -60,7 +60,7 @@ const ofPino = {
   deno: ["Buffer", "node:stream", "process"],
 };
 
-/** The runtime's own modules, and the globals that take long, which an import of a subpath loads. */
+/** The built-in modules, and the slow globals, that an import of each subpath loads. */
 const builtins: Readonly<Record<string, Readonly<Record<keyof typeof runtimes, readonly string[]>>>> = {
   ".": ofStreams,
   "./batch": ofStreams,

@@ -88,7 +88,7 @@ test("a codec that stops has its instance taken out of use, and the error is abo
   };
   const held: { close(): void }[] = [];
   try {
-    // Those before may have room; the one that is made here has not to be there afterwards.
+    // Earlier instances may have room; the new instance must be gone afterwards.
     assert.throws(() => {
       for (let i = 0; i < 1000; i++) held.push(openEncoder("gzip", { level: 1 }));
     }, { name: "RangeError", message: "cannot compress gzip: the codec stopped, most likely out of memory" });

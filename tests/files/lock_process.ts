@@ -8,7 +8,7 @@ import { isMainThread, workerData } from "node:worker_threads";
 import { LockLostError, ProcessLock } from "../../lib/files/internal.ts";
 import { pause } from "../support/waits.ts";
 
-/** The work of a process. */
+/** The task of a process that uses the lock. */
 export interface Task {
   readonly directory: string;
   /** The name of the process in the log. */

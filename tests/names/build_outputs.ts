@@ -8,7 +8,7 @@ export interface BuildOutput {
   readonly missed?: string;
 }
 
-/** Paths as each tool wrote them, of the version beside it. Separated by blanks. */
+/** The paths written by each tool, in the version given, separated by blanks. */
 export const buildOutputs: Readonly<Record<string, BuildOutput>> = {
   "Vite 8.3": {
     hashed: "assets/About-[DFZ-Gvkc].css assets/About-[H9tN-z-I].js assets/Home-[B0URxVl7].js " +

@@ -11,7 +11,7 @@ import { writeTree } from "../support/folders.ts";
 /** Ways to put a new build in the place of the one before. */
 export const kinds = ["removed and written", "written file by file", "renamed", "switched by a link"] as const;
 
-/** A way to put a new build in the place of the one before. */
+/** A way to replace the previous build by a new one. */
 export type Kind = typeof kinds[number];
 
 /** A size above that of files kept in memory. */

@@ -66,7 +66,7 @@ async function deployUnderLoad(
   return visit.counts;
 }
 
-/** Puts a generation into a folder of its own, and switches a link to it at once. */
+/** Writes a generation to a new folder, and atomically switches a link to it. */
 function linking(place: string): (generation: Generation) => Promise<void> {
   return async ({ number, files }) => {
     await writeTree(join(place, `releases/${number}`), files);

@@ -83,7 +83,7 @@ export class TracedServer {
   }
 }
 
-/** Puts together the calls that another thread's have torn apart, each at the place where it began. */
+/** Joins the lines of calls that other threads interrupted, each at the place of its start. */
 function wholeCalls(log: string): string[] {
   const calls: string[] = [];
   const unfinished = new Map<string, number>();

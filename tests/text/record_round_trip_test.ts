@@ -78,7 +78,7 @@ function generated<T>(make: (chance: Chance) => T): ReadableStream<T> {
   });
 }
 
-/** Cuts bytes anywhere: now into small pieces, now into large ones. */
+/** Returns a transform that splits bytes at random positions, into small chunks or large ones. */
 function cutting(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   const chance = new Chance(SEED + 1);
   return new TransformStream({

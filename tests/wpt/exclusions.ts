@@ -1,7 +1,7 @@
 import type { Mode } from "./mode.ts";
 import type { Runtime } from "./run_suite.ts";
 
-/** Subtests that are not counted, and why. */
+/** Excluded subtests, and the reason. */
 interface Exclusion {
   readonly file: RegExp;
   /** Which subtests of the file; all without it. */

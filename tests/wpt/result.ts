@@ -23,7 +23,7 @@ export interface FileResult {
   readonly faults: readonly string[];
 }
 
-/** The sums of many files. */
+/** The totals of many files. */
 export interface Totals {
   readonly passed: number;
   /** Subtests that did not pass, and faults. */

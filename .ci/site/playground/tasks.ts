@@ -3,7 +3,7 @@ export type Plain = "brotli" | "zstd" | "gzip";
 /** A format of the playground's own codecs: `dcb` and `dcz` are deltas (RFC 9842). */
 export type Codec = Plain | "dcb" | "dcz";
 
-/** The formats, the one that is preferred first. */
+/** The formats in order of preference. */
 export const PLAIN: readonly Plain[] = ["brotli", "zstd", "gzip"];
 
 /** The delta of each format, as the command makes it. */

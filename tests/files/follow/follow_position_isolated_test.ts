@@ -26,7 +26,7 @@ import { randomNumbers } from "../../support/random_numbers.ts";
 import { within } from "../../support/waits.ts";
 import { openFilesIn } from "../written.ts";
 
-/** A program that reads lines, keeps them with its position now and then, and may be killed at any chunk. */
+/** A program that reads lines, saves them with its position at times, and may be killed after any chunk. */
 class Reader {
   readonly lines: string[] = [];
   /** The position as JSON, as it was kept. */

@@ -3,7 +3,7 @@ import { ReadableStream } from "../../../lib/streams/mod.ts";
 import { type InvalidLine, LineStream, LineToNumberStream, NumberToLineStream } from "../../../lib/text/mod.ts";
 import { choices, cut, type Target } from "../target.ts";
 
-/** Lines as the documentation says they are. */
+/** Returns the lines that the documentation defines. */
 function linesByModel(input: Uint8Array, allowCR: boolean): string[] {
   const text = new TextDecoder().decode(input);
   const lines = text.split(allowCR ? /\r\n|\n|\r/ : /\r?\n/);

@@ -9,8 +9,8 @@ import type { Difference } from "./strictness.ts";
 export interface Finding {
   readonly peer: string;
   /**
-   * `refused by ours`, `refused by it`, `status`, `body`, or `field` and a name. Those of a second answer begin with `second: `; there is
-   * `not its own`, too, of an answer of the peer that is one to nothing.
+   * `refused by ours`, `refused by it`, `status`, `body`, or `field` and a name; for a second response with the prefix
+   * `second: `. `not its own` is a response of the peer without a request.
    */
   readonly aspect: string;
   readonly explanation: Difference | undefined;

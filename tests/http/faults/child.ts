@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 /** A script that runs in a process of its own, on the runtime that this one has; it speaks by lines. */
 export class Child {
-  /** Its exit code, or the signal that ended it. */
+  /** The exit code, or the signal that ended the process. */
   readonly ended: Promise<number | string | null>;
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;

@@ -75,7 +75,7 @@ export class MemoryPeer implements Transport {
     this.isHeld = alive;
   }
 
-  /** Sends bytes, each argument as a chunk of its own, which is the client's. */
+  /** Sends bytes, one chunk an argument; the client then owns their memory. */
   send(...chunks: Uint8Array[]): void {
     for (const chunk of chunks) if (!this.isDestroyed) this.#events!.onData(Uint8Array.from(chunk), true);
   }

@@ -31,7 +31,7 @@ import {
 
 const SOON = 200;
 
-/** A server that a request has to be saved from. */
+/** A server that withholds or delays its response, and the error that must end the request. */
 interface Trap {
   readonly code: string;
   readonly options?: HttpClientOptions;

@@ -316,7 +316,7 @@ test("HpackDecoder empties its table for an entry that is larger than it", () =>
 test("HpackDecoder follows changes of the table's size at a block's start", () => {
   const decoder = new HpackDecoder();
   head(decoder, Buffer.concat([OK, field("a", "b", { add: true }), field("c", "d", { add: true })]));
-  // 34 bytes: one of the two stays.
+  // A table of 34 bytes keeps one of the two entries.
   assert.deepEqual(head(decoder, Buffer.concat([integer(0x20, 5, 34), OK, hex("be")])), ["c", "d"]);
   assert.throws(() => head(decoder, hex("88 bf")), CompressionError);
   head(decoder, Buffer.concat([integer(0x20, 5, 0), integer(0x20, 5, 4096), OK]));

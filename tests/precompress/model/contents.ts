@@ -5,7 +5,7 @@ import { codecOf } from "../../../lib/precompress/formats.ts";
 import { noise, sourceText } from "../../support/bytes.ts";
 import { hashOf } from "./snapshot.ts";
 
-/** Contents that files of the model have: of all sizes around the limits, some of which nothing can be saved of. */
+/** The contents of the model's files: sizes around all limits, some of them incompressible. */
 export const contents: readonly Uint8Array<ArrayBuffer>[] = [
   new Uint8Array(0),
   sourceText(300, 1),

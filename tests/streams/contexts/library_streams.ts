@@ -24,7 +24,7 @@ function textAndBack(numbers: ReadableStream<number>): globalThis.ReadableStream
     .pipeThrough(new LineToNumberStream());
 }
 
-/** Returns the bytes of numbers, compressed and decompressed; as many in the end, and perhaps others. */
+/** Compresses and decompresses numbers; the stream has as many in the end, with other values perhaps. */
 function compressedAndBack(numbers: ReadableStream<number>): globalThis.ReadableStream<number> {
   return numbers
     .pipeThrough(

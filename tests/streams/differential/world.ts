@@ -7,7 +7,7 @@ const constructors = { Uint8Array, Uint16Array, Int32Array, DataView };
 /** Performs one operation; `incoming` is the chunk of the callback that it stands in. */
 export type Perform = (world: World, operation: Operation, incoming?: unknown) => void;
 
-/** All that a running program has made, under the names that the program knows it by. */
+/** The objects of a running program, by name. */
 export class World {
   readonly log: EventLog = new EventLog();
   readonly objects: Map<string, object> = new Map();

@@ -10,7 +10,7 @@ import { isLong } from "../../support/long_run.ts";
 import { randomNumbers } from "../../support/random_numbers.ts";
 import { within } from "../../support/waits.ts";
 
-/** `MILLRACE_STEPS` says how many requests senders make, and `MILLRACE_SEED` from which number they are made. */
+/** The number of requests (`MILLRACE_STEPS`) and the seed (`MILLRACE_SEED`). */
 const STEPS = Number(process.env.MILLRACE_STEPS ?? (isLong ? 1000 : 20));
 const SEED = Number(process.env.MILLRACE_SEED ?? Date.now() % 1_000_000);
 const MIB = 2 ** 20;

@@ -18,7 +18,7 @@ const amounts = [0, 1, 40_000, 500_000, SIZE - 1];
 /** The heads and beginnings of uploads that would have another end. */
 const uploads: readonly ((number: number, bytes: Uint8Array) => { head: string; body: Uint8Array })[] = [
   (number, bytes) => ({ head: head("PUT", `/gone-${number}`, [`Content-Length: ${SIZE}`]), body: bytes }),
-  // The server cannot know from what it got that there is more to come.
+  // The received bytes do not show the server that more follow.
   (number, bytes) => ({
     head: head("PUT", `/deep/gone-${number}`, ["Transfer-Encoding: chunked"]),
     body: bytes.length === 0 ? bytes : chunk(bytes),
