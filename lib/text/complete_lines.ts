@@ -188,7 +188,7 @@ export class CompleteLines {
   #rest = "";
   /** The first half of a character at the end of the last string. */
   #half = "";
-  /** It keeps byte order marks: only the one at the start of it all is to be dropped. */
+  /** A decoder that keeps byte order marks: only the one at the start of the stream is to be dropped. */
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #encoder: TextEncoder | undefined;
   #hasStarted = false;

@@ -123,7 +123,7 @@ test("the blocks of doc comments are found without stars, those of strings and o
     "   * ```",
     "   */",
     "  say(): void {}",
-    "  /** One line. */",
+    "  /** A single line. */",
     "}",
     "/** @example Short",
     "```ts",

@@ -11,7 +11,7 @@ export interface LivenessEvents {
   onPingDue(value: number): void;
   onStale(): void;
   onIdle(): void;
-  /** It is time to {@link KeepAlive.prove}, if that is needed still. */
+  /** Called when it is time to {@link KeepAlive.prove}, if that is needed still. */
   onProofDue(): void;
   /** The server has shown that it read what was sent before {@link KeepAlive.prove}, or has read nothing for `pingTimeout`. */
   onProof(hasCome: boolean): void;

@@ -25,7 +25,7 @@ export class FolderWatch {
   #watcher: FSWatcher | undefined;
   /** The identity of the watched folder: another folder may get its name. */
   #watched: string | undefined;
-  /** That of the folder that had the name at the last look. */
+  /** The identity of the folder that had the name at the last look. */
   #seen: string | undefined;
   /** The time in ms of the first unreported change. */
   #first: number | undefined;

@@ -84,7 +84,7 @@ export interface FileContent {
 
 /** Enough for the magic number and the dictionary's hash of a delta (RFC 9842, sections 4 and 5). */
 const HEAD_LENGTH = 40;
-/** That of the size in a gzip file (RFC 1952, section 2.3.1). */
+/** The length of the size in a gzip file (RFC 1952, section 2.3.1). */
 const TAIL_LENGTH = 4;
 /** The attempts to read a file that changes meanwhile. */
 const TRIES = 3;
