@@ -105,7 +105,7 @@ function copyrightLines(folder, pattern) {
   return `In its sources:\n${[...lines].sort().map((line) => `  ${line}`).join("\n")}`;
 }
 
-/** Returns rustc's words on the library that it has for the target: on its own files, and on the crates in it. */
+/** What rustc says of the library that it has for the target: of its own files, and of the crates in it. */
 function rustLibrary() {
   const output = (...args) => execFileSync("rustc", args, { encoding: "utf8" }).trim();
   const sysroot = output("--print", "sysroot");
