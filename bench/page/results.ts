@@ -3,7 +3,7 @@ import { columnOf, numberIn, RUNTIMES, type Section, type Table } from "./tables
 /** A row of a table, whose cells are read by the names of their columns. */
 export interface Row {
   readonly name: string;
-  /** Returns the number in a column; `nth` chooses among several of that name. Undefined if there is none. */
+  /** Returns the number in a column; `nth` chooses among several of that name. Undefined if the row has no number there. */
   number(column: string, nth?: number): number | undefined;
   /** Returns the number in a column of another row of the same table. */
   other(name: string, column: string, nth?: number): number | undefined;

@@ -1,4 +1,5 @@
 import { realpathSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import { isAbsolute, resolve, sep } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -91,9 +92,12 @@ export function realPath(path: string): string {
   }
 }
 
-/** Does what {@linkcode realPath} does; rejects where that throws. */
-export function realPathOf(path: string): Promise<string> {
-  return new Promise((resolve) => resolve(realPath(path)));
+/** Does what {@linkcode realPath} does, without blocking the thread. */
+export async function realPathOf(path: string): Promise<string> {
+  return await realpath(path).catch((error) => {
+    if (process.platform !== "win32") throw error;
+    return realpathSync(path);
+  });
 }
 
 /** Names that are devices on Windows in every folder, whatever their extension. */

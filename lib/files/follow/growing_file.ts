@@ -195,7 +195,7 @@ export interface FilePath {
   readonly format: Format | undefined;
 }
 
-/** Opens a file, to be read from `start` on; undefined if there is none. */
+/** Opens a file, to be read from `start` on; resolves to undefined if no file has the name. */
 export function openAny(
   { path, format }: FilePath,
   start: number,

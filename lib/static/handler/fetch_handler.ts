@@ -2,7 +2,7 @@ import { fileSlice } from "../../runtime/mod.ts";
 import { Timer } from "../../timers/mod.ts";
 import { answerBusy } from "../answer/answer_resource.ts";
 import { type Answer, type FileParts, valueOf } from "../answer/answer.ts";
-import { FileReader, isAsScanned, isShortage } from "./file_reader.ts";
+import { FileReader, isAsScanned, isPassingRefusal } from "./file_reader.ts";
 import type { HandlerRequest } from "./respond.ts";
 import type { Site } from "./site.ts";
 
@@ -114,7 +114,7 @@ async function readWhole(
 }
 
 function onFailure(error: unknown, site: Site, request: Request, file: FileParts): Response | Promise<Response> {
-  if (!isShortage(error)) return withoutVariant(site, request, file);
+  if (!isPassingRefusal(error)) return withoutVariant(site, request, file);
   return answerBusy(file.variant.resource, request.headers).response();
 }
 

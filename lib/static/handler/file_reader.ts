@@ -116,7 +116,7 @@ export class FileReader {
 }
 
 /** Whether `error` tells nothing about the file: there are no more descriptors, or another program shares it with none. */
-export function isShortage(error: unknown): boolean {
+export function isPassingRefusal(error: unknown): boolean {
   return ["EMFILE", "ENFILE", "EBUSY"].includes((error as NodeJS.ErrnoException).code ?? "");
 }
 

@@ -3,7 +3,7 @@ import { writeHead } from "../../runtime/mod.ts";
 import { joinedNames, linkToDictionaryBelow, useAsDictionaryBelow } from "../../semantics/mod.ts";
 import { answerBusy } from "../answer/answer_resource.ts";
 import type { Answer, Fields, FileParts, RequestFields } from "../answer/answer.ts";
-import { CHUNK_SIZE, FileReader, isShortage } from "./file_reader.ts";
+import { CHUNK_SIZE, FileReader, isPassingRefusal } from "./file_reader.ts";
 import type { HandlerRequest } from "./respond.ts";
 import { rawPath } from "./served_paths.ts";
 import type { Site } from "./site.ts";
@@ -143,7 +143,7 @@ function sendFrom(
   try {
     reader = new FileReader(file);
   } catch (error) {
-    if (isShortage(error)) {
+    if (isPassingRefusal(error)) {
       return send(site, req, res, answerBusy(file.variant.resource, new NodeFields(req.headers)), next);
     }
     site.fault(file.variant); // one less to choose from

@@ -116,7 +116,7 @@ export function hasMembers(value: unknown): value is Options {
   return typeof value === "object" && !!value && !(Symbol.iterator in value || isThenable(value) || isBuiltIn(value));
 }
 
-/** Whether an object is a promise or the like; a member of that name is none, as in a record of headers. */
+/** Whether an object is a thenable, as a promise is: a record of headers may have a field named `then`, which is no function. */
 function isThenable(value: object): boolean {
   return "then" in value && typeof value.then === "function" && !isOfAllObjects(value, "then");
 }
