@@ -113,5 +113,20 @@ it("a loop and other code get their turns between pulls that fill a queue", asyn
     },
   }, { highWaterMark: 100 });
   for await (const chunk of stream) events.push(`chunk ${chunk}`);
-  assert.doesNotMatch(events.join(), /pull,pull,pull/);
+  assert.doesNotMatch(events.join(), /pull,pull,pull,pull,pull/); // two in each microtask of a step
+});
+
+it("a step that waited settles after the next pull, as Web IDL's reactions have it", async () => {
+  const events: string[] = [];
+  let next = 0;
+  const stream = new ReadableStream<number>({
+    // deno-lint-ignore require-await -- the promise is what is tested
+    async pull(controller) {
+      events.push(`pull ${next}`);
+      if (next === 3) controller.close();
+      else controller.enqueue(next++);
+    },
+  }, { highWaterMark: 1 });
+  for await (const chunk of stream) events.push(`chunk ${chunk}`);
+  assert.deepEqual(events, ["pull 0", "pull 1", "chunk 0", "pull 2", "chunk 1", "pull 3", "chunk 2"]);
 });

@@ -1,3 +1,4 @@
+import { queueResume } from "./controller_state.ts";
 import { wrongThis } from "../language/errors.ts";
 import {
   NativePromise,
@@ -37,6 +38,7 @@ class Iteration extends DefaultReaderState implements ReadRequest {
   #waiting = 0;
   #resolve: (result: Result) => void = noop;
   #reject: (reason: unknown) => void = noop;
+  #chunk: unknown;
 
   constructor(stream: ReadableStreamState, preventCancel: boolean) {
     super();
@@ -88,7 +90,15 @@ class Iteration extends DefaultReaderState implements ReadRequest {
     return promise;
   }
 
+  /** Answers one microtask later, as Web IDL's reaction to a read does: a pull that has ended meanwhile goes on first. */
   chunkSteps(value: unknown): void {
+    this.#chunk = value;
+    queueResume(this);
+  }
+
+  resume(): void {
+    const value = this.#chunk;
+    this.#chunk = undefined;
     this.#answered();
     this.#resolve({ done: false, value });
   }
@@ -126,8 +136,8 @@ class Iteration extends DefaultReaderState implements ReadRequest {
 /**
  * The asynchronous iterator of a ReadableStream.
  *
- * In Web IDL, each step reacts to a read before it answers. Here, as in Node and Deno, the promise of a step is that of
- * its read, which settles a microtask earlier.
+ * In Web IDL, each step reacts to a read before it answers. Here, as in Node and Deno, the promise of a step that the
+ * queue serves settles a microtask earlier.
  *
  * @see {@link https://streams.spec.whatwg.org/#rs-asynciterator}
  * @see {@link https://webidl.spec.whatwg.org/#js-asynchronous-iterator-prototype-object}

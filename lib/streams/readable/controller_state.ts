@@ -47,7 +47,7 @@ export abstract class ReadableControllerState {
   closeRequested = false;
   pulling = false;
   pullAgain = false;
-  /** The method `goOn()` as a function, for promises; bound once for each stream. */
+  /** The method `resume()` as a function, for promises; bound once for each stream. */
   #onPulled: (() => void) | undefined;
   #onPullFailed: ((error: unknown) => void) | undefined;
   abstract readonly queue: ControllerQueue;
@@ -80,7 +80,7 @@ export abstract class ReadableControllerState {
     if (isThenableLike(startResult)) {
       react(newPromiseResolvedWith(startResult), this.onPulled, this.onPullFailed);
     } else {
-      queueGoingOn(this);
+      queueResume(this);
     }
   }
 
@@ -221,12 +221,12 @@ interface Continuation {
   resume(): void;
 }
 
-/** The controllers whose start or pull has ended, in the order of the microtasks that call `goOn()`. */
+/** The controllers whose start or pull has ended, in the order of the microtasks that call `resume()`. */
 const ended = new Ring<Continuation>();
 const onEnded = (): void => ended.shift().resume();
 
-/** Has `goOn()` called one microtask later, without a function for each stream. */
-export function queueGoingOn(owner: Continuation): void {
+/** Has `resume()` called one microtask later, without a function for each stream. */
+export function queueResume(owner: Continuation): void {
   ended.push(owner);
   queueReaction(onEnded);
 }
@@ -246,7 +246,7 @@ function callPull(controller: ReadableControllerState): void {
 
 function reactToPull(controller: ReadableControllerState): void {
   if (!controller.canCloseOrEnqueue) controller.pulling = false; // the stream is ending: the timing cannot be observed
-  else queueGoingOn(controller);
+  else queueResume(controller);
 }
 
 function pullFrom(controller: ReadableControllerState): unknown {

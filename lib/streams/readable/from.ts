@@ -8,7 +8,7 @@ import {
   react,
 } from "../language/promises.ts";
 import { toObject } from "../language/webidl.ts";
-import { queueGoingOn, type SourceAlgorithms } from "./controller_state.ts";
+import { queueResume, type SourceAlgorithms } from "./controller_state.ts";
 import { createReadableStream, type DefaultControllerState } from "./default_controller_state.ts";
 import type { ReadableStreamState } from "./stream_state.ts";
 
@@ -176,7 +176,7 @@ export class SyncIteratorSource extends IteratorSource {
     const value = this.#value;
     this.#value = undefined;
     this.give(this.#done, value);
-    queueGoingOn(this.controller);
+    queueResume(this.controller);
   };
 }
 

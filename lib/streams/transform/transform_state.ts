@@ -12,7 +12,7 @@ import {
   settle,
 } from "../language/promises.ts";
 import { cannot, endedControllerError } from "../language/errors.ts";
-import { queueGoingOn, type SourceAlgorithms } from "../readable/controller_state.ts";
+import { queueResume, type SourceAlgorithms } from "../readable/controller_state.ts";
 import type { DefaultControllerState } from "../readable/default_controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { type SinkAlgorithms, writableStreamDefaultControllerErrorIfNeeded } from "../writable/controller_state.ts";
@@ -191,7 +191,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
       controller.pulling = false;
       controller.pullAgain = false;
     } else {
-      queueGoingOn(controller);
+      queueResume(controller);
     }
   }
 

@@ -9,7 +9,7 @@ import {
   settle,
 } from "../language/promises.ts";
 import { checkedSize, ChunkQueue, type SizeAlgorithm } from "../queuing/chunk_queue.ts";
-import { queueGoingOn } from "../readable/controller_state.ts";
+import { queueResume } from "../readable/controller_state.ts";
 import { deferTasks, runTasks, type Task } from "../shortcuts/task.ts";
 import type { Batching } from "./batches/batch.ts";
 import {
@@ -304,7 +304,7 @@ export function startWritableStreamDefaultController(controller: WritableControl
       (error) => writableStreamDefaultControllerStartFailed(controller, error),
     );
   } else {
-    queueGoingOn(controller);
+    queueResume(controller);
   }
 }
 
