@@ -14,8 +14,10 @@ import {
   type HttpError,
   type HttpRequestInit,
 } from "../../../lib/http/mod.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
 import { collectGarbage } from "../../support/garbage.ts";
 import { pause, turn, until } from "../../support/waits.ts";
+import type { Http2PeerStream } from "../faults/http2_peer_stream.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import { PROTOCOLS, scene } from "../scene.ts";
 
@@ -157,22 +159,33 @@ test("h2c: after close() a server that takes its time has all of a body that it 
   }));
 
 for (const protocol of PROTOCOLS) {
-  /** Sends a request whose server reads its body slowly, by small windows or through a slow stream of the user. */
+  /**
+   * Sends a request whose server reads its body slowly, by small windows or through a slow stream of the user. Between two
+   * steps of the body a clock of its client's goes on by `ms`, and some real time passes. The second step waits for `held`.
+   */
   const slowly = async (
+    { ms = 0, held = Promise.resolve() }: { readonly ms?: number; readonly held?: Promise<void> },
     init: Pick<HttpRequestInit, "headersTimeout" | "bodyTimeout">,
     options: HttpClientOptions,
     answer: (request: ServerRequest) => void,
     act: (call: Promise<Response>, client: HttpClient, body: Uint8Array) => Promise<void>,
   ): Promise<void> => {
+    using clock = new FakeClock();
+    const step = (): Promise<void> => held.then(() => clock.turn(ms));
     let steps: ReturnType<typeof setInterval> | undefined;
     await scene(protocol, {}, (request) => {
       if (protocol === "h2c") {
-        request.onBytes = () => request.isHolding = true;
-        steps = setInterval(() => request.isHolding = false, 20);
+        request.isHolding = true;
+        steps = setInterval(async () => {
+          if ((request as Http2PeerStream).room > 0) return;
+          await step();
+          request.isHolding = false;
+          request.isHolding = true;
+        }, 20);
       }
       answer(request);
     }, async ({ url, requests }) => {
-      const connect = protocol === "h2c" ? undefined : slowConnection;
+      const connect = protocol === "h2c" ? undefined : slowConnection(step);
       const client = new HttpClient({ h2c: protocol === "h2c", connect, ...options });
       const body = new Uint8Array(900_000).fill(1);
       try {
@@ -190,6 +203,7 @@ for (const protocol of PROTOCOLS) {
 
   test(`${protocol}: headersTimeout counts from the last progress of a body, also one in memory`, () =>
     slowly(
+      { ms: 200 },
       { headersTimeout: 250 },
       {},
       (request) => whenWhole(request, () => respond(request, 200, EARLY)),
@@ -197,14 +211,15 @@ for (const protocol of PROTOCOLS) {
     ));
 
   test(`${protocol}: closeTimeout does not cut a body whose response has been read, or that progresses`, () =>
-    slowly({}, { closeTimeout: 100 }, (request) => respond(request, 200, EARLY), async (call, client) => {
+    slowly({ ms: 80 }, {}, { closeTimeout: 100 }, (request) => respond(request, 200, EARLY), async (call, client) => {
       const response = await call;
       await Promise.all([client.close(), response.text()]);
     }));
 
   if (collectGarbage === undefined) continue;
-  test(`${protocol}: the collection of an unread response does not cut the request's body`, () =>
-    slowly({}, {}, (request) => {
+  test(`${protocol}: the collection of an unread response does not cut the request's body`, () => {
+    const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+    return slowly({ held }, {}, {}, (request) => {
       request.head(200);
       request.data(EARLY);
       whenWhole(request, () => request.end());
@@ -215,7 +230,9 @@ for (const protocol of PROTOCOLS) {
         collectGarbage!();
       }
       assert.equal(client.stats().active, 1);
-    }));
+      goOn();
+    });
+  });
 }
 
 for (const protocol of ["h1", "h2c"] as const) {
@@ -250,22 +267,26 @@ for (const protocol of ["h1", "h2c"] as const) {
   });
 }
 
-/** Returns a connection that lets 64 KiB through at a time. */
-function slowConnection({ hostname, port }: { readonly hostname: string; readonly port: number }): Duplex {
-  const socket = connect({ host: hostname, port });
-  const stream = new Duplex({
-    read() {},
-    write(bytes: Buffer, _encoding, done) {
-      socket.write(bytes);
-      setTimeout(done, 90);
-    },
-    final: (done) => void socket.end(done),
-    destroy(error, done) {
-      socket.destroy();
-      done(error);
-    },
-  });
-  socket.on("data", (bytes) => stream.push(bytes)).on("end", () => stream.push(null));
-  socket.on("error", () => {}).on("close", () => stream.destroy());
-  return stream;
+/** Returns a function that makes connections which let 64 KiB through at a time, the next after `step`. */
+function slowConnection(
+  step: () => Promise<void>,
+): (target: { readonly hostname: string; readonly port: number }) => Duplex {
+  return ({ hostname, port }) => {
+    const socket = connect({ host: hostname, port });
+    const stream = new Duplex({
+      read() {},
+      write(bytes: Buffer, _encoding, done) {
+        socket.write(bytes);
+        setTimeout(() => void step().then(done), 20);
+      },
+      final: (done) => void socket.end(done),
+      destroy(error, done) {
+        socket.destroy();
+        done(error);
+      },
+    });
+    socket.on("data", (bytes) => stream.push(bytes)).on("end", () => stream.push(null));
+    socket.on("error", () => {}).on("close", () => stream.destroy());
+    return stream;
+  };
 }
