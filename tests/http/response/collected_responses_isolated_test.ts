@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import { HttpClient, type HttpClientOptions, type HttpInterceptor } from "../../../lib/http/mod.ts";
 import { collectGarbage } from "../../support/garbage.ts";
-import { pause, until } from "../../support/waits.ts";
+import { atLast, pause, until } from "../../support/waits.ts";
 import { respond, whenWhole } from "../faults/server_request.ts";
 import { PROTOCOLS, scene } from "../scene.ts";
 
@@ -63,14 +63,15 @@ for (const protocol of PROTOCOLS) {
   );
 }
 
-/** Collects garbage, and returns the names of what is not collected. */
+/** Collects garbage until nothing is left, or the limit of waits passes; returns the names of what is not collected. */
 async function kept(held: Record<string, WeakRef<object>>): Promise<string[]> {
   let left: string[] = [];
-  for (let times = 0; times < 50 && (times === 0 || left.length > 0); times++) {
-    await pause(2);
+  await atLast(async () => {
+    await pause(left.length === 0 ? 2 : 50);
     collectGarbage!();
     left = Object.keys(held).filter((what) => held[what].deref() !== undefined);
-  }
+    return left.length === 0;
+  });
   return left;
 }
 
