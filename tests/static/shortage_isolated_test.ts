@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { runtime } from "../support/runtime.ts";
-import { atLast } from "../support/waits.ts";
+import { atLast, pause } from "../support/waits.ts";
 import { writeTree } from "../support/folders.ts";
 import { PersistentConnection } from "./persistent_connection.ts";
 import { entries } from "./served_handler.ts";
@@ -25,20 +25,17 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** Requests the large file, and stops reading after the head; returns the status, if there is one. */
-function stall(port: number, sockets: Socket[]): Promise<number | undefined> {
+/** Requests the large file, and stops reading after the head; the socket, and the status if there is one. */
+function stall(port: number): { readonly socket: Socket; status: number | undefined } {
   const socket = connect(port, "127.0.0.1");
-  sockets.push(socket);
+  const stalled: ReturnType<typeof stall> = { socket, status: undefined };
   socket.on("error", () => {});
   socket.write("GET /large.bin HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
-  return new Promise((resolve) => {
-    setTimeout(resolve, 2000, undefined); // one that the server could not even accept
-    socket.on("close", () => resolve(undefined));
-    socket.once("data", (chunk: Buffer) => {
-      socket.pause();
-      resolve(Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1"))?.[1]));
-    });
+  socket.once("data", (chunk: Buffer) => {
+    socket.pause();
+    stalled.status = Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1"))?.[1]);
   });
+  return stalled;
 }
 
 for (const entry of entries) {
@@ -46,17 +43,20 @@ for (const entry of entries) {
   const ends = runtime === "deno" && "servers of Deno may end when they cannot accept a connection";
   test(name, { skip: cannotLookInside || ends }, async () => {
     const server = await ServerProcess.start(folder, entry, {}, LIMIT);
-    const sockets: Socket[] = [];
+    const stalled: ReturnType<typeof stall>[] = [];
     let most = 0;
     const watch = setInterval(() => most = Math.max(most, server.descriptors), 10);
     try {
       const client = new PersistentConnection(server.port);
       assert.equal((await client.ask("GET", "/small.txt")).body.toString(), "small");
-      const statuses = await Promise.all(Array.from({ length: CLIENTS }, () => stall(server.port, sockets)));
+      stalled.push(...Array.from({ length: CLIENTS }, () => stall(server.port)));
+      await atLast(() => most > LIMIT - 10 && stalled.some(({ status }) => status === 200));
+      await pause(500); // for those that the server cannot even accept
       assert.ok(most > LIMIT - 10, `${most} of ${LIMIT} descriptors: no shortage`);
+      const statuses = stalled.map(({ status }) => status);
       assert.ok(statuses.includes(200) && statuses.some((status) => status !== 200), statuses.join());
       assert.equal((await client.ask("GET", "/small.txt")).body.toString(), "small");
-      for (const socket of sockets) socket.destroy();
+      for (const { socket } of stalled) socket.destroy();
       await atLast(() => server.descriptorsBelow(folder) <= 0);
       assert.equal(server.descriptorsBelow(folder), 0);
       const answer = await client.ask("GET", "/large.bin");
@@ -66,7 +66,7 @@ for (const entry of entries) {
       client.close();
     } finally {
       clearInterval(watch);
-      for (const socket of sockets) socket.destroy();
+      for (const { socket } of stalled) socket.destroy();
       await server.stop();
     }
   });
