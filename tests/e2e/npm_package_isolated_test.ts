@@ -115,6 +115,17 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
   });
 
   for (const [module, resolution] of [["esnext", "bundler"], ["nodenext", "nodenext"]]) {
+    test(`each subpath has types with moduleResolution ${resolution}`, async () => {
+      const { folder } = consumers.get(npmKinds[0].install)!;
+      const source = subpaths.map((subpath, i) => {
+        return `import * as names${i} from "@millrace/streams${
+          subpath.slice(1)
+        }";\nexport type All${i} = typeof names${i};`;
+      }).join("\n");
+      const options = ["--module", module, "--moduleResolution", resolution, "--skipLibCheck", "true"];
+      await typeCheck(folder, "subpaths.mts", source, [...options, "--lib", "es2024,dom,dom.iterable"]);
+    });
+
     // What compiles without skipping declarations seldom fails with that.
     for (const skipped of isLong ? ["true", "false"] : ["false"]) {
       test(`compiles strictly with moduleResolution ${resolution} and skipLibCheck ${skipped}`, async () => {
