@@ -20,7 +20,7 @@ import { withStandIns } from "./stand_ins.ts";
 const markdown = (...lines: string[]): Block[] => blocksOf("page.md", lines.join("\n"));
 const codes = (...lines: string[]): string[] => markdown(...lines).map(({ code }) => code);
 
-const project = await makeProject(root);
+const project = await makeProject(root, true);
 let peer: PeerServer;
 before(async () => {
   peer = await startPeerServer();

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { builtPackage } from "../support/built_package.ts";
+import { isLong } from "../support/long_run.ts";
 
 interface Manifest {
   readonly exports: Readonly<Record<string, string>>;
@@ -19,18 +20,22 @@ export interface Project {
  * Makes a project that has `@millrace/streams`, made of a repository as it stands, and the packages installed there.
  *
  * On Node and Bun the package is what is published to npm, its modules bundled, which start in half of the time that
- * the sources take; on Deno it is the sources, as on JSR, but for packages that ask for ours by `require`.
+ * the sources take; on Deno it is the same modules, as on JSR, or the sources, five times as many.
  *
  * @param root The repository's folder.
+ * @param hasTypes Whether Deno is to check the types of the package, which it reads in the sources.
  */
-export async function makeProject(root: string): Promise<Project> {
+export async function makeProject(root: string, hasTypes: boolean = isLong): Promise<Project> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-docs-"));
   const manifest: Manifest = JSON.parse(readFileSync(join(root, "deno.json"), "utf8"));
   writeJson(join(folder, "package.json"), { name: "docs", private: true, type: "module" });
   linkPackages(root, folder);
   await writePackage(root, join(folder, "node_modules/@millrace/streams"));
+  const built = join(folder, "built");
+  if (!hasTypes) cpSync(await builtPackage(), built, { recursive: true });
   const ours = Object.entries(manifest.exports).map(([subpath, path]) => {
-    return [`@millrace/streams${subpath.slice(1)}`, pathToFileURL(join(root, path)).href];
+    const module = hasTypes ? join(root, path) : join(built, path.replace(/\.ts$/, ".js"));
+    return [`@millrace/streams${subpath.slice(1)}`, pathToFileURL(module).href];
   });
   const imports = { ...manifest.imports, ...Object.fromEntries(ours) };
   writeJson(join(folder, "deno.json"), { nodeModulesDir: "manual", lock: false, imports });
