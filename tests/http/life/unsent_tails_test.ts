@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { Duplex } from "node:stream";
 import { test } from "node:test";
 import { HttpClient } from "../../../lib/http/mod.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
 import { until } from "../../support/waits.ts";
 import { chosenSeed, SeededRandom } from "../faults/seeded_random.ts";
 
@@ -20,6 +21,11 @@ class HeldConnection extends Duplex {
   constructor(fields: string) {
     super();
     this.#fields = fields;
+  }
+
+  /** Whether some of the body waits for it. */
+  get isOffered(): boolean {
+    return this.#take !== undefined;
   }
 
   /** Takes what waits for it. */
@@ -112,11 +118,16 @@ test("http/1.1: a server that goes on taking a body after an early 2xx gets all 
       [streamOf([ones(700_000)]), 700_000],
     ] as const
   ) {
+    using clock = new FakeClock();
     const connection = new HeldConnection("");
     const client = new HttpClient({ connect: () => connection, bodyTimeout: 500 });
     const response = await client.fetch("http://test/", { method: "POST", body });
     assert.equal(await response.text(), "ok");
-    const steps = setInterval(() => connection.takeSome(), 60);
+    const steps = setInterval(() => {
+      if (!connection.isOffered) return;
+      clock.turn(450);
+      connection.takeSome();
+    }, 5);
     await until(() => connection.received === length || connection.destroyed, "the end of the body");
     clearInterval(steps);
     assert.equal(connection.received, length, body.constructor.name);
