@@ -48,6 +48,8 @@ export class LockHolder {
   readonly processId: number;
   /** The end of its name, of a file that is no lock. */
   readonly note: string | undefined;
+  /** The result of the last look at its beats: a second one of the same moment could differ. */
+  look: ReturnType<BeatWatch["look"]> | undefined = undefined;
   readonly #space: string;
   readonly #thread: string | undefined;
 

@@ -172,7 +172,7 @@ export class ProcessLock {
       for (; blocking !== undefined; blocking = this.#blocking(watch) ?? this.#attempt(watch)) {
         // Another thread of this process may be about to end, as after `terminate()`.
         const mayEnd = blocking.isInThisProcess && !held.has(blocking.name);
-        const isDoubtful = watch.look(blocking) === "silent" && (mayEnd || blocking.inspect() !== "alive");
+        const isDoubtful = blocking.look === "silent" && (mayEnd || blocking.inspect() !== "alive");
         const limit = this.#waitFor + (isDoubtful ? MAX_DOUBT * this.#expiry : 0);
         const waited = performance.now() - start;
         // One that is seen again holds the lock, or it has seen this caller's file, and not been refused for it.
@@ -216,9 +216,13 @@ export class ProcessLock {
     for (const holder of this.#files()) {
       if (holder.note !== undefined) continue;
       const state = holder.inspect();
+      if (state === "dead") {
+        removeIfPossible(holder.path);
+        continue;
+      }
+      holder.look = watch.look(holder);
       if (state === "alive") return holder;
-      if (state === "dead") removeIfPossible(holder.path);
-      else if (watch.look(holder) !== "expired" || !takeOver(holder.path)) blocking.push(holder);
+      if (holder.look !== "expired" || !takeOver(holder.path)) blocking.push(holder);
     }
     return blocking[0];
   }

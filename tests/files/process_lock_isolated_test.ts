@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from
 import { syncBuiltinESMExports } from "node:module";
 import { basename, join } from "node:path";
 import process from "node:process";
-import test from "node:test";
+import test, { mock } from "node:test";
 import {
   isLockName,
   LockLostError,
@@ -12,6 +12,7 @@ import {
   ProcessLock,
   type ProcessLockOptions,
 } from "../../lib/files/internal.ts";
+import { BeatWatch } from "../../lib/files/lock_holder.ts";
 import { needs } from "../support/needs.ts";
 import { inFolder } from "../support/folders.ts";
 import { pause, until, within } from "../support/waits.ts";
@@ -132,7 +133,7 @@ test("a lock is taken over where its file may not be removed, and its holder tol
     syncBuiltinESMExports();
     try {
       if (unlinkSync === remove) return context.skip("imports of this runtime do not follow the module");
-      (await taken(folder, { heartbeat: 20, expiry: 60 })).release();
+      (await taken(folder, { heartbeat: 100, expiry: 30_000 })).release();
       assert.deepEqual((await readdir(folder)).sort(), [basename(path), `${basename(path)}-lost`]);
       for (const mayTouch of [true, false]) { // not once it has given up its rights
         const lock = newLock(folder, { heartbeat: 1 });
@@ -500,6 +501,21 @@ for (const waitFor of [0, 5000]) {
       }));
   }
 }
+
+test("a holder that expires while a caller decides whether to wait loses its lock", () =>
+  inFolder(async (folder) => {
+    for (const last of [1, 2, 3, 4, 5]) {
+      await put(folder, FOREIGN);
+      let looks = 0;
+      const look = mock.method(BeatWatch.prototype, "look", () => ++looks > last ? "expired" : "silent");
+      try {
+        (await taken(folder)).release();
+      } finally {
+        look.mock.restore();
+      }
+      assert.deepEqual(await readdir(folder), []);
+    }
+  }));
 
 test("a released lock of another container is taken as soon as that is seen", () =>
   inFolder(async (folder) => {
