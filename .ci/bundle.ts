@@ -68,6 +68,8 @@ export function settingsOf({ entries, outdir }: Bundle): BuildOptions & { write:
 
 /** Stands for a file's place relative to the module, until that is known. */
 export const PLACE = "place-of:";
+/** Stands for the end of the module's own address, until that is known: by another one it is part of a bundle. */
+export const OWN_END = "own-end:";
 
 /** The files outside of chunks, and the transform of sources before they are bundled. */
 export interface OwnFiles {
@@ -99,7 +101,11 @@ export function ownFiles({ outdir, codecs, change }: OwnFiles): Plugin {
 /** Returns a module that gives the place of a worker that is built. */
 function workerAddressIn(outdir: string, worker: string, name: string): string {
   const place = JSON.stringify(`${PLACE}${join(outdir, worker.replace(/\.ts$/, ".js"))}`);
-  return `export function ${name}() { return new URL(${place}, import.meta.url); }`;
+  return `export function ${name}() {
+    const { pathname } = new URL(import.meta.url);
+    if (!pathname.endsWith("${OWN_END}")) throw new Error("it is not in the bundle");
+    return new URL(${place}, import.meta.url);
+  }`;
 }
 
 /** Names each chunk after the folders of its sources; of chunks with equal names, the largest has no number. */
@@ -139,6 +145,8 @@ export function write({ outputFiles, metafile }: Outputs, outdir: string): strin
     if (empty.length > 0) module.replace(new RegExp(`\\bimport ?"[^"]*/(?:${empty.join("|")})\\.js";`, "g"), () => "");
     module.replace(CHUNK, renamed);
     module.replace(PLACED, (_, quote, place) => `${quote}${specifierTo(place, dirname(output))}${quote}`);
+    const end = `/${relative(outdir, output).replaceAll("\\", "/")}`;
+    module.replace(new RegExp(`(["'\`])${OWN_END}\\1`, "g"), (_, quote) => `${quote}${end}${quote}`);
     if (map !== undefined) {
       giveNames(module);
       module.minify();

@@ -4,6 +4,7 @@ import { build, type OnLoadResult, type OnResolveResult, type Plugin } from "esb
 import {
   type Bundle,
   type Outputs,
+  OWN_END,
   type OwnFiles,
   ownFiles,
   PLACE,
@@ -139,7 +140,7 @@ const CODEC_FILE = join(root, "lib/runtime/codec_file.ts");
 function withFiles(source: string, path: string, codecs: string): string {
   const changed = source.replace(/\(\) => (import\("\.\/wasm\/(\w+)\.js"\))/g, (_, text: string, name: string) => {
     const file = JSON.stringify(PLACE + join(codecs, `${name.replace("deflate", "gzip")}.wasm`));
-    return `() => wasmAt(${file}, import.meta.url, () => ${text})`;
+    return `() => wasmAt(${file}, "${OWN_END}", import.meta.url, () => ${text})`;
   });
   if (changed === source) return source;
   return `${changed}import { wasmAt } from ${JSON.stringify(specifierOf(CODEC_FILE, path))};\n`;

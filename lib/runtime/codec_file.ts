@@ -28,22 +28,24 @@ interface Text {
  * only after a prompt. The file of the largest takes 0.5 ms, its text 10.
  *
  * @param path relative to `base`, the URL of the module that asks; apart, so that bundlers copy no file.
+ * @param end of that URL's path, unless the module is part of a bundle: another's file may be at the path then.
  * @param load Imports the text.
  * @throws what `load` rejects with.
  */
 export async function wasmAt(
   path: string,
+  end: string,
   base: string,
   load: () => Promise<Text>,
 ): Promise<{ readonly wasm: Uint8Array<ArrayBuffer> }> {
-  const wasm = await readBeside(path, base).catch(() => undefined); // the text says what fails
+  const wasm = await readBeside(path, end, base).catch(() => undefined); // the text says what fails
   return { wasm: wasm ?? await decoded(await load()) };
 }
 
 /** Returns the bytes of a file of the package, or `undefined` if the host has none, or might prompt for it. */
-async function readBeside(path: string, base: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+async function readBeside(path: string, end: string, base: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const place = new URL(path, base);
-  if (place.protocol !== "file:") return undefined;
+  if (place.protocol !== "file:" || !new URL(base).pathname.endsWith(end)) return undefined;
   if (host.Bun) return await host.Bun.file(place).bytes();
   if (host.Deno === undefined) return host.process?.getBuiltinModule("node:fs").readFileSync(place);
   const { state } = host.Deno.permissions.querySync({ name: "read", path: place });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { SourceMap, type SourceMapping } from "node:module";
 import { basename, dirname, join } from "node:path";
@@ -248,6 +248,49 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
         console.log("piped");`,
       );
       assert.equal(await output(join(root, "node_modules/.bin", name), [...words, script], root), "piped\n");
+    });
+
+    test(`on ${name}, a bundle loads no file beside it that has the name of one of the package's`, async () => {
+      const place = join(folder, "bundled", name, "server");
+      const site = join(folder, "bundled", name, "site");
+      const entry = join(folder, `bundled_${name}.mjs`);
+      const from = (subpath: string): string => JSON.stringify(pathOf(subpath));
+      writeFileSync(
+        entry,
+        `import { compress } from ${from("./codecs")};
+        import { RotatingFileWritable } from ${from("./files")};
+        import { precompress } from ${from("./precompress")};
+        import { existsSync } from "node:fs";
+        const directory = ${JSON.stringify(site)};
+        const log = new RotatingFileWritable({ directory, name: "a.log", maxFileSize: 10, append: true, compress: "gzip" });
+        const writer = log.getWriter();
+        for (let i = 0; i < 3; i++) await writer.write("a line\\n");
+        await writer.close();
+        await precompress(directory);
+        const { length } = await compress(new Uint8Array(1000), { format: "gzip" });
+        console.log(length < 100, ["a-00001.log.gz", "page.html.br"].every((name) => existsSync(directory + "/" + name)));`,
+      );
+      await mkdir(site, { recursive: true });
+      writeFileSync(join(site, "page.html"), "<p>a page</p>".repeat(500));
+      await build({
+        entryPoints: [entry],
+        bundle: true,
+        format: "esm",
+        platform: "node",
+        outfile: join(place, "main.mjs"),
+      });
+      const ran = join(place, "ran");
+      const other = `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(ran)}, "");`;
+      for (const file of globSync("{browser/wasm/*.wasm,lib/**/*worker.js}", { cwd: folder })) {
+        for (const above of ["..", "../.."]) {
+          const path = join(place, above, file);
+          await mkdir(dirname(path), { recursive: true });
+          writeFileSync(path, file.endsWith(".wasm") ? "no module" : other);
+        }
+      }
+      const args = [...words, join(place, "main.mjs")];
+      assert.equal(await output(join(root, "node_modules/.bin", name), args, root), "true true\n");
+      assert.equal(existsSync(ran), false);
     });
 
     test(`on ${name}, the command tells its version without its other modules`, async () => {
