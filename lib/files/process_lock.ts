@@ -301,7 +301,7 @@ export class ProcessLock {
     if (this.#lacksFile) return;
     try {
       withFileNow(this.#path, constants.O_WRONLY, (descriptor, { nlink, size }) => {
-        if (nlink === 1n && size <= 1n) writeSync(descriptor, String(this.#beats++ % 10), 0); // it is no other file
+        if (nlink <= 1n && size <= 1n) writeSync(descriptor, String(this.#beats++ % 10), 0); // it is no other file
       });
     } catch {
       // The disk is full, no descriptor is free, or the user has no right to it any more.

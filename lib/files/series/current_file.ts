@@ -141,9 +141,15 @@ export class CurrentFile {
 
   /** Whether bytes that were written to a file are still in the series. */
   isInPlace(file: OpenFile): boolean {
-    const isRemoved = file.status().nlink === 0;
+    const isRemoved = this.#isRemoved(file);
     if (isRemoved || this.#lock.isLost) this.#recover();
     return !isRemoved;
+  }
+
+  /** Whether the open file has no name any more: some file systems, as sshfs, count no links of any file. */
+  #isRemoved(file: OpenFile): boolean {
+    if (file.status().nlink > 0) return false;
+    return provenFile(this.#series.pathOf(this.number), proofOfOpen(file.exactStatus())) === undefined;
   }
 
   /** Takes back what a failed write has left, so that what follows is whole. */
@@ -313,10 +319,11 @@ export class CurrentFile {
     makeDirectorySync(this.#series.directory);
     this.#lock.renew();
     if (wasLost) this.#record.reload(); // another stream may have had the series for a while
-    if (file?.status().nlink === 0) this.#record.forget(this.number);
+    const isRemoved = file !== undefined && this.#isRemoved(file);
+    if (isRemoved) this.#record.forget(this.number);
     this.#record.rewrite();
     if (file === undefined) return;
-    if (this.#record.entry(this.number)?.file.size === undefined && file.status().nlink > 0) {
+    if (this.#record.entry(this.number)?.file.size === undefined && !isRemoved) {
       this.#adopt(file, this.number, this.opened);
     } else {
       this.#detach();

@@ -111,7 +111,7 @@ export class FileSeries {
   /** Removes what has the path of a file to be overwritten and is a link or one of a file's several names: not what it leads to. */
   async removeOther(path: string): Promise<void> {
     const status = await lstat(path).catch(() => undefined);
-    if (status === undefined || status.isDirectory() || status.isFile() && status.nlink === 1) return;
+    if (status === undefined || status.isDirectory() || status.isFile() && status.nlink <= 1) return;
     await whileRefused(() => rm(path, { force: true })).catch(failing("remove", path));
   }
 

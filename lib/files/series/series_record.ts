@@ -173,7 +173,7 @@ export class SeriesRecord {
     const { O_APPEND, O_WRONLY } = constants;
     this.#attempt(() =>
       withFileNow(this.#path, O_APPEND | O_WRONLY, (descriptor, { nlink }) => {
-        if (nlink !== 1n) return;
+        if (nlink > 1n) return;
         writeFileSync(descriptor, lineOf(change));
         this.#isStale = false;
       })

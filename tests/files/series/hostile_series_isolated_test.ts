@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, linkSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import fs, { existsSync, fstatSync, linkSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { appendFile, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { basename, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -261,6 +262,33 @@ test(
       assert.deepEqual([...(await textsOf(directory)).values()], ["one45678\n", "two45678\n"]);
     }),
 );
+
+test("a series writes each line once where no links are counted, as on sshfs, and notices removed files there, too", (context) =>
+  inFolder(async (directory) => {
+    const own = fs.fstatSync;
+    const withoutLinks = (...args: Parameters<typeof own>): unknown => {
+      const status = own(...args) as unknown as { nlink: number | bigint };
+      status.nlink = typeof status.nlink === "bigint" ? 0n : 0;
+      return status;
+    };
+    Object.assign(fs, { fstatSync: withoutLinks });
+    syncBuiltinESMExports();
+    try {
+      if (fstatSync === own) return context.skip("the modules of this runtime keep their functions");
+      const log = open(directory, { maxFileSize: 1000 });
+      const writer = log.getWriter();
+      for (const line of ["one\n", "two\n"]) await writer.write(line);
+      assert.deepEqual([...(await textsOf(directory))], [["app-00001.log", "one\ntwo\n"]]);
+      rmSync(join(directory, "app-00001.log"));
+      await writer.write("three\n");
+      log.flushSync();
+      await writer.close();
+      assert.deepEqual([...(await textsOf(directory))], [["app-00002.log", "three\n"]]);
+    } finally {
+      Object.assign(fs, { fstatSync: own });
+      syncBuiltinESMExports();
+    }
+  }));
 
 test("an abort of a NumberFileWriter does not wait for its retries", () =>
   inFolder(async (folder) => {
