@@ -209,9 +209,10 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   rotateNow(): void {} // as rotate()
 
   async flush(): Promise<void> {
-    await this.#left.flush();
-    await this.#file.datasync().catch(failing("flush", this.path));
-    await this.#name.flush();
+    await this.#left.flush(async () => {
+      await this.#file.datasync().catch(failing("flush", this.path));
+      await this.#name.flush();
+    });
   }
 
   reopen(): void {
@@ -234,9 +235,10 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
 
   flushNow(): void {
     if (this.#file.isClosed) return;
-    this.#left.flushNow();
-    this.#file.datasyncNow();
-    this.#name.flushNow();
+    this.#left.flushNow(() => {
+      failingNow("flush", this.path, () => this.#file.datasyncNow());
+      this.#name.flushNow();
+    });
   }
 
   async commit(): Promise<void> {

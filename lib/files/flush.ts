@@ -103,7 +103,10 @@ function requireGone(path: string, error: unknown): void {
   if (!["ENOENT", "ELOOP"].includes(codeOf(error)!)) throw fileFailure("flush", path, error);
 }
 
-/** The files that a stream writes to no more: they are closed beside its writing. */
+/**
+ * The files that a stream writes to no more, which are closed beside its writing, and its flushes. After a failed flush
+ * all fail: the system has dropped what it could not write, and would acknowledge the next one.
+ */
 export class LeftFiles {
   /** The files that are being flushed, with their paths. */
   readonly #flushing: Map<OpenFile, string> = new Map();
@@ -128,17 +131,34 @@ export class LeftFiles {
     this.#closing = Promise.all([this.#closing, closed]);
   }
 
-  /** Waits until all are closed, and those on the disk. @throws {Error} that names a file that could not be flushed. */
-  async flush(): Promise<void> {
+  /**
+   * Waits until all are closed, and those on the disk; then flushes what the stream writes to.
+   *
+   * @throws {Error} that names a file that could not be flushed, now or earlier.
+   */
+  async flush(others?: () => Promise<void>): Promise<void> {
     await this.#closing;
-    if (this.#failure !== undefined) throw this.#failure;
+    this.#requireNone();
+    await others?.().catch((error) => this.#fail(error));
   }
 
   /** Does what {@linkcode flush} does, but blocks the thread meanwhile. */
-  flushNow(): void {
-    for (const [file, path] of this.#flushing) {
-      failingNow("flush", path, () => file.datasyncNow());
+  flushNow(others: () => void): void {
+    this.#requireNone();
+    try {
+      for (const [file, path] of this.#flushing) failingNow("flush", path, () => file.datasyncNow());
+      others();
+    } catch (error) {
+      this.#fail(error);
     }
+  }
+
+  #requireNone(): void {
     if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #fail(error: unknown): never {
+    if (!passing.codes.has(codeOf(error) ?? "")) this.#failure ??= error as Error; // else nothing was lost
+    throw error;
   }
 }

@@ -134,6 +134,40 @@ for (const how of ["flush()", "flushSync()", "close()"] as const) {
   }
 }
 
+for (const kind of ["file", "series"] as const) {
+  for (const lost of kind === "file" ? ["file", "folder"] as const : ["file", "complete file", "folder"] as const) {
+    test(`what a flushSync() could not bring to the disk is acknowledged by no later flush: the ${lost} of a ${kind}`, (context) =>
+      inFolder(async (directory) => {
+        if (process.platform === "win32" && lost === "folder") return context.skip("Windows flushes no folder");
+        using synced = new SyncedFiles();
+        if (!synced.isCalled) return context.skip(withoutPatch);
+        for (const how of ["flushSync()", "flush()", "close()"] as const) {
+          const name = `${how.slice(0, -2)}.log`;
+          const folder = join(directory, how);
+          mkdirSync(folder);
+          const log = kind === "file"
+            ? await openFileWritable(join(folder, name), { append: true, flush: true })
+            : new RotatingFileWritable({ directory: folder, name, maxFileSize: 1000, append: true });
+          const writer = log.getWriter();
+          writer.closed.catch(() => {}); // told by the flush
+          await writer.write("before\n");
+          const [written] = allIn(folder).filter((path) => path !== folder);
+          const { ino } = statSync(lost === "folder" ? folder : written!);
+          if (lost === "complete file") await (log as RotatingFileWritable).rotate();
+          synced.onSync = (number) => {
+            if (number === ino) throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+          };
+          assert.throws(() => log.flushSync(), { code: "EIO" });
+          synced.onSync = () => {}; // the system has dropped what it could not write
+          if (how === "flushSync()") assert.throws(() => log.flushSync(), { code: "EIO" });
+          if (how === "flush()") await assert.rejects(log.flush(), { code: "EIO" });
+          if (kind === "file" && how === "close()") await assert.rejects(writer.close(), { code: "EIO" });
+          else await writer.close().catch(() => {});
+        }
+      }));
+  }
+}
+
 const singles: Readonly<Record<string, (path: string) => Promise<void>>> = {
   "flush() with append": async (path) => {
     const file = await openFileWritable(path, { append: true });

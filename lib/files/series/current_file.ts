@@ -1,6 +1,6 @@
 import { type BigIntStats, constants, readdirSync, readSync, writeSync } from "node:fs";
 import { userNumber } from "../../runtime/mod.ts";
-import { codeOf, fileFailure } from "../failure.ts";
+import { codeOf, failingNow, fileFailure } from "../failure.ts";
 import { flushFiles, flushFilesNow, LeftFiles } from "../flush.ts";
 import { makeDirectorySync } from "../folders.ts";
 import { OpenFile } from "../open_file.ts";
@@ -203,23 +203,22 @@ export class CurrentFile {
 
   /** Waits until all bytes and names that the stream has written are on the disk. */
   async flush(): Promise<void> {
-    await this.#left.flush();
-    await this.file?.datasync().catch((error) => this.fail("flush", error));
-    const due = this.#unflushed();
-    if (due !== undefined) await flushFiles(due.paths, this.#series.directory);
-    this.#flushed = due ?? this.#flushed;
+    await this.#left.flush(async () => {
+      await this.file?.datasync().catch((error) => this.fail("flush", error));
+      const due = this.#unflushed();
+      if (due !== undefined) await flushFiles(due.paths, this.#series.directory);
+      this.#flushed = due ?? this.#flushed;
+    });
   }
 
   flushNow(): void {
-    this.#left.flushNow();
-    try {
-      this.file?.datasyncNow();
-    } catch (error) {
-      this.fail("flush", error);
-    }
-    const due = this.#unflushed();
-    if (due !== undefined) flushFilesNow(due.paths, this.#series.directory);
-    this.#flushed = due ?? this.#flushed;
+    this.#left.flushNow(() => {
+      const path = this.#series.pathOf(this.number);
+      failingNow("flush", path, () => this.file?.datasyncNow());
+      const due = this.#unflushed();
+      if (due !== undefined) flushFilesNow(due.paths, this.#series.directory);
+      this.#flushed = due ?? this.#flushed;
+    });
   }
 
   /** The files that were completed since the last flush, and what it will have flushed; undefined if there is nothing. */
