@@ -43,6 +43,8 @@ export class DiskSession implements OpenSession {
   readonly #lock: ProcessLock;
   record: SessionRecord;
   #file: OpenFile | undefined = undefined;
+  /** The bytes before those that the open file gets. */
+  #settled = 0;
 
   constructor(id: string, directory: string, options: DiskOptions, lock: ProcessLock, record: SessionRecord) {
     this.id = id;
@@ -79,7 +81,10 @@ export class DiskSession implements OpenSession {
   async append(pieces: readonly Uint8Array[]): Promise<void> {
     this.#lock.requireHeld();
     try {
-      this.#file ??= await OpenFile.open(this.#data, "a");
+      if (this.#file === undefined) {
+        this.#file = await OpenFile.open(this.#data, "a");
+        this.#settled = this.#file.size();
+      }
       await writeFully(this.#file, pieces);
     } catch (error) {
       throw storageFailure("write", this.#data, "the upload", error);
@@ -95,9 +100,20 @@ export class DiskSession implements OpenSession {
       await file.close();
       lstatSync(this.#data); // it may have been removed, and what was appended with it
     } catch (error) {
+      await file.close().catch(() => {});
+      this.#takeBack();
       throw storageFailure("write", this.#data, "the upload", error);
     }
     this.#lock.requireHeld();
+  }
+
+  /** Takes back what could not be flushed: the system has dropped it, and would acknowledge the next flush. */
+  #takeBack(): void {
+    try {
+      if (!this.#lock.isLost && statusOf(this.#data)!.size > this.#settled) truncateSync(this.#data, this.#settled);
+    } catch {
+      // The data is gone, or the device has failed for good.
+    }
   }
 
   async doubt(): Promise<void> {
