@@ -11,7 +11,7 @@ const FIELD_NAMES = /^[!#$%&'*+.^_`|~\w-]+(?: *, *[!#$%&'*+.^_`|~\w-]+)*$/;
 
 const TOLD = "Content-Location, Location, Repr-Digest, Retry-After, Tus-Checksum-Algorithm, Tus-Extension, " +
   "Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Complete, Upload-Concat, Upload-Defer-Length, Upload-Expires, " +
-  "Upload-Incomplete, Upload-Length, Upload-Limit, Upload-Metadata, Upload-Offset";
+  "Upload-Length, Upload-Limit, Upload-Metadata, Upload-Offset";
 
 /** The time for which browsers may remember what they were allowed, in s: a day, of which Chromium takes 2 hours. */
 const PREFLIGHT_MAX_AGE = "86400";

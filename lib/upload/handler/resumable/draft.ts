@@ -28,8 +28,8 @@ import {
 
 /** The newest interop version, of draft 11. */
 const NEWEST = 8;
-/** The older supported interop versions: of iOS 17, of `tus-js-client`, and of both that and iOS 18 to 26. */
-const SPOKEN: readonly number[] = [3, 5, 6];
+/** The older supported interop versions: of `tus-js-client`, and of both that and iOS 18 to 26. */
+const SPOKEN: readonly number[] = [5, 6];
 
 /** The iteration of Resumable Uploads for HTTP that a request speaks. */
 interface Draft {
@@ -46,25 +46,12 @@ function draftOf(exchange: Pick<Exchange, "request">): Draft {
 }
 
 /** Returns whether the request says that it completes the upload; undefined if it does not say. */
-function askedComplete(exchange: Pick<Exchange, "request">, { version }: Draft): boolean | undefined {
-  if (version > 3) return parseBoolean(requestField(exchange, "upload-complete"));
-  const isIncomplete = parseBoolean(requestField(exchange, "upload-incomplete"));
-  return isIncomplete === undefined ? undefined : !isIncomplete;
+function askedComplete(exchange: Pick<Exchange, "request">): boolean | undefined {
+  return parseBoolean(requestField(exchange, "upload-complete"));
 }
 
-function completeness(isComplete: boolean, { version }: Draft): Fields {
-  return version > 3
-    ? { "Upload-Complete": isComplete ? "?1" : "?0" }
-    : { "Upload-Incomplete": isComplete ? "?0" : "?1" };
-}
-
-/** @throws {Refusal} if the request has fields that drafts before 06 reserve for requests with data. */
-function requireNoUploadFields(exchange: Exchange, { version }: Draft): void {
-  if (version > 6) return;
-  const name = ["upload-offset", "upload-complete", "upload-incomplete", "upload-length"]
-    .find((name) => requestField(exchange, name) !== undefined);
-  if (name === undefined) return;
-  throw new Refusal("BAD_FIELD", `A ${exchange.request.method} request must not have the field ${name}`);
+function completeness(isComplete: boolean): Fields {
+  return { "Upload-Complete": isComplete ? "?1" : "?0" };
 }
 
 function problem(
@@ -93,7 +80,7 @@ interface State {
 /** @see {@link https://datatracker.ietf.org/doc/draft-ietf-httpbis-resumable-upload/} */
 export async function answerDraft(exchange: Exchange, id: string | undefined): Promise<Outcome> {
   const draft = draftOf(exchange);
-  const state: State = { fields: completeness(false, draft) };
+  const state: State = { fields: completeness(false) };
   try {
     return await respond(exchange, id, draft, state);
   } catch (error) {
@@ -105,21 +92,20 @@ async function respond(exchange: Exchange, id: string | undefined, draft: Draft,
   const { method } = exchange.request;
   if (id === undefined) return await create(exchange, draft, state);
   if (method === "PATCH") return await append(exchange, id, draft, state);
-  requireNoUploadFields(exchange, draft);
   if (method === "DELETE") return await removeSession(exchange, id, "rufh");
   return await tellOffset(exchange, id, draft, state);
 }
 
 async function create(exchange: Exchange, draft: Draft, state: State): Promise<Outcome> {
   const { settings, sessions, request } = exchange;
-  const isLast = askedComplete(exchange, draft)!;
-  state.fields = draft.version > 3 ? completeness(true, draft) : {}; // the target itself refuses what it does not want
+  const isLast = askedComplete(exchange)!;
+  state.fields = completeness(true); // the target itself refuses what it does not want
   const { info, file } = await admit(settings, request);
   if (file === undefined || !isResumable(settings, request)) {
     const message = "A form, and a body whose coding is undone, is sent in one request: Upload-Complete must be ?1";
     throw new Refusal("UNSUPPORTED", message, { "Accept-Encoding": "identity" });
   }
-  state.fields = completeness(false, draft);
+  state.fields = completeness(false);
   const length = lengthAfter(exchange, undefined, 0, isLast);
   try {
     requireSize(settings, length);
@@ -142,7 +128,7 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
   });
   try {
     const location = locationOf(settings, request, lease.session.id);
-    const announcement = { Location: location, "Upload-Limit": limitOf(exchange, lease.session, draft) };
+    const announcement = { Location: location, "Upload-Limit": uploadLimit(settings, lease.session) };
     state.fields = { ...state.fields, ...announcement };
     const isTold = inform(exchange, draft, announcement);
     try {
@@ -167,13 +153,12 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
   }
   const provided = parseNaturalNumber(requestField(exchange, "upload-offset"));
   if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
-  // Early drafts allow the field to be missing: the first one means the end then, the next one that more follows.
-  const isLast = askedComplete(exchange, draft) ?? (draft.version < 6 ? draft.version === 3 : undefined);
+  const isLast = askedComplete(exchange) ?? (draft.version < 6 ? false : undefined);
   if (isLast === undefined) throw new Refusal("BAD_FIELD", "Upload-Complete must say whether the data is the last");
   return await withSession(exchange, id, "rufh", async (lease) => {
     const { session } = lease;
     const { offset } = session;
-    state.fields = { ...completeness(false, draft), "Upload-Offset": String(offset) };
+    state.fields = { ...completeness(false), "Upload-Offset": String(offset) };
     if (provided !== offset) {
       const message = `The upload is continued at ${provided}, but ${offset} bytes of it are here`;
       const members = { "expected-offset": offset, "provided-offset": provided };
@@ -191,7 +176,7 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
     if (length !== session.record.length) await session.save({ ...session.record, length: length! });
     await receive(exchange, lease, state);
     if (isLast) return await finish(exchange, session, draft, state);
-    return { answer: emptyAnswer(draft.version >= 6 ? 204 : 201, state.fields) };
+    return { answer: emptyAnswer(204, state.fields) };
   });
 }
 
@@ -241,7 +226,7 @@ async function finish(exchange: Exchange, session: OpenSession, draft: Draft, st
   if (length !== undefined && length !== offset) {
     throw inconsistentLength(`The upload is said to be complete after ${offset} of its ${length} bytes`);
   }
-  const fields = { "Upload-Offset": String(offset), ...completeness(true, draft) };
+  const fields = { "Upload-Offset": String(offset), ...completeness(true) };
   const location = locationOf(exchange.settings, exchange.request, session.id);
   try {
     const answer = await complete(exchange, session);
@@ -265,10 +250,10 @@ async function tellOffset(exchange: Exchange, id: string, draft: Draft, state: S
     const { record, offset } = session;
     return {
       answer: emptyAnswer(204, {
-        ...completeness(record.state === "stored", draft),
+        ...completeness(record.state === "stored"),
         "Upload-Offset": String(offset),
         ...(record.length !== undefined && { "Upload-Length": String(record.length) }),
-        "Upload-Limit": limitOf(exchange, session, draft),
+        "Upload-Limit": uploadLimit(exchange.settings, session),
         "Cache-Control": "no-store",
       }),
     };
@@ -300,10 +285,6 @@ function filenameOf(disposition: string | undefined): string | undefined {
   return decodeExtended(parameters?.get("filename*") ?? "") ?? parameters?.get("filename");
 }
 
-function limitOf({ settings }: Exchange, session: OpenSession, { version }: Draft): string {
-  return uploadLimit(settings, session, version === 6 ? "expires" : "max-age");
-}
-
 /** Sends an interim response if the sender has named a supported version: other clients might misread it. */
 function inform({ inform }: Exchange, { version, isNamed }: Draft, fields: Fields): boolean {
   return isNamed && inform?.(104, { "Upload-Draft-Interop-Version": String(version), ...fields }) === true;
@@ -318,6 +299,6 @@ function isResumable({ save }: Settings, request: Exchange["request"]): boolean 
 /** Whether a request creates an upload. A complete body that is not resumable is stored as by an ordinary request. */
 export function createsByDraft(settings: Settings, request: Exchange["request"]): boolean {
   if (request.method !== "PUT" && request.method !== "POST") return false;
-  const isComplete = askedComplete({ request }, draftOf({ request }));
+  const isComplete = askedComplete({ request });
   return isComplete !== undefined && (!isComplete || isResumable(settings, request));
 }

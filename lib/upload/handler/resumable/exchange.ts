@@ -129,12 +129,12 @@ export function maxSizeOf({ save }: Settings): number {
   return save.maxBytes ?? Infinity;
 }
 
-/** The value of `Upload-Limit`, for one upload or for any; early drafts give the age limit another name. */
-export function uploadLimit(settings: Settings, session: OpenSession | undefined, age = "max-age"): string {
+/** The value of `Upload-Limit`, for one upload or for any. */
+export function uploadLimit(settings: Settings, session: OpenSession | undefined): string {
   const maxSize = maxSizeOf(settings);
   const { maxAge } = settings.sessions!;
   const left = session === undefined ? maxAge : Math.max(0, session.touched + maxAge - Date.now());
-  return [...(maxSize === Infinity ? [] : [`max-size=${maxSize}`]), `${age}=${Math.floor(left / 1000)}`].join(", ");
+  return [...(maxSize === Infinity ? [] : [`max-size=${maxSize}`]), `max-age=${Math.floor(left / 1000)}`].join(", ");
 }
 
 export function expiryOf({ sessions }: Settings, session: OpenSession): string {
