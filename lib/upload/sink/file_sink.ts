@@ -39,8 +39,6 @@ export interface StreamTaker extends BodySink {
   /** Writes all of a stream, which cannot be stopped, only {@linkcode discard}ed. @throws {UploadError} `ABORTED`. */
   writeStream(stream: ReadableStream<Uint8Array>): Promise<number>;
   size(): number;
-  /** Reads written bytes from `position` on; returns the number of bytes read. */
-  readBack(buffer: Uint8Array, position: number): number;
 }
 
 /** Whether a sink takes whole streams, which depends on the runtime. */
@@ -150,7 +148,6 @@ function fileSink(
         return typeof error?.syscall === "string" ? notWritten(error) : Promise.reject(leftError(error));
       }),
     size: () => file.size,
-    readBack: (buffer, position) => file.readBack(buffer, position),
   };
 }
 

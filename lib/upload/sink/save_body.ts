@@ -1,20 +1,12 @@
-import {
-  type Announced,
-  announcedOf,
-  Digester,
-  requireExpected,
-  tellProgress,
-  verifyDigests,
-} from "../body/announced.ts";
+import { type Announced, announcedOf, Digester, requireExpected, tellProgress } from "../body/announced.ts";
 import { type BodySource, fieldOf, takeAll } from "../body/body_source.ts";
 import { type BodySink, type FileOptions, type StreamTaker, takesStreams } from "./file_sink.ts";
-import { type DigestAlgorithm, formatDigest } from "../../semantics/mod.ts";
+import { formatDigest } from "../../semantics/mod.ts";
 import { refuseUnused } from "../../streams/internal.ts";
 import { type BodyDestination, openSink } from "./open_sink.ts";
 import { BodyDeadlines, receiveBody, type TransferProgress } from "../body/receive_body.ts";
 import { type InnerOptions, requireDecode, type SaveBodyOptions, saveBodyOptions } from "../body/upload_options.ts";
-import { setImmediate } from "node:timers/promises";
-import { Timer } from "../../timers/mod.ts";
+import { Interval } from "../../timers/mod.ts";
 import { writeStream } from "../../runtime/mod.ts";
 
 /**
@@ -84,15 +76,14 @@ export async function storeBody(
 ): Promise<SavedBody> {
   const { digest: algorithm, signal } = options;
   const announced = announcedOf(source, options);
-  const unseen = unseenStream(source, options);
+  const unseen = unseenStream(source, announced, options);
   let received = unseen ? undefined : receiveBody(source, options, announced);
   let sink: BodySink | undefined;
   try {
     signal?.throwIfAborted();
     sink = await openSink(destination, options);
     if (unseen && takesStreams(sink)) {
-      const { bytes, digests } = await transfer(unseen, sink, announced, options);
-      return await stored(sink, bytes, options, algorithm && digests.get(algorithm));
+      return await stored(sink, await transfer(unseen, sink, announced, options), options);
     }
     received ??= receiveBody(source, options, announced);
     const verified = algorithm && received.digests.get(algorithm);
@@ -132,32 +123,36 @@ async function stored(
 
 /** The interval at which the size of the file is checked, in ms. */
 const INTERVAL = 50;
-const CHUNK_SIZE = 256 * 1024;
-/** The bytes to read back in one turn of the event loop: about 2 ms of work. */
-const TURN = 16 * CHUNK_SIZE;
 
-/** The buffer that all transfers share: bytes read into it are hashed at once. */
-let piece: Uint8Array | undefined;
-
-/** Returns the stream of a body that the connection ends at the announced length; the rest can be checked in the file. */
-export function unseenStream(source: BodySource, options: SaveBodyOptions): ReadableStream<Uint8Array> | undefined {
-  if (writeStream === undefined || options.decode || options.expectedBytes !== undefined) return undefined;
+/** Returns the stream of a body that the connection ends at its length, and of which no digest has to be made. */
+function unseenStream(
+  source: BodySource,
+  { digests }: Announced,
+  { decode, digest, expectedBytes }: SaveBodyOptions,
+): ReadableStream<Uint8Array> | undefined {
+  const isSeen = decode || digest !== undefined || digests.size > 0 || expectedBytes !== undefined;
+  if (writeStream === undefined || isSeen) return undefined;
   if (!(source instanceof Request) || source.bodyUsed || !source.body || source.body.locked) return undefined;
   return fieldOf(source, "content-length") === undefined ? undefined : source.body;
 }
 
 /**
- * Writes a stream to a file, without a detour through JavaScript where the runtime can do that; makes the requested or
- * announced digests. It takes a tenth of the memory that reading it takes on Bun, and half of the time.
+ * Writes a stream to a file, without a detour through JavaScript where the runtime can do that. It takes a tenth of the
+ * memory that reading it takes on Bun, and half of the time.
  */
 export async function transfer(
   stream: ReadableStream<Uint8Array>,
   sink: StreamTaker,
   announced: Announced,
   options: SaveBodyOptions & InnerOptions,
-): Promise<{ readonly bytes: number; readonly digests: ReadonlyMap<DigestAlgorithm, string> }> {
+): Promise<number> {
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
   const start = performance.now();
+  let size = 0;
+  const look = (): void => {
+    const written = sink.size();
+    if (written !== size) tellProgress(size = written, announced, options);
+  };
   // All time counts as waiting: while the disk stops the runtime from reading, the timer cannot fire either.
   const pace: TransferProgress = {
     get bytes() {
@@ -167,39 +162,21 @@ export async function transfer(
       return performance.now() - start;
     },
   };
-  const algorithms = new Set<DigestAlgorithm>([...announced.digests.values()].flatMap((some) => [...some.keys()]));
-  if (options.digest !== undefined) algorithms.add(options.digest);
-  const digester = algorithms.size > 0 ? new Digester(algorithms) : undefined;
-  let [size, digested] = [0, 0];
-  /** Reports newly written bytes and hashes some of them; returns whether more are left to hash. */
-  const look = (): boolean => {
-    const written = sink.size();
-    if (written !== size) tellProgress(size = written, announced, options);
-    for (const end = Math.min(size, digested + TURN); digester && digested < end;) {
-      piece ??= new Uint8Array(CHUNK_SIZE);
-      const length = sink.readBack(piece.subarray(0, Math.min(CHUNK_SIZE, end - digested)), digested);
-      if (length === 0) throw new Error(`The file became shorter than the ${size} bytes it had`);
-      digester.update([piece.subarray(0, length)]);
-      digested += length;
-    }
-    return digester !== undefined && digested < size;
-  };
-  const timer = new Timer(() => {
+  const looking = options.onProgress && new Interval(INTERVAL, () => {
     try {
-      timer.start(look() ? 0 : INTERVAL);
+      look();
     } catch (error) {
       stop(error);
     }
   });
-  if (digester || options.onProgress) timer.start(INTERVAL);
   const deadlines = new BodyDeadlines(options, pace, stop);
-  const bytes = await Promise.race([sink.writeStream(stream), stopped]).finally(() => {
-    timer.stop();
+  try {
+    const bytes = await Promise.race([sink.writeStream(stream), stopped]);
+    requireExpected(bytes, announced);
+    look();
+    return bytes;
+  } finally {
+    looking?.stop();
     deadlines.stop();
-  });
-  requireExpected(bytes, announced);
-  while (look()) await setImmediate();
-  const digests = digester?.finish() ?? new Map<DigestAlgorithm, string>();
-  for (const [field, expected] of announced.digests) verifyDigests(field, expected, digests);
-  return { bytes, digests };
+  }
 }
