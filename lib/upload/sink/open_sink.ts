@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { RotatingFileWritable } from "../../files/mod.ts";
 import { described, joinBytes } from "../../streams/internal.ts";
+import { TimeLimit } from "../../timers/mod.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
 import { containedPlace, shownName } from "./contained_path.ts";
 import { createdBy } from "./created_object.ts";
@@ -18,19 +19,14 @@ async function openStreamSink(stream: WritableStream<Uint8Array>, signal: AbortS
     writer.releaseLock();
     throw new TypeError(`cannot write to the stream: it is ${state}`, { cause });
   }
-  /** Rejects the pending wait; undefined if there is none. */
-  let interrupt: ((reason: unknown) => void) | undefined;
-  const onAbort = (): void => interrupt?.(signal!.reason);
-  signal?.addEventListener("abort", onAbort, { once: true });
+  const limit = new TimeLimit(Infinity, signal);
+  let isWaiting = false;
   const waitFor = async (promise: Promise<unknown>): Promise<void> => {
-    await new Promise((resolve, reject) => {
-      interrupt = reject;
-      promise.then(resolve, reject);
-      if (signal?.aborted) onAbort();
-    }).catch(fail).finally(() => interrupt = undefined);
+    isWaiting = true;
+    await limit.within(promise).catch(fail).finally(() => isWaiting = false);
   };
   const release = (): void => {
-    signal?.removeEventListener("abort", onAbort);
+    limit.stop();
     writer.releaseLock();
   };
   const chunksOf = stream instanceof RotatingFileWritable ? filling(stream) : joined;
@@ -50,7 +46,7 @@ async function openStreamSink(stream: WritableStream<Uint8Array>, signal: AbortS
       release();
     },
     async discard(reason): Promise<void> {
-      const isStalled = interrupt !== undefined || signal?.aborted;
+      const isStalled = isWaiting || signal?.aborted;
       const aborted = writer.abort(reason).catch(() => {}); // the failure of the upload is being thrown already
       if (!isStalled) await aborted;
       release();
