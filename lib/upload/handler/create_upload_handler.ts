@@ -110,10 +110,11 @@ export function createUploadHandler(options: UploadHandlerOptions): UploadHandle
 async function fetchTo(all: Settings, request: Request, server: unknown): Promise<Response> {
   const ownsChunks = isFromBunServer(request, server);
   const settings = ownsChunks ? { ...all, save: { ...all.save, ownsChunks } } : all;
-  const incoming: UploadRequest = { method: request.method, target: request.url, mount: "", source: request };
-  const handled = (await handleUpload(settings, incoming, () => {
+  const { method, url: target } = request;
+  const open = () => {
     if (request.bodyUsed || request.body?.locked) throw alreadyRead();
     return request;
-  }))!;
-  return await lingeringResponse(handled, request);
+  };
+  const incoming: UploadRequest = { method, target, mount: "", source: request, open, bytes: 0 };
+  return await lingeringResponse((await handleUpload(settings, incoming))!, request);
 }

@@ -1,20 +1,23 @@
 import { fieldOf } from "../body/body_source.ts";
 import { admit, METHODS } from "./admission.ts";
-import {
-  type Answer,
-  type OpenBody,
-  pathOf,
-  problemAnswer,
-  refusalOf,
-  type UploadRequest,
-  writeLog,
-} from "./incoming.ts";
+import { type Answer, pathOf, problemAnswer, refusalOf, type UploadRequest, writeLog } from "./incoming.ts";
 import type { Settings } from "./settings.ts";
 import { pathBelow } from "./naming.ts";
-import { again } from "../body/upload_error.ts";
-import { answerResumable, capabilities, corsFields } from "./resumable/answer_resumable.ts";
-import type { Inform } from "./resumable/exchange.ts";
+import { again, type Refusal } from "../body/upload_error.ts";
+import { answerDraft, createsByDraft } from "./resumable/draft.ts";
+import { type Exchange, type Fields, maxSizeOf, sessionIn, uploadLimit } from "./resumable/exchange.ts";
+import { answerTus, CHECKSUMS, EXTENSIONS, VERSION } from "./resumable/tus.ts";
 import { storeUpload } from "./reception.ts";
+
+/** The value of `Access-Control-Request-Headers`: names of fields. */
+const FIELD_NAMES = /^[!#$%&'*+.^_`|~\w-]+(?: *, *[!#$%&'*+.^_`|~\w-]+)*$/;
+
+const TOLD = "Content-Location, Location, Repr-Digest, Retry-After, Tus-Checksum-Algorithm, Tus-Extension, " +
+  "Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Complete, Upload-Concat, Upload-Defer-Length, Upload-Expires, " +
+  "Upload-Length, Upload-Limit, Upload-Metadata, Upload-Offset";
+
+/** The time for which browsers may remember what they were allowed, in s: a day, of which Chromium takes 2 hours. */
+const PREFLIGHT_MAX_AGE = "86400";
 
 export interface Handled {
   readonly answer: Answer;
@@ -27,14 +30,12 @@ export interface Handled {
 export async function handleUpload(
   settings: Settings,
   request: UploadRequest,
-  openBody: OpenBody,
-  { inform, onOther }: { readonly inform?: Inform | undefined; readonly onOther?: (() => void) | undefined } = {},
+  onOther?: () => void,
 ): Promise<Handled | undefined> {
   const start = performance.now();
-  const counter = { bytes: 0 };
   const { method } = request;
   const finish = (answer: Answer, error?: unknown): Handled => {
-    const { bytes } = counter;
+    const { bytes } = request;
     const { status } = answer;
     const entry = { method, path: pathOf(request), status, bytes, ms: performance.now() - start };
     writeLog(settings.log, error === undefined ? entry : { ...entry, error });
@@ -52,21 +53,43 @@ export async function handleUpload(
         return finish(optionsAnswer(settings));
       }
       const { sessions } = settings;
-      const outcome = sessions && await answerResumable({ settings, sessions, request, openBody, counter, inform });
-      if (onOther !== undefined && outcome?.error !== undefined && isOfOther(request, outcome.answer)) {
-        return void onOther();
-      }
-      if (outcome !== undefined) return finish(outcome.answer, outcome.error);
-      const admitted = await admit(settings, request);
-      return finish(await storeUpload(settings, request, admitted, openBody(), counter));
+      const answer = sessions && await answerResumable({ settings, sessions, request });
+      return finish(answer ?? await storeUpload(settings, request, await admit(settings, request)));
     } catch (error) {
-      return finish(problemAnswer(refusalOf(error, settings.save)), error ?? new Error("it failed without an error"));
+      const refusal = refusalOf(error, settings.save);
+      if (onOther !== undefined && isOfOther(request, refusal)) return void onOther();
+      return finish(problemAnswer(refusal), refusal.cause ?? refusal);
     }
   });
 }
 
+const SESSION_METHODS: readonly string[] = ["DELETE", "GET", "HEAD", "PATCH"];
+
+/** Returns the effective method: clients without PATCH or DELETE send POST with `X-HTTP-Method-Override`. */
+function methodOf({ method, source }: UploadRequest): string {
+  if (method !== "POST" || fieldOf(source, "tus-resumable") === undefined) return method;
+  return fieldOf(source, "x-http-method-override")?.trim().toUpperCase() ?? method;
+}
+
+/** Returns the session that a request is for; undefined if it is for none. */
+export function sessionFor({ basePath, sessions }: Settings, request: UploadRequest): string | undefined {
+  const isSpoken = sessions !== undefined && SESSION_METHODS.includes(methodOf(request));
+  return isSpoken ? sessionIn(request, basePath) : undefined;
+}
+
+/** Answers a request of a protocol for resumable uploads; undefined if it speaks neither. @throws {Refusal} */
+async function answerResumable(exchange: Exchange): Promise<Answer | undefined> {
+  const { settings, request } = exchange;
+  const isTus = fieldOf(request.source, "tus-resumable") !== undefined;
+  const id = sessionFor(settings, request);
+  // A request of tus never stores a file by its method alone: its body is upload data.
+  const isCreation = isTus ? request.method === "POST" : createsByDraft(settings, request);
+  if (id === undefined && !isCreation) return undefined;
+  return isTus ? await answerTus(exchange, methodOf(request), id) : await answerDraft(exchange, id);
+}
+
 /** Whether a request of no upload protocol has no session here, or is refused before that is checked. */
-function isOfOther({ source }: UploadRequest, { status }: Answer): boolean {
+function isOfOther({ source }: UploadRequest, { status }: Refusal): boolean {
   const isSpoken = ["tus-resumable", "upload-draft-interop-version", "upload-offset", "upload-complete"]
     .some((name) => fieldOf(source, name) !== undefined);
   return !isSpoken && [403, 404, 415].includes(status);
@@ -77,6 +100,39 @@ function optionsAnswer(settings: Settings): Answer {
   const types = accept === undefined ? "*/*" : `multipart/form-data, ${accept}`;
   const fields = { Allow: sessions ? `DELETE, GET, HEAD, ${METHODS}, PATCH` : METHODS, "Accept-Post": types };
   return { status: 204, fields: { ...fields, ...(sessions && capabilities(settings)) }, body: undefined };
+}
+
+/** Returns the fields that announce both protocols in the response to `OPTIONS`. */
+function capabilities(settings: Settings): Fields {
+  const maxSize = maxSizeOf(settings);
+  return {
+    "Tus-Resumable": VERSION,
+    "Tus-Version": VERSION,
+    "Tus-Extension": EXTENSIONS,
+    "Tus-Checksum-Algorithm": CHECKSUMS,
+    ...(maxSize !== Infinity && { "Tus-Max-Size": String(maxSize) }),
+    "Upload-Limit": uploadLimit(settings, undefined),
+  };
+}
+
+/** Returns the CORS fields for pages of allowed origins, which may send any field, and cookies if they are listed. */
+function corsFields({ allowedOrigins }: Settings, { method, source }: UploadRequest): Fields {
+  const origin = fieldOf(source, "origin")?.trim();
+  if (origin === undefined || allowedOrigins === false) return {};
+  if (allowedOrigins !== true && !allowedOrigins.has(origin.toLowerCase())) return { Vary: "Origin" };
+  const isPreflight = method === "OPTIONS" && fieldOf(source, "access-control-request-method") !== undefined;
+  const names = fieldOf(source, "access-control-request-headers")?.trim() ?? "";
+  return {
+    Vary: isPreflight ? "Origin, Access-Control-Request-Headers" : "Origin",
+    ...(allowedOrigins !== true && { "Access-Control-Allow-Credentials": "true" }),
+    "Access-Control-Allow-Origin": origin,
+    "Access-Control-Expose-Headers": TOLD,
+    ...(isPreflight && {
+      "Access-Control-Allow-Methods": "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT",
+      ...(FIELD_NAMES.test(names) && { "Access-Control-Allow-Headers": names }),
+      "Access-Control-Max-Age": PREFLIGHT_MAX_AGE,
+    }),
+  };
 }
 
 export function alreadyRead(): TypeError {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { LockLostError } from "../../files/internal.ts";
 import type { BodySource } from "../body/body_source.ts";
 import { ACCEPTED_CODINGS } from "../body/decoded_body.ts";
 import { again, Refusal, UploadError } from "../body/upload_error.ts";
@@ -11,10 +12,13 @@ export interface UploadRequest {
   /** The part of the sender's URL before `target`: the path that a router took off, or the empty string. */
   readonly mount: string;
   readonly source: Request | IncomingMessage;
+  /** Returns the body of an admitted request. @throws {TypeError} if another reader has read it. */
+  readonly open: () => BodySource;
+  /** The bytes of the body that were received so far. */
+  bytes: number;
+  /** Sends an interim response if the runtime can; returns whether it did. */
+  readonly inform?: (status: number, fields: Readonly<Record<string, string>>) => boolean;
 }
-
-/** Returns the body of an admitted request. @throws {TypeError} if another reader has read it. */
-export type OpenBody = () => BodySource;
 
 /** The path of a request without its query, as it came. */
 export function pathOf({ target }: Pick<UploadRequest, "target">): string {
@@ -80,6 +84,9 @@ const titles: Readonly<Record<number, string>> = {
 export function refusalOf(error: unknown, options: { readonly decode?: boolean }): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof UploadError) return new Refusal(error.code, error.message, fieldsOf(error, options), error);
+  if (error instanceof LockLostError) {
+    return new Refusal("LOCKED", "Another request has taken the upload over", { "Retry-After": "1" }, error);
+  }
   const code = systemCodeOf(error);
   if (code === "EMFILE" || code === "ENFILE") {
     return again("The server has too many files open", error);

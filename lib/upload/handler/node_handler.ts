@@ -5,10 +5,9 @@ import { Timer } from "../../timers/mod.ts";
 import { hasLeft, leftError } from "../body/upload_error.ts";
 import { METHODS } from "./admission.ts";
 import type { UploadRequest } from "./incoming.ts";
-import { alreadyRead, type Handled, handleUpload } from "./handle_upload.ts";
+import { alreadyRead, type Handled, handleUpload, sessionFor } from "./handle_upload.ts";
 import { LINGER_TIMEOUT, MAX_DRAINED_BYTES, MAX_LINGER_BYTES } from "./lingering_response.ts";
 import { pathBelow } from "./naming.ts";
-import { isForSession } from "./resumable/answer_resumable.ts";
 import type { Settings } from "./settings.ts";
 
 export type Next = (error?: unknown) => void;
@@ -23,15 +22,15 @@ export function answerNode(
   next: Next | undefined,
 ): void {
   if (res.headersSent || res.writableEnded) return; // other code answers, or the sender has left
-  const incoming = incomingOf(settings, req);
+  const incoming = incomingOf(settings, req, res);
   const isOurs = pathBelow(incoming.target, settings.basePath) !== undefined && METHODS.includes(incoming.method);
-  if (next && !isOurs && !isForSession(settings, incoming)) return next();
-  void respond(settings, incoming, req, res, () => {}, isOurs ? undefined : next);
+  if (next && !isOurs && sessionFor(settings, incoming) === undefined) return next();
+  void respond(settings, incoming, req, res, isOurs ? undefined : next);
 }
 
 /** Answers a request whose sender waits for a 100 (Continue): it gets one only if the body is welcome. */
 export function answerWaiting(settings: Settings, req: IncomingMessage, res: ServerResponse): void {
-  void respond(settings, incomingOf(settings, req), req, res, () => res.writeContinue());
+  void respond(settings, incomingOf(settings, req, res, () => res.writeContinue()), req, res);
 }
 
 async function respond(
@@ -39,17 +38,12 @@ async function respond(
   incoming: UploadRequest,
   req: IncomingMessage,
   res: ServerResponse,
-  welcome: () => void,
   next?: Next,
 ): Promise<void> {
   // A sender that leaves between two steps of the handler causes an error that no other listener handles.
   req.on("error", () => {});
   res.on("error", () => {});
-  const handled = await handleUpload(settings, incoming, () => {
-    if (req.readableDidRead || req.readableEnded) throw hasLeft(req) ? leftError(req.errored) : alreadyRead();
-    welcome();
-    return req;
-  }, { inform: (status, fields) => writeInformation(res, status, fields), onOther: next && (() => next()) });
+  const handled = await handleUpload(settings, incoming, next && (() => next()));
   if (handled !== undefined && !res.destroyed && !res.headersSent) send(handled, req, res);
 }
 
@@ -85,14 +79,24 @@ function isShort(req: IncomingMessage): boolean {
   return Number(headers["content-length"] ?? (isUnknown ? Infinity : 0)) <= MAX_DRAINED_BYTES;
 }
 
-function incomingOf({ basePath }: Settings, req: Routed): UploadRequest {
+/** @param welcome Called before the body is received. */
+function incomingOf({ basePath }: Settings, req: Routed, res: ServerResponse, welcome = () => {}): UploadRequest {
   const url = req.url ?? "/";
   const whole = req.originalUrl ?? url;
-  const method = req.method ?? "GET";
-  if (basePath !== "/") return { method, target: whole, mount: "", source: req };
   // For "/files" and "/files?a" only a slash is left.
   const mount = whole.endsWith(url) ? whole.slice(0, -url.length) : whole.replace(/\?.*$/s, "");
-  return { method, target: url, mount, source: req };
+  return {
+    method: req.method ?? "GET",
+    ...(basePath === "/" ? { target: url, mount } : { target: whole, mount: "" }),
+    source: req,
+    open() {
+      if (req.readableDidRead || req.readableEnded) throw hasLeft(req) ? leftError(req.errored) : alreadyRead();
+      welcome();
+      return req;
+    },
+    bytes: 0,
+    inform: (status, fields) => writeInformation(res, status, fields),
+  };
 }
 
 /** `constants.NGHTTP2_NO_ERROR` of `node:http2`, which takes 25 ms to load where it is not in use anyway. */

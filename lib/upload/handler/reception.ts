@@ -14,18 +14,9 @@ import { conditionFailed, conditionIn, type Place, wantsNone } from "./storage.t
 
 type StoredFile = Omit<CompletedUpload, "digest" | "metadata" | "path"> & { readonly digest?: string | undefined };
 
-export interface Counter {
-  bytes: number;
-}
-
-export async function storeUpload(
-  settings: Settings,
-  request: UploadRequest,
-  admitted: Admitted,
-  body: BodySource,
-  counter: Counter,
-): Promise<Answer> {
-  const options = counting(settings.save, counter);
+export async function storeUpload(settings: Settings, request: UploadRequest, admitted: Admitted): Promise<Answer> {
+  const body = request.open();
+  const options = counting(settings.save, request);
   if (admitted.file === undefined) return await receiveForm(settings, request, admitted, body, options);
   const { name, found } = admitted.file;
   const { contentType } = admitted.info;
@@ -112,12 +103,12 @@ export function newName({ accept, extensions }: Settings, filename: string, cont
   return randomName(saysMore ? "" : filename, essenceOf(contentType));
 }
 
-function counting(options: Settings["save"], counter: Counter): Settings["save"] {
+function counting(options: Settings["save"], request: UploadRequest): Settings["save"] {
   const { onProgress } = options;
   return {
     ...options,
     onProgress: (progress) => {
-      counter.bytes = progress.bytes;
+      request.bytes = progress.bytes;
       onProgress?.(progress);
     },
   };

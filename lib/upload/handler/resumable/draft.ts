@@ -5,6 +5,8 @@ import { decodeExtended, parseParameters } from "../../form/part_header.ts";
 import type { OpenSession, SessionRecord } from "../../session/session_storage.ts";
 import type { Lease } from "../../session/sessions.ts";
 import { admit } from "../admission.ts";
+import { requireOwnSite } from "../cross_site.ts";
+import type { Answer } from "../incoming.ts";
 import { locationOf } from "../naming.ts";
 import type { Settings } from "../settings.ts";
 import {
@@ -13,12 +15,11 @@ import {
   contentTypeOf,
   emptyAnswer,
   type Exchange,
-  failed,
   type Fields,
   isFinal,
   keptFields,
   maxSizeOf,
-  type Outcome,
+  refused,
   removeSession,
   requestField,
   requireSize,
@@ -78,17 +79,18 @@ interface State {
 }
 
 /** @see {@link https://datatracker.ietf.org/doc/draft-ietf-httpbis-resumable-upload/} */
-export async function answerDraft(exchange: Exchange, id: string | undefined): Promise<Outcome> {
+export async function answerDraft(exchange: Exchange, id: string | undefined): Promise<Answer> {
+  requireOwnSite(exchange.settings.allowedOrigins, exchange.request);
   const draft = draftOf(exchange);
   const state: State = { fields: completeness(false) };
   try {
     return await respond(exchange, id, draft, state);
   } catch (error) {
-    return failed(exchange, error, state.fields);
+    throw refused(exchange, error, state.fields);
   }
 }
 
-async function respond(exchange: Exchange, id: string | undefined, draft: Draft, state: State): Promise<Outcome> {
+async function respond(exchange: Exchange, id: string | undefined, draft: Draft, state: State): Promise<Answer> {
   const { method } = exchange.request;
   if (id === undefined) return await create(exchange, draft, state);
   if (method === "PATCH") return await append(exchange, id, draft, state);
@@ -96,7 +98,7 @@ async function respond(exchange: Exchange, id: string | undefined, draft: Draft,
   return await tellOffset(exchange, id, draft, state);
 }
 
-async function create(exchange: Exchange, draft: Draft, state: State): Promise<Outcome> {
+async function create(exchange: Exchange, draft: Draft, state: State): Promise<Answer> {
   const { settings, sessions, request } = exchange;
   const isLast = askedComplete(exchange)!;
   state.fields = completeness(true); // the target itself refuses what it does not want
@@ -140,13 +142,13 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
     }
     if (isLast) return await finish(exchange, lease.session, draft, state);
     const offset = { "Upload-Offset": String(lease.session.offset) };
-    return { answer: emptyAnswer(201, { ...state.fields, ...offset }) };
+    return emptyAnswer(201, { ...state.fields, ...offset });
   } finally {
     await lease.release();
   }
 }
 
-async function append(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Outcome> {
+async function append(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Answer> {
   if (draft.version >= 6 && contentTypeOf(exchange) !== PARTIAL) {
     const message = `Data is appended with the type ${PARTIAL}`;
     throw new Refusal("UNSUPPORTED", message, { "Accept-Patch": PARTIAL });
@@ -176,23 +178,19 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
     if (length !== session.record.length) await session.save({ ...session.record, length: length! });
     await receive(exchange, lease, state);
     if (isLast) return await finish(exchange, session, draft, state);
-    return { answer: emptyAnswer(204, state.fields) };
+    return emptyAnswer(204, state.fields);
   });
 }
 
 async function receive(exchange: Exchange, lease: Lease, state: State): Promise<void> {
   const { settings } = exchange;
   const { session } = lease;
-  const start = session.offset;
   const { length } = session.record;
   const announced = contentOf(exchange);
-  const most = (length ?? maxSizeOf(settings)) - start;
-  const isDoubted = announced.digests.size > 0;
+  const most = (length ?? maxSizeOf(settings)) - session.offset;
   try {
     if ((announced.expectedBytes ?? 0) > most) throw tooMuch(length, most);
-    if (isDoubted) await session.doubt();
     await appendRequest(exchange, lease, announced, most);
-    if (isDoubted) await session.vouch();
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === "TOO_LARGE" || code === "INCONSISTENT_LENGTH") {
@@ -200,8 +198,6 @@ async function receive(exchange: Exchange, lease: Lease, state: State): Promise<
       if (length === undefined) state.fields = { ...state.fields, "Upload-Limit": uploadLimit(settings, undefined) };
       throw length === undefined ? error : tooMuch(length, most);
     }
-    if (code === "DIGEST_MISMATCH" || code === "BAD_DIGEST") await session.truncate(start);
-    if (isDoubted) await session.vouch();
     throw error;
   } finally {
     state.fields = { ...state.fields, "Upload-Offset": String(session.offset) };
@@ -220,7 +216,7 @@ function contentOf({ request, settings }: Exchange): Announced {
 }
 
 /** Stores the representation, and answers as its target would answer a single request. */
-async function finish(exchange: Exchange, session: OpenSession, draft: Draft, state: State): Promise<Outcome> {
+async function finish(exchange: Exchange, session: OpenSession, draft: Draft, state: State): Promise<Answer> {
   const { length } = session.record;
   const { offset } = session;
   if (length !== undefined && length !== offset) {
@@ -235,7 +231,7 @@ async function finish(exchange: Exchange, session: OpenSession, draft: Draft, st
     const places: Fields = draft.version > 6 || file === undefined
       ? {}
       : { Location: location, "Content-Location": file };
-    return { answer: { ...answer, fields: { ...answer.fields, ...fields, ...places } } };
+    return { ...answer, fields: { ...answer.fields, ...fields, ...places } };
   } catch (error) {
     if (!isFinal(error)) throw error;
     state.fields = fields;
@@ -244,19 +240,17 @@ async function finish(exchange: Exchange, session: OpenSession, draft: Draft, st
   }
 }
 
-async function tellOffset(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Outcome> {
+async function tellOffset(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Answer> {
   return await withSession(exchange, id, "rufh", async ({ session }) => {
     if (session.record.state === "storing") await finish(exchange, session, draft, state); // the server was killed meanwhile
     const { record, offset } = session;
-    return {
-      answer: emptyAnswer(204, {
-        ...completeness(record.state === "stored"),
-        "Upload-Offset": String(offset),
-        ...(record.length !== undefined && { "Upload-Length": String(record.length) }),
-        "Upload-Limit": uploadLimit(exchange.settings, session),
-        "Cache-Control": "no-store",
-      }),
-    };
+    return emptyAnswer(204, {
+      ...completeness(record.state === "stored"),
+      "Upload-Offset": String(offset),
+      ...(record.length !== undefined && { "Upload-Length": String(record.length) }),
+      "Upload-Limit": uploadLimit(exchange.settings, session),
+      "Cache-Control": "no-store",
+    });
   });
 }
 
@@ -286,8 +280,8 @@ function filenameOf(disposition: string | undefined): string | undefined {
 }
 
 /** Sends an interim response if the sender has named a supported version: other clients might misread it. */
-function inform({ inform }: Exchange, { version, isNamed }: Draft, fields: Fields): boolean {
-  return isNamed && inform?.(104, { "Upload-Draft-Interop-Version": String(version), ...fields }) === true;
+function inform({ request }: Exchange, { version, isNamed }: Draft, fields: Fields): boolean {
+  return isNamed && request.inform?.(104, { "Upload-Draft-Interop-Version": String(version), ...fields }) === true;
 }
 
 /** Whether a body can be kept as it comes and stored later: forms, and bodies to decode, cannot. */

@@ -1,4 +1,3 @@
-import { LockLostError } from "../../../files/internal.ts";
 import { ALGORITHMS, type DigestAlgorithm, essenceOf, formatDigest, formatHTTPDate } from "../../../semantics/mod.ts";
 import { type Announced, Digester, parseDigestField, verifyDigests } from "../../body/announced.ts";
 import { fieldOf, takeAll } from "../../body/body_source.ts";
@@ -7,29 +6,18 @@ import { Refusal, UploadError } from "../../body/upload_error.ts";
 import type { HoldOptions, OpenSession, SessionRecord } from "../../session/session_storage.ts";
 import type { Lease, Sessions } from "../../session/sessions.ts";
 import type { UploadInfo } from "../handler_options.ts";
-import { type Answer, headersOf, type OpenBody, problemAnswer, refusalOf, type UploadRequest } from "../incoming.ts";
+import { type Answer, headersOf, refusalOf, type UploadRequest } from "../incoming.ts";
 import { pathBelow } from "../naming.ts";
-import { completed, type Counter, stored, underConditions } from "../reception.ts";
+import { completed, stored, underConditions } from "../reception.ts";
 import type { Settings } from "../settings.ts";
 import { requireConditions } from "../storage.ts";
 
 export type Fields = Readonly<Record<string, string>>;
 
-/** Sends an interim response if the runtime can; returns whether it did. */
-export type Inform = (status: number, fields: Fields) => boolean;
-
 export interface Exchange {
   readonly settings: Settings;
   readonly sessions: Sessions;
   readonly request: UploadRequest;
-  readonly openBody: OpenBody;
-  readonly counter: Counter;
-  readonly inform: Inform | undefined;
-}
-
-export interface Outcome {
-  readonly answer: Answer;
-  readonly error?: unknown;
 }
 
 const ID = /^[0-9a-f]{32}$/;
@@ -72,47 +60,56 @@ export async function withSession<T>(
   throw new Refusal("NOT_FOUND", "There is no such unfinished upload: it may have expired");
 }
 
-export function removeSession(exchange: Exchange, id: string | undefined, protocol: "tus" | "rufh"): Promise<Outcome> {
+export function removeSession(exchange: Exchange, id: string | undefined, protocol: "tus" | "rufh"): Promise<Answer> {
   return withSession(exchange, id, protocol, async ({ session }) => {
     await session.remove();
-    return { answer: emptyAnswer(204, {}) };
+    return emptyAnswer(204, {});
   }, { toRemove: true });
 }
 
-/** Appends the body of the request to a session, up to `maxBytes`; `take` gets each batch once it is written. */
+/** A digest that a request announces for its data. */
+export interface Checksum {
+  update(pieces: readonly Uint8Array[]): void;
+  /** @throws {Refusal} unless it is the one that was announced. */
+  verify(): void;
+}
+
+/** Appends the body of the request, up to `maxBytes`; with a checksum, all of it or nothing. */
 export async function appendRequest(
-  { settings, openBody, counter }: Exchange,
+  { settings, request }: Exchange,
   { session, signal }: Lease,
   announced: Announced,
   maxBytes: number,
-  take: (pieces: readonly Uint8Array[]) => void = () => {},
+  checksum?: Checksum,
 ): Promise<void> {
   const start = session.offset;
   const { length: expectedBytes } = session.record;
   const onProgress = ({ bytes }: { readonly bytes: number }): void => {
-    counter.bytes = bytes;
+    request.bytes = bytes;
     settings.save.onProgress?.({ bytes: start + bytes, expectedBytes });
   };
   const options = { ...settings.save, maxBytes, signal, onProgress, decode: false };
-  const { body } = receiveBody(openBody(), options, announced);
+  const isDoubted = checksum !== undefined || announced.digests.size > 0;
+  if (isDoubted) await session.doubt();
+  const { body } = receiveBody(request.open(), options, announced);
   let appending: Promise<void> = Promise.resolve();
   try {
-    await takeAll(body, (pieces) => appending = session.append(pieces).then(() => take(pieces)));
+    await takeAll(body, (pieces) => appending = session.append(pieces).then(() => checksum?.update(pieces)));
+    checksum?.verify();
   } catch (error) {
     await appending.catch(() => {}); // what came before a failure of the body is kept
     await body.cancel(error);
+    if (checksum !== undefined || (error as UploadError).code === "DIGEST_MISMATCH") await session.truncate(start);
     throw error;
   } finally {
     await session.settle();
+    if (isDoubted) await session.vouch();
   }
 }
 
-/** Returns the outcome of a failure, with `fields` added to its response. */
-export function failed({ settings }: Pick<Exchange, "settings">, error: unknown, fields: Fields): Outcome {
-  const refusal = error instanceof LockLostError
-    ? new Refusal("LOCKED", "Another request has taken the upload over", { "Retry-After": "1" }, error)
-    : refusalOf(settings.storage.explained(error, "the upload"), settings.save);
-  return { answer: problemAnswer(refusal.withFields(fields)), error: error ?? new Error("it failed without an error") };
+/** Returns the refusal for a failure, with `fields` added to its response. */
+export function refused({ settings }: Exchange, error: unknown, fields: Fields): Refusal {
+  return refusalOf(settings.storage.explained(error, "the upload"), settings.save).withFields(fields);
 }
 
 /** Whether a failure ends an upload for good, so that it cannot be resumed. */

@@ -1,26 +1,28 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { type Announced, announcedOf } from "../../body/announced.ts";
+import { announcedOf } from "../../body/announced.ts";
 import { Refusal } from "../../body/upload_error.ts";
 import type { OpenSession, SessionRecord } from "../../session/session_storage.ts";
 import type { Lease } from "../../session/sessions.ts";
 import { nameOf, requireExtension, requirePlace, requireType } from "../admission.ts";
+import { requireOwnSite } from "../cross_site.ts";
+import type { Answer } from "../incoming.ts";
 import { decodePath, locationOf, pathBelow } from "../naming.ts";
 import { newName } from "../reception.ts";
 import { typeOf } from "../settings.ts";
 import {
   appendRequest,
+  type Checksum,
   complete,
   contentTypeOf,
   emptyAnswer,
   type Exchange,
   expiryOf,
-  failed,
   type Fields,
   infoOf,
   isFinal,
   maxSizeOf,
-  type Outcome,
+  refused,
   removeSession,
   requestField,
   requireSize,
@@ -70,7 +72,7 @@ function mediaTypeIn({ filetype, contentType, type }: Readonly<Record<string, st
 }
 
 /** The checksum that a request announces, if any. @throws {Refusal} if it is malformed, or its algorithm is not known. */
-function checksumIn(exchange: Exchange): { update(pieces: readonly Uint8Array[]): void; verify(): void } | undefined {
+function checksumIn(exchange: Exchange): Checksum | undefined {
   const field = requestField(exchange, "upload-checksum");
   if (field === undefined) return undefined;
   const [, name = "", expected] = /^(\S+) ([A-Za-z0-9+/]+={0,2})$/.exec(field) ?? [];
@@ -99,16 +101,17 @@ function partsOf(concat: string | undefined): string[] | undefined {
 const FIELDS: Fields = { "Tus-Resumable": VERSION };
 
 /** Answers by the method that counts. @see {@link https://tus.io/protocols/resumable-upload} */
-export async function answerTus(exchange: Exchange, method: string, id: string | undefined): Promise<Outcome> {
+export async function answerTus(exchange: Exchange, method: string, id: string | undefined): Promise<Answer> {
   try {
-    const { answer } = await respond(exchange, method, id);
-    return { answer: { ...answer, fields: { ...answer.fields, ...FIELDS } } };
+    requireOwnSite(exchange.settings.allowedOrigins, exchange.request);
+    const answer = await respond(exchange, method, id);
+    return { ...answer, fields: { ...answer.fields, ...FIELDS } };
   } catch (error) {
-    return failed(exchange, error, FIELDS);
+    throw refused(exchange, error, FIELDS);
   }
 }
 
-async function respond(exchange: Exchange, method: string, id: string | undefined): Promise<Outcome> {
+async function respond(exchange: Exchange, method: string, id: string | undefined): Promise<Answer> {
   const version = requestField(exchange, "tus-resumable");
   if (version !== VERSION) {
     const message = `The version ${JSON.stringify(version)} of tus is not known: use ${VERSION}`;
@@ -121,7 +124,7 @@ async function respond(exchange: Exchange, method: string, id: string | undefine
   throw new Refusal("METHOD_NOT_ALLOWED", `tus has no ${method}`, { Allow: "DELETE, HEAD, OPTIONS, PATCH, POST" });
 }
 
-async function create(exchange: Exchange): Promise<Outcome> {
+async function create(exchange: Exchange): Promise<Answer> {
   const concat = requestField(exchange, "upload-concat");
   const parts = partsOf(concat);
   const length = parts === undefined ? newLength(exchange) : undefined;
@@ -135,13 +138,11 @@ async function create(exchange: Exchange): Promise<Outcome> {
     else if (hasContent(exchange)) await receive(exchange, lease);
     if (isWhole(session)) await finish(exchange, session);
     const isPlain = parts === undefined && !hasContent(exchange);
-    return {
-      answer: emptyAnswer(201, {
-        Location: locationOf(exchange.settings, exchange.request, session.id),
-        ...(!isPlain && { "Upload-Offset": String(session.offset) }),
-        ...expiration(exchange, session),
-      }),
-    };
+    return emptyAnswer(201, {
+      Location: locationOf(exchange.settings, exchange.request, session.id),
+      ...(!isPlain && { "Upload-Offset": String(session.offset) }),
+      ...expiration(exchange, session),
+    });
   } catch (error) {
     // The sender has no `Location` of the session, so it cannot resume it.
     await session.remove();
@@ -195,7 +196,7 @@ async function recordOf(exchange: Exchange, concat: string | undefined): Promise
   return { ...record, name };
 }
 
-async function append(exchange: Exchange, id: string | undefined): Promise<Outcome> {
+async function append(exchange: Exchange, id: string | undefined): Promise<Answer> {
   requireContent(exchange, true);
   const provided = numberIn(exchange, "upload-offset");
   if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
@@ -213,7 +214,7 @@ async function append(exchange: Exchange, id: string | undefined): Promise<Outco
     await learnLength(exchange, session);
     if (session.record.state === "open") await receive(exchange, lease);
     if (isWhole(session)) await finish(exchange, session);
-    return { answer: emptyAnswer(204, { "Upload-Offset": String(session.offset), ...expiration(exchange, session) }) };
+    return emptyAnswer(204, { "Upload-Offset": String(session.offset), ...expiration(exchange, session) });
   });
 }
 
@@ -227,25 +228,13 @@ async function learnLength(exchange: Exchange, session: OpenSession): Promise<vo
   await session.save({ ...session.record, length });
 }
 
-/** Appends the body of the request; if it has a checksum, all of it or nothing. */
 async function receive(exchange: Exchange, lease: Lease): Promise<void> {
   const { settings, request } = exchange;
   const { session } = lease;
-  const start = session.offset;
-  const most = (session.record.length ?? maxSizeOf(settings)) - start;
+  const most = (session.record.length ?? maxSizeOf(settings)) - session.offset;
   const checksum = checksumIn(exchange);
   const { expectedBytes } = announcedOf(request.source, { ...settings.save, verify: false, maxBytes: most });
-  const announced: Announced = { expectedBytes, digests: new Map() };
-  if (checksum !== undefined) await session.doubt();
-  try {
-    await appendRequest(exchange, lease, announced, most, (pieces) => checksum?.update(pieces));
-    checksum?.verify();
-  } catch (error) {
-    if (checksum !== undefined) await session.truncate(start);
-    throw error;
-  } finally {
-    if (checksum !== undefined) await session.vouch();
-  }
+  await appendRequest(exchange, lease, { expectedBytes, digests: new Map() }, most, checksum);
 }
 
 /** Appends the data of partial uploads to that of a final one; the partial ones stay as they are. */
@@ -275,20 +264,18 @@ async function finish(exchange: Exchange, session: OpenSession): Promise<void> {
   }
 }
 
-async function tellOffset(exchange: Exchange, id: string | undefined): Promise<Outcome> {
+async function tellOffset(exchange: Exchange, id: string | undefined): Promise<Answer> {
   return await withSession(exchange, id, "tus", async ({ session }) => {
     if (isWhole(session)) await finish(exchange, session); // its sender may take the offset for success
     const { length, metadataField, concat } = session.record;
-    return {
-      answer: emptyAnswer(200, {
-        "Upload-Offset": String(session.offset),
-        ...(length === undefined ? { "Upload-Defer-Length": "1" } : { "Upload-Length": String(length) }),
-        ...(metadataField !== undefined && { "Upload-Metadata": metadataField }),
-        ...(concat !== undefined && { "Upload-Concat": concat }),
-        ...expiration(exchange, session),
-        "Cache-Control": "no-store",
-      }),
-    };
+    return emptyAnswer(200, {
+      "Upload-Offset": String(session.offset),
+      ...(length === undefined ? { "Upload-Defer-Length": "1" } : { "Upload-Length": String(length) }),
+      ...(metadataField !== undefined && { "Upload-Metadata": metadataField }),
+      ...(concat !== undefined && { "Upload-Concat": concat }),
+      ...expiration(exchange, session),
+      "Cache-Control": "no-store",
+    });
   });
 }
 
