@@ -4,11 +4,13 @@ import { readdirSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
-import { createUploadHandler, type UploadHandler } from "../../../lib/upload/mod.ts";
+import { S3Bucket, type S3BucketOptions } from "../../../lib/s3/mod.ts";
+import { createUploadHandler, type UploadHandler, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
 import { noise } from "../../support/bytes.ts";
 import { tries } from "../../support/long_run.ts";
 import { randomNumbers } from "../../support/random_numbers.ts";
 import { cannotMount, onSmallDisk } from "../../files/written.ts";
+import { realStores, startStore } from "../../s3/real_stores.ts";
 import { inUploads } from "../handler/serving_handler.ts";
 
 const SESSIONS = ".millrace-uploads";
@@ -28,9 +30,55 @@ interface Upload {
   offset: number;
 }
 
-/** Random senders of one folder, and their acknowledged uploads. */
+/** The place where files are stored. */
+interface Place {
+  readonly options: Pick<UploadHandlerOptions, "directory" | "storage">;
+  /** Returns the names of all files. */
+  names(): Promise<string[]>;
+  read(name: string): Promise<Uint8Array>;
+  /** Requires that of unfinished uploads nothing is left, and of others only the response. */
+  requireNoRest(): Promise<void>;
+  /** Makes an upload expire; undefined where only time does. */
+  readonly expire: ((url: string) => void) | undefined;
+}
+
+function folderPlace(folder: string): Place {
+  return {
+    options: { directory: folder },
+    names: () => Promise.resolve(readdirSync(folder).filter((name) => name !== SESSIONS)),
+    read: (name) => Promise.resolve(readFileSync(join(folder, name))),
+    requireNoRest() {
+      for (const name of readdirSync(join(folder, SESSIONS))) {
+        if (!/^[0-9a-f]{32}$/.test(name)) continue; // of those that are finished, only the response is kept
+        assert.deepEqual(readdirSync(join(folder, SESSIONS, name)), ["record.json"]);
+      }
+      return Promise.resolve();
+    },
+    expire(url) {
+      const old = Date.now() / 1000 - 2 * DAY;
+      for (const name of ["data", "record.json"]) utimesSync(join(folder, SESSIONS, url.slice(1), name), old, old);
+    },
+  };
+}
+
+function bucketPlace(options: S3BucketOptions): Place {
+  const storage = new S3Bucket(options);
+  const keys = async (prefix: string): Promise<string[]> =>
+    (await Array.fromAsync(storage.list({ prefix }))).map(({ key }) => key);
+  return {
+    options: { storage },
+    names: () => keys("file-"),
+    read: (name) => new Response(storage.readable(name) as BodyInit).bytes(),
+    async requireNoRest() {
+      for (const key of await keys(SESSIONS)) assert.match(key, /\/record-3-\d+$/);
+    },
+    expire: undefined,
+  };
+}
+
+/** Random senders to one place, and their acknowledged uploads. */
 class Senders {
-  readonly #folder: string;
+  readonly #place: Place;
   readonly #random: (below: number) => number;
   #handler: UploadHandler;
   /** The files that there must be. */
@@ -40,15 +88,15 @@ class Senders {
   /** The number of requests that found the disk full. */
   full = 0;
 
-  constructor(folder: string, seed: number) {
-    this.#folder = folder;
+  constructor(place: Place, seed: number) {
+    this.#place = place;
     this.#random = randomNumbers(seed);
     this.#handler = this.#start();
   }
 
   #start(): UploadHandler {
     return createUploadHandler({
-      directory: this.#folder,
+      ...this.#place.options,
       overwrite: true,
       resumable: { maxAge: DAY * 1000 },
       name: ({ path, metadata, filename }) => path || metadata?.filename || filename || "unnamed",
@@ -71,7 +119,7 @@ class Senders {
         () => this.#append(upload),
         () => this.#cut(upload),
         () => this.#cancel(upload),
-        () => this.#expire(upload),
+        ...this.#place.expire ? [() => this.#expire(upload)] : [],
         () => this.#restart(),
       ],
     ];
@@ -82,18 +130,14 @@ class Senders {
   /** Cancels the unfinished uploads, and requires that nothing is left of them. */
   async end(): Promise<void> {
     for (const upload of [...this.#uploads]) await this.#cancel(upload);
-    for (const name of readdirSync(join(this.#folder, SESSIONS))) {
-      if (!/^[0-9a-f]{32}$/.test(name)) continue; // of those that are finished, only the response is kept
-      assert.deepEqual(readdirSync(join(this.#folder, SESSIONS, name)), ["record.json"]);
-    }
+    await this.#place.requireNoRest();
     await this.#handler.close();
   }
 
   /** Requires every acknowledged upload, and no other file. */
   async #check(): Promise<void> {
-    const names = readdirSync(this.#folder).filter((name) => name !== SESSIONS).sort();
-    assert.deepEqual(names, [...this.#files.keys()].sort());
-    for (const [name, content] of this.#files) assert.ok(readFileSync(join(this.#folder, name)).equals(content), name);
+    assert.deepEqual((await this.#place.names()).sort(), [...this.#files.keys()].sort());
+    for (const [name, content] of this.#files) assert.ok(content.equals(await this.#place.read(name)), name);
     for (const { url, protocol, offset } of this.#uploads) {
       if (this.#random(4) > 0) continue; // each is looked at again soon
       const { status, headers } = await this.#ask("HEAD", url, protocol === "draft" ? {} : TUS);
@@ -237,9 +281,7 @@ class Senders {
 
   /** Makes an upload expire, and requires that only this one is gone. */
   async #expire(upload: Upload): Promise<void> {
-    const folder = join(this.#folder, SESSIONS, upload.url.slice(1));
-    const old = Date.now() / 1000 - 2 * DAY;
-    for (const name of ["data", "record.json"]) utimesSync(join(folder, name), old, old);
+    this.#place.expire!(upload.url);
     this.#forget(upload);
     assert.equal((await this.#ask("HEAD", upload.url, upload.protocol === "draft" ? {} : TUS)).status, 404);
   }
@@ -255,9 +297,9 @@ class Senders {
   }
 }
 
-/** Runs 40 steps of a seed's senders in a folder; returns the number of requests refused by a full disk. */
-async function run(folder: string, seed: number): Promise<number> {
-  const senders = new Senders(folder, seed);
+/** Runs 40 steps of a seed's senders to a place; returns the number of requests refused by a full disk. */
+async function run(place: Place, seed: number): Promise<number> {
+  const senders = new Senders(place, seed);
   let step = 0;
   try {
     for (; step < 40; step++) await senders.step();
@@ -270,14 +312,29 @@ async function run(folder: string, seed: number): Promise<number> {
 
 test("of what random senders were told nothing is lost, nothing unfinished is seen, and all can be removed", async () => {
   for (let seed = 1; seed <= SEEDS; seed++) {
-    await inUploads(async (folder) => assert.equal(await run(folder, seed), 0));
+    await inUploads(async (folder) => assert.equal(await run(folderPlace(folder), seed), 0));
   }
 });
 
 test("so it is on a disk that is full now and then", { skip: cannotMount }, async () => {
   let full = 0;
   for (let seed = 1; seed <= Math.max(2, Math.ceil(SEEDS / 3)); seed++) {
-    await onSmallDisk(500, async (disk) => void (full += await run(disk, seed)));
+    await onSmallDisk(500, async (disk) => void (full += await run(folderPlace(disk), seed)));
   }
   assert.ok(full > 0);
+});
+
+test("so it is in a bucket of versitygw", { skip: realStores.versitygw.skip }, async () => {
+  const store = await startStore("versitygw");
+  try {
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const place = bucketPlace(store.options);
+      assert.equal(await run(place, seed), 0);
+      const { storage } = place.options;
+      for await (const { key } of storage!.list()) await storage!.delete(key);
+      await storage!.close();
+    }
+  } finally {
+    await store.stop();
+  }
 });
