@@ -18,7 +18,7 @@ export class MeteredBody implements BodyReader, TransferProgress {
   readonly #announced: Announced;
   readonly #options: SaveBodyOptions;
   readonly #digester: Digester | undefined;
-  readonly #deadlines: BodyDeadlines;
+  readonly #unwatch: () => void;
   bytes = 0;
   /** The time that reads have waited for the sender, and the time at which the pending one began. */
   #waited = 0;
@@ -31,7 +31,7 @@ export class MeteredBody implements BodyReader, TransferProgress {
     this.#options = options;
     this.digests = new Map([...announced.digests.values()].flatMap((digests) => [...digests]));
     this.#digester = this.digests.size > 0 ? new Digester(this.digests.keys()) : undefined;
-    this.#deadlines = new BodyDeadlines(options, this, (reason) => void body.cancel(reason));
+    this.#unwatch = watchBody(options, this, (reason) => void body.cancel(reason));
   }
 
   get waited(): number {
@@ -61,7 +61,7 @@ export class MeteredBody implements BodyReader, TransferProgress {
   }
 
   async cancel(reason: unknown): Promise<void> {
-    this.#deadlines.stop();
+    this.#unwatch();
     await this.#body.cancel(reason);
   }
 
@@ -83,7 +83,7 @@ export class MeteredBody implements BodyReader, TransferProgress {
   }
 
   #end(): void {
-    this.#deadlines.stop();
+    this.#unwatch();
     requireExpected(this.bytes, this.#announced);
     const actual = this.#digester?.finish();
     if (actual === undefined) return;
@@ -166,51 +166,40 @@ export function receiveBody(
   }
 }
 
-/** Ends an upload when its signal says so, its time is over, or its sender is too slow. */
-export class BodyDeadlines {
-  readonly #signal: AbortSignal | undefined;
-  readonly #watch: RateMonitor;
-  readonly #expire: (reason: unknown) => void;
-  readonly #timer: Timer | undefined;
-  /** The interval of a whole upload: a timer for each chunk would cost more. */
-  readonly #looks: Interval | undefined;
-
-  constructor(options: SaveBodyOptions & InnerOptions, pace: TransferProgress, expire: (reason: unknown) => void) {
-    const { signal, timeout = Infinity } = options;
-    this.#signal = signal;
-    this.#watch = new RateMonitor(pace, options);
-    this.#expire = expire;
-    signal?.addEventListener("abort", this.#onAbort);
-    if (timeout !== Infinity) {
-      const message = `The body was not received within ${timeout} ms`;
-      this.#timer = new Timer(() => this.#end(new UploadError("TIMEOUT", message)), { afterPoll });
-      this.#timer.start(timeout);
-    }
-    if (this.#watch.interval !== Infinity) this.#looks = new Interval(this.#watch.interval, () => this.#look());
-    if (signal?.aborted) this.#onAbort();
-  }
-
-  stop(): void {
-    this.#timer?.stop();
-    this.#looks?.stop();
-    this.#signal?.removeEventListener("abort", this.#onAbort);
-  }
-
-  #look(): void {
+/** Calls `expire` when the signal says so, the time is over or the sender is too slow; returns what ends the watch. */
+export function watchBody(
+  options: SaveBodyOptions & InnerOptions,
+  pace: TransferProgress,
+  expire: (reason: unknown) => void,
+): () => void {
+  const { signal, timeout = Infinity } = options;
+  const monitor = new RateMonitor(pace, options);
+  const onAbort = (): void => end(signal!.reason);
+  const timer = new Timer(() => end(new UploadError("TIMEOUT", `The body was not received within ${timeout} ms`)), {
+    afterPoll,
+  });
+  // One interval for the whole upload: a timer for each chunk would cost more.
+  const looking = monitor.interval === Infinity ? undefined : new Interval(monitor.interval, () => {
     try {
-      const failure = this.#watch.look();
-      if (failure !== undefined) this.#end(failure);
+      const failure = monitor.look();
+      if (failure !== undefined) end(failure);
     } catch (error) {
-      this.#end(error); // as of a file whose size is unknown
+      end(error); // as of a file whose size is unknown
     }
-  }
-
-  readonly #onAbort = (): void => this.#end(this.#signal!.reason);
-
-  #end(reason: unknown): void {
-    this.stop();
-    this.#expire(reason);
-  }
+  });
+  const stop = (): void => {
+    timer.stop();
+    looking?.stop();
+    signal?.removeEventListener("abort", onAbort);
+  };
+  const end = (reason: unknown): void => {
+    stop();
+    expire(reason);
+  };
+  timer.start(timeout);
+  signal?.addEventListener("abort", onAbort);
+  if (signal?.aborted) onAbort();
+  return stop;
 }
 
 /** The shortest time that a rate is averaged over, in ms. */

@@ -4,7 +4,7 @@ import { type BodySink, type FileOptions, type StreamTaker, takesStreams } from 
 import { formatDigest } from "../../semantics/mod.ts";
 import { refuseUnused } from "../../streams/internal.ts";
 import { type BodyDestination, openSink } from "./open_sink.ts";
-import { BodyDeadlines, receiveBody, type TransferProgress } from "../body/receive_body.ts";
+import { receiveBody, type TransferProgress, watchBody } from "../body/receive_body.ts";
 import { type InnerOptions, requireDecode, type SaveBodyOptions, saveBodyOptions } from "../body/upload_options.ts";
 import { Interval } from "../../timers/mod.ts";
 import { writeStream } from "../../runtime/mod.ts";
@@ -169,7 +169,7 @@ export async function transfer(
       stop(error);
     }
   });
-  const deadlines = new BodyDeadlines(options, pace, stop);
+  const unwatch = watchBody(options, pace, stop);
   try {
     const bytes = await Promise.race([sink.writeStream(stream), stopped]);
     requireExpected(bytes, announced);
@@ -177,6 +177,6 @@ export async function transfer(
     return bytes;
   } finally {
     looking?.stop();
-    deadlines.stop();
+    unwatch();
   }
 }
