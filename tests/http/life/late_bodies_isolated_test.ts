@@ -277,7 +277,7 @@ function slowConnection(
       read() {},
       write(bytes: Buffer, _encoding, done) {
         socket.write(bytes);
-        setTimeout(() => void step().then(done), 20);
+        setTimeout(() => void step().then(() => done()), 20);
       },
       final: (done) => void socket.end(done),
       destroy(error, done) {
