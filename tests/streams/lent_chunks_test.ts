@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { enqueueAll } from "../../lib/streams/internal.ts";
 import { ReadableStream, TransformStream } from "../../lib/streams/mod.ts";
-import { tries } from "../support/long_run.ts";
+import { isLong, tries } from "../support/long_run.ts";
 
 const nativeGetReader = globalThis.ReadableStream.prototype.getReader;
 
@@ -123,7 +123,7 @@ test("what a native reader leaves, and what the source sees of it, are as with a
     fc.asyncProperty(program, async (program) => {
       assert.deepEqual(await events(program, byNative), await events(program, byOurs));
     }),
-    { numRuns: tries(2000) },
+    { numRuns: isLong ? 2000 : tries(900) },
   );
 });
 
