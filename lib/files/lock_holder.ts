@@ -129,6 +129,9 @@ export function markReleased(path: string, file: OpenFile | undefined): void {
   }
 }
 
+/** The number of heartbeats between two looks from which on the watcher was held up itself. */
+export const HELD_UP = 2;
+
 /** Observation of lock files whose holders cannot be inspected. */
 export class BeatWatch {
   readonly #heartbeat: number;
@@ -155,7 +158,7 @@ export class BeatWatch {
       this.#seen.set(path, { ...beat, isAnother: seen !== undefined, since: now, at: now });
       return seen === undefined ? "silent" : "beating";
     }
-    if (now - seen.at > 2 * this.#heartbeat) seen.since += now - seen.at;
+    if (now - seen.at > HELD_UP * this.#heartbeat) seen.since += now - seen.at;
     seen.at = now;
     const silence = now - seen.since;
     const looksOld = Date.now() - beat.time >= this.#expiry;

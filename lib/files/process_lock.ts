@@ -8,6 +8,7 @@ import {
   BeatWatch,
   HAND_OVER_REQUEST,
   held,
+  HELD_UP,
   LockHolder,
   lockPrefix,
   LOST,
@@ -160,6 +161,7 @@ export class ProcessLock {
 
   async #wait(watch: BeatWatch, found?: LockHolder): Promise<void> {
     const start = performance.now();
+    let [at, heldUp] = [start, 0];
     const request = this.#path + HAND_OVER_REQUEST;
     const seen = new Set<string>();
     let blocking = found;
@@ -173,8 +175,11 @@ export class ProcessLock {
         // Another thread of this process may be about to end, as after `terminate()`.
         const mayEnd = blocking.isInThisProcess && !held.has(blocking.name);
         const isDoubtful = blocking.look === "silent" && (mayEnd || blocking.inspect() !== "alive");
-        const limit = this.#waitFor + (isDoubtful ? MAX_DOUBT * this.#expiry : 0);
-        const waited = performance.now() - start;
+        const now = performance.now();
+        if (now - at > HELD_UP * this.#heartbeat) heldUp += now - at; // nor does the watch count it
+        at = now;
+        const limit = this.#waitFor + (isDoubtful ? MAX_DOUBT * this.#expiry + heldUp : 0);
+        const waited = now - start;
         // One that is seen again holds the lock, or it has seen this caller's file, and not been refused for it.
         if (waited > limit && (seen.has(blocking.path) || waited > limit + this.#expiry)) {
           throw this.#options.busy(blocking);

@@ -518,6 +518,19 @@ test("a holder that expires while a caller decides whether to wait loses its loc
     }
   }));
 
+test("time in which a caller is held up itself does not count for its patience", () =>
+  inFolder(async (folder) => {
+    await put(folder, FOREIGN);
+    const cell = new Int32Array(new SharedArrayBuffer(4));
+    const end = performance.now() + 1500;
+    const holdUp = setInterval(() => {
+      if (performance.now() > end) clearInterval(holdUp);
+      else Atomics.wait(cell, 0, 0, 120);
+    }, 1);
+    (await taken(folder, { heartbeat: 50, expiry: 300 })).release();
+    assert.ok(performance.now() > end);
+  }));
+
 test("a released lock of another container is taken as soon as that is seen", () =>
   inFolder(async (folder) => {
     for (const waitFor of [0, 5000]) {
