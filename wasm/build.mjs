@@ -9,7 +9,7 @@
 // and named where it is not.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,6 +18,8 @@ import { notices } from "./notices.mjs";
 
 const crate = dirname(fileURLToPath(import.meta.url));
 const out = join(crate, "../lib/codecs/wasm");
+/** The folder of crates with patches: within the workspace, where paths are no part of cargo's hashes. */
+const patchedCrates = join(crate, "target/patched");
 const NOTICES = "THIRD_PARTY_NOTICES.txt";
 /** The features that encode or decode, in the order of Cargo.toml. */
 const artefacts = [...readFileSync(join(crate, "Cargo.toml"), "utf8").matchAll(/^(\w+)-(encoder|decoder) =/gm)]
@@ -131,10 +133,17 @@ function build(name, variant = "") {
   try {
     const features = [name.replace("_", "-"), variant].filter(Boolean).join(",");
     const args = ["build", "--release", "--target", "web", "--no-typescript", "--no-pack"];
+    const cargo = [
+      "--locked",
+      "--config",
+      `paths=[${JSON.stringify(patchedCrate("zlib-rs"))}]`,
+      "--features",
+      features,
+    ];
     const result = spawnSync(
       "wasm-pack",
-      [...args, "--out-dir", folder, "--out-name", name, crate, "--", "--locked", "--features", features],
-      { encoding: "utf8", env: { ...process.env, CARGO_TERM_COLOR: "never", ...reproducible() } },
+      [...args, "--out-dir", folder, "--out-name", name, crate, "--", ...cargo],
+      { encoding: "utf8", env: { ...process.env, CARGO_TERM_COLOR: "never", ...rustFlags() } },
     );
     if (result.status !== 0) throw new Error(`wasm-pack could not build ${name}:\n${result.stdout}${result.stderr}`);
     return readFileSync(join(folder, `${name}_bg.wasm`));
@@ -143,14 +152,29 @@ function build(name, variant = "") {
   }
 }
 
-/** Keeps the builder's folders out of the panic messages, so that every machine builds the same bytes. */
-function reproducible() {
+/** Copies a crate of Rust from cargo's registry and patches the copy, which cargo takes in its place. */
+function patchedCrate(name) {
+  const args = ["metadata", "--format-version", "1", "--locked", "--all-features"];
+  const output = execFileSync("cargo", args, { cwd: crate, maxBuffer: 2 ** 28 });
+  const { manifest_path: manifest } = JSON.parse(output).packages.find((one) => one.name === name);
+  const copy = join(patchedCrates, name);
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(dirname(manifest), copy, { recursive: true });
+  const options = ["--strip=1", "--silent", "--batch", "--fuzz=0", "--directory", copy];
+  execFileSync("patch", [...options, "--input", join(crate, "patches", `${name}.patch`)]);
+  return copy;
+}
+
+/**
+ * The flags for all Rust: SIMD, which C is compiled with, too; and without the builder's folders in the places that panics
+ * name, so that every machine builds the same bytes.
+ */
+function rustFlags() {
   const cargoHome = process.env.CARGO_HOME ?? join(homedir(), ".cargo");
   const registry = join(cargoHome, "registry/src");
-  const remap = (existsSync(registry) ? readdirSync(registry) : []).map((index) =>
-    `--remap-path-prefix=${join(registry, index)}=crates`
-  );
-  return { CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS: remap.join(" ") };
+  const indexes = existsSync(registry) ? readdirSync(registry).map((index) => join(registry, index)) : [];
+  const remap = [...indexes, patchedCrates].map((path) => `--remap-path-prefix=${path}=crates`);
+  return { CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS: ["-Ctarget-feature=+simd128", ...remap].join(" ") };
 }
 
 /**

@@ -37,9 +37,12 @@ export function notices(crate) {
     const folder = dirname(one.manifest_path);
     const library = LIBRARIES[one.name];
     crates.push(`${one.name} ${one.version}`);
-    if (library === undefined) parts.push({ title: `${one.name} ${one.version}`, texts: licenceTexts(one, folder) });
+    const isPatched = library !== undefined || existsSync(join(crate, `patches/${one.name}.patch`));
+    const title = isPatched
+      ? `${library?.name ?? one.name}, of ${one.name} ${one.version}, changed by the patches in wasm/patches/`
+      : `${one.name} ${one.version}`;
+    if (library === undefined) parts.push({ title, texts: licenceTexts(one, folder) });
     else {
-      const title = `${library.name}, of ${one.name} ${one.version}, changed by the patches in wasm/patches/`;
       const licence = readFileSync(library.licence(crate, folder), "utf8").trim();
       parts.push({ title, texts: [licence, copyrightLines(folder, library.sources)] });
     }

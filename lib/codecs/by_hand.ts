@@ -75,9 +75,9 @@ export class Encoder {
 
 /** The SHA-256 of each encoder's module, in hexadecimal, as `lib/codecs/wasm/build.json` records it. */
 const versions: Readonly<Record<Family, string>> = {
-  brotli: "8b3fd84be32f9e079d856c3fd76c05ad595f8a317d135292516eba88eac51383",
-  zstd: "bd0c2de26b7d39cb14d6e0daefc6da20288ce16c56d8c30627118add1d20ea8f",
-  deflate: "685603235417fa87a640ab225f8324a7291d7dfe4d655239f264c64abbc6728a",
+  brotli: "b0b612c002f124efbdae57031385c92290f63a169a54a3e0e29c8cde1b8c09e1",
+  zstd: "7a05d08c6f0eefaa49ef3316a650bc8ae4e5638760e3b56cc8e0bf52906fecc3",
+  deflate: "d0f449d6b21aefeb09a324e251aca381b91b2e9d8acc8c4a7d42b105eedb2c34",
 };
 
 /** Returns the version of a format's encoder: another version may write other bytes. */

@@ -139,6 +139,15 @@ test("the wrong dictionary is named, with both hashes", async () => {
   }
 });
 
+test("a damaged dictionary of zstd is told as such, and not as memory that ran out", async () => {
+  const damaged = concatenated([new Uint8Array([0x37, 0xa4, 0x30, 0xec, 1, 0, 0, 0]), noise(500)]); // magic number, id
+  const options = { dictionary: damaged };
+  const isTold = { name: "TypeError", message: /: the dictionary is damaged$/, fault: "dictionary" };
+  await assert.rejects(compress(bytes, { format: "zstd", ...options }), isTold);
+  await assert.rejects(collected(streamOf([bytes]).pipeThrough(new CompressionStream("zstd", options))), isTold);
+  await assert.rejects(decompress(await compress(bytes, { format: "zstd" }), { format: "zstd", ...options }), isTold);
+});
+
 test("maxSize stops a bomb and lets through what fits exactly", async () => {
   for (const format of formats) {
     const bomb = await compress(new Uint8Array(5_000_000), { format, level: 5, ...withDictionary(format) });

@@ -2,8 +2,10 @@
 
 use crate::codec::{Codec, Fault, FaultKind, Operation, Output, Progress};
 use crate::dictionary::HeaderReader;
+use crate::libc::text;
 use crate::Parameters;
-use core::ffi::{c_char, c_int, c_void, CStr};
+use alloc::{boxed::Box, vec::Vec};
+use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{null, null_mut};
 
 const DCB: u32 = 1;
@@ -64,13 +66,13 @@ pub fn estimate(_: &Parameters) -> usize {
 }
 
 pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
-    let refuse = |message: String| Err(Fault::new(FaultKind::Parameter, message));
+    let refuse = |message: &str| Err(Fault::new(FaultKind::Parameter, message));
     if parameters.format > DCB {
-        return refuse(format!("unknown format {} for brotli", parameters.format));
+        return refuse("unknown format for brotli");
     }
     let dictionary = parameters.dictionary;
     let header = match (parameters.format == DCB, dictionary.is_empty()) {
-        (true, true) => return refuse("dcb needs a dictionary".into()),
+        (true, true) => return refuse("dcb needs a dictionary"),
         (true, false) => Some(HeaderReader::new(DCB_MAGIC, &dictionary)),
         (false, _) => None,
     };
@@ -95,10 +97,7 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
             )
         };
         if attached == 0 {
-            return refuse(format!(
-                "brotli refused a dictionary of {} bytes",
-                dictionary.len()
-            ));
+            return refuse("brotli refused the dictionary");
         }
     }
     Ok(Box::new(decoder))
@@ -153,12 +152,9 @@ impl Codec for Decoder {
                     if ALLOCATION_ERRORS.contains(&code) {
                         return Err(Fault::memory());
                     }
-                    let reason = unsafe { CStr::from_ptr(BrotliDecoderErrorString(code)) };
-                    let reason = reason.to_string_lossy();
-                    return Err(Fault::corrupt(format!(
-                        "corrupt data ({})",
-                        reason.trim_start_matches("_ERROR_")
-                    )));
+                    let reason = unsafe { text(BrotliDecoderErrorString(code)) };
+                    let reason = reason.trim_start_matches("_ERROR_");
+                    return Err(Fault::corrupt(["corrupt data (", reason, ")"].concat()));
                 }
                 RESULT_SUCCESS => self.finished = true,
                 // With no room left it may hold output back that this input gave.

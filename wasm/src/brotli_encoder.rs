@@ -2,6 +2,7 @@
 
 use crate::codec::{Codec, Fault, FaultKind, Operation, Output, Progress};
 use crate::{dictionary, Parameters};
+use alloc::{boxed::Box, vec::Vec};
 use core::ffi::{c_int, c_void};
 use core::ptr::{null, null_mut};
 
@@ -104,24 +105,19 @@ fn window_log(parameters: &Parameters) -> u32 {
 }
 
 pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
-    let refuse = |message: String| Err(Fault::new(FaultKind::Parameter, message));
+    let refuse = |message: &str| Err(Fault::new(FaultKind::Parameter, message));
     if parameters.format > DCB {
-        return refuse(format!("unknown format {} for brotli", parameters.format));
+        return refuse("unknown format for brotli");
     }
     if !(0..=MAX_QUALITY).contains(&parameters.level) {
-        return refuse(format!(
-            "level {} is out of range for brotli: use 0 to 11",
-            parameters.level
-        ));
+        return refuse("level is out of range for brotli: use 0 to 11");
     }
     let window_log = window_log(&parameters);
     if !(10..=24).contains(&window_log) {
-        return refuse(format!(
-            "windowLog {window_log} is out of range for brotli: use 10 to 24"
-        ));
+        return refuse("windowLog is out of range for brotli: use 10 to 24");
     }
     if parameters.format == DCB && parameters.dictionary.is_empty() {
-        return refuse("dcb needs a dictionary".into());
+        return refuse("dcb needs a dictionary");
     }
     let state = unsafe { BrotliEncoderCreateInstance(null(), null(), null_mut()) };
     if state.is_null() {
@@ -141,7 +137,7 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
             && BrotliEncoderSetParameter(state, PARAM_SIZE_HINT, size_hint) != 0
             && (!parameters.lean || BrotliEncoderSetParameter(state, PARAM_LEAN, 1) != 0);
         if !accepted {
-            return refuse("brotli refused its parameters".into());
+            return refuse("brotli refused its parameters");
         }
         if !encoder._dictionary.is_empty() {
             let dictionary = &encoder._dictionary;
@@ -158,10 +154,7 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
                 return Err(Fault::memory());
             }
             if BrotliEncoderAttachPreparedDictionary(state, encoder.prepared) == 0 {
-                return refuse(format!(
-                    "brotli refused a dictionary of {} bytes",
-                    dictionary.len()
-                ));
+                return refuse("brotli refused the dictionary");
             }
         }
     }

@@ -1,5 +1,6 @@
 //! What every encoder and decoder offers: consume input, append output, say how far it came.
 
+use alloc::{string::String, vec::Vec};
 use core::mem::MaybeUninit;
 
 /// What a step asks for besides consuming its input.

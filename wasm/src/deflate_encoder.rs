@@ -2,6 +2,7 @@
 
 use crate::codec::{Codec, Fault, FaultKind, Operation, Output, Progress};
 use crate::Parameters;
+use alloc::{boxed::Box, vec::Vec};
 use core::ffi::c_int;
 use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Status};
 
@@ -63,12 +64,10 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
     let refuse = |message: &str| Err(Fault::new(FaultKind::Parameter, message));
     let Parameters { format, level, .. } = parameters;
     if format > RAW {
-        return refuse(&format!("unknown format {format} for deflate"));
+        return refuse("unknown format for deflate");
     }
     if !(1..=12).contains(&level) {
-        return refuse(&format!(
-            "level {level} is out of range for deflate: use 1 to 12"
-        ));
+        return refuse("level is out of range for deflate: use 1 to 12");
     }
     if parameters.window != 0 {
         return refuse("windowLog does not apply to deflate, whose window has 32 KiB");

@@ -3,11 +3,12 @@
 
 #[cfg(any(feature = "brotli-decoder", feature = "zstd-decoder"))]
 use crate::codec::{Fault, FaultKind};
-use sha2::{Digest, Sha256};
+use crate::sha256::sha256;
+use alloc::vec::Vec;
 
 pub fn header(magic: &[u8], dictionary: &[u8]) -> Vec<u8> {
     let mut header = magic.to_vec();
-    header.extend_from_slice(&Sha256::digest(dictionary));
+    header.extend_from_slice(&sha256(dictionary));
     header
 }
 
@@ -46,11 +47,13 @@ impl HeaderReader {
         if self.seen != self.expected {
             return Err(Fault::new(
                 FaultKind::Dictionary,
-                format!(
-                    "wrong dictionary: the data needs the one with SHA-256 {}, the one given has {}",
-                    hex(&self.seen[self.magic_length..]),
-                    hex(&self.expected[self.magic_length..])
-                ),
+                [
+                    "wrong dictionary: the data needs the one with SHA-256 ",
+                    &hex(&self.seen[self.magic_length..]),
+                    ", the one given has ",
+                    &hex(&self.expected[self.magic_length..]),
+                ]
+                .concat(),
             ));
         }
         Ok(true)
@@ -58,7 +61,7 @@ impl HeaderReader {
 }
 
 #[cfg(any(feature = "brotli-decoder", feature = "zstd-decoder"))]
-fn hex(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> alloc::string::String {
     bytes
         .iter()
         .flat_map(|byte| [byte >> 4, byte & 15])

@@ -6,6 +6,12 @@
 //! ```text
 //! open(…) ─▶ [ input(n) ─▶ write n bytes ─▶ step(n, …) ─▶ read output() ]* ─▶ close()
 //! ```
+//!
+//! Rust's `std` and `core::fmt` would be a quarter of the smaller modules: messages are put together without them, and a
+//! panic, which has no other way out here, traps.
+#![no_std]
+
+extern crate alloc;
 
 #[allow(dead_code)] // shared by six artefacts, none of which uses all of it
 mod codec;
@@ -18,15 +24,26 @@ mod codec;
 mod dictionary;
 mod libc;
 mod memory;
+#[cfg(any(
+    feature = "brotli-encoder",
+    feature = "brotli-decoder",
+    feature = "zstd-encoder",
+    feature = "zstd-decoder"
+))]
+mod sha256;
 
 #[cfg(feature = "brotli-decoder")]
 mod brotli_decoder;
 #[cfg(feature = "brotli-encoder")]
 mod brotli_encoder;
+#[cfg(any(feature = "deflate-encoder", feature = "deflate-decoder"))]
+mod checksums;
 #[cfg(feature = "deflate-decoder")]
 mod deflate_decoder;
 #[cfg(feature = "deflate-encoder")]
 mod deflate_encoder;
+#[cfg(feature = "deflate-decoder")]
+mod inflate;
 #[cfg(any(feature = "zstd-encoder", feature = "zstd-decoder"))]
 mod zstd;
 #[cfg(feature = "zstd-decoder")]
@@ -47,8 +64,9 @@ use zstd_decoder as codec_of_feature;
 #[cfg(feature = "zstd-encoder")]
 use zstd_encoder as codec_of_feature;
 
+use alloc::{boxed::Box, string::String, vec::Vec};
 use codec::{Codec, Fault, FaultKind, Operation, Output};
-use core::cell::{Cell, RefCell};
+use core::cell::UnsafeCell;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// How a session is opened; each codec reads what concerns it and refuses what it cannot do.
@@ -77,29 +95,48 @@ pub struct Session {
     output: Output,
 }
 
-thread_local! {
-    static FAULT: RefCell<String> = const { RefCell::new(String::new()) };
-    static FAULT_KIND: Cell<FaultKind> = const { Cell::new(FaultKind::Parameter) };
-    static DICTIONARY: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+/// A value of the module, which has one thread; no reference to it outlives a call from outside.
+struct Global<T>(UnsafeCell<T>);
+
+unsafe impl<T> Sync for Global<T> {}
+
+impl<T> Global<T> {
+    const fn new(value: T) -> Self {
+        Self(UnsafeCell::new(value))
+    }
+
+    #[allow(clippy::mut_from_ref)]
+    fn get(&self) -> &mut T {
+        unsafe { &mut *self.0.get() }
+    }
 }
 
+static FAULT: Global<Fault> = Global::new(Fault {
+    kind: FaultKind::Parameter,
+    message: String::new(),
+});
+static DICTIONARY: Global<Vec<u8>> = Global::new(Vec::new());
+
 fn report(fault: Fault) -> FaultKind {
-    FAULT.with_borrow_mut(|message| *message = fault.message);
-    FAULT_KIND.set(fault.kind);
-    fault.kind
+    *FAULT.get() = fault;
+    FAULT.get().kind
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    core::arch::wasm32::unreachable()
 }
 
 /// Reserves `length` bytes for the dictionary of the next `open` and returns their address; 0 if memory ran out.
 #[wasm_bindgen]
 pub fn dictionary(length: usize) -> *mut u8 {
-    DICTIONARY.with_borrow_mut(|dictionary| {
-        dictionary.clear();
-        if dictionary.try_reserve_exact(length).is_err() {
-            return core::ptr::null_mut();
-        }
-        dictionary.resize(length, 0);
-        dictionary.as_mut_ptr()
-    })
+    let dictionary = DICTIONARY.get();
+    dictionary.clear();
+    if dictionary.try_reserve_exact(length).is_err() {
+        return core::ptr::null_mut();
+    }
+    dictionary.resize(length, 0);
+    dictionary.as_mut_ptr()
 }
 
 /// Number of bytes that a session's codec takes at most, about; its buffers for input and output come on top of it.
@@ -136,7 +173,7 @@ pub fn open(
         whole,
         checksum,
         lean,
-        dictionary: DICTIONARY.take(),
+        dictionary: core::mem::take(DICTIONARY.get()),
     };
     match codec_of_feature::open(parameters) {
         Ok(codec) => Box::into_raw(Box::new(Session {
@@ -230,17 +267,17 @@ pub unsafe fn close(session: *mut Session) {
 /// The kind of the last fault.
 #[wasm_bindgen]
 pub fn fault_kind() -> i32 {
-    FAULT_KIND.get() as i32
+    FAULT.get().kind as i32
 }
 
 /// Address of the last fault's message (UTF-8).
 #[wasm_bindgen]
 pub fn fault() -> *const u8 {
-    FAULT.with_borrow(|message| message.as_ptr())
+    FAULT.get().message.as_ptr()
 }
 
 /// Length of the last fault's message in bytes.
 #[wasm_bindgen]
 pub fn fault_length() -> usize {
-    FAULT.with_borrow(String::len)
+    FAULT.get().message.len()
 }

@@ -1,7 +1,8 @@
 //! The few libc functions that the C codecs call; wasm32-unknown-unknown has none.
 
-use core::ffi::{c_char, c_int, c_void};
-use std::alloc::{alloc, alloc_zeroed, dealloc, Layout};
+use alloc::alloc::{alloc, alloc_zeroed, dealloc, Layout};
+use alloc::{borrow::ToOwned, string::String};
+use core::ffi::{c_char, c_int, c_void, CStr};
 
 /// Room before each block for its size, which `dealloc` asks for and `free` does not know. Keeps blocks 16-byte aligned.
 const HEADER: usize = 16;
@@ -52,6 +53,15 @@ unsafe extern "C" fn strlen(string: *const c_char) -> usize {
         length += 1;
     }
     length
+}
+
+/// A text of a C library, whose texts are ASCII.
+///
+/// # Safety
+/// `string` must be a text that ends with a zero.
+#[allow(dead_code)] // by encoders whose C reports no errors
+pub unsafe fn text(string: *const c_char) -> String {
+    String::from_utf8_unchecked(CStr::from_ptr(string).to_bytes().to_owned())
 }
 
 #[no_mangle]

@@ -2,8 +2,9 @@
 
 use crate::codec::{Codec, Fault, FaultKind, Operation, Output, Progress};
 use crate::dictionary::HeaderReader;
-use crate::zstd::{check, InBuffer, OutBuffer, ZSTD_getErrorCode};
+use crate::zstd::{check, of_dictionary, InBuffer, OutBuffer, ZSTD_getErrorCode};
 use crate::Parameters;
+use alloc::{boxed::Box, string::String, vec::Vec};
 use core::ffi::{c_int, c_uint, c_ulonglong};
 
 const DCZ: u32 = 1;
@@ -43,6 +44,11 @@ extern "C" {
     fn ZSTD_DCtx_setMaxWindowSize(context: *mut Context, size: usize) -> usize;
     fn ZSTD_DCtx_loadDictionary(context: *mut Context, dictionary: *const u8, size: usize)
         -> usize;
+    fn ZSTD_decompressBegin_usingDict(
+        context: *mut Context,
+        dictionary: *const u8,
+        size: usize,
+    ) -> usize;
     fn ZSTD_DCtx_refPrefix(context: *mut Context, prefix: *const u8, size: usize) -> usize;
     fn ZSTD_estimateDStreamSize(window: usize) -> usize;
     fn ZSTD_getDictID_fromDict(dictionary: *const u8, size: usize) -> c_uint;
@@ -86,23 +92,19 @@ pub fn estimate(parameters: &Parameters) -> usize {
 }
 
 pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
-    let refuse = |message: String| Err(Fault::new(FaultKind::Parameter, message));
+    let refuse = |message: &str| Err(Fault::new(FaultKind::Parameter, message));
     if parameters.format > DCZ {
-        return refuse(format!("unknown format {} for zstd", parameters.format));
+        return refuse("unknown format for zstd");
     }
     let max_window = match parameters.window {
         0 => MAX_WINDOW,
         size @ MIN_WINDOW..=MAX_WINDOW => size,
-        size => {
-            return refuse(format!(
-                "maxWindow {size} is out of range for zstd: use {MIN_WINDOW} to {MAX_WINDOW}"
-            ))
-        }
+        _ => return refuse("maxWindow is out of range for zstd: use 1024 to 134217728"),
     };
     let dcz = parameters.format == DCZ;
     let dictionary = parameters.dictionary;
     let header = match (dcz, dictionary.is_empty()) {
-        (true, true) => return refuse("dcz needs a dictionary".into()),
+        (true, true) => return refuse("dcz needs a dictionary"),
         (true, false) => Some(HeaderReader::new(DCZ_MAGIC, &dictionary)),
         (false, _) => None,
     };
@@ -136,10 +138,13 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
                 FaultKind::Parameter,
             )?;
         } else if !dictionary.is_empty() {
-            check(
-                ZSTD_DCtx_loadDictionary(context, dictionary.as_ptr(), dictionary.len()),
-                FaultKind::Parameter,
-            )?;
+            let (start, size) = (dictionary.as_ptr(), dictionary.len());
+            let code = ZSTD_DCtx_loadDictionary(context, start, size);
+            check(code, FaultKind::Parameter).map_err(|fault| {
+                of_dictionary(fault, || {
+                    ZSTD_decompressBegin_usingDict(context, start, size)
+                })
+            })?;
         }
     }
     Ok(Box::new(decoder))
@@ -160,10 +165,12 @@ impl Decoder {
     fn window_fault(&self) -> Fault {
         Fault::new(
             FaultKind::Window,
-            format!(
-                "the data needs a larger window than maxWindow, {} bytes",
-                self.max_window
-            ),
+            [
+                "the data needs a larger window than maxWindow, ",
+                &decimal(self.max_window),
+                " bytes",
+            ]
+            .concat(),
         )
     }
 
@@ -252,4 +259,13 @@ impl Codec for Decoder {
             }
         }
     }
+}
+
+fn decimal(mut number: u32) -> String {
+    let mut digits = String::new();
+    while number > 0 || digits.is_empty() {
+        digits.insert(0, char::from(b'0' + (number % 10) as u8));
+        number /= 10;
+    }
+    digits
 }

@@ -1,8 +1,9 @@
 //! Zstandard encoder (RFC 8878) with dictionaries, over the C library.
 
 use crate::codec::{Codec, Fault, FaultKind, Operation, Output, Progress};
-use crate::zstd::{check, InBuffer, OutBuffer};
+use crate::zstd::{check, of_dictionary, InBuffer, OutBuffer};
 use crate::{dictionary, Parameters};
+use alloc::{boxed::Box, vec::Vec};
 use core::ffi::{c_int, c_ulonglong};
 
 const DCZ: u32 = 1;
@@ -52,6 +53,12 @@ extern "C" {
     fn ZSTD_CCtx_setPledgedSrcSize(context: *mut Context, size: c_ulonglong) -> usize;
     fn ZSTD_CCtx_loadDictionary(context: *mut Context, dictionary: *const u8, size: usize)
         -> usize;
+    fn ZSTD_compressBegin_usingDict(
+        context: *mut Context,
+        dictionary: *const u8,
+        size: usize,
+        level: c_int,
+    ) -> usize;
     fn ZSTD_CCtx_refPrefix(context: *mut Context, prefix: *const u8, size: usize) -> usize;
     fn ZSTD_compressBound(size: usize) -> usize;
     fn ZSTD_compressStream2(
@@ -64,8 +71,10 @@ extern "C" {
 
 struct Encoder {
     context: *mut Context,
-    /// What the context's prefix points to.
-    _dictionary: Vec<u8>,
+    /// What the context's prefix points to, or what it loads with the first step.
+    dictionary: Vec<u8>,
+    /// Whether it is loaded, and not only referred to.
+    loads_dictionary: bool,
     /// What of the dictionary header is not written yet.
     header: Vec<u8>,
     /// All input comes with the first step, and is compressed where it is.
@@ -128,25 +137,19 @@ pub fn estimate(parameters: &Parameters) -> usize {
 }
 
 pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
-    let refuse = |message: String| Err(Fault::new(FaultKind::Parameter, message));
+    let refuse = |message: &str| Err(Fault::new(FaultKind::Parameter, message));
     if parameters.format > DCZ {
-        return refuse(format!("unknown format {} for zstd", parameters.format));
+        return refuse("unknown format for zstd");
     }
     if !(1..=22).contains(&parameters.level) {
-        return refuse(format!(
-            "level {} is out of range for zstd: use 1 to 22",
-            parameters.level
-        ));
+        return refuse("level is out of range for zstd: use 1 to 22");
     }
     if !matches!(parameters.window, 0 | 10..=27) {
-        return refuse(format!(
-            "windowLog {} is out of range for zstd: use 10 to 27",
-            parameters.window
-        ));
+        return refuse("windowLog is out of range for zstd: use 10 to 27");
     }
     let dcz = parameters.format == DCZ;
     if dcz && parameters.dictionary.is_empty() {
-        return refuse("dcz needs a dictionary".into());
+        return refuse("dcz needs a dictionary");
     }
     let window_log = window_log(&parameters);
     let tables = parameters.lean.then(|| chosen(&parameters));
@@ -157,12 +160,13 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
     let mut encoder = Encoder {
         context,
         header: Vec::new(),
-        _dictionary: parameters.dictionary,
+        loads_dictionary: !dcz && !parameters.dictionary.is_empty(),
+        dictionary: parameters.dictionary,
         whole: parameters.whole,
         given: None,
         finished: false,
     };
-    let dictionary = &encoder._dictionary;
+    let dictionary = &encoder.dictionary;
     unsafe {
         check(
             ZSTD_CCtx_setParameter(context, C_COMPRESSION_LEVEL, parameters.level),
@@ -213,12 +217,23 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         }
     }
     if dcz {
-        encoder.header = dictionary::header(DCZ_MAGIC, &encoder._dictionary);
+        encoder.header = dictionary::header(DCZ_MAGIC, &encoder.dictionary);
     }
     Ok(Box::new(encoder))
 }
 
 impl Encoder {
+    /// The result of a step.
+    fn checked(&self, code: usize, kind: FaultKind) -> Result<usize, Fault> {
+        check(code, kind).map_err(|fault| match self.loads_dictionary {
+            true => of_dictionary(fault, || unsafe {
+                let dictionary = &self.dictionary;
+                ZSTD_compressBegin_usingDict(self.context, dictionary.as_ptr(), dictionary.len(), 1)
+            }),
+            false => fault,
+        })
+    }
+
     /// Compresses a block straight to the output, with no window buffer between: the bytes are those of ZSTD_compress2.
     fn step_whole(&mut self, input: &mut &[u8], output: &mut Output) -> Result<Progress, Fault> {
         output.reserve(unsafe { ZSTD_compressBound(input.len()) })?;
@@ -244,10 +259,11 @@ impl Encoder {
             position: 0,
         };
         let code = unsafe { ZSTD_compressStream2(self.context, &mut out, from, END) };
-        check(code, FaultKind::Memory)?;
-        unsafe { output.commit(out.position) };
-        *room -= out.position;
-        *input = &input[input.len() - (from.size - from.position)..];
+        let (made, left) = (out.position, from.size - from.position);
+        *room -= made;
+        self.checked(code, FaultKind::Memory)?;
+        unsafe { output.commit(made) };
+        *input = &input[input.len() - left..];
         self.finished = input.is_empty();
         Ok(if self.finished {
             Progress::Finished
@@ -298,7 +314,7 @@ impl Codec for Encoder {
             let (consumed, written) = (from.position, out.position);
             *input = &input[consumed..];
             unsafe { output.commit(written) };
-            let remaining = check(code, FaultKind::Parameter)?; // after accepted parameters: the size was not kept
+            let remaining = self.checked(code, FaultKind::Parameter)?; // after accepted parameters: the size was not kept
             match operation {
                 Operation::Finish if remaining == 0 => {
                     self.finished = true;
