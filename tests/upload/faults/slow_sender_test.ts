@@ -50,8 +50,8 @@ async function assertTooSlow(connection: UploadConnection): Promise<void> {
 }
 
 const cases = {
-  "stop sending": { options: { idleTimeout: 700 }, happen: stop },
-  "send a byte every 50 ms": { options: { idleTimeout: 30_000, timeout: 1500 }, happen: trickle },
+  "stop sending": { options: { idleTimeout: 2500 }, happen: stop },
+  "send a byte every 50 ms": { options: { idleTimeout: 30_000, timeout: 4000 }, happen: trickle },
 };
 for (const entry of uploadEntries) {
   for (const [what, { options, happen }] of Object.entries(cases)) {
