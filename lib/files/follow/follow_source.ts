@@ -9,6 +9,8 @@ export interface FollowedFile {
   readonly id: string;
   /** Its number in a series. */
   number: number | undefined;
+  /** The time of its last write, in ns since 1970; of a plain file. */
+  readonly written?: bigint;
   readonly place: LinePlace;
   /** Whether what follows was not written behind what was read last: the file was cut, or begun anew. */
   isBroken: boolean;

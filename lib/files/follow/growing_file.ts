@@ -60,6 +60,10 @@ export class GrowingFile implements FollowedFile {
     }
   }
 
+  get written(): bigint {
+    return this.#file.exactStatus().mtimeNs;
+  }
+
   get #proofSize(): number {
     return this.#beginsAnew ? PROOF_SIZE : SERIES_PROOF_SIZE;
   }

@@ -232,6 +232,27 @@ test("followFile() goes on with all files that came while their reader was slow"
     });
   }));
 
+test("followFile() reads all files that were renamed while it was in an older one, and however seldom it looks", () =>
+  inFolder(async (folder) => {
+    for (const [interval, count] of [[1, 20], [60_000, 3]] as const) {
+      const path = join(folder, `${interval}.log`);
+      const large = `${"y".repeat(6_000_000)}\n`;
+      await writeFile(path, large);
+      await following(path, { start: "beginning", interval }, async (followed) => {
+        let expected = "";
+        for (let i = 1; i <= count; i++) {
+          await followed.read(); // a piece of the first file
+          await rename(path, `${path}.${i}`);
+          await writeFile(path, `${i}\n`);
+          expected += `${i}\n`;
+          await pause(10); // file systems' times have ticks
+        }
+        const text = await followed.reach(large.length + expected.length);
+        assert.equal(text.slice(large.length), expected, `interval ${interval}`);
+      });
+    }
+  }));
+
 test(
   "followFile() follows the link at a name, and the next file that it leads to",
   { skip: needs("links") },
