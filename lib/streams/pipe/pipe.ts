@@ -247,8 +247,9 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
   }
 
   resolve(): void {
-    if (--this.#pendingWrites > 0) return;
-    if (this.#afterWrites !== undefined) queueReaction(this.#afterWrites);
+    if (--this.#pendingWrites > 0 || this.#afterWrites === undefined) return;
+    queueReaction(this.#afterWrites);
+    this.#afterWrites = undefined;
   }
 
   reject(): void {
@@ -305,7 +306,6 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     this.#shuttingDown = true;
     this.#destinationEnd.refresh();
     const end = (): void => {
-      this.#afterWrites = undefined;
       if (!action) this.#finalize(failure);
       else react(action(failure?.error), () => this.#finalize(failure), (error) => this.#finalize({ error }));
     };
@@ -323,11 +323,20 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
   #awaitWrites(closes: boolean, end: () => void): void {
     if (this.#hasChunk) this.#writeChunk();
     this.#destination.controller.batching?.hurry(closes);
-    if (this.#pendingWrites > 0) this.#afterWrites = end;
-    else queueReaction(end);
+    this.begin();
+    this.#afterWrites = end;
+    this.resolve();
   }
 
   #finalize(failure: Failure | undefined): void {
+    if (this.#destination.state === "writable") { // a signal may leave both open: a chunk that came since is written first
+      const isReading = this.#isReading && this.#sourceEnd.isNative;
+      if (isReading) this.#sourceEnd.release(); // the read fails, unless its chunk is on its way
+      this.#isReading = false;
+      if (isReading || this.#hasChunk || this.#pendingWrites > 0) {
+        return this.#awaitWrites(false, () => this.#finalize(failure));
+      }
+    }
     this.#source.controller.source.pipedFrom?.(undefined);
     this.#destination.controller.sink.pipedTo?.(undefined);
     writableStreamDefaultWriterRelease(this.#writer);
