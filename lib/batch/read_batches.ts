@@ -7,6 +7,7 @@ import {
   Deferred,
   integer,
   positive,
+  queueReaction,
   schema,
   type SchemaOf,
   signal,
@@ -184,7 +185,7 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
   /** Answers further pending calls, after one has been answered. */
   #goOn(): void {
     if (this.#reader === undefined) this.#tellEnd();
-    else if (this.#waiting.length > 0) queueMicrotask(this.#serve);
+    else if (this.#waiting.length > 0) queueReaction(this.#serve);
   }
 
   readonly #serve = (): void => {

@@ -33,7 +33,7 @@ export {
 } from "./language/options.ts";
 export { asStreamPair } from "./language/native_classes.ts";
 export { nearest } from "./language/suggestion.ts";
-export { Deferred, markAsHandled } from "./language/promises.ts";
+export { Deferred, markAsHandled, queueReaction } from "./language/promises.ts";
 export { showInNode } from "#streams/inspection";
 export { defineInterface, kindOf } from "./language/webidl.ts";
 export type { BatchLimits, BatchReader, BatchRequest } from "./queuing/read_batch.ts";

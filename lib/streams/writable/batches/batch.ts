@@ -144,15 +144,11 @@ export class Batch implements WriteRequest {
 
 /** Captured once, like all functions that streams depend on, so that faked timers do not stop them. */
 const [setTimeout, clearTimeout] = [globalFunction("setTimeout")!, globalFunction("clearTimeout")!];
-/** The maximum by which timers of Node and Bun fire early, in ms. */
-const EXACTNESS = 0.5;
 
-/** The time that the first chunk of a batch waits for others. */
+/** The time that the first chunk of a batch waits for others, by the timer alone: clocks are faked in tests, too. */
 export class BatchDelay {
   readonly #delay: number;
   readonly #onOver: () => void;
-  /** The time at which the growing batch is due, in ms as of performance.now(). */
-  #due = 0;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
   /** @param onOver Called when the delay of the batch is over. */
@@ -161,26 +157,19 @@ export class BatchDelay {
     this.#onOver = onOver;
   }
 
-  /** Whether `onOver` is going to be called. */
+  /** Whether `onOver` is going to be called; otherwise the delay of the batch is over. */
   get isRunning(): boolean {
     return this.#timer !== undefined;
   }
 
   /** Starts the delay, with the first chunk of a batch. */
   begin(): void {
-    this.#due = performance.now() + this.#delay;
-  }
-
-  /** Whether the delay of the batch is over; otherwise `onOver` will be called. */
-  isOver(): boolean {
-    if (this.isRunning) return false;
-    const rest = this.#due - performance.now();
-    if (rest < EXACTNESS) return true;
+    this.end();
+    if (this.#delay === 0) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (this.isOver()) this.#onOver();
-    }, Math.ceil(rest));
-    return false;
+      this.#onOver();
+    }, this.#delay);
   }
 
   end(): void {

@@ -130,7 +130,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     const { stream, queue, highWaterMark } = this.#controller;
     if (this.#isUrgent || queue.length > 1 || stream.closeRequest !== undefined) return true;
     if (queue.totalSize >= highWaterMark || this.#open!.size >= this.#enough) return true;
-    if (this.#delay !== undefined) return this.#delay.isOver();
+    if (this.#delay !== undefined) return !this.#delay.isRunning;
     if (!this.#awaitsEndOfTurn) this.#awaitEndOfTurn();
     return false;
   }
