@@ -43,13 +43,18 @@ async function assertNoLeak(server: UploadProcess, happen: Fault["happen"]): Pro
   assert.ok(held.at(-1)! - held.at(-2)! < ALLOWED_LATER, `${told} MB are held, ${UPLOADS_IN_ROUND} uploads apart`);
 }
 
-function overfill(size: number): Fault["happen"] {
+/**
+ * Returns a function that sends an upload for which there is no room. The response of one that `mayMiss` it may be lost:
+ * on a busy machine a sender may read later than its server lingers, half a second.
+ */
+function overfill(size: number, mayMiss = false): Fault["happen"] {
   const uploads = uploadsOf(size);
   return async (port, number) => {
     const { head, body } = uploads[number % uploads.length];
     const connection = await UploadConnection.open(port);
     await connection.send(head(number)) && await connection.sendAll(body);
     const answer = await connection.answer();
+    if (answer === undefined && mayMiss) return connection.leave();
     assert.equal(answer?.status, 507, answer?.body ?? "no answer");
     const problem = JSON.parse(answer!.body);
     assert.equal(problem.code, "NO_SPACE");
@@ -71,7 +76,7 @@ for (const entry of uploadEntries) {
           try {
             const fault = { status: 507, code: "NO_SPACE", happen: overfill(5 * 2 ** 20) } as const;
             await assertUnhurt(server, disk, fault, { refusals: [507], largest: 65_536 });
-            await assertNoLeak(server, fault.happen);
+            await assertNoLeak(server, overfill(5 * 2 ** 20, true));
           } finally {
             await server.stop();
           }
