@@ -75,9 +75,9 @@ export class Encoder {
 
 /** The SHA-256 of each encoder's module, in hexadecimal, as `lib/codecs/wasm/build.json` records it. */
 const versions: Readonly<Record<Family, string>> = {
-  brotli: "b0b612c002f124efbdae57031385c92290f63a169a54a3e0e29c8cde1b8c09e1",
-  zstd: "7a05d08c6f0eefaa49ef3316a650bc8ae4e5638760e3b56cc8e0bf52906fecc3",
-  deflate: "d0f449d6b21aefeb09a324e251aca381b91b2e9d8acc8c4a7d42b105eedb2c34",
+  brotli: "cca3b91bc11ce4a683b6c70663ae199bd1a2a257e4bece06597db0d89471f7dd",
+  zstd: "c44be064808c71eaf9e64a137d6760f9ee9856ce148be509fc3c5cf151e43d06",
+  deflate: "4da229ba0b06d59a9b75c8aff8d767b3affaef29945a7d1dd969879603d18713",
 };
 
 /** Returns the version of a format's encoder: another version may write other bytes. */
