@@ -1,4 +1,5 @@
-import { bytesOf, described } from "../streams/internal.ts";
+import { bytesOf, described, enqueueAll, hasBackpressure, transformRest } from "../streams/internal.ts";
+import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 
 const LF = 10;
 const CR = 13;
@@ -156,7 +157,7 @@ export const MAX_STRING_LENGTH: number = 2 ** 29 - 24;
 export type TextChunk = string | ArrayBuffer | ArrayBufferView;
 
 /** The most bytes that are decoded at once, unless one line has more: no string can hold a chunk of any size. */
-const CHUNK_SIZE = 16 * 1024 * 1024;
+const MAX_DECODED = 16 * 1024 * 1024;
 const CRLF = 2;
 /** The most bytes that a UTF-16 code unit takes in UTF-8. */
 export const UNIT = 3;
@@ -297,9 +298,9 @@ export class CompleteLines {
 
   /** Returns the first of `lines` that are decoded at once. */
   #pieceOf(lines: Uint8Array): Uint8Array {
-    if (lines.length <= CHUNK_SIZE) return lines;
+    if (lines.length <= MAX_DECODED) return lines;
     const { ends } = this.#options;
-    const end = ends.last(lines.subarray(0, CHUNK_SIZE)) || ends.first(lines, false);
+    const end = ends.last(lines.subarray(0, MAX_DECODED)) || ends.first(lines, false);
     return end === -1 ? lines : lines.subarray(0, end);
   }
 
@@ -350,4 +351,51 @@ export function textOrBytes(chunk: unknown): string | Uint8Array {
   const bytes = bytesOf(chunk);
   if (bytes !== undefined) return bytes;
   throw new TypeError(`a chunk must be a string, a Uint8Array or another BufferSource, not ${described(chunk)}`);
+}
+
+/**
+ * The bytes, or UTF-16 code units, of a chunk that are read before the next ones wait until their records were taken.
+ * Records take some ten times the memory of their text: those of 256 KiB, as files give them, outlive a collection or two,
+ * at 1.1 to 1.6 times the peak of memory and 1.2 times the CPU time.
+ */
+export const CHUNK_SIZE: number = 32 * 1024;
+
+/** Makes records of text, which it takes a piece at a time. */
+export abstract class RecordReader<T> implements Transformer<TextChunk, T> {
+  #controller: TransformStreamDefaultController<T> = undefined as never; // set by start()
+  readonly #piece: number;
+  /** Set where more records of the last piece are to be made than such a piece should have: makes them. */
+  goOn: (() => void) | undefined = undefined;
+
+  constructor(piece: number = CHUNK_SIZE) {
+    this.#piece = piece;
+  }
+
+  start(controller: TransformStreamDefaultController<T>): void {
+    this.#controller = controller;
+  }
+
+  transform(chunk: TextChunk): Promise<never> | undefined {
+    const controller = this.#controller as TransformStreamDefaultController<never>;
+    const whole = textOrBytes(chunk);
+    for (let end = 0; end < whole.length || this.goOn !== undefined;) {
+      const goOn = this.goOn ?? (() => this.add(pieceOf(whole, end, end += this.#piece)));
+      this.goOn = undefined;
+      goOn();
+      const isLeft = end < whole.length || this.goOn !== undefined;
+      if (isLeft && hasBackpressure(controller)) return transformRest(controller, pieceOf(whole, end, whole.length));
+    }
+    return undefined;
+  }
+
+  /** Reads a piece that is not empty. */
+  abstract add(piece: string | Uint8Array): void;
+
+  enqueue(records: T[]): void {
+    if (records.length > 0) enqueueAll(this.#controller, records);
+  }
+}
+
+function pieceOf(whole: string | Uint8Array, from: number, to: number): string | Uint8Array {
+  return typeof whole === "string" ? whole.slice(from, to) : whole.subarray(from, to);
 }

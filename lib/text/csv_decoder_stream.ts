@@ -1,7 +1,6 @@
 import { bytes, quoted, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
-import { CHUNK_SIZE, RecordReader, utf8Length } from "./chunks.ts";
-import { CompleteLines, LF_OR_CR_ENDS, MAX_STRING_LENGTH, UNIT } from "./complete_lines.ts";
+import { CHUNK_SIZE, CompleteLines, LF_OR_CR_ENDS, MAX_STRING_LENGTH, RecordReader, UNIT } from "./complete_lines.ts";
 import { type ConvertCsvField, csvMembers, type CsvMismatch, CsvRecords, type OnCsvMismatch } from "./csv_records.ts";
 
 const LF = 10;
@@ -313,4 +312,16 @@ export class CsvDecoderStream<T = string[]> extends TransformStream<string | Arr
     const given = csvDecoderStreamOptions.check(options);
     super(new CsvReader<T>(csvDecoderStreamOptions(given), given.separator));
   }
+}
+
+/** The bytes that a well-formed text takes in UTF-8. */
+function utf8Length(text: string): number {
+  let length = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    // Each half of a surrogate pair takes two of its four bytes.
+    length += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
+  }
+  return length;
 }

@@ -1,7 +1,6 @@
 import { bytes, quoted, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
-import { RecordReader } from "./chunks.ts";
-import { CompleteLines, LF_ENDS, MAX_STRING_LENGTH } from "./complete_lines.ts";
+import { CompleteLines, LF_ENDS, MAX_STRING_LENGTH, RecordReader } from "./complete_lines.ts";
 
 /**
  * A line that is not JSON.

@@ -1,7 +1,6 @@
 import { bool, bytes, schema, type SchemaOf } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
-import { RecordReader } from "./chunks.ts";
-import { CompleteLines, LF_ENDS, LF_OR_CR_ENDS, MAX_STRING_LENGTH } from "./complete_lines.ts";
+import { CompleteLines, LF_ENDS, LF_OR_CR_ENDS, MAX_STRING_LENGTH, RecordReader } from "./complete_lines.ts";
 
 class LineSplitter extends RecordReader<string> {
   readonly #allowsCR: boolean;
