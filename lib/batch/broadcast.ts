@@ -165,7 +165,11 @@ export const broadcastOptions: SchemaOf<BroadcastOptions, "branches" | "policy" 
   }),
 );
 
-const start = anyOf([integer(0, Number.MAX_SAFE_INTEGER), oneOf(["earliest", "latest"])]);
+/** The parameters of `addBranch()`. */
+const addBranchParameters = /* @__PURE__ */ schema(
+  "addBranch()",
+  () => ({ from: anyOf([integer(0, Number.MAX_SAFE_INTEGER), oneOf(["earliest", "latest"])]) }),
+);
 
 const HIGH_WATER_MARK = { chunks: 16, bytes: 65_536 };
 
@@ -216,6 +220,6 @@ export function broadcast<R>(
     onDrop,
     replay,
   });
-  const value = (from: unknown = 0): object => made.addBranch(start.check(from, "from"));
+  const value = (from: unknown = 0): object => made.addBranch(addBranchParameters.members.from.check(from, "from"));
   return Object.defineProperty(made.branches, "addBranch", { value }) as unknown as Branches<R>;
 }

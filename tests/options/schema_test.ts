@@ -21,6 +21,7 @@ import {
   text,
   wordOrFunction,
 } from "../../lib/streams/internal.ts";
+import { ourModules } from "../architecture/module_graph.ts";
 
 interface Levels {
   readonly zstd?: number;
@@ -246,4 +247,13 @@ test("a secret() is shown in no error", () => {
   const key = secret(text());
   assert.equal(key.check("k", "key"), "k");
   assert.throws(() => key.check(1234, "key"), { name: "TypeError", message: "key must be a string" });
+});
+
+test("members are made at their first use, and no module makes one when it loads", () => {
+  const makers = "anyOf|bool|bytes|changed|func|integer|listOf|milliseconds|nested|number|oneOf|positive|text";
+  const made = new RegExp(`^(?:export )?const [^=]+ = (?:/\\* @__PURE__ \\*/ )?(?:${makers})\\(`, "m");
+  assert.match("const start = anyOf([integer(0, 9), oneOf([1])]);", made);
+  assert.match("export const SIZE: Member<number, undefined> = /* @__PURE__ */ positive();", made);
+  assert.doesNotMatch("const limits = schema('f()', () => ({ size: positive() }));", made);
+  assert.deepEqual(ourModules().filter(({ code }) => made.test(code)).map(({ path }) => path), []);
 });

@@ -26,8 +26,11 @@ export const retryOptions: Schema<
   () => ({ attempts: number(0, Infinity), delay: milliseconds(1000) }),
 );
 
-const SIZE = /* @__PURE__ */ positive();
-const DELAY = /* @__PURE__ */ milliseconds();
+/** The limits of batches. */
+const limits = /* @__PURE__ */ schema(
+  "BatchedWritableStream",
+  () => ({ maxBatch: positive(), maxDelay: milliseconds(), minBatch: positive() }),
+);
 
 /** The retries of batches that a sink failed to write, or wrote in part, and the call of `onFailed` after the last. */
 class Retries {
@@ -148,9 +151,9 @@ export class BatchedSinkAlgorithms {
     const sink = toDictionary(value, "the underlying sink");
     this.#abort = toCallback(sink.abort, "the underlying sink's abort");
     this.#close = toCallback(sink.close, "the underlying sink's close");
-    this.maxBatch = checked(SIZE, "maxBatch", sink.maxBatch) ?? Infinity;
-    this.maxDelay = checked(DELAY, "maxDelay", sink.maxDelay);
-    const minBatch = checked(SIZE, "minBatch", sink.minBatch);
+    this.maxBatch = limitOf("maxBatch", sink.maxBatch) ?? Infinity;
+    this.maxDelay = limitOf("maxDelay", sink.maxDelay);
+    const minBatch = limitOf("minBatch", sink.minBatch);
     this.minBatch = Math.min(this.maxBatch, minBatch ?? Infinity);
     if (minBatch !== undefined && this.maxDelay === undefined) {
       throw new TypeError("minBatch needs a maxDelay: give both, or none");
@@ -199,6 +202,6 @@ export class BatchedSinkAlgorithms {
   }
 }
 
-function checked({ check }: Member<number, undefined>, name: string, value: unknown): number | undefined {
-  return value === undefined ? undefined : check(value, name);
+function limitOf(name: keyof typeof limits.members, value: unknown): number | undefined {
+  return value === undefined ? undefined : limits.members[name].check(value, name);
 }
