@@ -54,6 +54,16 @@ function buildTypes(): void {
   }
 }
 
+/**
+ * A manifest of the folder's own, with as much as modules need: Node reads the nearest one for each module, and would make
+ * strings of all exports of the package each time.
+ */
+function writeManifest(): void {
+  const { type, sideEffects } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const own = sideEffects.map((path: string) => path.replace("./dist/", "./"));
+  writeFileSync(join(dist, "package.json"), JSON.stringify({ type, sideEffects: own }));
+}
+
 rmSync(dist, { recursive: true, force: true });
 const written = [
   ...await bundleForServers({ entries: serverEntries(), outdir: dist, codecs }),
@@ -61,4 +71,5 @@ const written = [
   ...await buildBundlerModules(join(dist, "modules"), codecs),
 ];
 buildTypes();
+writeManifest();
 console.log(`dist/ holds ${written.length} modules and their types`);

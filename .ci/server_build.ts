@@ -13,6 +13,7 @@ import {
   WORKERS,
   write,
 } from "./bundle.ts";
+import { withFewImports } from "./few_imports.ts";
 import { withLateBuiltins } from "./late_builtins.ts";
 import { placeOf } from "./own_modules.ts";
 import { pastFaces, specifierOf } from "./past_faces.ts";
@@ -47,15 +48,13 @@ export async function bundleForServers(bundle: Omit<Bundle, "options">): Promise
     );
   }
   const chunks = planChunks(finest.metafile.outputs, { weightOf, together: "lib/streams/mod.ts" });
-  return write(
-    await build({
-      ...settingsOf(bundle),
-      sourcemap: "external",
-      sourcesContent: false,
-      plugins: pluginsOf(bundle, chunksBySource(chunks, finest)),
-    }),
-    bundle.outdir,
-  );
+  const outputs = await build({
+    ...settingsOf(bundle),
+    sourcemap: "external",
+    sourcesContent: false,
+    plugins: pluginsOf(bundle, chunksBySource(chunks, finest)),
+  });
+  return write(withFewImports(outputs), bundle.outdir);
 }
 
 /**

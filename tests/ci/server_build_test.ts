@@ -14,30 +14,30 @@ const runtimes = { node: [], bun: [], deno: ["run", "-A", "--quiet"] } as const;
 
 /** The number of modules and of KB of code that an import of a subpath may load: about a tenth more than it does. */
 const budgets: Readonly<Record<string, readonly [modules: number, kilobytes: number]>> = {
-  ".": [4, 335],
-  "./batch": [4, 335],
-  "./bun": [10, 565],
-  "./cli": [3, 75],
-  "./codecs": [4, 335],
+  ".": [4, 225],
+  "./batch": [4, 225],
+  "./bun": [10, 420],
+  "./cli": [2, 40],
+  "./codecs": [4, 225],
   "./codecs/brotli": [2, 45],
   "./codecs/gzip": [2, 45],
   "./codecs/zstd": [2, 45],
-  "./compression": [4, 190],
-  "./esbuild": [10, 565],
+  "./compression": [3, 140],
+  "./esbuild": [10, 420],
   "./fastify": [2, 2],
-  "./files": [7, 535],
+  "./files": [7, 375],
   "./hono": [2, 2],
-  "./http": [4, 270],
-  "./install": [2, 185],
-  "./node": [5, 375],
-  "./pino": [7, 520],
-  "./precompress": [9, 560],
-  "./s3": [8, 650],
-  "./static": [6, 295],
-  "./streams": [2, 180],
-  "./text": [4, 335],
-  "./upload": [9, 785],
-  "./vite": [10, 570],
+  "./http": [3, 170],
+  "./install": [2, 125],
+  "./node": [4, 230],
+  "./pino": [7, 365],
+  "./precompress": [9, 415],
+  "./s3": [7, 430],
+  "./static": [5, 210],
+  "./streams": [2, 120],
+  "./text": [4, 225],
+  "./upload": [8, 505],
+  "./vite": [10, 425],
 };
 
 /** The modules and names that streams look up when they load: how Node marks its streams. */
@@ -122,7 +122,7 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
     const loaded = new Set([path]);
     for (const each of loaded) {
       const imports = readFileSync(each, "utf8").matchAll(
-        /(?:^|;)(?:import|export)\b(?:[^"';()]*\bfrom)? ?"(\.[^"]+)";/gm,
+        /(?<=^|;)(?:import|export)\b(?:[^"';()]*\bfrom)? ?"(\.[^"]+)";/gm,
       );
       for (const [, specifier] of imports) loaded.add(join(dirname(each), specifier));
     }
@@ -155,9 +155,29 @@ describe("what is built for servers", { skip: runtime !== "node" && "it runs all
     });
   }
 
+  test("no module imports a chunk for nothing that another import leads to, and the main entry imports one", () => {
+    const reached = (paths: readonly string[]): Set<string> => new Set(paths.flatMap((path) => loadedBy(path)));
+    for (const path of globSync("{*,chunks/*,lib/**/*}.js", { cwd: folder }).map((path) => join(folder, path))) {
+      const text = readFileSync(path, "utf8");
+      const importsOf = (
+        pattern: RegExp,
+      ): string[] => [...new Set([...text.matchAll(pattern)].map(([, specifier]) => join(dirname(path), specifier)))];
+      const named = importsOf(/(?<=^|;)(?:import|export)\{[^}]*\}from ?"(\.[^"]+)";/gm);
+      const others = reached(named);
+      assert.deepEqual(importsOf(/(?<=^|;)import ?"(\.[^"]+)";/gm).filter((each) => others.has(each)), [], path);
+    }
+    assert.equal(new Set(readFileSync(pathOf("."), "utf8").match(/(?<=from")[^"]+/g)).size, 1);
+  });
+
+  test("the folder's own manifest has the type and the side effects of the package's", () => {
+    const own = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const { type, sideEffects } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    assert.deepEqual(own, { type, sideEffects: sideEffects.map((path: string) => path.replace("./dist/", "./")) });
+  });
+
   test("no module imports one of the runtime's own before it is used", () => {
     const found = globSync("**/*.js", { cwd: folder }).filter((path) => {
-      return /(?:^|;)(?:import|export)\b[^"';()]*"node:/m.test(readFileSync(join(folder, path), "utf8"));
+      return /(?<=^|;)(?:import|export)\b[^"';()]*"node:/m.test(readFileSync(join(folder, path), "utf8"));
     });
     assert.deepEqual(found, []);
   });

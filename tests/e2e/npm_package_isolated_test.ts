@@ -62,7 +62,7 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
     const codecs = ["brotli", "gzip", "zstd"].flatMap((codec) => [`${codec}_decoder.wasm`, `${codec}_encoder.wasm`]);
     assert.deepEqual(
       paths.filter((path) => path.startsWith("dist/") && !/\.(js|js\.map|d\.ts)$/.test(path)).sort(),
-      ["THIRD_PARTY_NOTICES.txt", ...codecs].map((name) => `dist/browser/wasm/${name}`),
+      [...["THIRD_PARTY_NOTICES.txt", ...codecs].map((name) => `dist/browser/wasm/${name}`), "dist/package.json"],
     );
   });
 
