@@ -122,6 +122,24 @@ export async function takersByInterface(): Promise<Map<string, Taker>> {
   return found;
 }
 
+/** Public interfaces of options that have no taker, with the reason. */
+const WITHOUT_TAKER: Readonly<Record<string, string>> = {
+  PrecompressPluginOptions: "the options of precompress(), whose schema plugins use",
+  QueuingStrategyInit: "a dictionary of the Streams Standard",
+  ReadableStreamBYOBReaderReadOptions: "a dictionary of the Streams Standard",
+  StreamPipeOptions: "a dictionary of the Streams Standard",
+};
+
+/** Returns a fault for each public interface of options that no schema checks, and for each exception without an interface. */
+export function uncheckedOptions(names: readonly string[], takers: ReadonlyMap<string, Taker>): string[] {
+  const unchecked = names.filter((name) => /(?:Options|Init)$/.test(name) && !takers.has(name));
+  const excepted = Object.keys(WITHOUT_TAKER);
+  return [
+    ...unchecked.filter((name) => !excepted.includes(name)).map((name) => `no taker has a schema for ${name}`),
+    ...excepted.filter((name) => !unchecked.includes(name)).map((name) => `${name} is excepted for nothing`),
+  ];
+}
+
 /** The literal that a default begins with, and the rest. */
 const LITERAL = /^(true|false|Infinity|\d[\d_]*(?:\.\d+)?|"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\{[^}]*\})((?:[\s:;,(].*)?)$/;
 
@@ -268,6 +286,7 @@ export async function optionsTables(): Promise<{ pages: Map<string, [string, str
     const options = interfaces.get(name);
     return options === undefined ? [`${name} is no public interface`] : faultsOf(name, taker, options);
   });
+  faults.push(...uncheckedOptions([...interfaces.keys()], takers));
   const pages = new Map<string, [string, string]>();
   for (const path of globSync("lib/*/README.md", { cwd: root }).sort()) {
     const page = readFileSync(join(root, path), "utf8");

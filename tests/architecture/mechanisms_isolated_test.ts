@@ -169,6 +169,29 @@ const mechanisms: readonly Mechanism[] = [
       'openSync(temporary, "wx");',
     ],
   },
+  {
+    name: "checks of options",
+    pattern:
+      /\bunknown option\b|\btypeof [\w.?]+ !==? "boolean"|\bfor \(const \w+ (?:in|of Object\.keys\() ?(?:given|init|options)\b/,
+    instead: "schema() of lib/streams",
+    allowed: {
+      "lib/streams/language/options.ts": "the mechanism itself: refuses unknown names and values of other types",
+      "lib/cli/flags.ts": "refuses unknown flags; the members of schemas check their values",
+      "lib/http/request/fetch_request.ts":
+        "a dictionary of the Fetch Standard, in which only options of the client are refused",
+    },
+    planted: [
+      "throw new TypeError(`unknown option ${name}`);",
+      'if (typeof options.force !== "boolean") throw error;',
+      "for (const name in options) if (!known.has(name)) throw error;",
+      "for (const name of Object.keys(options)) check(name);",
+    ],
+    innocent: [
+      "const { force } = cleanOptions(options);",
+      'if (typeof headers === "boolean") return headers;',
+      "for (const name of Object.keys(headers)) take(name);",
+    ],
+  },
 ];
 
 /** Lists the modules that use the means of a mechanism, and may not. */

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type DocumentedOption, faultsOf, optionsTables, withTables } from "../../.ci/options_tables.ts";
+import {
+  type DocumentedOption,
+  faultsOf,
+  optionsTables,
+  uncheckedOptions,
+  withTables,
+} from "../../.ci/options_tables.ts";
 import { bool, func, integer, listOf, schema, text } from "../../lib/streams/internal.ts";
 import type { Taker } from "../options/taker.ts";
 import { runtime } from "../support/runtime.ts";
@@ -56,6 +62,14 @@ for (const [options, fault] of wrong) {
     assert.deepEqual(faultsOf("Options", taker, new Map(Object.entries({ ...documented, ...options }))), [fault]);
   });
 }
+
+test("a public interface of options that no schema checks is a fault", () => {
+  const excepted = ["PrecompressPluginOptions", "QueuingStrategyInit", "ReadableStreamBYOBReaderReadOptions"];
+  const names = [...excepted, "StreamPipeOptions", "LineStreamOptions", "GrindOptions", "LineStream"];
+  const takers = new Map([["LineStreamOptions", taker]]);
+  assert.deepEqual(uncheckedOptions(names, takers), ["no taker has a schema for GrindOptions"]);
+  assert.deepEqual(uncheckedOptions(excepted, takers), ["StreamPipeOptions is excepted for nothing"]);
+});
 
 test("a table is made anew, and an option of two interfaces is told of once", { skip }, () => {
   const other = {
