@@ -1,4 +1,5 @@
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { bool, changed, integer, number, schema, type SchemaOf, text } from "../streams/internal.ts";
 import { writeStream } from "../runtime/mod.ts";
 import { CreatedFile, type Undoable, undoAll } from "./created_file.ts";
@@ -109,6 +110,9 @@ type CommitOptions = Pick<NameOptions, "before" | "path"> & { readonly made?: Un
 
 export let commitFile: (file: AtomicFile, options: CommitOptions) => Promise<void>;
 
+/** Whether the file system of a file that is still temporary finds it by its name in another case. */
+export let ignoresCase: (file: AtomicFile) => boolean;
+
 /**
  * A file that appears under its name only when it is complete: written under a temporary name in the same folder,
  * flushed to the disk, renamed.
@@ -189,6 +193,7 @@ export class AtomicFile {
     openAtomicFileAt = (place, options) =>
       AtomicFile.#openAt(place, atomicFileOptions(options), options.temporary ?? temporaryPath(place.path));
     commitFile = (file, options) => file.#commit(options);
+    ignoresCase = (file) => existsSync(join(dirname(file.#temporary), basename(file.#temporary).toUpperCase()));
   }
 
   /** Bytes written so far; once the file is complete or discarded, those that were written. */

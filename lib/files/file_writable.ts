@@ -2,11 +2,12 @@ import { BatchedWritableStream } from "../batch/mod.ts";
 import { bool, drainBatches, refuseUnused, schema, type SchemaOf } from "../streams/internal.ts";
 import { AppendedFile } from "./appended_file.ts";
 import { atomicFileMembers, type AtomicFileOptions } from "./atomic_file.ts";
-import { failing, fileFailure } from "./failure.ts";
+import { failing, failingNow, fileFailure } from "./failure.ts";
 import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "./write_batch.ts";
 import { FileCommand, ItemWriter } from "./item_writer.ts";
 import { type FileTarget, openOutputFile, wholeFile } from "./output_file.ts";
 import { filePath } from "./names.ts";
+import { requireReplaceable } from "./place.ts";
 
 /**
  * Writes a character that two strings share as one: half of a surrogate pair at the end of a string goes to
@@ -213,6 +214,7 @@ export async function openFileWritable(
   const given = openFileWritableOptions.check(options);
   const { append, ...others } = openFileWritableOptions(given);
   const named = filePath(path);
+  failingNow(append ? "open" : "create", named, () => requireReplaceable({ path: named, status: undefined }));
   if (append) {
     const defaults = openFileWritableOptions();
     refuseUnused(given, ["atomic", "replace", "temporary"], "and append exclude each other: choose one", defaults);

@@ -4,10 +4,20 @@
  *
  * @module
  */
-export { commitFile, openAtomicFileAt, writeAtomically } from "./atomic_file.ts";
-export { isLockName, lasting, lastingPath, pathOption, realPath, realPathOf, refusedOnWindows } from "./names.ts";
+export { commitFile, ignoresCase, openAtomicFileAt, writeAtomically } from "./atomic_file.ts";
+export {
+  foldedName,
+  isLockName,
+  lasting,
+  lastingPath,
+  listedName,
+  pathOption,
+  realPath,
+  realPathOf,
+  refusedOnWindows,
+} from "./names.ts";
 export { flushFolder } from "./flush.ts";
-export { OpenFile } from "./open_file.ts";
+export { fileNumber, OpenFile } from "./open_file.ts";
 export { fileFailure, reasonOf } from "./failure.ts";
 export { HeldFolder, makeDirectory, makeDirectorySync } from "./folders.ts";
 export { copyToTemporary } from "./copy_file_atomic.ts";

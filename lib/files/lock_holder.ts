@@ -2,7 +2,7 @@ import { constants, existsSync, lstatSync, readSync, writeFileSync } from "node:
 import { basename, join } from "node:path";
 import process from "node:process";
 import { TimeLimit } from "../timers/mod.ts";
-import { LOCK_IDENTITY } from "./names.ts";
+import { foldedName, LOCK_IDENTITY } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
 import { withFileNow } from "./place.ts";
 import { isThreadAlive, pidNamespace, threadIdentity } from "./process_identity.ts";
@@ -15,8 +15,10 @@ export const HAND_OVER_REQUEST = "-wanted";
 /** The end of the names of files that tell a holder that another one has its lock. */
 export const LOST = "-lost";
 
+const MARK = "millrace-lock-";
+
 export function lockPrefix(name?: string): string {
-  return name === undefined ? ".millrace-lock-" : `.${name}.millrace-lock-`;
+  return name === undefined ? `.${MARK}` : `.${name}.${MARK}`;
 }
 
 /** Returns a name for a lock file of this thread, which no other file has. */
@@ -62,10 +64,13 @@ export class LockHolder {
     this.#thread = thread;
   }
 
-  /** The holder that a file names; undefined if it is no file of the lock. */
+  /** The holder that a file names, also in another case where the file system ignores that; undefined if it is no file of the lock. */
   static of(directory: string, name: string, prefix: string): LockHolder | undefined {
-    const found = name.startsWith(prefix) ? identity.exec(name.slice(prefix.length)) : null;
-    return found === null ? undefined : new LockHolder(directory, name, found);
+    const end = name.lastIndexOf(MARK) + MARK.length; // not that of the prefix: a letter may be of two characters
+    const found = identity.exec(name.slice(end));
+    const isOwn = found !== null && foldedName(name.slice(0, end)) === foldedName(prefix) &&
+      (name.startsWith(prefix) || existsSync(join(directory, prefix + found[0])));
+    return isOwn ? new LockHolder(directory, name, found) : undefined;
   }
 
   /** Whether the holder is of this process, be it of another of its threads. */

@@ -1,6 +1,6 @@
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { isAbsolute, resolve, sep } from "node:path";
+import { basename, isAbsolute, resolve, sep } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { isPermitted } from "../runtime/mod.ts";
@@ -74,9 +74,16 @@ export function lastingPath(path: string, from?: string): string {
   const mayAsk = from !== undefined || isPermitted("workingFolder");
   // Windows takes all paths as their words say; one as `\logs` is relative to the drive of the folder.
   if (process.platform === "win32") {
-    return mayAsk && !/^(?:[a-z]:|[\\/])[\\/]/i.test(path) ? resolve(from ?? "", path) : path;
+    if (!mayAsk || /^(?:[a-z]:|[\\/])[\\/]/i.test(path)) return path;
+    const whole = resolve(from ?? "", path);
+    return isFolderPath(path) && !isFolderPath(whole) ? whole + sep : whole; // no file's path, and it stays none
   }
   return withoutParents(isAbsolute(path) || !mayAsk ? path : `${from ?? process.cwd()}${sep}${path}`);
+}
+
+/** Whether a path is a folder's by its words. Windows drops what POSIX refuses: a separator at the end, or a dot. */
+export function isFolderPath(path: string): boolean {
+  return process.platform === "win32" ? /[\\/]\.{0,2}$/.test(path) : path.endsWith("/");
 }
 
 /**
@@ -98,6 +105,26 @@ export async function realPathOf(path: string): Promise<string> {
     if (process.platform !== "win32") throw error;
     return realpathSync(path);
   });
+}
+
+/**
+ * Returns a form of a name, or path, that all have which a file system may take for one: whatever their case and Unicode
+ * normalization. Others may have it, too.
+ */
+export function foldedName(name: string): string {
+  return name.normalize("NFC").toUpperCase().normalize("NFC"); // not in lower case: a sigma has two such forms
+}
+
+/**
+ * Returns the name in the listing of a folder by which the file system finds the file at a path: another one than the
+ * path's only where the system takes both for one. Real paths do not tell that on all disks.
+ */
+export function listedName(path: string, names: readonly string[]): string {
+  const name = basename(path);
+  if (names.includes(name)) return name;
+  const folded = foldedName(name);
+  const other = names.find((each) => foldedName(each) === folded);
+  return other !== undefined && existsSync(path) ? other : name;
 }
 
 /** Names that are devices on Windows in every folder, whatever their extension. */

@@ -2,8 +2,12 @@ import * as fs from "node:fs";
 import { stat } from "node:fs/promises";
 import process from "node:process";
 import { isPermitted, passingRefusals, writeStream } from "../runtime/mod.ts";
+import { codeOf } from "./failure.ts";
 import { IN_USE, LEASED, whileRefused, whileRefusedNow, whileUnshared } from "./rename.ts";
 import { MAX_CALL_SIZE, MAX_WRITE_SIZE } from "./write_fully.ts";
+
+/** The codes with which systems refuse to flush a pipe or a device; the last two are of Windows. */
+const withoutDisk: readonly unknown[] = ["EINVAL", "EISDIR", "EPERM"];
 
 /** The longest wait that blocks the thread, in ms. */
 export const MAX_BLOCKING_TIME = 2000;
@@ -19,6 +23,22 @@ export interface OpenFileOptions {
 
 /** The parts of a status that tell a file from others for as long as it is there. */
 export type Identity = Pick<fs.BigIntStats, "dev" | "ino">;
+
+/** Whether the number of a file tells it from others: some disks give none, and Deno rounds those of Windows above 2^53. */
+export function isSureNumber(ino: bigint | null): boolean {
+  return Boolean(ino) && (ino! <= Number.MAX_SAFE_INTEGER || BigInt(Number(ino)) !== ino);
+}
+
+/**
+ * Returns a number that tells a file from others of its name: the system's, if it is exact; a hash of it otherwise, and
+ * of the time of the last change of the file's status if it is not sure.
+ */
+export function fileNumber({ ino }: Pick<fs.Stats, "ino">, exact: () => fs.BigIntStats): number {
+  if (ino > 0 && ino <= Number.MAX_SAFE_INTEGER) return ino;
+  const { ino: number, ctimeNs } = exact();
+  const seed = isSureNumber(number) ? number : BigInt(number ?? 0) + ctimeNs;
+  return Number(BigInt.asUintN(64, seed * 0x9e37_79b9_7f4a_7c15n) >> 11n);
+}
 
 /** Whether both are one file's; Windows tells a device in other words of an open file than of a path. */
 export function isOneFile(one: Identity, other: Identity): boolean {
@@ -290,7 +310,7 @@ export class OpenFile {
   }
 
   #requireNoDisk(error: unknown): void {
-    if ((error as { code?: unknown }).code !== "EINVAL" || this.status().isFile()) throw error;
+    if (!withoutDisk.includes(codeOf(error)) || this.status().isFile()) throw error;
   }
 
   sync(): Promise<void> {

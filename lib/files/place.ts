@@ -14,7 +14,7 @@ import {
 import { link, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { codeOf } from "./failure.ts";
-import { lastingPath, realPath } from "./names.ts";
+import { isFolderPath, lastingPath, realPath } from "./names.ts";
 import type { OpenFile } from "./open_file.ts";
 import { IN_USE, removeIfPossible, renameFile, renameFileNow, whileRefused, whileRefusedNow } from "./rename.ts";
 import { temporaryPath } from "./temporary.ts";
@@ -78,7 +78,7 @@ export function replacedAt({ path, status }: Place): Stats | undefined {
 
 /** @throws {Error} `EISDIR` or `EINVAL` of a place that no file can take: it would put an end to a device or a pipe. */
 export function requireReplaceable({ path, status }: Place): void {
-  const isFolder = path.endsWith("/") || status?.isDirectory();
+  const isFolder = isFolderPath(path) || status?.isDirectory();
   if (!isFolder && (status === undefined || status.isFile() || status.isSymbolicLink())) return;
   const [code, message] = isFolder
     ? ["EISDIR", "it is a directory"]

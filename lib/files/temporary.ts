@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { processStart, userNumber } from "../runtime/mod.ts";
 import { codeOf, failing, fileFailure } from "./failure.ts";
-import { linkFlag, OpenFile, type OpenFileOptions, showsOpenFiles } from "./open_file.ts";
+import { isSureNumber, linkFlag, OpenFile, type OpenFileOptions, showsOpenFiles } from "./open_file.ts";
 import { filePath, isTemporaryName, TEMPORARY } from "./names.ts";
 import { isThreadAlive, mainThreadStart, pidNamespace } from "./process_identity.ts";
 import { renameFile, whileRefused } from "./rename.ts";
@@ -178,7 +178,7 @@ async function isExclusive(path: string): Promise<boolean> {
 export async function requireOther(temporary: string, others: Readonly<Record<string, string>>): Promise<void> {
   const identity = async (path: string): Promise<string> => {
     const { dev, ino } = await stat(path, { bigint: true }).catch(() => ({ dev: 0n, ino: 0n }));
-    return ino === 0n ? resolve(path) : `${dev}:${ino}`;
+    return isSureNumber(ino) ? `${dev}:${ino}` : resolve(path);
   };
   const own = await identity(temporary);
   for (const [name, path] of Object.entries(others)) {

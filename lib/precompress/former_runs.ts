@@ -1,10 +1,9 @@
-import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { realPathOf } from "../files/internal.ts";
+import { foldedName } from "../files/internal.ts";
 import { extensions, type VariantFormat } from "./formats.ts";
 import { type FoundJournal, type JournalEntry, readJournal } from "./journal.ts";
 import { manifestName, parseManifest, readManifestText } from "./manifest.ts";
-import { type ExistingEntry, isSameButForCase, obstacle, occupantAt, type RealPlace, RealPlaces } from "./occupant.ts";
+import { type ExistingEntry, isListedOtherwise, obstacle, occupantAt, type RealPlace, RealPlaces } from "./occupant.ts";
 import type { FileRecord, Manifest } from "./records.ts";
 
 export interface WritingOptions {
@@ -33,7 +32,7 @@ export class FormerRuns {
   readonly #hashes = new Map<string, Set<string>>();
   /** The same by real path. */
   readonly #written = new Map<string, Set<string>>();
-  /** The real paths, by their lower-case forms. */
+  /** The real paths, by their folded forms. */
   #folded: ReadonlyMap<string, readonly string[]> | undefined = undefined;
   /** The folder that links must not leave; undefined: they may. */
   readonly #root: string | undefined;
@@ -138,10 +137,9 @@ export class FormerRuns {
 
   async #isOtherCase(place: RealPlace): Promise<boolean> {
     if (place.isOtherCase) return true;
-    this.#folded ??= Map.groupBy(this.#written.keys(), (path) => path.toLowerCase());
-    if (!this.#folded.get(place.path.toLowerCase())?.some((path) => path !== place.path)) return false;
-    const real = await realPathOf(place.path).catch(() => place.path);
-    return real !== place.path && isSameButForCase(real, place.path) && !(await lstat(place.path)).isSymbolicLink();
+    this.#folded ??= Map.groupBy(this.#written.keys(), foldedName);
+    if (!this.#folded.get(foldedName(place.path))?.some((path) => path !== place.path)) return false;
+    return await isListedOtherwise(place.path, this.folder);
   }
 
   async occupantOf(place: RealPlace | undefined): Promise<ExistingEntry> {

@@ -1,6 +1,6 @@
-import { lstat, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { realPathOf } from "../files/internal.ts";
+import { lstat, readdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { foldedName, listedName, realPathOf } from "../files/internal.ts";
 import { readContent } from "./content.ts";
 import { isWithin } from "./places.ts";
 import { explain } from "./problem.ts";
@@ -13,7 +13,7 @@ export interface RealPlace {
   readonly isInside: boolean;
   /** Whether the path has no links to folders. */
   readonly isDirect: boolean;
-  /** Whether a folder's name differs in the case of letters, which the file system ignores. */
+  /** Whether a folder's name differs in the case or normalization of letters, which the file system ignores. */
   readonly isOtherCase: boolean;
 }
 
@@ -35,7 +35,7 @@ export class RealPlaces {
     if (real === undefined) return undefined;
     const name = path.slice(folder === "." ? 0 : folder.length + 1);
     const called = join(this.#root, folder);
-    const isOtherCase = real !== called && isSameButForCase(real, called) && !await this.#hasLink(folder);
+    const isOtherCase = real !== called && foldedName(real) === foldedName(called) && !await this.#hasLink(folder);
     return {
       path: join(real, name),
       isInside: isWithin(real, this.#root),
@@ -70,8 +70,13 @@ export class RealPlaces {
   }
 }
 
-export function isSameButForCase(path: string, other: string): boolean {
-  return path.toLowerCase() === other.toLowerCase();
+/** Whether a folder from `root` on lists a part of a path in another case or normalization, which the file system ignores. */
+export async function isListedOtherwise(path: string, root: string): Promise<boolean> {
+  for (let at = path; at !== root && dirname(at) !== at; at = dirname(at)) {
+    const names = await readdir(dirname(at)).catch(() => []); // a folder that is missing, or may not be listed
+    if (listedName(at, names) !== basename(at)) return true;
+  }
+  return false;
 }
 
 /** A regular file where a run would write, or a link to one. */

@@ -4,9 +4,10 @@
  * - A file with the read-only attribute is neither replaced by `rename()` (MoveFileExW, as libuv calls it) nor opened to
  *   write, and `copyFile()` copies that attribute.
  * - `ftruncate()` needs FILE_WRITE_DATA, which libuv takes from files that are opened to append; `futimes()` and
- *   `fdatasync()` need write access.
- * - With `IGNORE_CASE` in the environment, names are found in any case of their letters, and `realpath()` gives them as
- *   they were made.
+ *   `fdatasync()` need write access, and no device is flushed.
+ * - With `IGNORE_CASE` in the environment, names are found in any case and normalization, and `realpath()` gives them as
+ *   they were made; with `IGNORE_CASE=mount`, as they were requested, as on Linux where such a disk is mounted.
+ * - With `NUMBERS=none`, files have no numbers; with `NUMBERS=rounded`, those of NTFS, which are rounded as on Deno.
  * - With `SCANNED`, the first attempt to rename or remove what has a path is refused, as while a scanner has it open;
  *   also the first to open what is below the folder of `UNSHARED`.
  */
@@ -15,10 +16,11 @@ const fs = require("node:fs");
 const { syncBuiltinESMExports } = require("node:module");
 const { basename, dirname, join, resolve } = require("node:path");
 const { O_APPEND, O_RDWR, O_WRONLY } = fs.constants;
-const { lstatSync, readdirSync } = fs;
+const { fstatSync, lstatSync, readdirSync } = fs;
 
 const isWindows = process.platform === "win32";
-Object.defineProperty(process, "platform", { value: "win32" });
+const isMount = process.env.IGNORE_CASE === "mount";
+if (!isMount) Object.defineProperty(process, "platform", { value: "win32" });
 
 /** The modes of open files, by their numbers. */
 const open = new Map();
@@ -35,6 +37,8 @@ function isReadOnly(path) {
   return status?.isFile() === true && !(status.mode & 0o200);
 }
 
+const folded = (name) => name.normalize("NFC").toUpperCase();
+
 /** The path of what a path finds: each part as it was made, in whatever case. */
 function found(path) {
   const full = resolve(String(path));
@@ -43,7 +47,7 @@ function found(path) {
   const [above, name] = [found(folder), basename(full)];
   if (lstatSync(join(above, name), { throwIfNoEntry: false })) return join(above, name);
   try {
-    const same = readdirSync(above).find((each) => each.toLowerCase() === name.toLowerCase());
+    const same = readdirSync(above).find((each) => folded(each) === folded(name));
     return join(above, same ?? name);
   } catch {
     return join(above, name);
@@ -55,12 +59,12 @@ const refuses = {
   rename: (_from, to) => isReadOnly(to),
   ftruncate: (file) => open.get(file) === "append",
   futimes: (file) => open.get(file) === "read",
-  fdatasync: (file) => open.get(file) === "read",
+  fdatasync: (file) => open.get(file) === "read" || !fstatSync(file).isFile(),
 };
 /** The number of the first arguments that are paths. A rename may change the case of a name. */
 const paths = {
   ...{ open: 1, stat: 1, lstat: 1, readFile: 1, mkdir: 1, rmdir: 1, unlink: 1, rm: 1, chmod: 1, utimes: 1, readdir: 1 },
-  ...{ realpath: 1, access: 1, copyFile: 2, link: 2, rename: 2, opendir: 1 },
+  ...{ realpath: 1, access: 1, copyFile: 2, link: 2, rename: 2, opendir: 1, writeFile: 1, exists: 1, lutimes: 1 },
 };
 
 const scanned = new Set();
@@ -119,4 +123,29 @@ for (const name of new Set([...Object.keys(refuses), ...Object.keys(paths)])) {
   };
 }
 if (!isWindows) fs.realpathSync.native = fs.realpathSync;
+if (isMount) {
+  const { realpathSync } = fs;
+  const asAsked = (path) => folded(realpathSync(path)) === folded(resolve(path)) ? resolve(path) : realpathSync(path);
+  fs.realpathSync = Object.assign(asAsked, { native: asAsked });
+  fs.promises.realpath = async (path) => asAsked(path);
+}
+
+/** The numbers of files, in the order of the first looks at them. */
+const numbers = new Map();
+
+/** Gives a status the number that the file system of `NUMBERS` has: neighbours from 198 * 2^48 on, as doubles. */
+function renumbered(status) {
+  if (process.env.NUMBERS === undefined || status === undefined) return status;
+  const key = BigInt(status.ino);
+  if (!numbers.has(key)) numbers.set(key, (198n << 48n) + BigInt(numbers.size));
+  const number = process.env.NUMBERS === "none" ? 0 : Number(numbers.get(key));
+  return Object.assign(status, { ino: typeof status.ino === "bigint" ? BigInt(number) : number });
+}
+
+for (const name of ["stat", "lstat", "fstat"]) {
+  const { [`${name}Sync`]: now } = fs;
+  const { [name]: promised } = fs.promises;
+  fs[`${name}Sync`] = (...args) => renumbered(now(...args));
+  if (promised !== undefined) fs.promises[name] = async (...args) => renumbered(await promised(...args));
+}
 syncBuiltinESMExports();

@@ -366,13 +366,26 @@ describe(
         assert.equal((await run(code, folder)).trim(), "old 1,old 2,old 3,new 1,new 2, new 1,new 2,");
       }));
 
-    for (const into of ["out", "site"]) {
-      test(`names that change in case alone are followed by what is made of them, in ${into}`, () =>
+    const renames = [["about.html", "About.html"], ["blog", "Blog"]];
+    const sigmas = [["\u03bf\u03b4\u03bf\u03c2.html", "\u039f\u0394\u039f\u03a3.html"], ["\u03c2", "\u03a3"]];
+    const accents = [["caf\u00e9.html", "cafe\u0301.html"], ["\u00e9", "e\u0301"]];
+    for (
+      const { what, changes, into, rules } of [
+        ...["out", "site"].flatMap((into) => [
+          { what: "in case", changes: renames, into, rules: "1" },
+          { what: "in a final sigma", changes: sigmas, into, rules: "1" },
+          { what: "in normalization", changes: accents, into, rules: "1" },
+        ]),
+        { what: "in case", changes: renames, into: "out", rules: "mount" },
+      ]
+    ) {
+      test(`names that change ${what} alone are followed by what is made of them, in ${into}, rules ${rules}`, () =>
         inFolder(async (folder) => {
           const site = join(folder, "site");
+          const [[file, newFile], [inner, newInner]] = changes;
           await writeTree(
             site,
-            Object.fromEntries(["about.html", "blog/a.html", "index.html"].map((name) => [name, page(name)])),
+            Object.fromEntries([file, `${inner}/a.html`, "index.html"].map((name) => [name, page(name)])),
           );
           const code = `
           const { renameSync } = await import("node:fs");
@@ -381,22 +394,186 @@ describe(
             const { problems } = await Site.precompress(site, { formats: ["gzip"]${
             into === "out" ? ', out: folder + "/out"' : ""
           } });
-            console.log(problems.length);
+            console.log(problems.map(({ message }) => message).join() || 0);
           };
-          const rename = (from, to) => {
+          const rename = ([from, to]) => {
             renameSync(site + "/" + from, site + "/between"); // in one step, both would be one name
             renameSync(site + "/between", site + "/" + to);
           };
           await precompress();
           await precompress();
-          rename("about.html", "About.html");
-          rename("blog", "Blog");
+          ${JSON.stringify(changes)}.forEach(rename);
           await precompress();
-          await precompress();`;
-          assert.equal((await run(code, folder, { IGNORE_CASE: "1" })).trim(), "0\n0\n0\n0");
-          const names = ["About.html", "Blog/a.html", "index.html"];
+          console.log((await fs.readdir(${JSON.stringify(join(folder, into))}, { recursive: true })).length);
+          await precompress();`.replace(
+            "const { renameSync }",
+            'const fs = await import("node:fs/promises"); const { renameSync }',
+          );
+          // The manifest and a folder beside three files, each with its variant.
+          assert.equal((await run(code, folder, { IGNORE_CASE: rules })).trim(), "0\n0\n0\n8\n0");
+          const names = [newFile, `${newInner}/a.html`, "index.html"];
           const files = (await listed(join(folder, into))).filter((path) => !path.startsWith("."));
-          assert.deepEqual(files, names.flatMap((name) => [name, `${name}.gz`]));
+          assert.deepEqual(files.sort(), names.flatMap((name) => [name, `${name}.gz`]).sort());
+        }));
+    }
+
+    for (const rules of ["1", "mount"]) {
+      test(`no two files of a form have names that are one on the disk, rules ${rules}`, () =>
+        inFolder(async (folder) => {
+          const code = `
+          const pairs = [["a.txt", "A.txt"], ["caf\u00e9.txt", "cafe\u0301.txt"], ["\u03c2", "\u03a3"]];
+          for (const names of pairs) {
+            const body = new FormData();
+            for (const name of names) body.append("file", new File([name], name));
+            const request = new Request("http://localhost/", { method: "POST", body });
+            const options = { root: folder, overwrite: true };
+            console.log(await Uploads.saveForm(request, ({ filename }) => filename, options).then(() => "saved", ({ code }) => code));
+          }`;
+          assert.equal((await run(code, folder, { IGNORE_CASE: rules })).trim(), "EXISTS\nEXISTS\nEXISTS");
+          assert.deepEqual(await listed(folder), []);
+        }));
+
+      test(`a series is one writer's, and followed, in whatever case its name is given, rules ${rules}`, () =>
+        inFolder(async (folder) => {
+          const code = `
+          const logs = folder + "/logs";
+          const open = (name, options) =>
+            new Files.RotatingFileWritable({ directory: logs, name, maxFileSize: 14, ...options }).getWriter();
+          const write = (writer, ...lines) =>
+            Promise.all(lines.map((line) => writer.write(line + "\\n"))).then(() => "written", ({ code }) => code);
+          const first = open("app.log", { append: true });
+          await write(first, "line 1", "line 2", "line 3");
+          const other = open("App.log", { append: true });
+          console.log(await write(other, "another's"));
+          await first.close();
+          const next = open("APP.log", { append: true });
+          console.log(await write(next, "line 4", "line 5"));
+          await next.close();
+          console.log(await write(open("aPP.log", {}), "line 1"));
+          const followed = await Files.followFile(logs + "/App.log", { series: true, start: "beginning", interval: 3 });
+          const reader = followed.pipeThrough(new TextDecoderStream()).getReader();
+          let text = "";
+          while (text.length < 35) text += (await reader.read()).value;
+          console.log(text.replaceAll("\\n", ","));
+          await reader.cancel();
+          const third = open("App.log", { overwrite: true });
+          await write(third, "line 6");
+          await third.close();
+          process.exit();`;
+          const expected = ["EBUSY", "written", "EEXIST", "line 1,line 2,line 3,line 4,line 5,"];
+          assert.equal((await run(code, folder, { IGNORE_CASE: rules })).trim(), expected.join("\n"));
+          const left = (await listed(join(folder, "logs"))).filter((name) => !name.startsWith("."));
+          assert.deepEqual(left, ["app-00001.log"]);
+          assert.equal(await readFile(join(folder, "logs/app-00001.log"), "utf8"), "line 6\n");
+        }));
+    }
+
+    test("a position in a file is kept in whatever case its name is given, also behind a rotation", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const { appendFileSync, renameSync, writeFileSync } = await import("node:fs");
+        const log = folder + "/app.log";
+        const read = async (start, length) => {
+          const followed = await Files.followFile(folder + "/App.log", { start, interval: 3 });
+          const reader = followed.getReader();
+          let text = "";
+          while (text.length < length) text += new TextDecoder().decode((await reader.read()).value);
+          const { position } = followed;
+          await reader.cancel();
+          console.log(text.replaceAll("\\n", ","));
+          return position;
+        };
+        writeFileSync(log, "line 1\\nline 2\\n");
+        let position = await read("beginning", 14);
+        appendFileSync(log, "line 3\\n");
+        position = await read(position, 7);
+        appendFileSync(log, "line 4\\n");
+        renameSync(log, log + ".1");
+        writeFileSync(log, "line 5\\n");
+        await read(position, 14);`;
+        const expected = "line 1,line 2,\nline 3,\nline 4,line 5,";
+        assert.equal((await run(code, folder, { IGNORE_CASE: "1" })).trim(), expected);
+      }));
+
+    test("a path that ends with a separator or a dot is no file's, and the null device is flushed", () =>
+      inFolder(async (folder) => {
+        await writeTree(folder, { a: "text" });
+        const code = `
+        const write = async (path, options) => {
+          const writer = (await Files.openFileWritable(path, options)).getWriter();
+          await writer.write("text");
+          await writer.close();
+        };
+        const ways = [
+          (path) => Files.copyFileAtomic(folder + "/a", path),
+          (path) => Files.AtomicFile.open(path),
+          (path) => write(path, { atomic: true }),
+          (path) => write(path, {}),
+          (path) => write(path, { append: true }),
+        ];
+        for (const end of ["/", "\\\\", "/.", "\\\\."]) {
+          const codes = ways.map((way) => way(folder + "/b" + end).then(() => "written", ({ code }) => code));
+          console.log((await Promise.all(codes)).join());
+        }
+        await write("/dev/null", { append: true, flush: true });`;
+        const refusals = Array(5).fill("EISDIR").join();
+        assert.equal((await run(code, folder)).trim(), Array(4).fill(refusals).join("\n"));
+        assert.deepEqual(await listed(folder), ["a"]);
+      }));
+
+    for (const numbers of ["none", "rounded"]) {
+      test(`files are told from others where their numbers do not, rules ${numbers}`, () =>
+        inFolder(async (folder) => {
+          const code = `
+          const { appendFileSync, mkdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } = await import("node:fs");
+          // An upload in parts that replaces a file.
+          writeFileSync(folder + "/up.txt", "old");
+          statSync(folder + "/up.txt");
+          const uploads = Uploads.createUploadHandler({ directory: folder, overwrite: true, resumable: true, log() {} });
+          const send = (method, path, headers, body) => uploads.fetch(new Request("http://localhost" + path, {
+            method, body, headers: { "upload-draft-interop-version": "8", ...headers },
+          }));
+          const created = await send("PUT", "/up.txt", { "upload-complete": "?0" }, "new ");
+          const type = { "content-type": "application/partial-upload" };
+          const path = created.headers.get("location");
+          console.log((await send("PATCH", path, { "upload-complete": "?1", "upload-offset": "4", ...type }, "text")).status);
+          console.log(readFileSync(folder + "/up.txt", "utf8"));
+          // A file of a site that is replaced by one of the same size and time.
+          const site = folder + "/site";
+          mkdirSync(site);
+          for (const [path, letter] of [["/site/a.txt", "A"], ["/b.txt", "B"]]) {
+            writeFileSync(folder + path, letter.repeat(300_000));
+            utimesSync(folder + path, 1.7e9, 1.7e9);
+            statSync(folder + path);
+          }
+          const handler = await Static.createStaticHandler(site, { memoryLimit: 0, onWarning() {} });
+          const get = async () => {
+            const response = await handler.fetch(new Request("http://localhost/a.txt"));
+            return response.headers.get("etag") + (await response.text())[0];
+          };
+          const before = await get();
+          renameSync(folder + "/b.txt", site + "/a.txt");
+          let after = before;
+          while (!after.endsWith("B")) after = await get(); // those that wait for the scan may be refused
+          console.log(before.slice(0, -1) === after.slice(0, -1));
+          await handler.close();
+          // A log that is rotated.
+          const log = folder + "/app.log";
+          writeFileSync(log, "line 1\\n");
+          const followed = await Files.followFile(log, { start: "beginning", interval: 3 });
+          const reader = followed.pipeThrough(new TextDecoderStream()).getReader();
+          let text = (await reader.read()).value;
+          renameSync(log, log + ".1");
+          writeFileSync(log, "line 2\\n");
+          while (text.length < 14) text += (await reader.read()).value;
+          appendFileSync(log, "line 3\\n");
+          while (text.length < 21) text += (await reader.read()).value;
+          console.log(text.replaceAll("\\n", ","));
+          await reader.cancel();
+          await Files.copyFileAtomic(log, folder + "/copy", { temporary: log + ".1" });
+          process.exit();`;
+          const expected = ["200", "new text", "false", "line 1,line 2,line 3,"];
+          assert.equal((await run(code, folder, { NUMBERS: numbers })).trim(), expected.join("\n"));
         }));
     }
   },

@@ -1,3 +1,4 @@
+import type { BigIntStats } from "node:fs";
 import type { ReadableByteStreamController } from "../../streams/mod.ts";
 import { Pause } from "../../timers/mod.ts";
 import { fileFailure, warn } from "../failure.ts";
@@ -9,8 +10,8 @@ export interface FollowedFile {
   readonly id: string;
   /** Its number in a series. */
   number: number | undefined;
-  /** The time of its last write, in ns since 1970; of a plain file. */
-  readonly written?: bigint;
+  /** Its present status; of a plain file. */
+  readonly status?: BigIntStats;
   readonly place: LinePlace;
   /** Whether what follows was not written behind what was read last: the file was cut, or begun anew. */
   isBroken: boolean;

@@ -3,7 +3,7 @@ import type { BigIntStats } from "node:fs";
 import { DecompressionStream, type Format } from "../../codecs/mod.ts";
 import { codeOf } from "../failure.ts";
 import { readableOf } from "../open_file_readable.ts";
-import { OpenFile } from "../open_file.ts";
+import { isSureNumber, OpenFile } from "../open_file.ts";
 import type { FollowedFile } from "./follow_source.ts";
 import type { FollowPosition } from "./line_place.ts";
 import { LinePlace, PROOF_SIZE, proofOf } from "./line_place.ts";
@@ -60,8 +60,8 @@ export class GrowingFile implements FollowedFile {
     }
   }
 
-  get written(): bigint {
-    return this.#file.exactStatus().mtimeNs;
+  get status(): BigIntStats {
+    return this.#file.exactStatus();
   }
 
   get #proofSize(): number {
@@ -145,6 +145,13 @@ export class GrowingFile implements FollowedFile {
 
 export function idOf({ dev, ino }: BigIntStats): string {
   return `${dev} ${ino}`;
+}
+
+/** Whether a status, of a path, is that of a file that is open. */
+export function isOf(status: BigIntStats, file: FollowedFile): boolean {
+  if (idOf(status) !== file.id || isSureNumber(status.ino)) return idOf(status) === file.id;
+  const own = file.status!; // is taken later: a status that is newer, or of more bytes, is another file's
+  return own.mtimeNs >= status.mtimeNs && own.size >= status.size;
 }
 
 /** The window in bytes up to which the `zstd` command compresses logs, and reads them. */

@@ -1,9 +1,10 @@
 import { readdir, stat } from "node:fs/promises";
-import { basename, dirname, extname, join } from "node:path";
+import { dirname, extname, join } from "node:path";
+import { listedName } from "../names.ts";
 import { packedFormatOf } from "../series/file_series.ts";
 import type { FollowPosition } from "./line_place.ts";
 import type { FileSequence, FollowedFile } from "./follow_source.ts";
-import { type FilePath, GrowingFile, idOf, openAny, openAt, unlessMissing } from "./growing_file.ts";
+import { type FilePath, GrowingFile, idOf, isOf, openAny, openAt, unlessMissing } from "./growing_file.ts";
 
 /** A file by its name and, after a restart, those that had it before. */
 export class NamedFile implements FileSequence {
@@ -29,24 +30,26 @@ export class NamedFile implements FileSequence {
   async next(newest: FollowedFile | undefined): Promise<FollowedFile | undefined> {
     if (newest !== undefined) {
       const status = await unlessMissing(stat(this.path, { bigint: true }));
-      if (status === undefined || idOf(status) === newest.id) return undefined;
+      if (status === undefined || isOf(status, newest)) return undefined;
     }
-    const rotated = newest?.written === undefined ? undefined : await this.#after(newest);
+    const rotated = newest?.status === undefined ? undefined : await this.#after(newest);
     const file = await (rotated ? openAny(rotated, 0, true) : unlessMissing(GrowingFile.open(this.path, 0, true)));
     if (file === undefined) return undefined;
     // A file that was renamed or compressed meanwhile is found by the next look.
-    const isMeant = rotated === undefined ? file.id !== newest?.id : rotated.id === await identityAt(rotated.path);
+    const isMeant = rotated === undefined
+      ? newest === undefined || !isOf(file.status!, newest)
+      : rotated.id === await identityAt(rotated.path);
     if (isMeant) return this.#note(file, rotated?.id);
     await file.close();
     return undefined;
   }
 
   /** The file that had the name after `newest`, and was renamed before it was seen. */
-  async #after({ id, written }: FollowedFile): Promise<NamedAs | undefined> {
+  async #after({ id, status }: FollowedFile): Promise<NamedAs | undefined> {
     const named = await this.#named();
     this.#opened = new Set([id, ...named.map((each) => each.id).filter((each) => this.#opened.has(each))]);
     // A copy that was made before the file was truncated, and a compressed form, have times that are not later.
-    return named.find((each) => each.written > written! && !each.isCurrent && !this.#opened.has(each.id));
+    return named.find((each) => each.written > status!.mtimeNs && !each.isCurrent && !this.#opened.has(each.id));
   }
 
   #note<F extends FollowedFile>(file: F, id: string = file.id): F {
@@ -87,7 +90,8 @@ export class NamedFile implements FileSequence {
   /** The files that have or had the name, as logrotate renames them, in the order of their last writes. */
   async #named(): Promise<NamedAs[]> {
     const folder = dirname(this.path);
-    const name = basename(this.path);
+    const names = await unlessMissing(readdir(folder)) ?? [];
+    const name = listedName(this.path, names);
     const extension = extname(name);
     const stem = name.slice(0, name.length - extension.length);
     const isRotated = (plain: string): boolean =>
@@ -95,7 +99,6 @@ export class NamedFile implements FileSequence {
         ROTATED.test(plain.slice(stem.length, plain.length - extension.length)) ||
       plain.startsWith(name) && ROTATED.test(plain.slice(name.length));
     const found: NamedAs[] = [];
-    const names = await unlessMissing(readdir(folder)) ?? [];
     for (const each of names) {
       const isCurrent = each === name;
       const packed = isCurrent || isRotated(each) ? undefined : packedFormatOf(each);

@@ -1,10 +1,11 @@
 import type { Dirent } from "node:fs";
+import { existsSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { extname, join } from "node:path";
 import process from "node:process";
 import { described } from "../../streams/internal.ts";
 import { failing } from "../failure.ts";
-import { refusedOnWindows } from "../names.ts";
+import { foldedName, refusedOnWindows } from "../names.ts";
 import { whileRefused } from "../rename.ts";
 
 /** Digits of a file's number; later ones have more. */
@@ -34,6 +35,8 @@ export class FileSeries {
   readonly #nameOf: (number: number) => string;
   /** Returns the number of a file from its name; undefined with a caller's function, which cannot be inverted. */
   readonly #numberOf: ((name: string) => number | undefined) | undefined;
+  /** Returns the name of the series that a name differs from in case or normalization at most. */
+  readonly #spelt: ((name: string) => string | undefined) | undefined;
   /** The names that were given out; more than one file under one name would be the last of them. */
   readonly #used: Set<string> = new Set();
 
@@ -53,6 +56,14 @@ export class FileSeries {
       const number = Number(found.slice(stem.length, found.length - extension.length));
       return number <= MAX_NUMBER && this.#nameOf(number) === found ? number : undefined;
     };
+    const [start, end] = [foldedName(stem), foldedName(extension)];
+    this.#spelt = (listed) => {
+      const folded = foldedName(listed);
+      const [, digits, rest] = /^(\d+)(.*)$/s.exec(folded.startsWith(start) ? folded.slice(start.length) : "") ?? [];
+      if (digits === undefined || !rest.startsWith(end)) return undefined;
+      const own = this.#nameOf(Number(digits)) + rest.slice(end.length).toLowerCase();
+      return foldedName(own) === folded ? own : undefined;
+    };
     ownName(this.#nameOf(1), "name");
   }
 
@@ -63,11 +74,18 @@ export class FileSeries {
 
   /** The numbers of the names that are of the series, compressed or not, whatever made the files; in order. */
   numbersIn(names: readonly string[]): number[] {
-    const numbers = names.flatMap((name) => {
+    const numbers = names.flatMap((listed) => {
+      const name = this.#ownOf(listed, names);
       const { extension } = packedFormatOf(name) ?? { extension: "" };
       return this.#numberOf?.(name) ?? this.#numberOf?.(name.slice(0, -extension.length - 1)) ?? [];
     });
     return numbers.sort((one, other) => one - other);
+  }
+
+  /** Returns a listed name as the series spells it where the file system takes one, which is not listed, for the other. */
+  #ownOf(listed: string, names: readonly string[]): string {
+    const own = this.#spelt?.(listed) ?? listed;
+    return own !== listed && !names.includes(own) && existsSync(join(this.directory, own)) ? own : listed;
   }
 
   /** The path for a file that is to be written. */
@@ -87,7 +105,11 @@ export class FileSeries {
     // A series without gaps has no number above that of all files, whatever they are.
     const names = numberOf === undefined ? this.#firstNames(found.length) : undefined;
     const isOfSeries = (name: string): boolean => names ? names.has(name) : numberOf!(name)! > 0;
-    return found.filter(({ name }) => isOfSeries(name) && !this.#used.has(name));
+    const listed = found.map(({ name }) => name);
+    return found.filter((entry) => {
+      const name = this.#ownOf(entry.name, listed);
+      return isOfSeries(name) && !this.#used.has(name);
+    });
   }
 
   async requireNone(): Promise<void> {

@@ -1,4 +1,5 @@
 import { lstatSync } from "node:fs";
+import { fileNumber } from "../../files/internal.ts";
 import { formatDigest } from "../../semantics/mod.ts";
 import { joinBytes } from "../../streams/internal.ts";
 import { Answer, type Fields, fieldsFor, type FileParts, valueOf, without } from "./answer.ts";
@@ -21,8 +22,8 @@ export class Variant {
   isOpen: boolean;
   /** The time of its file's last change, in ms since 1970; undefined until the first check. */
   mtimeMs: number | undefined;
-  /** The inode number of the file; undefined until the first check. */
-  ino: number | undefined;
+  /** The number that tells the file from others; undefined until the first check. */
+  number: number | undefined;
   #fields: Fields | undefined;
   #whole: Answer | undefined;
   #notModified: Answer | undefined;
@@ -33,7 +34,7 @@ export class Variant {
     this.representation = representation;
     this.isKept = resource.memory.keeps(representation.index);
     this.mtimeMs = representation.mtimeMs;
-    this.ino = representation.ino;
+    this.number = representation.number;
     this.tag = `"${representation.sha256.slice(0, TAG_LENGTH)}"`;
   }
 
@@ -77,7 +78,7 @@ export class Variant {
     const found = lstatSync(this.representation.file, { throwIfNoEntry: false });
     if (readVerified(this.representation) === undefined) return false;
     this.mtimeMs = found?.mtimeMs;
-    this.ino = found?.ino;
+    this.number = found && fileNumber(found, () => lstatSync(this.representation.file, { bigint: true }));
     return true;
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { close, fstatSync, read, type Stats, statSync } from "node:fs";
+import { type BigIntStats, close, fstatSync, read, type Stats, statSync } from "node:fs";
+import { fileNumber } from "../../files/internal.ts";
 import type { FileParts } from "../answer/answer.ts";
 import type { Variant } from "../answer/variant.ts";
 import { openToRead } from "../scan/file_content.ts";
@@ -10,11 +11,16 @@ export const CHUNK_SIZE: number = 128 * 1024;
 /** Whether the file of `variant` is still as scanned; opens nothing, for calls before the response begins. */
 export function isAsScanned(variant: Variant): boolean {
   const found = statSync(variant.representation.file, { throwIfNoEntry: false });
-  return found !== undefined && matches(found, variant);
+  return found !== undefined && matches(found, variant, () => statSync(variant.representation.file, { bigint: true }));
 }
 
-function matches(found: Stats, { mtimeMs, ino, representation }: Variant): boolean {
-  return found.isFile() && found.size === representation.size && found.mtimeMs === mtimeMs && found.ino === ino;
+function matches(
+  found: Stats,
+  { mtimeMs, number, representation }: Variant,
+  exact: () => BigIntStats,
+): boolean {
+  const isAlike = found.isFile() && found.size === representation.size && found.mtimeMs === mtimeMs;
+  return isAlike && fileNumber(found, exact) === number;
 }
 
 /** Reads parts of a file one after the other. Closes it at the end, on failure, and when told; never during a read. */
@@ -27,6 +33,7 @@ export class FileReader {
   #offset = 0;
   #isReading = false;
   #isClosed = false;
+  readonly #exact = (): BigIntStats => fstatSync(this.#descriptor, { bigint: true });
 
   /** @throws {Error} if the file cannot be opened, or is not what was scanned. */
   constructor({ variant, parts }: FileParts) {
@@ -34,7 +41,7 @@ export class FileReader {
     this.#parts = parts;
     this.#descriptor = openToRead(variant.representation.file);
     this.#opened = fstatSync(this.#descriptor);
-    if (matches(this.#opened, variant)) return;
+    if (matches(this.#opened, variant, this.#exact)) return;
     this.close();
     throw this.#changed();
   }
@@ -81,7 +88,7 @@ export class FileReader {
   async #isUnchanged(): Promise<boolean> {
     const found = fstatSync(this.#descriptor);
     const { size, sha256, isUnhashed } = this.#variant.representation;
-    if (!matches(found, this.#variant)) return false;
+    if (!matches(found, this.#variant, this.#exact)) return false;
     if (found.ctimeMs === this.#opened.ctimeMs || found.nlink !== this.#opened.nlink || isUnhashed) return true;
     const hash = createHash("sha256");
     const bytes = new Uint8Array(CHUNK_SIZE);

@@ -1,3 +1,5 @@
+import { lstatSync } from "node:fs";
+import { fileNumber } from "../../files/internal.ts";
 import { fileStatus } from "../../runtime/mod.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
 import { CHUNK_SIZE, type FileContent, isAbove, readContent, reasonOf } from "./file_content.ts";
@@ -125,7 +127,8 @@ function isVouchedFor(path: string, index: number, { found, manifest }: Scan): b
   if (!found.contents.has(index)) return false;
   const now = fileStatus(path);
   if (now.size !== found.contents.sizeOf(index) || !manifest!.vouchesFor(now)) return false;
-  found.see(index, now);
+  const number = fileNumber(now, () => lstatSync(path, { bigint: true }));
+  found.see(index, { mtimeMs: now.mtimeMs, number });
   return true;
 }
 

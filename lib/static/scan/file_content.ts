@@ -1,7 +1,13 @@
 import * as crypto from "node:crypto";
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
-import { reasonOf as systemReasonOf, UNSHARED, whileRefusedNow, whileUnshared } from "../../files/internal.ts";
+import {
+  fileNumber,
+  reasonOf as systemReasonOf,
+  UNSHARED,
+  whileRefusedNow,
+  whileUnshared,
+} from "../../files/internal.ts";
 import { joinBytes } from "../../streams/internal.ts";
 import type { TurnSlicer } from "../../timers/mod.ts";
 import type { Representation } from "./representation.ts";
@@ -74,8 +80,8 @@ export interface FileContent {
   readonly isUnread?: boolean;
   /** The time of its last change, in ms since 1970. */
   readonly mtimeMs: number;
-  /** The number that the file system has for it. */
-  readonly ino: number;
+  /** A number that tells it from other files. */
+  readonly number: number;
   /** Its first bytes, 40 if there are so many, which tell what it is. */
   readonly head: Uint8Array;
   /** Its last bytes, 4 if there are so many. */
@@ -119,11 +125,13 @@ export function readContent(
 function readSmall(path: string, limit: number): FileContent | undefined {
   const file = openToRead(path);
   try {
-    const { size, mtimeMs, ino } = regular(fstatSync(file));
+    const status = regular(fstatSync(file));
+    const { size, mtimeMs } = status;
+    const number = numberOf(file, status);
     if (isAbove(limit, { size, mtimeMs })) {
       const none = new Uint8Array(0); // Deno has whole ms
-      const status = Buffer.from(`${size} ${Math.floor(mtimeMs)}`);
-      return { size, sha256: sha256(status), isUnread: true, mtimeMs, ino, head: none, tail: none };
+      const text = Buffer.from(`${size} ${Math.floor(mtimeMs)}`);
+      return { size, sha256: sha256(text), isUnread: true, mtimeMs, number, head: none, tail: none };
     }
     // A read of one byte more shows that a file has grown.
     if (size >= CHUNK_SIZE || readFully(file, piece, size + 1) !== size) return undefined;
@@ -132,7 +140,7 @@ function readSmall(path: string, limit: number): FileContent | undefined {
       size,
       sha256: sha256(bytes),
       mtimeMs,
-      ino,
+      number,
       head: bytes.slice(0, HEAD_LENGTH),
       tail: bytes.slice(-TAIL_LENGTH),
     };
@@ -172,7 +180,7 @@ async function tryLarge(path: string, turns: TurnSlicer): Promise<FileContent | 
     // The time of the content may be set back; that of the status cannot, which Deno has in whole seconds.
     const isAsBefore = before.mtimeMs === after.mtimeMs && before.ctimeMs === after.ctimeMs;
     if (size !== after.size || before.size !== size || !isAsBefore) return undefined;
-    return { size, sha256: hash.digest("base64"), mtimeMs: after.mtimeMs, ino: after.ino, head, tail };
+    return { size, sha256: hash.digest("base64"), mtimeMs: after.mtimeMs, number: numberOf(file, after), head, tail };
   } finally {
     closeSync(file);
   }
@@ -182,6 +190,10 @@ async function tryLarge(path: string, turns: TurnSlicer): Promise<FileContent | 
 function lastOf(tail: Uint8Array, bytes: Uint8Array): Uint8Array {
   const end = bytes.subarray(-TAIL_LENGTH);
   return joinBytes([tail, end], tail.length + end.length).subarray(-TAIL_LENGTH);
+}
+
+function numberOf(file: number, status: Stats): number {
+  return fileNumber(status, () => fstatSync(file, { bigint: true }));
 }
 
 function regular(found: Stats): Stats {

@@ -174,8 +174,8 @@ export class FileColumns {
   readonly contents: ContentColumns = new ContentColumns();
   /** The time of each representation's last change, in ms since 1970; NaN without a check. */
   readonly times: NumberColumn = new NumberColumn();
-  /** The inode number of each representation's file; NaN without a check. */
-  readonly inos: NumberColumn = new NumberColumn();
+  /** The number of each representation's file; NaN without a check. */
+  readonly numbers: NumberColumn = new NumberColumn();
   /** The numbers of files that are still to be read: what they and their variants hold is not known. */
   readonly unread: Set<number> = new Set();
   /** Files, by their own representations, of which size and time were looked at in place of their bytes. */
@@ -240,16 +240,16 @@ export class FileColumns {
   }
 
   /** Takes note of which file a representation is in. */
-  see(representation: number, { mtimeMs, ino }: { readonly mtimeMs: number; readonly ino: number }): void {
+  see(representation: number, { mtimeMs, number }: { readonly mtimeMs: number; readonly number: number }): void {
     this.times.set(representation, mtimeMs);
-    this.inos.set(representation, ino);
+    this.numbers.set(representation, number);
   }
 
   #add(kind: number, link: string | undefined): void {
     if (link !== undefined) this.#links.set(this.contents.length, link);
     this.#kinds.push(kind);
     this.times.push(NaN);
-    this.inos.push(NaN);
+    this.numbers.push(NaN);
     this.contents.add();
   }
 }

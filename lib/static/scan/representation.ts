@@ -15,8 +15,8 @@ export interface Representation {
   readonly isUnhashed: boolean;
   /** The time of its last change, in ms since 1970; undefined if the manifest vouches for it without a check. */
   readonly mtimeMs: number | undefined;
-  /** The number that the file system has for the file; undefined if it was not looked at. */
-  readonly ino: number | undefined;
+  /** The number that tells the file from others; undefined if it was not looked at. */
+  readonly number: number | undefined;
   /** The SHA-256 of the dictionary that a `dcb` or `dcz` needs, in base64. */
   readonly dictionary: string | undefined;
 }

@@ -186,7 +186,7 @@ export class Tree implements Iterable<TreeFile> {
   }
 
   #representation(file: number, index: number): Representation {
-    const { contents, times, inos, dictionaries, unhashed } = this.#found;
+    const { contents, times, numbers, dictionaries, unhashed } = this.#found;
     return {
       index,
       file: this.#found.realPathOf(file, index),
@@ -195,7 +195,7 @@ export class Tree implements Iterable<TreeFile> {
       sha256: contents.sha256Of(index),
       isUnhashed: unhashed.has(index),
       mtimeMs: known(times.at(index)),
-      ino: known(inos.at(index)),
+      number: known(numbers.at(index)),
       dictionary: dictionaries.get(index),
     };
   }

@@ -249,7 +249,8 @@ class FormFiles {
     this.#opening = openSink(destination, this.#options);
     const sink = await this.#opening;
     this.#sinks.push(sink); // also if all are being discarded: that waits for it
-    if (sink.place !== undefined) this.#take(sink.place, part);
+    const { place } = sink;
+    if (place !== undefined) this.#take(place, part);
     return this.#discarded ? undefined : sink;
   }
 

@@ -2,7 +2,9 @@ import { chmodSync, lstatSync, readdirSync, readFileSync, type Stats, truncateSy
 import { basename, dirname, join } from "node:path";
 import {
   flushFolder,
+  identityIn,
   isLockName,
+  isSameFile,
   keepAttributes,
   type NameOptions,
   OpenFile,
@@ -170,7 +172,8 @@ export class DiskSession implements OpenSession {
     const data = lstatSync(source, { bigint: true, throwIfNoEntry: false });
     if (data === undefined) return; // it was stored before this process began
     const there = lstatSync(reached, { bigint: true, throwIfNoEntry: false });
-    if (there !== undefined && there.ino === data.ino && there.dev === data.dev) {
+    // The number of a file is not sure everywhere.
+    if (there !== undefined && data.nlink !== 1n && isSameFile(identityIn(there), identityIn(data))) {
       removeFileNow(source); // killed between its two names
       return;
     }

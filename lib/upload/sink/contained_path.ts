@@ -4,6 +4,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import {
   fileFailure,
+  foldedName,
   HeldFolder,
   lastingPath,
   type NameOptions,
@@ -129,7 +130,7 @@ function requireOwnNames(folder: string, path: string, name: string): void {
   for (let each = path; each !== folder; each = dirname(each)) {
     const status = lstatSync(each, { throwIfNoEntry: false });
     if (status === undefined || status.isSymbolicLink()) continue;
-    if (ownName(each).toLowerCase() === basename(each).toLowerCase()) continue;
+    if (foldedName(ownName(each)) === foldedName(basename(each))) continue;
     throw refused("BAD_NAME", name, "it is the short name of another file");
   }
 }

@@ -4,7 +4,9 @@ import process from "node:process";
 import {
   commitFile,
   fileFailure,
+  foldedName,
   followedPlace,
+  ignoresCase,
   openAtomicFileAt,
   type Place,
   placeItself,
@@ -22,7 +24,7 @@ import { type Claim, type ContainedPlace, takePlace } from "./contained_path.ts"
 export interface BodySink {
   /** The absolute path of the file; undefined for other destinations. */
   readonly path?: string;
-  /** The path without links, in lower case where systems ignore case: all names of one file have one place. */
+  /** The path without links, folded where the file system ignores case: all names of one file have one place. */
   readonly place?: string;
   /** Appends all bytes; once it is fulfilled, the memory of the pieces may be reused. */
   write(pieces: readonly Uint8Array[]): Promise<void>;
@@ -130,7 +132,7 @@ function fileSink(
     path,
     get place() {
       const place = join(realPath(dirname(target)), basename(target));
-      return process.platform === "linux" ? place : place.toLowerCase();
+      return process.platform !== "linux" || ignoresCase(file) ? foldedName(place) : place;
     },
     write: (pieces) => file.writev(pieces).catch(notWritten),
     end: () => file.end().catch(notCompleted),

@@ -19,7 +19,17 @@ async function representationOf(file: string, bytes: string | Uint8Array): Promi
   await writeFile(file, bytes);
   const { size, mtimeMs, ino } = await stat(file);
   const sha256 = createHash("sha256").update(bytes).digest("base64");
-  return { index: 0, file, coding: "identity", size, sha256, isUnhashed: false, mtimeMs, ino, dictionary: undefined };
+  return {
+    index: 0,
+    file,
+    coding: "identity",
+    size,
+    sha256,
+    isUnhashed: false,
+    mtimeMs,
+    number: ino,
+    dictionary: undefined,
+  };
 }
 
 test("readVerified() gives the bytes of a file that is as it was", () =>
@@ -28,7 +38,7 @@ test("readVerified() gives the bytes of a file that is as it was", () =>
       const found = await representationOf(join(folder, "file"), bytes);
       assert.deepEqual(Buffer.from(readVerified(found)!), Buffer.from(bytes));
       assert.deepEqual(
-        Buffer.from(readVerified({ ...found, mtimeMs: undefined, ino: undefined })!),
+        Buffer.from(readVerified({ ...found, mtimeMs: undefined, number: undefined })!),
         Buffer.from(bytes),
       );
     }
@@ -120,7 +130,7 @@ test(
       const representation = await representationOf(file, new Uint8Array(size));
       await utimes(file, 1.7e9, 1.7e9);
       const { mtimeMs, ino } = await stat(file);
-      const variant = { mtimeMs, ino, representation } as unknown as Variant;
+      const variant = { mtimeMs, number: ino, representation } as unknown as Variant;
       for (const byte of [0, 1]) {
         const reader = new FileReader({ variant, parts: [{ start: 0, end: size }] });
         const read = async (): Promise<void> => {
