@@ -127,7 +127,7 @@ if (isMount) {
   const { realpathSync } = fs;
   const asAsked = (path) => folded(realpathSync(path)) === folded(resolve(path)) ? resolve(path) : realpathSync(path);
   fs.realpathSync = Object.assign(asAsked, { native: asAsked });
-  fs.promises.realpath = async (path) => asAsked(path);
+  fs.promises.realpath = (path) => new Promise((resolve) => resolve(asAsked(path)));
 }
 
 /** The numbers of files, in the order of the first looks at them. */
