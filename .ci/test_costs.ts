@@ -8,7 +8,7 @@ const files: Readonly<Record<number, string>> = {
   8: "batch/sinks ci/server_build cli/serve_command e2e/nginx_isolated e2e/jsr_package_isolated precompress/lock " +
     "precompress/precompress upload/min_rate upload/resumable/tus_client",
   5: "compression/node_isolated docs/blocks_isolated docs/migrating_isolated e2e/caddy_isolated " +
-    "e2e/http_nginx_apache_isolated examples/examples_isolated e2e/upload_chromium_isolated files/locking_processes " +
+    "e2e/http_nginx_apache_isolated examples/examples_isolated e2e/upload_chromium_isolated " +
     "http/dial/connect_function http/dial/hostile_duplex " +
     "precompress/cache/runs precompress/cli precompress/killed precompress/model/model precompress/ownership " +
     "precompress/previous precompress/unrest static/bad_tree static/changing_files_isolated static/rfc_cases_isolated " +
