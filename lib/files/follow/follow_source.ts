@@ -158,19 +158,27 @@ export class FollowSource {
   /** Opens the next file, if there is one; returns whether there is. */
   async #look(): Promise<boolean> {
     this.#lookedAt = performance.now();
-    if (this.#files.length > MAX_AHEAD) return false;
+    if (this.#files.length > MAX_AHEAD) {
+      const lost = "files that come and go until one of them has been read are lost";
+      if (this.#trail.number === undefined) {
+        this.#warn(new Error(`${MAX_AHEAD} files of ${this.#trail.path} wait: ${lost}`));
+      }
+      return false;
+    }
     try {
       const file = await this.#trail.next(this.#files.at(-1));
       this.#warning = undefined;
       return this.#add(file);
     } catch (error) {
-      const failure = fileFailure("read", this.#trail.path, error);
-      if (failure.message !== this.#warning && !this.#hasEnded) {
-        this.#warning = failure.message;
-        warn(this.#options.onWarning, failure);
-      }
+      this.#warn(fileFailure("read", this.#trail.path, error));
       return false; // as if there were none: another program may be about to replace what is there
     }
+  }
+
+  #warn(failure: Error): void {
+    if (failure.message === this.#warning || this.#hasEnded) return;
+    this.#warning = failure.message;
+    warn(this.#options.onWarning, failure);
   }
 
   #add(file: FollowedFile | undefined): boolean {

@@ -150,8 +150,8 @@ export function idOf({ dev, ino }: BigIntStats): string {
 /** Whether a status, of a path, is that of a file that is open. */
 export function isOf(status: BigIntStats, file: FollowedFile): boolean {
   if (idOf(status) !== file.id || isSureNumber(status.ino)) return idOf(status) === file.id;
-  const own = file.status!; // is taken later: a status that is newer, or of more bytes, is another file's
-  return own.mtimeNs >= status.mtimeNs && own.size >= status.size;
+  const own = file.status; // is taken later: a status that is newer, or of more bytes, is another file's
+  return own !== undefined && own.mtimeNs >= status.mtimeNs && own.size >= status.size;
 }
 
 /** The window in bytes up to which the `zstd` command compresses logs, and reads them. */

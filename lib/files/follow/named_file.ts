@@ -12,8 +12,6 @@ export class NamedFile implements FileSequence {
   readonly endsLines = true;
   readonly number = undefined;
   readonly #start: number | "end" | FollowPosition;
-  /** The identities of files that were opened. */
-  #opened = new Set<string>();
 
   constructor(path: string, start: number | "end" | FollowPosition) {
     this.path = path;
@@ -24,7 +22,7 @@ export class NamedFile implements FileSequence {
     const start = this.#start;
     if (typeof start === "object") return await this.#resume(start, warn);
     const file = await unlessMissing(GrowingFile.open(this.path, start, true));
-    return file === undefined ? [] : [this.#note(file)];
+    return file === undefined ? [] : [file];
   }
 
   async next(newest: FollowedFile | undefined): Promise<FollowedFile | undefined> {
@@ -32,29 +30,10 @@ export class NamedFile implements FileSequence {
       const status = await unlessMissing(stat(this.path, { bigint: true }));
       if (status === undefined || isOf(status, newest)) return undefined;
     }
-    const rotated = newest?.status === undefined ? undefined : await this.#after(newest);
-    const file = await (rotated ? openAny(rotated, 0, true) : unlessMissing(GrowingFile.open(this.path, 0, true)));
-    if (file === undefined) return undefined;
-    // A file that was renamed or compressed meanwhile is found by the next look.
-    const isMeant = rotated === undefined
-      ? newest === undefined || !isOf(file.status!, newest)
-      : rotated.id === await identityAt(rotated.path);
-    if (isMeant) return this.#note(file, rotated?.id);
+    const file = await unlessMissing(GrowingFile.open(this.path, 0, true));
+    if (file === undefined || newest === undefined || !isOf(file.status, newest)) return file;
     await file.close();
     return undefined;
-  }
-
-  /** The file that had the name after `newest`, and was renamed before it was seen. */
-  async #after({ id, status }: FollowedFile): Promise<NamedAs | undefined> {
-    const named = await this.#named();
-    this.#opened = new Set([id, ...named.map((each) => each.id).filter((each) => this.#opened.has(each))]);
-    // A copy that was made before the file was truncated, and a compressed form, have times that are not later.
-    return named.find((each) => each.written > status!.mtimeNs && !each.isCurrent && !this.#opened.has(each.id));
-  }
-
-  #note<F extends FollowedFile>(file: F, id: string = file.id): F {
-    this.#opened.add(id);
-    return file;
   }
 
   /** Opens the file of a position, and those that had the name after it. */
@@ -77,7 +56,6 @@ export class NamedFile implements FileSequence {
       await Promise.all(files.map((file) => file.close()));
       return await this.#resume(position, warn);
     }
-    for (const each of named) this.#opened.add(each.id);
     if (files.length > 0 || isNew) return files;
     const file = await unlessMissing(GrowingFile.open(this.path, 0, true));
     if (file?.id !== position.file) {
@@ -114,11 +92,6 @@ export class NamedFile implements FileSequence {
       Number(one.isCurrent) - Number(other.isCurrent) || Number(one.written - other.written)
     );
   }
-}
-
-async function identityAt(path: string): Promise<string | undefined> {
-  const status = await unlessMissing(stat(path, { bigint: true }));
-  return status && idOf(status);
 }
 
 /** Opens files to be read from their beginnings. */
