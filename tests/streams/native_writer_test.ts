@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { WritableStream } from "../../lib/streams/mod.ts";
+import { BatchedWritableStream } from "../../lib/batch/mod.ts";
+import { ReadableStream, toNative, WritableStream } from "../../lib/streams/mod.ts";
 
 const { WritableStream: NativeWritableStream } = globalThis;
-const { getWriter } = NativeWritableStream.prototype;
+const { close, getWriter } = NativeWritableStream.prototype;
 
 type Controller = globalThis.WritableStreamDefaultController;
 
@@ -286,3 +287,131 @@ for (const [name, scenario] of Object.entries(scenarios)) {
     assert.deepEqual(ours, await happenings(NativeWritableStream, scenario));
   });
 }
+
+/** Writes by a native writer, which is released at once, and returns how the writes end. */
+function leave<T>(stream: WritableStream<T>, chunks: readonly T[]): Promise<string[]> {
+  const writer = getWriter.call(stream) as WritableStreamDefaultWriter<T>;
+  const written = endsOf(writer, chunks);
+  writer.releaseLock();
+  return written;
+}
+
+function endsOf<T>(writer: WritableStreamDefaultWriter<T>, chunks: readonly T[]): Promise<string[]> {
+  for (const promise of [writer.closed, writer.ready]) promise.catch(() => {});
+  return Promise.all(chunks.map((chunk) => writer.write(chunk).then(() => "written", (error) => error.message)));
+}
+
+const successors: Readonly<Record<string, (stream: WritableStream<number>) => Promise<unknown>>> = {
+  "close()": (stream) => stream.close(),
+  "a native close()": (stream) => close.call(stream),
+  "another writer": async (stream) => {
+    const writer = stream.getWriter();
+    await writer.write(4);
+    await writer.close();
+  },
+  "another native writer": async (stream) => {
+    const writer = getWriter.call(stream) as WritableStreamDefaultWriter<number>;
+    await writer.write(4);
+    await writer.close();
+  },
+  "a pipe": (stream) => ReadableStream.from([4, 5]).pipeTo(stream),
+  "two pipes": async (stream) => {
+    await ReadableStream.from([4, 5]).pipeTo(stream, { preventClose: true });
+    await ReadableStream.from([6]).pipeTo(stream);
+  },
+};
+
+for (const [name, succeed] of Object.entries(successors)) {
+  for (const highWaterMark of [1, 4]) {
+    test(`what a native writer has left in a stream of mark ${highWaterMark} comes before ${name}`, async () => {
+      const got: number[] = [];
+      const stream = new WritableStream<number>({
+        async write(chunk) {
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          got.push(chunk);
+        },
+      }, { highWaterMark });
+      const written = leave(stream, [1, 2, 3]);
+      await succeed(stream);
+      assert.deepEqual(got, [1, 2, 3, 4, 5, 6].slice(0, got.length));
+      assert.ok(got.length >= 3);
+      assert.deepEqual(await written, ["written", "written", "written"]);
+    });
+  }
+}
+
+test("abort() drops what a native writer has left; a write that the sink has begun ends", async () => {
+  const got: number[] = [];
+  let settle: () => void = () => {};
+  const stream = new WritableStream<number>({
+    write: (chunk) => (got.push(chunk), new Promise<void>((resolve) => settle = resolve)),
+  });
+  const writer = getWriter.call(stream) as WritableStreamDefaultWriter<number>;
+  await new Promise((resolve) => setTimeout(resolve, 1)); // until the native side has started
+  const written = endsOf(writer, [1, 2]);
+  writer.releaseLock();
+  const aborted = stream.abort(new Error("enough"));
+  settle();
+  await aborted;
+  assert.deepEqual(got, [1]);
+  assert.deepEqual(await written, ["written", "enough"]);
+});
+
+/** The ends of three writes, the first of which the sink fails; by a native writer of the stream and by toNative(). */
+const writers: Readonly<Record<string, (stream: WritableStream<number>) => WritableStreamDefaultWriter<number>>> = {
+  "a native writer": (stream) => getWriter.call(stream) as WritableStreamDefaultWriter<number>,
+  "toNative()": (stream) => toNative<number>(stream).getWriter(),
+};
+
+for (const [name, writerOf] of Object.entries(writers)) {
+  test(`${name}: write() is fulfilled when the sink has written the chunk, and not when there is room`, async () => {
+    const fail = async (): Promise<void> => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      throw new Error("full");
+    };
+    const streams: Record<string, WritableStream<number>> = {
+      chunks: new WritableStream<number>({ write: fail }, { highWaterMark: 4 }),
+      sizes: new WritableStream<number>({ write: fail }, { highWaterMark: 9, size: (chunk) => chunk }),
+      batches: new BatchedWritableStream<number>({ writev: fail }),
+      "small batches": new BatchedWritableStream<number>({ writev: fail, maxBatch: 1 }),
+    };
+    for (const [kind, stream] of Object.entries(streams)) {
+      assert.deepEqual(await endsOf<number>(writerOf(stream), [1, 2, 3]), ["full", "full", "full"], kind);
+    }
+  });
+
+  test(`${name}: chunks that are not waited for share a batch`, async () => {
+    const batches: number[][] = [];
+    const stream = new BatchedWritableStream<number>({ writev: (batch) => void batches.push(batch) });
+    const chunks = Array.from({ length: 100 }, (_, i) => i);
+    assert.deepEqual(await endsOf(writerOf(stream), chunks), chunks.map(() => "written"));
+    assert.deepEqual(batches.flat(), chunks);
+    assert.ok(batches.length <= 2, `${batches.length} batches`);
+  });
+}
+
+test("a native pipe never writes to a stream of mark 0, and calls the size function once for each chunk", async () => {
+  const got: number[] = [];
+  const source = new globalThis.ReadableStream<number>({ start: (controller) => controller.enqueue(1) });
+  const stopped = new AbortController();
+  const stream = new WritableStream<number>({ write: (chunk) => void got.push(chunk) }, { highWaterMark: 0 });
+  const piped = source.pipeTo(stream, { signal: stopped.signal });
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(got.length, 0);
+  stopped.abort(new Error("enough"));
+  await assert.rejects(piped, { message: "enough" });
+
+  const measured: number[] = [];
+  const sized = new WritableStream<number>({ write: (chunk) => void got.push(chunk) }, {
+    highWaterMark: 5,
+    size: (chunk) => (measured.push(chunk), chunk),
+  });
+  await new globalThis.ReadableStream<number>({
+    start(controller) {
+      for (let chunk = 1; chunk < 6; chunk++) controller.enqueue(chunk);
+      controller.close();
+    },
+  }).pipeTo(sized);
+  assert.deepEqual(got, [1, 2, 3, 4, 5]);
+  assert.deepEqual(measured, [1, 2, 3, 4, 5]);
+});
