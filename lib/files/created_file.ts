@@ -76,7 +76,8 @@ export async function removeIfSame(
   });
 }
 
-function isMissing(error: unknown): boolean {
+/** Whether an error says that nothing has a path, be it that a part of it is a file. */
+export function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
 }
 

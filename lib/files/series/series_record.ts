@@ -1,5 +1,6 @@
 import { type BigIntStats, constants, lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isMissing } from "../created_file.ts";
 import { fileFailure } from "../failure.ts";
 import { withFileNow } from "../place.ts";
 import type { ProcessLock } from "../process_lock.ts";
@@ -40,12 +41,22 @@ export function proofOfComplete(status: BigIntStats): Required<FileProof> {
  * place of the disk or, as a copy of the whole folder has it, of the same time, and of the same size if it is complete.
  */
 export function provenFile(path: string, proof: FileProof): BigIntStats | undefined {
-  const status = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  const status = statusOf(path);
   if (status === undefined || !status.isFile()) return undefined;
   const isInPlace = status.ino === proof.ino && isSameTime(inMs(status.birthtimeNs), proof.birth);
   if (proof.size === undefined) return isInPlace ? status : undefined;
   const isOfTime = proof.mtime !== undefined && isSameTime(inMs(status.mtimeNs), proof.mtime);
   return Number(status.size) === proof.size && (isInPlace || isOfTime) ? status : undefined;
+}
+
+/** Returns the status of what has the path; undefined if nothing has, or a part of it is a file. */
+function statusOf(path: string): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true });
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 function inMs(ns: bigint): number {
