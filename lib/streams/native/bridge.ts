@@ -71,11 +71,7 @@ export function toNative(stream: object): object {
     writer.isPublic = true; // the native stream's producer awaits the writes
     setUpWritableStreamDefaultWriter(writer, writable);
     const feed = new NativeWritableSink(writable);
-    const { highWaterMark, size } = feed.strategy();
-    return new NativeWritableStream(feed, {
-      highWaterMark: highWaterMark && Math.max(highWaterMark, BATCH_OF_CHUNKS), // with 0, no pipe writes
-      size,
-    });
+    return new NativeWritableStream(feed, feed.strategy(BATCH_OF_CHUNKS) ?? { highWaterMark: BATCH_OF_CHUNKS });
   }
   if (isNativeReadableStream(stream) || isNativeWritableStream(stream)) return stream;
   const pair = toPair(stream);

@@ -21,12 +21,7 @@ export function writableStreamPipeWrite(stream: WritableStreamState, chunk: unkn
   if (!controller.sizeAlgorithm && stream.state === "writable" && isIdle(controller)) {
     writeToIdleSink(stream, chunk, 1, request);
   } else {
-    writableStreamPipeWriteSized(
-      stream,
-      chunk,
-      writableStreamDefaultControllerGetChunkSize(controller, chunk),
-      request,
-    );
+    writeWithSize(stream, chunk, request);
   }
 }
 
@@ -55,14 +50,9 @@ function endWrite(stream: WritableStreamState, result: unknown, size: number): v
   if (result !== PENDING) settle(result, controller.onWritten, controller.onWriteFailed);
 }
 
-/** A pipe's write of a chunk that the strategy has measured. */
-export function writableStreamPipeWriteSized(
-  stream: WritableStreamState,
-  chunk: unknown,
-  size: number,
-  request: WriteRequest,
-): void {
+function writeWithSize(stream: WritableStreamState, chunk: unknown, request: WriteRequest): void {
   const { controller } = stream;
+  const size = writableStreamDefaultControllerGetChunkSize(controller, chunk);
   if (stream.state !== "writable") {
     request.reject(stream.storedError); // a chunk that was read before the destination failed has nowhere to go
   } else if (isIdle(controller) && size >= 0 && size < Infinity) {

@@ -23,8 +23,6 @@ export interface NativeProducer {
   watchAbort(): void;
   /** Begins the stream's abort, if the native side's has begun, before a write fails or the sink is called again. */
   abortIfBegun(): void;
-  /** Puts the chunks that the native side holds into the stream's queue, before another producer writes or closes. */
-  queueHeld(): void;
 }
 
 interface PendingAbortRequest {

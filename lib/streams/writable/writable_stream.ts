@@ -37,7 +37,7 @@ let isLazy = makeNativeSideLazily(NativeWritableStream, (stream) => {
   const state = writableStreamStateOf(stream);
   if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
   const feed = new WatchedWritableFeed(state);
-  state.nativeSide = new NativeWritableStream(feed, feed.strategy());
+  state.nativeSide = new NativeWritableStream(feed, feed.strategy(2));
   if (state.writer !== undefined) lockSide(state.writer);
   closeEndedSide(state);
   return state.nativeSide;
@@ -78,7 +78,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   ) {
     const state = receiveState<WritableStreamState>() ?? setUpFromUnderlyingSink(underlyingSink, strategy);
     const feed = isLazy ? undefined : new EagerSink(state);
-    super(feed, feed?.strategy());
+    super(feed, feed?.strategy(2));
     this.#state = state;
     state.shell = this;
     if (isLazy) return;
@@ -112,7 +112,6 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     const state = this.#state;
     if (isWritableStreamLocked(state)) return promiseRejectedWith(lockedError("close"));
     if (writableStreamCloseQueuedOrInFlight(state)) return promiseRejectedWith(endedError("close", "closing"));
-    state.feed?.queueHeld();
     releaseWritableFeed(state);
     const closed = writableStreamClose(state);
     closeEndedSide(state);

@@ -1,9 +1,7 @@
 import { inheritNothing, isNativeWritableStreamLocked } from "../../language/native_classes.ts";
 import { endedError, lockedError } from "../../language/errors.ts";
-import { LazyPromise, markAsHandled } from "../../language/promises.ts";
-import { Ring } from "../../queuing/chunk_queue.ts";
-import { writableStreamDefaultControllerGetChunkSize } from "../../writable/controller_state.ts";
-import { writableStreamPipeWriteSized } from "../../writable/pipe_write.ts";
+import { Deferred, markAsHandled, react } from "../../language/promises.ts";
+import { writableStreamPipeWrite } from "../../writable/pipe_write.ts";
 import {
   type NativeProducer,
   writableStreamAbort,
@@ -21,19 +19,19 @@ import { releaseIdleLock } from "../native_locks.ts";
 
 const { addEventListener } = EventTarget.prototype;
 
-/** The request behind a native producer's write. */
-class NativeWrite extends LazyPromise implements WriteRequest {
-  readonly settlesAtOnce = true;
-}
-
 /** The sink of a writable stream's native side: writes with the writer that locks both sides, or with its own. */
-export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProducer {
+export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProducer, WriteRequest {
+  readonly settlesAtOnce = true;
   readonly stream: WritableStreamState;
   #controller: globalThis.WritableStreamDefaultController | undefined;
   /** The abort of the stream, if it began with that of the native side. */
   #aborted: Promise<void> | undefined;
-  /** The writes in the native side's queue. The first call of each puts its chunk into this stream's queue. */
-  #held: Ring<() => Promise<void>> | undefined;
+  /** The chunks that the native side holds behind the one it gave last. */
+  #held = 0;
+  /** The writes that have not ended. */
+  #pending = 0;
+  /** The last write, until all have ended, or another chunk comes. */
+  #last: Deferred<void> | undefined;
 
   constructor(stream: WritableStreamState) {
     this.stream = stream;
@@ -48,39 +46,53 @@ export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProduc
     if (this.stream.controller.hasSignal) this.watchAbort();
   }
 
-  /** The stream's strategy for the native side, whose `size()` also tells each chunk before that side queues it. */
-  strategy(): { readonly highWaterMark: number; readonly size: QueuingStrategySize } {
-    const { stream } = this;
-    const { controller } = stream;
-    return {
-      highWaterMark: controller.highWaterMark,
-      size: (chunk) => {
-        const size = writableStreamDefaultControllerGetChunkSize(controller, chunk);
-        let request: NativeWrite | undefined;
-        const write = (): Promise<void> => {
-          if (!request) {
-            this.#lock();
-            request = new NativeWrite();
-            if (stream.state === "closed" || writableStreamCloseQueuedOrInFlight(stream)) {
-              request.reject(endedError("write", stream.state));
-            } else writableStreamPipeWriteSized(stream, chunk, size, request);
-          }
-          return request.promise;
-        };
-        (this.#held ??= new Ring()).push(write);
-        if (controller.batching) write(); // the native side would wait for each chunk of a batch
-        return size >= 0 && size < Infinity ? size : 1; // any other fails in its turn
-      },
-    };
+  /**
+   * The strategy of the native side. Where the stream takes many chunks, a write need not be waited for once another
+   * chunk comes, which `size()` tells. The last one is: a native pipe that leaves the stream open ends with it.
+   */
+  strategy(highWaterMark: number): QueuingStrategy | undefined {
+    const { highWaterMark: own, sizeAlgorithm } = this.stream.controller;
+    return own === 0 || (own <= 1 && !sizeAlgorithm) ? undefined : { highWaterMark, size: () => this.#chunkCame() };
   }
 
-  write(): Promise<void> {
-    return this.#held!.shift()();
+  #chunkCame(): number {
+    const last = this.#last;
+    const room = last && this.#room();
+    if (room === undefined) last?.resolve();
+    else react(room, last!.resolve, last!.reject);
+    this.#held++;
+    return 1;
   }
 
-  queueHeld(): void {
-    const held = this.#held!;
-    for (let i = 0; i < held?.length; i++) held.at(i)();
+  /** The promise that resolves once the stream has room for a chunk; undefined while it has room. */
+  #room(): Promise<void> | undefined {
+    const { state, writer } = this.stream;
+    const isFull = this.#pending > 0 && writer?.ready.isPending;
+    return isFull || state !== "writable" ? writer?.ready.promise : undefined;
+  }
+
+  write(chunk: unknown): Promise<void> | undefined {
+    const writer = this.#lock();
+    const stream = this.stream;
+    if (stream.state === "closed" || writableStreamCloseQueuedOrInFlight(stream)) {
+      throw endedError("write", stream.state);
+    }
+    if (stream.state !== "writable") return writer.ready.promise; // rejected with the stream's error
+    this.#held--;
+    this.#pending++;
+    writableStreamPipeWrite(stream, chunk, this);
+    return this.#pending > 0 && this.#held <= 0 ? (this.#last = new Deferred()).promise : this.#room();
+  }
+
+  resolve(): void {
+    if (--this.#pending > 0) return;
+    this.#last?.resolve();
+    this.#last = undefined;
+  }
+
+  reject(reason: unknown): void {
+    this.#pending--;
+    this.#last?.reject(reason);
   }
 
   close(): Promise<void> | undefined {
@@ -159,7 +171,6 @@ export function isWritableStreamLocked(stream: WritableStreamState): boolean {
 /** Makes a stream ready to be locked. @throws {TypeError} if it is locked. */
 export function checkWritableStreamFree(stream: WritableStreamState, action: string): void {
   if (isWritableStreamLocked(stream)) throw lockedError(action);
-  stream.feed?.queueHeld();
   releaseIdleLock(stream);
   releaseWritableFeed(stream);
 }
