@@ -50,7 +50,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   #finishPromise: Promise<void> | undefined;
   #hasParkedWrite = false;
   #parkedChunk: unknown;
-  /** The context of a parked write that no pipe made. */
+  /** The context of the parked write. */
   #parkedContext: Context;
   #pipeIn: Task | undefined;
   #pipeOut: Task | undefined;
@@ -67,7 +67,9 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (!this.backpressure) return this.#performTransform(chunk);
     this.#hasParkedWrite = true;
     this.#parkedChunk = chunk;
-    if (this.#pipeIn === undefined) this.#parkedContext = currentContext();
+    // Writes that a writer left wait before a pipe's: they are not in its context.
+    const isOfPipe = this.#pipeIn !== undefined && this.writable.inFlightWriteRequest!.settlesAtOnce;
+    this.#parkedContext = isOfPipe ? this.#pipeIn!.context : currentContext();
     return PENDING;
   }
 
@@ -237,7 +239,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
 
   /** Resumes the parked write in the context that it was made in, as the reaction of the standard's promise does. */
   #resumeWrite(): void {
-    runIn(this.#pipeIn === undefined ? this.#parkedContext : this.#pipeIn.context, this);
+    runIn(this.#parkedContext, this);
   }
 
   run(): void {
@@ -258,6 +260,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   #takeParkedChunk(): unknown {
     const chunk = this.#parkedChunk;
     this.#parkedChunk = undefined;
+    this.#parkedContext = undefined;
     return chunk;
   }
 
