@@ -75,12 +75,12 @@ export const rows: readonly (readonly [prefix: string, runtimes: readonly string
   ["upload/bucket/", node, "requests of the HTTP client, which has tests on each runtime"],
   ["upload/bucket/resumable_test.ts", all, "bodies both ways"],
   [
-    "upload/faults/server_killed_test.ts",
+    "upload/faults/server_killed_isolated_test.ts",
     node,
     "a killed process leaves what the kernel has, whichever runtime it was",
   ],
   [
-    "upload/resumable/model_test.ts",
+    "upload/resumable/model_isolated_test.ts",
     node,
     "a folder's states; other tests there run its steps on each runtime",
   ],

@@ -13,12 +13,12 @@ export const chosen: readonly string[] = [
   ...inFolder("semantics", "accept_encoding byte_ranges dictionaries entity_tags"),
   ...inFolder(
     "files",
-    "atomic_file_isolated file_streams number_file_writer replaced_files rotating_file_writable write_batch",
+    "atomic_file_isolated file_streams_isolated number_file_writer_isolated replaced_files_isolated rotating_file_writable_isolated write_batch",
   ),
   ...inFolder("node", "readables to_web writables"),
   ...inFolder("static", "fields general_fields middleware_isolated mount_isolated options request_target served_paths"),
   ...inFolder("static/tree", "manifest path_index scan_tree"),
-  ...inFolder("upload", "digest_fields node_body save_body form/form_parser form/save_form"),
+  ...inFolder("upload", "digest_fields node_body save_body_isolated form/form_parser form/save_form_isolated"),
   ...inFolder("upload", "handler/middleware handler/options handler/statuses"),
   ...inFolder(
     "http",

@@ -38,11 +38,11 @@ export const knownFailures: readonly KnownFailure[] = [
   ),
   deno("files/atomic_file_isolated", /^isAbandonedTemporary/, "the test learns no process id of spawnSync()"),
   deno(
-    "files/file_streams",
+    "files/file_streams_isolated",
     /names the file that it cannot make|never replaces a file/,
     "link() fails without a code",
   ),
-  deno("files/replaced_files", /in the place of a pipe, a device/, "lstat() tells no pipes and devices"),
+  deno("files/replaced_files_isolated", /in the place of a pipe, a device/, "lstat() tells no pipes and devices"),
   deno(
     "node/readables",
     /visitor leaves|rejection that nobody|request of node:http2/,

@@ -12,7 +12,7 @@ export const chosen: readonly string[] = [
   ),
   ...inFolder(
     "files",
-    "replaced_files file_streams file_series follow/follow_file rotating_file_writable",
+    "replaced_files_isolated file_streams_isolated file_series_isolated follow/follow_file_isolated rotating_file_writable_isolated",
   ),
   ...inFolder("files", "series/series_record"),
   ...inFolder("precompress", "ownership"),
@@ -23,13 +23,13 @@ export const long: readonly string[] = [
   ...inFolder("cli", "serve_command"),
   ...inFolder(
     "files",
-    "appended_files follow/followed_series series/continued_series_isolated hostile_temporaries temporary process_lock_isolated write_batch write_fully",
+    "appended_files_isolated follow/followed_series_isolated series/continued_series_isolated hostile_temporaries temporary_isolated process_lock_isolated write_batch write_fully",
   ),
   ...inFolder("precompress", "precompress previous cli killed lock cache/directory_store"),
   ...inFolder("static", "hostile_paths_isolated middleware_isolated rebuilds watch_isolated"),
   ...inFolder(
     "upload",
-    "form/save_form sinks/file_sink handler/statuses resumable/sessions",
+    "form/save_form_isolated sinks/file_sink_isolated handler/statuses resumable/sessions_isolated",
   ),
   ...inFolder("windows", "windows_rules"),
 ];
@@ -60,7 +60,7 @@ export const knownFailures: readonly KnownFailure[] = [
     /that is removed under a series/,
     "a file that is removed while open keeps a name",
   ),
-  known("files/follow/followed_series", /killed within a line/, SLOW),
+  known("files/follow/followed_series_isolated", /killed within a line/, SLOW),
   known("static/rebuilds", /./, SLOW),
   known("static/dropped_responses", /./, SLOW),
   known("precompress/bundled", /./, "esbuild and Yarn are those of this system"),

@@ -8,7 +8,7 @@ import { Listener, type ListenerOptions } from "./faults/listener.ts";
 import { until, within } from "../support/waits.ts";
 
 const unhandled: unknown[] = [];
-const noteRejection = (reason: unknown): void => void unhandled.push(reason);
+process.on("unhandledRejection", (reason) => unhandled.push(reason));
 
 /** The behaviour of a server and of its client. */
 export interface SceneOptions {
@@ -31,29 +31,15 @@ export interface Scene {
 /** Timers of this package that neither fired nor were cleared, also those that do not keep the process alive; Node only. */
 const timers = new Map<number, string>();
 
-const timersHook = process.versions.bun || process.versions.deno ? undefined : createHook({
-  init: (id, type) => {
-    if (type !== "Timeout") return;
-    const { stack = "" } = new Error();
-    if (stack.includes("/lib/http/")) timers.set(id, stack);
-  },
-  destroy: (id) => void timers.delete(id),
-});
-
-/** The number of scenes that run. Rejections and timers are noted meanwhile alone: tests of other files share the process. */
-let scenes = 0;
-
-function beginScene(): void {
-  if (scenes++ > 0) return;
-  process.on("unhandledRejection", noteRejection);
-  timersHook?.enable();
-}
-
-function endScene(): void {
-  if (--scenes > 0) return;
-  process.off("unhandledRejection", noteRejection);
-  timersHook?.disable();
-  timers.clear();
+if (!process.versions.bun && !process.versions.deno) {
+  createHook({
+    init: (id, type) => {
+      if (type !== "Timeout") return;
+      const { stack = "" } = new Error();
+      if (stack.includes("/lib/http/")) timers.set(id, stack);
+    },
+    destroy: (id) => void timers.delete(id),
+  }).enable();
 }
 
 /** Counts the sockets, timers and lookups that keep the process alive, as far as the runtime reports them. */
@@ -67,11 +53,6 @@ function resources(): number {
  * is active or waits, `close()` resolves, the server sees the end of every socket, no timer runs and no rejection was unhandled.
  */
 export async function leavesNothing(options: SceneOptions, act: (scene: Scene) => Promise<void>): Promise<void> {
-  beginScene();
-  await playScene(options, act).finally(endScene);
-}
-
-async function playScene(options: SceneOptions, act: (scene: Scene) => Promise<void>): Promise<void> {
   const before = resources();
   const earlier = new Set(timers.keys());
   const left = (): string[] => [...timers].filter(([id]) => !earlier.has(id)).map(([, stack]) => stack);

@@ -31,7 +31,7 @@
  * | many chunks enqueued in one call | `transform/enqueue_all.ts` `enqueueAll` | no reader waits, no size function | that each is enqueued in order | `tests/streams/enqueue_all_test.ts` |
  * | the rest of a chunk, parked | `transform/enqueue_all.ts` `transformRest` | the transformer is ours, and there is backpressure | that a write ends when its chunk is transformed, or fails with it | `tests/text/pieces_test.ts` |
  * | arrays kept as they came | `shortcuts/chunk_array_queue.ts` `ChunkArrayQueue` | chunks of size 1 come many at once | order and totals | `tests/streams/chunk_array_queue_test.ts` |
- * | arrays of numbers used again | `shortcuts/chunk_array_queue.ts` `releaseNumberArray` | the array holds only numbers and has no other user | a chunk in user code | `tests/files/number_file_writer_test.ts` |
+ * | arrays of numbers used again | `shortcuts/chunk_array_queue.ts` `releaseNumberArray` | the array holds only numbers and has no other user | a chunk in user code | `tests/files/number_file_writer_isolated_test.ts` |
  * | tasks that share a microtask | `shortcuts/task.ts` `deferTasks` | an internal microtask runs, without user code on the stack | contexts, and that other promises get their turn | `tests/streams/task_test.ts` |
  * | no look at the clock for each task | `shortcuts/task.ts` `isLongTurn` | few tasks have run since the last look | that timers and sockets get their turn | `tests/streams/long_turn_isolated_test.ts` |
  * | entering a context by the cheapest way | `shortcuts/async_context.ts` `runIn` | the runtime has that way | the context that callbacks run in | `tests/streams/contexts/contexts_test.ts` |

@@ -14,7 +14,7 @@ import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process
 
 /**
  * The number of kills; more by `MILLRACE_KILLS=100 npm test -- node
- * tests/upload/faults/server_killed_test.ts`, other tests take "all".
+ * tests/upload/faults/server_killed_isolated_test.ts`, other tests take "all".
  */
 const KILLS = Number(process.env.MILLRACE_KILLS) || 4;
 const SENDERS = isLong ? 30 : 20;
