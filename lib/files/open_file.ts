@@ -31,12 +31,12 @@ export function isSureNumber(ino: bigint | null): boolean {
 
 /**
  * Returns a number that tells a file from others of its name: the system's, if it is exact; a hash of it otherwise, and
- * of the time of the last change of the file's status if it is not sure.
+ * of the time of the last change of the file's status if it is not sure. Systems without that time have the content's.
  */
 export function fileNumber({ ino }: Pick<fs.Stats, "ino">, exact: () => fs.BigIntStats): number {
   if (ino > 0 && ino <= Number.MAX_SAFE_INTEGER) return ino;
-  const { ino: number, ctimeNs } = exact();
-  const seed = isSureNumber(number) ? number : BigInt(number ?? 0) + ctimeNs;
+  const { ino: number, ctimeNs, mtimeNs } = exact();
+  const seed = isSureNumber(number) ? number : BigInt(number ?? 0) + (ctimeNs ?? mtimeNs);
   return Number(BigInt.asUintN(64, seed * 0x9e37_79b9_7f4a_7c15n) >> 11n);
 }
 
