@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { stat } from "node:fs/promises";
 import process from "node:process";
-import { isPermitted, passingRefusals, writeStream } from "../runtime/mod.ts";
+import { isPermitted, passingRefusals, roundsFileNumbers, writeStream } from "../runtime/mod.ts";
 import { codeOf } from "./failure.ts";
 import { IN_USE, LEASED, whileRefused, whileRefusedNow, whileUnshared } from "./rename.ts";
 import { MAX_CALL_SIZE, MAX_WRITE_SIZE } from "./write_fully.ts";
@@ -24,9 +24,9 @@ export interface OpenFileOptions {
 /** The parts of a status that tell a file from others for as long as it is there. */
 export type Identity = Pick<fs.BigIntStats, "dev" | "ino">;
 
-/** Whether the number of a file tells it from others: some disks give none, and Deno rounds those of Windows above 2^53. */
+/** Whether the number of a file tells it from others: some disks give none, and large ones may be rounded. */
 export function isSureNumber(ino: bigint | null): boolean {
-  return Boolean(ino) && (ino! <= Number.MAX_SAFE_INTEGER || BigInt(Number(ino)) !== ino);
+  return Boolean(ino) && !(roundsFileNumbers && ino! > Number.MAX_SAFE_INTEGER && BigInt(Number(ino)) === ino);
 }
 
 /**

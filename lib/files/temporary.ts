@@ -177,8 +177,10 @@ async function isExclusive(path: string): Promise<boolean> {
 /** @throws {TypeError} if a temporary file, which is written over, is one of the others itself, a link, or no file. */
 export async function requireOther(temporary: string, others: Readonly<Record<string, string>>): Promise<void> {
   const identity = async (path: string): Promise<string> => {
-    const { dev, ino } = await stat(path, { bigint: true }).catch(() => ({ dev: 0n, ino: 0n }));
-    return isSureNumber(ino) ? `${dev}:${ino}` : resolve(path);
+    const status = await stat(path, { bigint: true }).catch(() => undefined);
+    if (status === undefined) return resolve(path);
+    const { dev, ino, size, mtimeNs, birthtimeNs } = status;
+    return isSureNumber(ino) ? `${dev}:${ino}` : `${dev}:${ino} ${size} ${mtimeNs} ${birthtimeNs}`;
   };
   const own = await identity(temporary);
   for (const [name, path] of Object.entries(others)) {

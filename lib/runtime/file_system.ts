@@ -35,6 +35,9 @@ interface DenoFileSystem {
 
 const deno = (globalThis as { Deno?: DenoFileSystem }).Deno;
 
+/** Whether the numbers of files above 2^53 are given as doubles, which several files may share: Deno's, even as bigint. */
+export const roundsFileNumbers: boolean = deno !== undefined;
+
 /** Lists the entries of a folder, in no order; throws if it cannot be read. */
 export const folderEntries: (path: string) => Iterable<FolderEntry> = deno
   ? (path) => deno.readDirSync(path)

@@ -6,6 +6,7 @@ export {
   fileStatus,
   flushFlags,
   folderEntries,
+  roundsFileNumbers,
   writesAtOnce,
   writeStream,
 } from "./file_system.ts";

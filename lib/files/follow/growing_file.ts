@@ -217,7 +217,7 @@ export function openAny(
   );
 }
 
-/** Opens a file at a position; undefined if it is not the position's. */
+/** Opens a file at a position; undefined if it is not the position's: of a file without a byte before it, the number tells. */
 export async function openAt(
   path: FilePath,
   { file: id, offset, proof }: FollowPosition,
@@ -225,7 +225,8 @@ export async function openAt(
 ): Promise<FollowedFile | undefined> {
   const file = await openAny(path, offset, beginsAnew);
   const mark = file?.place.mark;
-  if (mark?.offset === offset && proofOf(mark) === proof && (offset > 0 || file!.id === id)) return file;
+  const isOwn = offset > 0 || file!.id === id && isSureNumber(BigInt(id.slice(id.indexOf(" ") + 1)));
+  if (mark?.offset === offset && proofOf(mark) === proof && isOwn) return file;
   await file?.close();
   return undefined;
 }
