@@ -11,7 +11,7 @@ export type TransformBatch<I, O> = (batch: I[], enqueue: (chunk: O) => void) => 
 
 /** The delays of batches, and the output after the last one. */
 interface BatchedTransformOptions<O> extends Pick<BatchedUnderlyingSink, "maxDelay" | "minBatch"> {
-  /** Enqueues output after all batches, unless the stream has failed. It must not throw. */
+  /** Called after the last batch to enqueue final output, unless the stream has failed. Must not throw. */
   readonly atEnd?: (enqueue: (chunk: O) => void) => void;
 }
 
@@ -24,8 +24,8 @@ export interface BatchedTransform<I, O> {
 }
 
 /**
- * Makes a transform stream of batches, each taken and acknowledged when the readable end has room or a pending read.
- * The strategy's `size()` must not throw: the readable end would not get the error.
+ * Creates a transform stream of batches. A batch is taken and acknowledged once the readable end has room or a pending
+ * read. The strategy's `size()` must not throw: its error would not reach the readable end.
  */
 export function batchedTransform<I, O>(
   transform: TransformBatch<I, O>,
@@ -45,11 +45,11 @@ export function batchedTransform<I, O>(
 class Ends<I, O> {
   readonly #transform: TransformBatch<I, O>;
   readonly #atEnd: BatchedTransformOptions<O>["atEnd"];
-  #output: ReadableStreamDefaultController<O> = undefined as never; // set by the stream's start, as the next one
+  #output: ReadableStreamDefaultController<O> = undefined as never; // both are assigned by start()
   #input: WritableStreamDefaultController = undefined as never;
   /** Whether the readable end has pulled since its last output. */
   #isWanted = false;
-  /** The promise that a batch waits for, until output is pulled or the readable end is cancelled. */
+  /** The promise that delays a batch until output is pulled or the readable end is cancelled. */
   #wanted: Deferred<void> | undefined = undefined;
   #failure: { readonly reason: unknown } | undefined = undefined;
 
@@ -98,7 +98,7 @@ class Ends<I, O> {
   }
 
   #write(batch: I[]): undefined {
-    if (this.#failure !== undefined) throw this.#failure.reason; // the output would not be read
+    if (this.#failure !== undefined) throw this.#failure.reason; // no reader is left for the output
     try {
       this.#transform(batch, this.#enqueue);
     } catch (error) {
@@ -112,7 +112,7 @@ class Ends<I, O> {
     this.#output.enqueue(chunk);
   };
 
-  /** Records the failure, and wakes a batch that waits; returns whether it is the first failure. */
+  /** Records the failure, and resumes a delayed batch; returns whether it is the first failure. */
   #fail(reason: unknown): boolean {
     if (this.#failure !== undefined) return false;
     this.#failure = { reason };

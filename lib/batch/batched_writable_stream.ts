@@ -25,8 +25,8 @@ export interface BatchedUnderlyingSink<W = unknown> {
   /** Called when the stream is closed and the last batch is written. */
   close?: () => void | PromiseLike<void>;
   /**
-   * The most that one `writev()` gets, in the unit of the stream's strategy: chunks, or bytes with a
-   * ByteLengthQueuingStrategy. A chunk that is larger goes alone.
+   * The maximum size of one batch, in the unit of the stream's strategy: chunks, or bytes with a
+   * ByteLengthQueuingStrategy. A larger chunk is written alone.
    *
    * @default Infinity
    */
@@ -39,14 +39,14 @@ export interface BatchedUnderlyingSink<W = unknown> {
    */
   maxDelay?: number;
   /**
-   * The size, in the unit of `maxBatch`, from which on a batch starts before `maxDelay` has passed.
+   * The size, in the unit of `maxBatch`, at which a batch starts before `maxDelay` has passed.
    *
    * @default as much as there is room for
    */
   minBatch?: number;
   /**
-   * Called with the chunks that could not be written after all attempts of `retry`, and the reason: the stream goes on
-   * then, unless this throws.
+   * Called with the reason and the chunks that all attempts of `retry` failed to write. The stream continues unless
+   * this callback throws.
    *
    * @default the stream fails with the reason
    */
@@ -58,15 +58,15 @@ export interface BatchedUnderlyingSink<W = unknown> {
    * @default not at all
    */
   retry?: RetryOptions;
-  /** Called when the stream is made; nothing is written until what it returned has settled. */
+  /** Called when the stream is created. Writing starts once the promise that it returns has settled. */
   start?: (controller: WritableStreamDefaultController) => unknown;
-  /** Left out: the name is reserved. */
+  /** Must be undefined: the standard reserves the name. */
   type?: undefined;
   /**
-   * Called with all chunks that are queued, in order, up to `maxBatch`; not again until what it returned has settled.
-   * The array is the sink's to keep. If it fails, all of these count as not written. `isLast` tells that the stream
-   * is closing, and `close()` comes next; it may come after a batch that was not the last for all that was known, too.
-   * It may return which chunks failed; whatever else it returns means that all are written.
+   * Called with all queued chunks in order, up to `maxBatch`, and again once the returned promise has settled. The sink
+   * may keep the array. If the call fails, all its chunks count as not written. `isLast` is true if the stream is
+   * closing, so that `close()` comes next; `close()` may also follow a batch whose `isLast` was false. It may return
+   * {@linkcode FailedChunks}; any other result means that all chunks are written.
    */
   writev?: (
     chunks: W[],
@@ -76,9 +76,9 @@ export interface BatchedUnderlyingSink<W = unknown> {
 }
 
 /**
- * The result of a `writev()` of a {@linkcode BatchedUnderlyingSink} that wrote some of its chunks only. `retry` writes
- * the others again; without it they go to `onFailed()`, or the stream fails. A `failed` that is no list of indexes fails
- * the stream at once.
+ * The result of a `writev()` of a {@linkcode BatchedUnderlyingSink} that wrote only some of its chunks. `retry` writes
+ * the failed ones again; without it they are passed to `onFailed()`, or the stream fails. If `failed` is not a list of
+ * indexes, the stream fails at once.
  *
  * @example A sink that refuses odd numbers the first time
  * ```ts
@@ -100,7 +100,7 @@ export interface FailedChunks {
   /** The indexes of the chunks that could not be written, in any order. */
   readonly failed: readonly number[];
   /**
-   * The reason.
+   * The reason why the chunks could not be written.
    *
    * @default an Error with the number of chunks
    */
@@ -143,17 +143,17 @@ export interface RetryOptions {
 const HIGH_WATER_MARK = 1024;
 
 /**
- * A WritableStream that is written to one chunk at a time, and gives its sink all that has queued up in one call.
+ * A WritableStream that takes single chunks and passes all queued chunks to its sink in one call.
  *
- * A batch is given when the queue has reached its high-water mark or `maxBatch`, when the stream closes, and else at the
- * end of the event loop's current turn. While the sink works on it, further writes queue for the next one. Behind a batch
- * that filled the queue, the next one starts when the queue is full, or a turn has added nothing to it.
- * The promise of a `write()` settles with its batch; all writes of a batch return the same one. `desiredSize` is the
- * high-water mark less everything that was written and not acknowledged, in flight or not. When a batch fails, exactly
- * the writes whose promises are pending reject: those of the batch and of what waited.
+ * A batch is written when the queue reaches its high-water mark or `maxBatch`, when the stream closes, or otherwise at
+ * the end of the event loop's current turn. While the sink writes a batch, further chunks queue for the next one. After
+ * a batch that filled the queue, the next one starts when the queue is full again, or when a turn of the event loop
+ * adds no chunk. The promise of a `write()` settles with its batch; all writes of a batch return the same promise.
+ * `desiredSize` is the high-water mark minus the size of all unacknowledged chunks, queued or in flight. When a batch
+ * fails, all pending writes reject: those of the batch and those of queued chunks.
  *
- * Any `pipeTo()` can have it for its destination. Ours passes on whole runs of buffered chunks, where the strategy has
- * no `size()`, or is a CountQueuingStrategy.
+ * Any `pipeTo()` can write to it. That of this package passes on whole arrays of buffered chunks if the strategy has no
+ * `size()`, or is a CountQueuingStrategy.
  *
  * @example A thousand writes, one call
  * ```ts
@@ -172,10 +172,10 @@ const HIGH_WATER_MARK = 1024;
 // deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
 export class BatchedWritableStream<W = any> extends WritableStream<W> {
   /**
-   * Makes a stream of an underlying sink.
+   * Creates a stream over an underlying sink.
    *
-   * @param underlyingSink where batches go.
-   * @param strategy how much may wait or be in flight; by default 1,024 chunks.
+   * @param underlyingSink the destination of batches.
+   * @param strategy the size of chunks, and the limit for those queued or in flight; by default 1,024 chunks.
    * @throws {TypeError} if an argument or a member is of the wrong type, or the sink has a `write` in place of `writev`.
    * @throws {RangeError} if the high-water mark or another number is out of its range, or the sink has a `type`.
    */
@@ -214,20 +214,20 @@ defineInterface(BatchedWritableStream, "BatchedWritableStream");
  */
 export class BatchedWriter<W = unknown> extends WritableStreamDefaultWriter<W> {
   /**
-   * Writes all chunks in this call, as a `write()` of each would, without a wait for room: await `ready` before.
+   * Writes all chunks at once, as a `write()` of each would, without waiting for room: await `ready` first.
    *
    * Fulfils when the sink has taken all of them. When a batch fails, the promise rejects with its reason: the chunks of
    * earlier batches are written, those of this one and of later ones are not. When the iterable throws, the promise
    * rejects with that error, and the chunks before it are written all the same.
    *
-   * @param chunks an iterable that ends; one without end is for `ReadableStream.from(chunks).pipeTo(stream)`.
+   * @param chunks a finite iterable; for an endless one, use `ReadableStream.from(chunks).pipeTo(stream)`.
    */
   async writeAll(chunks: Iterable<W>): Promise<void> {
     const batches: Promise<void>[] = [];
     for (const chunk of chunks) {
       const written = this.write(chunk); // the same promise for all chunks of a batch
       if (written === batches[batches.length - 1]) continue;
-      markAsHandled(written); // which promise rejects first is for the loop below to say
+      markAsHandled(written); // the loop below reports the first rejection
       batches.push(written);
     }
     for (const batch of batches) await batch;

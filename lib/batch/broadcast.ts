@@ -52,8 +52,8 @@ export class SlowBranchError extends Error {
 }
 
 /**
- * The treatment of a branch of {@linkcode broadcast} whose queue is full: the others wait for it, it loses its oldest
- * chunks, or it fails.
+ * The treatment of a branch of {@linkcode broadcast} whose queue is full: the other branches wait for it, its oldest
+ * chunks are dropped, or it errors.
  *
  * @example A choice by the branch's use
  * ```ts
@@ -83,7 +83,7 @@ export type SlowBranchPolicy = "wait" | "drop" | "error";
  */
 export interface BroadcastOptions<R = unknown> {
   /**
-   * The number of branches to begin with.
+   * The initial number of branches.
    *
    * @default 2
    */
@@ -95,7 +95,8 @@ export interface BroadcastOptions<R = unknown> {
    */
   highWaterMark?: number;
   /**
-   * The size of a chunk, as in a queuing strategy; called once for each chunk. A byte stream's is its bytes.
+   * Returns the size of a chunk, as in a queuing strategy; called once for each chunk. In a byte stream, the size is
+   * always the number of bytes.
    *
    * @default 1 for each chunk
    */
@@ -107,11 +108,11 @@ export interface BroadcastOptions<R = unknown> {
    * @default "wait"
    */
   policy?: SlowBranchPolicy;
-  /** Called with `"drop"` for each lost chunk, the number of its branch, and how many that branch has lost so far. */
+  /** Called for each chunk that `"drop"` drops, with the branch's number and the total of its dropped chunks. */
   onDrop?: (branch: number, dropped: number) => void;
   /**
-   * The size of the newest chunks that are kept for `addBranch()`, in the unit of `highWaterMark`, of size 0 counted as 1;
-   * Infinity keeps all.
+   * The total size of the newest chunks that are kept for `addBranch()`, in the unit of `highWaterMark`; a chunk of
+   * size 0 counts as 1. Infinity keeps all chunks.
    *
    * @default 0
    */
@@ -119,7 +120,7 @@ export interface BroadcastOptions<R = unknown> {
 }
 
 /**
- * The branches of a {@linkcode broadcast}, which more can join.
+ * The branches of a {@linkcode broadcast}, an array with a method that adds one.
  *
  * @example A reader that comes back, as after a lost connection
  * ```ts
@@ -138,19 +139,19 @@ export interface BroadcastOptions<R = unknown> {
  */
 export interface Branches<R> extends Array<ReadableStream<R>> {
   /**
-   * Makes another branch, which may begin with chunks that have passed. It follows the policy, but reads these from the
-   * one copy that `replay` keeps, and counts as full where that would lose the next one it needs. A source that has
-   * ended is replayed, too.
+   * Adds a branch, which may begin with chunks that earlier branches have already got. The branch follows the policy,
+   * but reads such chunks from the copy that `replay` keeps. It counts as full when that copy would drop the next chunk
+   * that the branch needs. A source that has ended is replayed, too.
    *
-   * @param from the first chunk: its number, from 0 on, or of a byte stream that of the byte; `"earliest"` is the oldest
-   * that is kept, `"latest"` the next one to come.
-   * @throws {RangeError} if that chunk is gone, so that there would be a gap, or is ahead of the stream.
-   * @throws {TypeError} if the source was canceled, with its last branch, or `from` is of another type.
+   * @param from the number of the first chunk, or in a byte stream of the first byte, counted from 0; `"earliest"` is
+   * the oldest kept chunk, `"latest"` the next one to arrive.
+   * @throws {RangeError} if that chunk is no longer kept, or more chunks would have to arrive before it.
+   * @throws {TypeError} if the source was canceled after its last branch was, or `from` is of another type.
    */
   addBranch(from?: number | "earliest" | "latest"): ReadableStream<R>;
 }
 
-/** The maximum number of branches to begin with: they are made in one turn of the event loop. */
+/** The maximum of `branches`: all of them are created in one turn of the event loop. */
 const MAX_BRANCHES = 65_536;
 
 export const broadcastOptions: SchemaOf<BroadcastOptions, "branches" | "policy" | "replay"> = /* @__PURE__ */ schema(
@@ -174,18 +175,19 @@ const addBranchParameters = /* @__PURE__ */ schema(
 const HIGH_WATER_MARK = { chunks: 16, bytes: 65_536 };
 
 /**
- * Makes branches of a stream that all get its chunks: a `tee()` for any number of readers, whose memory is bounded.
+ * Splits a stream into branches that all get its chunks: a `tee()` for any number of readers, with bounded memory.
  *
  * No branch queues more than its high-water mark and one chunk. With the policy `"wait"` the source is read when all
- * branches have room, with the others when one of them has. A branch that is canceled leaves the others alone; when the
- * last one is canceled or has failed, the source is canceled with an array of all reasons. An error of the source goes
- * to every branch, and so does its end.
+ * branches have room; with the other policies, when any branch has room. A branch that is canceled leaves the others
+ * alone; when the last one is canceled or has failed, the source is canceled with an array of all reasons. An error of
+ * the source goes to every branch, and so does its end.
  *
- * Of a byte stream the branches are byte streams too, and each gets bytes of its own; other chunks are shared. The
- * source stays locked. Branches can join later, by `addBranch()` of what is returned: with `replay`, from where they like.
+ * The branches of a byte stream are byte streams, too, each with its own copy of the bytes; other chunks are shared.
+ * The source stays locked. `addBranch()` of the result adds branches later, which can begin with earlier chunks if
+ * `replay` keeps them.
  *
  * @param stream a ReadableStream, of this package or native.
- * @returns the branches. What `size()` or `onDrop()` throws errors all of them and cancels the source.
+ * @returns the branches. An exception of `size()` or `onDrop()` errors all of them and cancels the source.
  * @throws {TypeError} if `stream` is no ReadableStream or is locked, or an option is unknown or of the wrong type.
  * @throws {RangeError} if `branches` or `highWaterMark` is out of range.
  * @example Digest an upload while it is stored

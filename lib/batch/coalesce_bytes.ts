@@ -28,19 +28,19 @@ import type { BatchedWritableStream } from "./batched_writable_stream.ts";
  */
 export interface CoalesceBytesOptions {
   /**
-   * The bytes from which on a chunk counts as large.
+   * The size in bytes from which a chunk is large enough to be passed on.
    *
    * @default 65536
    */
   size?: number;
   /**
-   * The most ms that a chunk waits for others.
+   * The maximum time in ms that a chunk waits for others.
    *
    * @default until the end of the event loop's turn
    */
   maxDelay?: number;
   /**
-   * The bytes that are passed on before `maxDelay` has passed.
+   * The size in bytes from which a chunk is passed on before `maxDelay` has passed.
    *
    * @default the value of `size`
    */
@@ -53,15 +53,16 @@ export const coalesceBytesOptions: SchemaOf<CoalesceBytesOptions, "size"> = /* @
 );
 
 /**
- * Makes a transform that joins small byte chunks into large ones, for destinations where each write costs.
+ * Makes a transform that joins small byte chunks into large ones, for destinations where each write is expensive.
  *
- * Chunks are joined until they have `size` bytes or more, the stream closes, or the current turn of the event loop ends:
- * what arrives slowly is passed on as it arrives. With `maxDelay`, the first of them waits for that time at most in place
- * of the turn. A chunk of `size` bytes or more passes without being copied. Chunks are views or buffers.
+ * Chunks are joined until they have `size` bytes or more, the stream closes, or the current turn of the event loop
+ * ends: chunks that arrive slowly are passed on as they arrive. With `maxDelay`, the first of the joined chunks waits
+ * for at most that time instead of the turn's end. A chunk of `size` bytes or more passes without being copied. Chunks
+ * are views or buffers.
  *
  * @returns the two ends, for `pipeThrough()`.
- * @throws {RangeError} if `size` is no integer above 0, or another option is out of its range. A chunk that has
- * no bytes, or is detached, errors the stream with a TypeError.
+ * @throws {RangeError} if `size` is no integer above 0, or another option is out of its range. A chunk that is neither
+ * a view nor a buffer, or is detached, errors the stream with a TypeError.
  * @example A hundred small chunks become three
  * ```ts
  * import { coalesceBytes } from "@millrace/streams/batch";
@@ -78,14 +79,14 @@ export function coalesceBytes(options: CoalesceBytesOptions = {}): {
   const { size, maxDelay, minBatch } = coalesceBytesOptions(options);
   const pair = batchedTransform<ArrayBufferView | ArrayBufferLike, Uint8Array<ArrayBuffer>>(
     (chunks, enqueue) => joinChunks(chunks, size, enqueue),
-    // An error here would reach only the writable end, so an invalid chunk gets a size, and is refused later.
+    // An error here would reach only the writable end, so an invalid chunk gets a size here, and an error later.
     { highWaterMark: size, size: (chunk) => lengthOf(chunk) ?? size },
     { maxDelay, minBatch },
   );
   return asStreamPair(pair, Object as never);
 }
 
-/** Returns the length of a chunk in bytes; undefined if it has no bytes, or is detached. */
+/** Returns the length of a chunk in bytes; undefined if it is neither a view nor a buffer, or is detached. */
 function lengthOf(chunk: unknown): number | undefined {
   try {
     return bytesOf(chunk)?.length;

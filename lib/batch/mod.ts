@@ -1,5 +1,5 @@
 /**
- * Writers that take one item at a time, and sinks and readers that get all queued items in one call. @module
+ * Writers that take one item at a time, and sinks and readers that get all queued items in one call.
  *
  * @example What a pipe brings, in one call
  * ```ts

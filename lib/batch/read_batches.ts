@@ -28,20 +28,21 @@ import {
  */
 export interface ReadBatchesOptions {
   /**
-   * The chunks that a batch has at most; Infinity for no limit.
+   * The maximum number of chunks in a batch; Infinity for no limit.
    *
    * @default 1024
    */
   maxChunks?: number;
   /**
-   * The bytes from which on a batch takes no further chunk; Infinity for no limit. The batch includes the chunk
-   * that reaches this. Strings count with their length, objects not at all.
+   * The size in bytes from which a batch is complete; Infinity for no limit. The batch includes the chunk that reaches
+   * this size. A string counts with its length, an object as 0.
    *
    * @default 262144
    */
   maxBytes?: number;
   /**
-   * Whether a loop that is left early leaves the stream unlocked, for others to read on, instead of canceling it.
+   * Whether leaving the loop early only releases the lock, so that another reader can continue, instead of canceling
+   * the stream.
    *
    * @default false
    */
@@ -65,14 +66,15 @@ export const readBatchesOptions: SchemaOf<
 
 /**
  * Reads a stream in batches: each step of the loop gets an array of all chunks that are queued, or waits for the next
- * chunk. One promise a batch instead of one a chunk.
+ * chunk. This costs one promise a batch instead of one a chunk.
  *
- * Every chunk comes once and in order; an error comes after the chunks that were read before it. The stream may be one
- * of this package or native, and is locked until the loop ends. Leaving the loop early cancels the stream. Chunks are
- * read on demand, as many as a batch has room for. From a native stream one chunk may be read ahead.
+ * Every chunk comes once and in order; an error comes after all chunks before it. The stream may be one of this package
+ * or native, and is locked until the loop ends. Leaving the loop early cancels the stream. Chunks are read on demand,
+ * as many as a batch has room for. From a native stream one chunk may be read ahead.
  *
  * @param stream a ReadableStream, of this package or native.
- * @returns an iterator of non-empty arrays, which are yours. Its `return()` also ends a `next()` that waits.
+ * @returns an iterator of non-empty arrays, which you may change. The iterator's `return()` also ends a `next()` that
+ * waits.
  * @throws {TypeError} if `stream` is no ReadableStream or is locked, or an option is unknown or of the wrong type.
  * @throws {RangeError} if a limit is out of range.
  * @example Sum up small chunks
@@ -100,13 +102,13 @@ export function readBatches<R>(
 type Result<R> = IteratorResult<R[], undefined>;
 
 class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>, BatchRequest {
-  /** Until the end. */
+  /** The reader; undefined once the iteration has ended. */
   #reader: BatchReader | undefined;
   readonly #preventCancel: boolean;
   readonly #signal: AbortSignal | undefined;
   /** The pending calls of `next()`; only the first one has a request at the reader. */
   readonly #waiting: Deferred<Result<R>>[] = [];
-  /** Whether a call of the reader is running: the source's code, which it calls, may call `next()`. */
+  /** Whether a call of the reader is running, which runs the source's code: that may call `next()` again. */
   #isTaking = false;
   /** The error for the next call. */
   #failure: { readonly error: unknown } | undefined;
@@ -137,7 +139,7 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
       return last.promise;
     }
     if (reader === undefined) return this.#afterEnd();
-    const batch = this.#take(reader); // code of the source may call, and end the iteration, meanwhile
+    const batch = this.#take(reader); // runs the source's code, which may end the iteration
     if (batch === undefined && this.#reader !== undefined) {
       const first = new Deferred<Result<R>>();
       waiting.unshift(first);
@@ -182,7 +184,7 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
     return batch as R[] | undefined;
   }
 
-  /** Answers further pending calls, after one has been answered. */
+  /** Settles the pending calls that remain after one has been settled. */
   #goOn(): void {
     if (this.#reader === undefined) this.#tellEnd();
     else if (this.#waiting.length > 0) queueReaction(this.#serve);
@@ -201,7 +203,7 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
     const reader = this.#reader!;
     const error: unknown = this.#signal!.reason;
     this.#failure = { error };
-    if (!this.#preventCancel) reader.cancel(error).catch(() => {}); // the abort is the error of the call
+    if (!this.#preventCancel) reader.cancel(error).catch(() => {}); // calls reject with the abort
     this.#finish();
   };
 
@@ -217,12 +219,12 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
     this.#reader = undefined;
     this.#signal?.removeEventListener("abort", this.#onAbort);
     const rest = reader.release() as R[] | Promise<R[] | undefined> | undefined;
-    if (this.#isTaking) return; // the call that takes gets what was taken, and has the others told
+    if (this.#isTaking) return; // the running call of #take() settles the pending calls
     if (rest === undefined || Array.isArray(rest)) this.#tellEnd(rest);
     else rest.then(this.#tellEnd);
   }
 
-  /** Answers the first pending call with the rest, if there is one, and all others with the end. */
+  /** Settles the first pending call with the rest, if there is one, and all others as done. */
   readonly #tellEnd = (rest?: R[]): void => {
     if (rest !== undefined) this.#waiting.shift()?.resolve({ done: false, value: rest });
     for (const waiting of this.#waiting.splice(0)) waiting.resolve(this.#afterEnd());

@@ -6,13 +6,15 @@ const CR = 13;
 
 /** The line endings to split at, and the ways to find them. */
 export interface LineEnds {
-  /** The offset behind the first end in `bytes`, which go on after a CR or another byte; -1 if there is none. */
+  /**
+   * Returns the offset behind the first line ending in `bytes`, or -1. `isAfterCR`: the byte before `bytes` was a CR.
+   */
   first(bytes: Uint8Array, isAfterCR: boolean): number;
-  /** The offset behind the last end in `bytes`, or 0. */
+  /** Returns the offset behind the last line ending in `bytes`, or 0. */
   last(bytes: Uint8Array): number;
-  /** The offset behind the last end in a text that is not the last one, or 0. */
+  /** Returns the offset behind the last line ending in a text that another text follows, or 0. */
   lastInText(text: string): number;
-  /** The lines of a text that ends where a line does. */
+  /** Splits a text that ends with a line ending into its lines. */
   cut(text: string): string[];
 }
 
@@ -24,13 +26,13 @@ export const LF_ENDS: LineEnds = {
 
   cut(text: string): string[] {
     const lines = text.split("\n"); // engines know this case: a fifth faster than a loop of indexOf() and slice()
-    lines.pop(); // what is behind the last end
+    lines.pop(); // the empty text behind the last line ending
     if (text.includes("\r")) { for (let i = 0; i < lines.length; i++) lines[i] = withoutCR(lines[i]); }
     return lines;
   },
 };
 
-/** LF, CRLF and CR. A CR at the end of the bytes does not count yet: its LF may follow. */
+/** LF, CRLF and CR. A CR at the end of the bytes does not count yet: an LF may follow. */
 export const LF_OR_CR_ENDS: LineEnds = {
   first(bytes: Uint8Array, isAfterCR: boolean): number {
     if (bytes.length === 0) return -1;
@@ -66,7 +68,7 @@ export const LF_OR_CR_ENDS: LineEnds = {
       const end = cr !== -1 && (lf === -1 || cr < lf) ? cr : lf;
       lines.push(text.slice(start, end));
       start = end === cr && lf === cr + 1 ? end + 2 : end + 1;
-      // Asked again only when passed: a text without one of the two is searched for it once.
+      // Searched again only after it was passed: a text without LF or CR is searched once for it.
       if (lf !== -1 && lf < start) lf = text.indexOf("\n", start);
       if (cr !== -1 && cr < start) cr = text.indexOf("\r", start);
     }
@@ -78,7 +80,9 @@ function withoutCR(line: string): string {
   return line.charCodeAt(line.length - 1) === CR ? line.slice(0, -1) : line;
 }
 
-/** The offset of the first line over `limit` bytes, or -1. Only the last end in each window of that size is needed. */
+/**
+ * Returns the offset of the first line over `limit` bytes, or -1: one search for a line ending a window of that size.
+ */
 export function startOfLongLine(bytes: Uint8Array, limit: number, ends: LineEnds): number {
   let start = 0;
   while (bytes.length - start > limit) {
@@ -89,7 +93,7 @@ export function startOfLongLine(bytes: Uint8Array, limit: number, ends: LineEnds
   return -1;
 }
 
-/** The offset behind the last end in a window, of a line that is not too long, or 0. */
+/** Returns the offset behind the window's last line ending whose line, if it fills the window, fits the limit; or 0. */
 function lastEndWithin(window: Uint8Array, limit: number, rest: number, ends: LineEnds): number {
   const end = rest === window.length ? rest : ends.last(window);
   if (end <= limit + 1) return end;
@@ -100,13 +104,17 @@ function lastEndWithin(window: Uint8Array, limit: number, rest: number, ends: Li
 
 const MIN_BUFFER = 256;
 
-/** Bytes that grow at their end, copied to a buffer that doubles: chunks may be reused, and arrays take more memory. */
+/**
+ * A byte buffer that doubles when it is full. It copies: chunks may be reused, and an array of them takes more memory.
+ */
 export class GrowingBytes {
   length = 0;
   #buffer = new Uint8Array(0);
   readonly #kept: number;
 
-  /** @param kept Most bytes of memory that are kept behind a `clear()`: one long line does not hold its own for ever. */
+  /**
+   * @param kept The maximum capacity that `clear()` keeps, so that one long line does not occupy its memory for ever.
+   */
   constructor(kept: number = 64 * 1024) {
     this.#kept = kept;
   }
@@ -117,11 +125,11 @@ export class GrowingBytes {
   }
 
   get last(): number | undefined {
-    return this.#buffer[this.length - 1]; // the view of all bytes costs as much as a short chunk of lines
+    return this.#buffer[this.length - 1]; // not by `bytes`: that view costs as much as a short chunk of lines
   }
 
   /**
-   * Returns the buffer, with room for so many bytes from `length` on.
+   * Returns the buffer, with room for `size` bytes from `length` on.
    *
    * @throws {RangeError} if the runtime has no buffer that is large enough.
    */
@@ -141,7 +149,9 @@ export class GrowingBytes {
     if (this.#buffer.length > this.#kept) this.#replace(0);
   }
 
-  /** Moves the bytes into another buffer. The old one is detached: its memory is free now, not when it is collected. */
+  /**
+   * Moves the bytes into another buffer. The old buffer is detached, which frees its memory before garbage collection.
+   */
   #replace(capacity: number): void {
     const old = this.#buffer;
     this.#buffer = new Uint8Array(capacity);
@@ -156,38 +166,41 @@ export const MAX_STRING_LENGTH: number = 2 ** 29 - 24;
 /** A chunk of text, or of its bytes in UTF-8. */
 export type TextChunk = string | ArrayBuffer | ArrayBufferView;
 
-/** The most bytes that are decoded at once, unless one line has more: no string can hold a chunk of any size. */
+/** The maximum bytes decoded at once, unless one line has more: a chunk may be longer than any string. */
 const MAX_DECODED = 16 * 1024 * 1024;
 const CRLF = 2;
-/** The most bytes that a UTF-16 code unit takes in UTF-8. */
+/** The maximum bytes of a UTF-16 code unit in UTF-8. */
 export const UNIT = 3;
-/** A longer line that came as text is kept as bytes: as a rope of small strings it would take many times its size. */
+/**
+ * The length from which an unfinished line of text is kept as bytes: as a rope of small strings it takes many times
+ * that.
+ */
 const KEPT_AS_TEXT = 16 * 1024;
 
 export interface CompleteLinesOptions {
   readonly ends: LineEnds;
-  /** The most bytes that a line may have, its ending not counted, and the option for it. */
+  /** The maximum bytes of a line without its ending, and the option that sets the limit. */
   readonly maxLength: number;
   readonly option: string;
-  /** Returns which line is next. */
+  /** Returns the number of the next line, for messages. */
   readonly place: () => string;
-  /** Takes the text of complete lines of a chunk, with their endings; one or more calls a chunk. */
+  /** Called with the text of complete lines, endings included; one or more times a chunk. */
   readonly take: (text: string) => void;
 }
 
 /**
- * Makes the text of complete lines of chunks that are cut anywhere, bytes and strings in any mix.
+ * Assembles the text of complete lines from chunks that are cut anywhere, bytes and strings in any mix.
  *
- * All lines that are complete in a chunk are decoded in one piece, or a few if they are many. A piece ends where a line
- * does, never within a character, so the decoder need not know the next one: that is twice as fast as its streaming mode
- * where text is not all ASCII. Strings are not encoded, unless a line in them is long.
+ * All complete lines of a chunk are decoded in one piece, or in a few if they are many. A piece ends with a line, never
+ * within a character, so the decoder needs no streaming mode: twice as fast where text is not all ASCII. Strings are
+ * encoded only if a line in them is long.
  */
 export class CompleteLines {
   readonly #options: CompleteLinesOptions;
   readonly #unfinished = new GrowingBytes();
   /** The unfinished line, if it is text rather than bytes. */
   #rest = "";
-  /** The first half of a character at the end of the last string. */
+  /** The high surrogate at the end of the last string. */
   #half = "";
   /** A decoder that keeps byte order marks: only the one at the start of the stream is to be dropped. */
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -201,12 +214,12 @@ export class CompleteLines {
   add(chunk: unknown): void {
     const given = textOrBytes(chunk);
     if (typeof given === "string") return this.#addText(given);
-    if (given.length === 0) return; // a character may go on in the next string
+    if (given.length === 0) return; // the rest of the character may be in the next string
     this.#keepAsBytes();
     this.#addBytes(given);
   }
 
-  /** Returns the last line, which has no ending other than a CR. */
+  /** Returns the last line: the one without an ending, or with a CR. */
   end(): string {
     const { ends, maxLength } = this.#options;
     this.#keepAsBytes();
@@ -260,7 +273,7 @@ export class CompleteLines {
       text = text.slice(0, -1);
     }
     if (text === "") return;
-    // The length in UTF-8 is known only for bytes.
+    // Text has a known length in UTF-8 only once it is encoded.
     if (this.#unfinished.length > 0 || (this.#rest.length + text.length) * UNIT > maxLength) {
       this.#keepRestAsBytes();
       return this.#addBytes(this.#encode(text));
@@ -296,7 +309,7 @@ export class CompleteLines {
     return this.#encoder.encode(text);
   }
 
-  /** Returns the first of `lines` that are decoded at once. */
+  /** Returns the first part of `lines` to decode at once. */
   #pieceOf(lines: Uint8Array): Uint8Array {
     if (lines.length <= MAX_DECODED) return lines;
     const { ends } = this.#options;
@@ -304,7 +317,7 @@ export class CompleteLines {
     return end === -1 ? lines : lines.subarray(0, end);
   }
 
-  /** Hands on complete lines, but for one that is too long and those behind it. */
+  /** Passes on complete lines, up to the first one that is too long. */
   #takeLines(bytes: Uint8Array): void {
     const { ends, maxLength } = this.#options;
     const end = startOfLongLine(bytes, maxLength, ends);
@@ -345,7 +358,7 @@ export class CompleteLines {
   }
 }
 
-/** A chunk of text as it is, and the bytes of any other one, without a copy. */
+/** Returns a string chunk as it is, and the bytes of any other chunk without a copy. */
 export function textOrBytes(chunk: unknown): string | Uint8Array {
   if (typeof chunk === "string") return chunk;
   const bytes = bytesOf(chunk);
@@ -354,17 +367,19 @@ export function textOrBytes(chunk: unknown): string | Uint8Array {
 }
 
 /**
- * The bytes, or UTF-16 code units, of a chunk that are read before the next ones wait until their records were taken.
- * Records take some ten times the memory of their text: those of 256 KiB, as files give them, outlive a collection or two,
- * at 1.1 to 1.6 times the peak of memory and 1.2 times the CPU time.
+ * The size, in bytes or UTF-16 code units, of the pieces of a chunk: a piece is read once the records of the one before
+ * it are taken.
+ *
+ * Records take some ten times the memory of their text. Those of 256 KiB, the size of a file's chunks, outlive garbage
+ * collections, at 1.1 to 1.6 times the peak of memory and 1.2 times the CPU time.
  */
 export const CHUNK_SIZE: number = 32 * 1024;
 
-/** Makes records of text, which it takes a piece at a time. */
+/** A transformer from text to records, which reads a chunk in pieces. */
 export abstract class RecordReader<T> implements Transformer<TextChunk, T> {
   #controller: TransformStreamDefaultController<T> = undefined as never; // set by start()
   readonly #piece: number;
-  /** Set where more records of the last piece are to be made than such a piece should have: makes them. */
+  /** Continues the last piece; set if it has more records than one call should enqueue. */
   goOn: (() => void) | undefined = undefined;
 
   constructor(piece: number = CHUNK_SIZE) {

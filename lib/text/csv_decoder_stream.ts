@@ -7,12 +7,12 @@ const LF = 10;
 const CR = 13;
 const QUOTE = 34;
 
-/** Makes records of CSV, in one pass over the text of each chunk. */
+/** A reader of CSV records that passes once over the text of each chunk. */
 class CsvReader<T> extends RecordReader<T> {
   #separator: number;
-  /** Whether a first line may name the separator, as Excel has it. */
+  /** Whether the first line may name the separator, as Excel understands it. */
   #mayNameSeparator: boolean;
-  /** The first byte, until the next one tells whether both are a byte order mark; undefined behind that. */
+  /** The first byte, kept until the second one shows whether both are a byte order mark; undefined from then on. */
   #start: number[] | undefined = [];
   /** The decoder of bytes that begin with a byte order mark of UTF-16. */
   #utf16: TextDecoder | undefined = undefined;
@@ -20,19 +20,21 @@ class CsvReader<T> extends RecordReader<T> {
   readonly #text: CompleteLines;
   readonly #records: CsvRecords<T>;
 
-  /** The parts of a quoted field whose end has not come. */
+  /** The parts of an unfinished quoted field. */
   #parts: string[] | undefined = undefined;
   #hasQuotes = false;
   /** The value of the quoted field that was read last. */
   #value = "";
-  /** The fields of a record before such a field, and their number. */
+  /** The fields of a record before its quoted field, and their number. */
   #fields: string[] = [];
   #count = 0;
   /** The bytes of a record in the texts before this one. */
   #bytesBefore = 0;
   #innerEnds = 0;
 
-  /** @param separator The character between two fields. Default: the one that the first line names, or a comma. */
+  /**
+   * @param separator The character between two fields. Default: the one that the first line names, otherwise a comma.
+   */
   constructor(options: ReturnType<typeof csvDecoderStreamOptions>, separator: string | undefined) {
     super();
     const { maxRecordLength } = options;
@@ -76,7 +78,7 @@ class CsvReader<T> extends RecordReader<T> {
     if (this.#parts !== undefined) throw new SyntaxError(`${this.#records.place}: a quoted field has no end`);
   }
 
-  /** Reads a text that ends where a line does, and enqueues its records. */
+  /** Reads a text that ends with a line, and enqueues its records. */
   #read(given: string): void {
     if (this.goOn !== undefined) return this.#readLater(given);
     const values: T[] = [];
@@ -93,7 +95,7 @@ class CsvReader<T> extends RecordReader<T> {
     try {
       this.#readInto(values, text);
     } finally {
-      this.enqueue(values); // those before an error, too
+      this.enqueue(values); // also the records before an error
     }
   }
 
@@ -105,7 +107,7 @@ class CsvReader<T> extends RecordReader<T> {
     let isGoingOn = this.#parts !== undefined;
     let fields = this.#fields;
     let count = this.#count;
-    let columns = records.plainColumns; // those records are not worth a call: 1.06x
+    let columns = records.plainColumns; // plain records are made without a call of `records`: 1.06x
     let start = 0;
     let at = 0;
     let { length } = text;
@@ -131,7 +133,7 @@ class CsvReader<T> extends RecordReader<T> {
       if (unit === separator) continue;
       if (unit === CR && text.charCodeAt(at) === LF) at++;
       if (mayBeTooLong) this.#checkLength(text, start, end);
-      // A line with nothing in it is none.
+      // An empty line is no record.
       if (end > start) {
         if (count === columns) {
           values.push(fields as T);
@@ -160,7 +162,9 @@ class CsvReader<T> extends RecordReader<T> {
     };
   }
 
-  /** Reads a quoted field, or on; returns the offset behind it, or -1. Two indexOf() take Node four times as long. */
+  /**
+   * Reads a quoted field or its rest; returns the offset behind it, or -1. Two indexOf() take Node four times as long.
+   */
   #readQuoted(text: string, at: number): number {
     const from = this.#parts === undefined ? at + 1 : at;
     let end = from;
@@ -190,7 +194,7 @@ class CsvReader<T> extends RecordReader<T> {
     throw new SyntaxError(`${this.#records.place}: a quoted field must be followed by a separator, not ${rest}`);
   }
 
-  /** Notes that a record goes on in the next text. */
+  /** Keeps the part of a record that continues in the next text. */
   #keep(part: string): void {
     this.#bytesBefore += utf8Length(part);
     if (this.#bytesBefore > this.#maxRecordLength) throw this.#text.tooLong();
@@ -203,7 +207,7 @@ class CsvReader<T> extends RecordReader<T> {
 }
 
 /**
- * Options of {@linkcode CsvDecoderStream}: what records look like, and what they become.
+ * Options of {@linkcode CsvDecoderStream}: the format of records, and their conversion.
  *
  * @example Objects of a file with semicolons
  * ```ts
@@ -219,39 +223,39 @@ class CsvReader<T> extends RecordReader<T> {
  */
 export interface CsvDecoderStreamOptions {
   /**
-   * Makes a value of a field's text. `column` is the name of its column, or its index, counted from 0, if columns have no
-   * names. What it throws errors the stream.
+   * Converts the text of a field. `column` is the name of the field's column, or its index, counted from 0, if columns
+   * have no names. An exception errors the stream.
    *
    * @default fields are strings
    */
   readonly convert?: (text: string, column: string | number) => unknown;
   /**
-   * The names of columns, or whether the first record has them. `true`: it has, and each other record becomes an object.
-   * A function: called with the names in the first record, as they are there, duplicates too, and returns as many
-   * different ones. An array: the names, where no record has them. `false`: each record becomes an array.
+   * The names of columns, or whether the first record holds them. `true`: it does, and each further record becomes an
+   * object. A function: called with the names in the first record, duplicates included, and returns as many names
+   * without duplicates. An array: the names, if no record holds them. `false`: each record becomes an array.
    *
    * @default false
    */
   readonly headers?: boolean | readonly string[] | ((names: readonly string[]) => readonly string[]);
   /**
-   * The most bytes that a record may have in UTF-8, its line end not counted. A longer one errors the stream with a
-   * `RangeError`: the guard against quotes that are never closed.
+   * The maximum bytes of a record in UTF-8, without its line ending. A longer record, such as one whose quotes are
+   * never closed, errors the stream with a `RangeError`.
    *
-   * @default 536870888 (2^29 - 24): Node and Deno have no longer strings
+   * @default 536870888 (2^29 - 24), the longest string of Node and Deno
    */
   readonly maxRecordLength?: number;
   /**
-   * The handling of records that have more or fewer fields than there are columns: as many as there are names, else as
-   * the first record has. `"throw"` errors the stream with a `SyntaxError`. `"skip"` leaves such records out. `"fill"` puts
-   * empty fields in the place of those that are missing, and drops those that are too many. A function is called with
-   * each, and returns the fields to use, or `undefined` to leave the record out; where columns have names, they are
-   * filled up alike.
+   * The handling of records that have more or fewer fields than there are columns. There are as many columns as names,
+   * or without names as fields in the first record. `"throw"` errors the stream with a `SyntaxError`. `"skip"` leaves
+   * such records out. `"fill"` adds empty fields for missing ones, and drops surplus ones. A function is called with
+   * each such record, and returns the fields to use, or `undefined` to skip the record. If columns have names, the
+   * returned fields are filled up, too.
    *
    * @default "throw"
    */
   readonly onMismatch?: "throw" | "skip" | "fill" | ((mismatch: CsvMismatch) => readonly string[] | undefined);
   /**
-   * The character between two fields: a single UTF-16 code unit, but no quote or line end.
+   * The character between two fields: a single UTF-16 code unit, other than a quote or a line ending.
    *
    * @default ","
    */
@@ -271,11 +275,11 @@ export const csvDecoderStreamOptions: SchemaOf<
  * A decoder of CSV (RFC 4180): takes text, as strings or bytes of UTF-8, and gives its records, one a chunk, as arrays of
  * strings or as objects.
  *
- * Text may be cut into chunks anywhere. Records end with LF, CRLF or CR; the last one needs no end. Fields in quotes may
- * hold separators, line ends and, doubled, quotes. A quote within a field that does not begin with one is a character
- * as any. Spaces belong to fields. Empty lines and a byte order mark at the start are skipped; one of UTF-16 has bytes
- * decoded as such. A first line `sep=;`, as Excel has it, names the separator unless the option does. The type `T` of records is
- * not checked: name it where `headers` makes them objects.
+ * Text may be cut into chunks anywhere. Records end with LF, CRLF or CR; the last one needs no end. Fields in quotes
+ * may hold separators, line ends and, doubled, quotes. A quote within a field that does not begin with a quote is an
+ * ordinary character. Spaces belong to fields. Empty lines and a byte order mark at the start are skipped; after a mark
+ * of UTF-16, bytes are decoded as UTF-16. A first line `sep=;`, as Excel writes it, names the separator unless the
+ * option does. The type `T` of records is not checked: give it if `headers` makes them objects.
  *
  * @example Records as arrays
  * ```ts
@@ -299,13 +303,13 @@ export const csvDecoderStreamOptions: SchemaOf<
  */
 export class CsvDecoderStream<T = string[]> extends TransformStream<string | ArrayBuffer | ArrayBufferView, T> {
   /**
-   * Makes a stream of records.
+   * Creates a stream of records.
    *
-   * The stream, not this call, fails with a TypeError on a chunk that is neither text nor bytes and on names of columns
-   * that are not all different, with a SyntaxError on quotes that are wrong and records with another number of fields,
-   * and with a RangeError on a record that is too long. Messages have the record's number and line.
+   * The stream, not this call, fails with a TypeError on a chunk that is neither text nor bytes and on duplicate names
+   * of columns, with a SyntaxError on misplaced quotes and on records with a wrong number of fields, and with a
+   * RangeError on a record that is too long. Messages contain the record's number and line.
    *
-   * @throws {TypeError} if there is no such option, or one is of the wrong type.
+   * @throws {TypeError} if an option is unknown or of the wrong type.
    * @throws {RangeError} if `maxRecordLength` is not a number of bytes.
    */
   constructor(options: CsvDecoderStreamOptions = {}) {
@@ -314,7 +318,7 @@ export class CsvDecoderStream<T = string[]> extends TransformStream<string | Arr
   }
 }
 
-/** The bytes that a well-formed text takes in UTF-8. */
+/** Returns the length in UTF-8 of a well-formed text. */
 function utf8Length(text: string): number {
   let length = text.length;
   for (let i = 0; i < text.length; i++) {

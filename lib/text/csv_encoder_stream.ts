@@ -6,9 +6,9 @@ import { csvMembers, renamed } from "./csv_records.ts";
 
 const HIGH_WATER_MARK = 512;
 const FULL = 64 * 1024;
-/** The length in UTF-16 code units from which a text is encoded by itself, as its bytes are not known beforehand. */
+/** The length in UTF-16 code units from which a field is encoded on its own, since its length in bytes is unknown. */
 const LONG_FIELD = FULL / 4;
-/** The longest text that is added unit by unit: separators and line ends. */
+/** The maximum length of texts that are added unit by unit, such as separators and line endings. */
 const SHORT_FIELDS = 2;
 
 const encoder = new TextEncoder();
@@ -24,7 +24,7 @@ function add(output: GrowingBytes, text: string): void {
   output.length += i === length ? i : encoder.encodeInto(text, bytes.subarray(output.length)).written;
 }
 
-/** Returns a copy of all bytes, and forgets them. */
+/** Returns a copy of all bytes, and clears the buffer. */
 function taken(output: GrowingBytes): Uint8Array<ArrayBuffer> {
   const chunk = output.bytes.slice();
   output.clear();
@@ -37,19 +37,19 @@ const QUOTE = 34;
 const MARK = "\ufeff";
 /** The last code unit that is one byte in UTF-8. */
 const LAST_ASCII = 0x7f;
-/** Longer strings are left to the runtime's encoder. */
+/** The maximum length of strings that are encoded in a loop here; the runtime's encoder takes longer ones. */
 const MAX_LOOP = 1024;
 
 class CsvWriter {
   readonly #options: ReturnType<typeof csvEncoderStreamOptions>;
   readonly #separator: number;
   readonly #lastSpecial: number;
-  /** Whether a number may have the separator in it. */
+  /** Whether numbers need no quotes, since no number contains the separator. */
   readonly #areNumbersPlain: boolean;
   readonly #output = new GrowingBytes(4 * FULL);
   /** The names of columns; undefined if records are arrays. */
   #names: readonly string[] | undefined;
-  /** Whether no column has the name of something that every object has. */
+  /** Whether no column has the name of a property of `Object.prototype`. */
   #areUsual = true;
   /** The number of columns; 0 before the first record. */
   #columns = 0;
@@ -66,7 +66,7 @@ class CsvWriter {
   write(records: readonly unknown[], enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
     const { lineEnding } = this.#options;
     const output = this.#output;
-    output.clear(); // of lines before a record that could not be written
+    output.clear(); // drops lines before a record that could not be written
     for (const record of records) {
       if (this.#columns === 0) add(output, this.#begin(record));
       this.#addFields(record);
@@ -77,7 +77,7 @@ class CsvWriter {
     if (output.length > 0) enqueue(taken(output));
   }
 
-  /** Enqueues the header, if its names were given and no record was. */
+  /** Enqueues the header if its names are an option and no record was written. */
   end(enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
     const { headers } = this.#options;
     if (this.#columns === 0 && typeof headers === "object") {
@@ -86,7 +86,7 @@ class CsvWriter {
     }
   }
 
-  /** Finds the columns by the first record; returns the header, with its line end, or nothing. */
+  /** Determines the columns from the first record; returns the header with its line ending, or an empty text. */
   #begin(record: unknown): string {
     const { bom, headers } = this.#options;
     const names = typeof headers === "object" ? headers : this.#namesOf(record, headers !== false);
@@ -104,7 +104,7 @@ class CsvWriter {
     return (bom ? MARK : "") + ([markQuoted(first), ...others].join(separator) || '""') + lineEnding;
   }
 
-  /** The names of an object's properties; undefined if it is an array, which has none. */
+  /** Returns the names of an object's properties; undefined for an array, which has no names. */
   #namesOf(record: unknown, areNeeded: boolean): readonly string[] | undefined {
     if (typeof record !== "object" || record === null) throw this.#notARecord(record);
     if (!Array.isArray(record)) return Object.keys(record);
@@ -126,7 +126,7 @@ class CsvWriter {
       const values = this.#areUsual ? record as Record<string, unknown> : withoutInherited(record, names);
       for (let i = 0; i < names.length; i++) this.#addField(values[names[i]], i);
     }
-    if (this.#output.length === before) add(this.#output, '""'); // an empty line would be no record
+    if (this.#output.length === before) add(this.#output, '""'); // decoders skip empty lines
   }
 
   #addField(value: unknown, index: number): void {
@@ -141,8 +141,8 @@ class CsvWriter {
   }
 
   /**
-   * Adds the field of a string if that is short and all ASCII, unit by unit; returns whether it did. Joined with others to one string
-   * that is then encoded it takes twice the time.
+   * Adds a string's field unit by unit if the string is short and all ASCII; returns whether it did. Joining fields
+   * into one string and encoding that takes twice the time.
    */
   #addString(text: string): boolean {
     if (text.length > MAX_LOOP) return false;
@@ -162,7 +162,7 @@ class CsvWriter {
     return true;
   }
 
-  /** Adds an ASCII text in quotes; there is room for it. */
+  /** Adds an ASCII text in quotes; the buffer must have room for it. */
   #addQuoted(text: string): boolean {
     const bytes = this.#output.room(0);
     let end = this.#output.length;
@@ -178,7 +178,7 @@ class CsvWriter {
     return true;
   }
 
-  /** The field of a value, which is a string as it is in most cases. */
+  /** Returns the text of a value, which in most cases is already a string. */
   #textOf(value: unknown, index: number): string {
     const { convert } = this.#options;
     if (convert === undefined && typeof value === "string") return this.#quotedIfNeeded(value);
@@ -224,7 +224,7 @@ class CsvWriter {
   }
 }
 
-/** Whether a value is a Date, of whatever realm, that stands for a time. */
+/** Whether a value is a valid Date, of whatever realm. */
 function isValidDate(value: unknown): value is Date {
   try {
     return !Number.isNaN(Date.prototype.getTime.call(value));
@@ -233,12 +233,15 @@ function isValidDate(value: unknown): value is Date {
   }
 }
 
-/** The first field of all, in quotes if it begins as a byte order mark or the line that names a separator. */
+/**
+ * Returns the stream's first field, in quotes if it begins with a byte order mark or like a line that names a
+ * separator.
+ */
 function markQuoted(field: string): string {
   return field.startsWith(MARK) || field.startsWith("sep=") ? `"${field}"` : field;
 }
 
-/** The properties of a record that have these names, without what it has as every object has it. */
+/** Returns a record's properties of these names, except those that it inherits from `Object.prototype`. */
 function withoutInherited(record: object, names: readonly string[]): Record<string, unknown> {
   const values: Record<string, unknown> = Object.create(null);
   for (const name of names) {
@@ -248,7 +251,7 @@ function withoutInherited(record: object, names: readonly string[]): Record<stri
 }
 
 /**
- * Options of {@linkcode CsvEncoderStream}: what records become.
+ * Options of {@linkcode CsvEncoderStream}: columns, conversion and format.
  *
  * @example Some columns, with semicolons
  * ```ts
@@ -264,37 +267,37 @@ function withoutInherited(record: object, names: readonly string[]): Record<stri
  */
 export interface CsvEncoderStreamOptions {
   /**
-   * Whether a byte order mark is written before the first byte, by which Excel tells UTF-8.
+   * Whether a byte order mark is written before the first byte, by which Excel recognizes UTF-8.
    *
    * @default false
    */
   readonly bom?: boolean;
   /**
-   * Makes a text, or another value that has one, of a field's value. `column` is the name of its column, or its index,
-   * counted from 0, if columns have no names. What it throws errors the stream.
-   * Without it, strings are written as they are, numbers, bigints and booleans as `String()` writes them, dates as
-   * `toISOString()` does, and `null` and `undefined` as empty fields. Other values are errors.
+   * Converts a field's value to a string or another value that can be written. `column` is the name of the field's
+   * column, or its index, counted from 0, if columns have no names. An exception errors the stream. Without it, strings
+   * are written as they are, numbers, bigints and booleans as `String()` writes them, dates as `toISOString()` does,
+   * and `null` and `undefined` as empty fields. Other values are errors.
    *
    * @default as `String()` writes them
    */
   readonly convert?: (value: unknown, column: string | number) => unknown;
   /**
-   * The names of columns, which are written before the first record. `true`: records are objects, and the names are those
-   * of the first one's properties. A function: called with those, and returns as many different ones to write in their
-   * place. An array: these are the names, which are written even if no record follows; of objects these properties are
-   * written, and arrays must have a field for each. `false`: none are written.
+   * The names of columns, written before the first record. `true`: records are objects, and the properties of the first
+   * one give the names. A function: called with those names, and returns as many to write instead, without duplicates.
+   * An array: the names, written even if no record follows; objects are written with these properties, and arrays must
+   * have a field for each name. `false`: no names are written.
    *
    * @default false
    */
   readonly headers?: boolean | readonly string[] | ((names: readonly string[]) => readonly string[]);
   /**
-   * The end of each record.
+   * The line ending behind each record.
    *
    * @default "\r\n"
    */
   readonly lineEnding?: "\r\n" | "\n";
   /**
-   * The character between two fields: a single UTF-16 code unit, but no quote or line end.
+   * The character between two fields: a single UTF-16 code unit, other than a quote or a line ending.
    *
    * @default ","
    */
@@ -313,12 +316,13 @@ export const csvEncoderStreamOptions: SchemaOf<
 /**
  * An encoder of CSV (RFC 4180): takes records, as arrays or objects, and gives the bytes of their lines.
  *
- * Fields that hold the separator, a quote or a line end are quoted. All records have the same columns: of objects the
- * properties that the first one has, or those of `headers`. Properties that are missing are empty fields, others are not
+ * Fields that hold the separator, a quote or a line end are quoted. All records have the same columns: for objects, the
+ * properties of the first one, or those of `headers`. Missing properties become empty fields, other properties are not
  * written.
  *
- * Records may be written one by one: what queues up until the end of the event loop's turn, or until 512 wait, becomes
- * one chunk of bytes, or a few if they are large. A record must not be changed before its write has been acknowledged.
+ * Records may be written one by one: those that queue up until the end of the event loop's turn, or until there are
+ * 512, become one chunk of bytes, or a few if they are large. A record must not be changed before its write has been
+ * acknowledged.
  *
  * @example A response of objects
  * ```ts
@@ -333,18 +337,18 @@ export const csvEncoderStreamOptions: SchemaOf<
  * ```
  */
 export class CsvEncoderStream<T extends object = object> {
-  /** The end that gives the lines. Cancelling it fails the writable end with the same reason. */
+  /** The readable end: the bytes of lines. Cancelling it errors the writable end with the same reason. */
   readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The end that takes the records. Aborting it fails the readable end with the same reason. */
+  /** The writable end, for records. Aborting it errors the readable end with the same reason. */
   readonly writable: WritableStream<T>;
 
   /**
-   * Makes a stream of lines.
+   * Creates a stream of lines.
    *
-   * The stream, not this call, fails with a TypeError on a record that is neither an array nor an object, on an array of
-   * another length, and on a value that has no text.
+   * The stream, not this call, fails with a TypeError on a record that is neither an array nor an object, on an array
+   * of another length, and on a value that cannot be written.
    *
-   * @throws {TypeError} if there is no such option, or one is of the wrong type.
+   * @throws {TypeError} if an option is unknown or of the wrong type.
    */
   constructor(options: CsvEncoderStreamOptions = {}) {
     const writer = new CsvWriter(csvEncoderStreamOptions(options));

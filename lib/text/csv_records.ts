@@ -14,11 +14,11 @@ import { described, func, type Member, member, wrongType } from "../streams/inte
  * ```
  */
 export interface CsvMismatch {
-  /** Which record, counted from 1, without the header. */
+  /** The record's number, counted from 1, without the header. */
   readonly record: number;
-  /** The line in which it begins, counted from 1. */
+  /** The number of the line in which the record begins, counted from 1. */
   readonly line: number;
-  /** Its fields. */
+  /** The record's fields. */
   readonly fields: readonly string[];
   /** The number of columns. */
   readonly columns: number;
@@ -47,7 +47,7 @@ export function csvMembers<F extends (...args: any[]) => unknown>(): {
 const SEPARATOR = /^[^"\r\n\ufeff\ud800-\udfff]$/;
 const HEADERS = "true, false, an array of names or a function";
 
-/** Whether a header is there, its names, or a function that makes them of those that are there. */
+/** Whether there is a header, or its names, or a function from the header's names to those to use. */
 export type CsvHeaders = boolean | readonly string[] | ((names: readonly string[]) => readonly string[]);
 
 /** @throws {TypeError} if the names of columns are no texts, or not all different. */
@@ -66,7 +66,7 @@ export function checkedNames(names: readonly unknown[], source: string): string[
   return names as string[];
 }
 
-/** Returns as many names as `names` has, made by the caller's function. */
+/** Returns the names that the caller's function makes of `names`, as many as those. */
 export function renamed(
   names: readonly string[],
   change: (names: readonly string[]) => readonly string[],
@@ -99,14 +99,17 @@ export class CsvRecords<T> {
   readonly #onMismatch: CsvRecordsOptions["onMismatch"];
   #isHeaderNext: boolean;
   readonly #headers: CsvHeaders;
-  /** The number of fields that a record must have; undefined until the first one has come. */
+  /** The number of fields that a record must have; undefined before the first record. */
   #columns: number | undefined;
   #names: readonly string[] | undefined;
-  /** An object with all columns: copies of it have their final shape before they get values. */
+  /**
+   * An object with all columns, which is copied for each record: the copies have their final shape before they get
+   * values.
+   */
   #template: Record<string, unknown> = {};
   /** The number of records added, without the header. */
   added = 0;
-  /** The number of fields added to records that had fewer, since it was set. */
+  /** The number of fields added to records that had too few, since this was last set to 0. */
   filled = 0;
   line = 1;
 
@@ -118,7 +121,10 @@ export class CsvRecords<T> {
     if (typeof headers === "object") this.#setNames(headers);
   }
 
-  /** The number of columns if their fields, an array of strings, are a record as they are; 0 otherwise, and at first. */
+  /**
+   * The number of columns if a record is the array of its fields, unconverted; 0 otherwise, and before the first
+   * record.
+   */
   get plainColumns(): number {
     return this.#names === undefined && this.#convert === undefined ? this.#columns ?? 0 : 0;
   }
@@ -128,11 +134,11 @@ export class CsvRecords<T> {
     return this.#isHeaderNext ? `the header, line ${this.line}` : `record ${this.added + 1}, line ${this.line}`;
   }
 
-  /** Adds what becomes of `count` fields to `values`; returns an array for the fields of the next record. */
+  /** Adds the record of the first `count` fields to `values`; returns an array for the next record's fields. */
   add(fields: string[], count: number, values: T[]): string[] {
     if (count !== this.#columns) {
       this.#addOther(fields.slice(0, count), values);
-      // Not a new array of all columns for each record of few fields.
+      // Reused if it has room: a series of short records does not allocate an array of all columns for each.
       return fields.length === this.#columns ? fields : new Array(this.#columns);
     }
     values.push(this.#valueOf(fields));
@@ -140,7 +146,7 @@ export class CsvRecords<T> {
     return this.plainColumns > 0 ? new Array(count) : fields;
   }
 
-  /** Adds the first record, or one that has another number of fields. */
+  /** Adds the first record, or one with a different number of fields. */
   #addOther(fields: string[], values: T[]): void {
     if (this.#isHeaderNext) {
       this.#setNames(this.#namesIn(fields));
@@ -153,7 +159,7 @@ export class CsvRecords<T> {
     this.added++;
   }
 
-  /** The fields to use of a record that has more or fewer than there are columns. */
+  /** Returns the fields to use for a record that has too many or too few. */
   #matching(fields: readonly string[], columns: number): readonly string[] | undefined {
     const policy = this.#onMismatch;
     if (policy === "skip") return undefined;
@@ -190,14 +196,14 @@ export class CsvRecords<T> {
     this.#names = names;
     this.#columns = names.length;
     const template: Record<string, unknown> = {};
-    // An assignment to "__proto__" would be none.
+    // An assignment to "__proto__" would set the prototype.
     for (const name of names) {
       Object.defineProperty(template, name, { value: "", writable: true, enumerable: true, configurable: true });
     }
     this.#template = template;
   }
 
-  /** An object by the names of columns, or an array where they have none. */
+  /** Returns the record of the fields: an object if columns have names, otherwise an array. */
   #valueOf(fields: readonly string[]): T {
     const names = this.#names;
     const convert = this.#convert;

@@ -16,9 +16,9 @@ import { CompleteLines, LF_ENDS, MAX_STRING_LENGTH, RecordReader } from "./compl
  * ```
  */
 export interface InvalidJsonLine {
-  /** Which line, counted from 1; blank lines count. */
+  /** The line's number, counted from 1; blank lines count. */
   readonly line: number;
-  /** Its text, without the ending. */
+  /** The line's text, without its ending. */
   readonly text: string;
   /** The error of `JSON.parse()`, whose message depends on the runtime. */
   readonly error: SyntaxError;
@@ -26,14 +26,14 @@ export interface InvalidJsonLine {
 
 type OnInvalid<T> = NonNullable<JsonLineStreamOptions<T>["onInvalid"]>;
 
-/** Lines of white space as JSON has it. */
+/** A line of JSON's white space only. */
 const BLANK = /^[ \t\r]*$/;
-/** A blank line that is longer than this is found by its error. */
+/** The maximum length of lines that are checked for being blank first; JSON.parse() fails for longer blank ones. */
 const MAX_CHECKED_BLANK = 1;
 
 /**
- * Makes values of lines of JSON, each by a call of `JSON.parse()`: one call for a whole batch is no faster once it is
- * made sure that no value begins in one line and ends in another.
+ * A reader that calls `JSON.parse()` for each line. One call for a whole batch is no faster, since it needs a check
+ * that no value begins in one line and ends in another.
  */
 class JsonLineReader<T> extends RecordReader<T> {
   readonly #onInvalid: OnInvalid<T>;
@@ -50,7 +50,7 @@ class JsonLineReader<T> extends RecordReader<T> {
       place: () => `line ${this.#lines + 1}`,
       take: (text) => {
         const lines = text.split("\n");
-        lines.pop(); // what is behind the last end
+        lines.pop(); // the empty text behind the last line ending
         this.#read(lines);
       },
     });
@@ -64,7 +64,7 @@ class JsonLineReader<T> extends RecordReader<T> {
     this.#read([this.#text.end()]);
   }
 
-  /** Reads lines, whose array becomes that of the values. */
+  /** Parses lines; their array becomes the array of values. */
   #read(lines: string[]): void {
     const values = lines as unknown[];
     let next = 0;
@@ -78,12 +78,12 @@ class JsonLineReader<T> extends RecordReader<T> {
       }
     } finally {
       this.#lines += next;
-      values.length = count; // those before an invalid line, too
+      values.length = count; // also the values before an invalid line
       this.enqueue(values as T[]);
     }
   }
 
-  /** The value of the `count`th line since the last call of `take()`; undefined if it has none. */
+  /** Returns the value of the `count`th line since the last call of `take()`; undefined if the line has no value. */
   #valueOf(line: string, count: number): T | undefined {
     try {
       return JSON.parse(line) as T;
@@ -101,7 +101,7 @@ class JsonLineReader<T> extends RecordReader<T> {
 }
 
 /**
- * Options of {@linkcode JsonLineStream}: how long lines may be, and what becomes of those that are not JSON.
+ * Options of {@linkcode JsonLineStream}: the maximum length of lines, and the handling of those that are not JSON.
  *
  * @example Skip what is not JSON
  * ```ts
@@ -114,16 +114,16 @@ class JsonLineReader<T> extends RecordReader<T> {
  */
 export interface JsonLineStreamOptions<T = unknown> {
   /**
-   * The most bytes that a line may have in UTF-8, its ending not counted. A longer one errors the stream with a
-   * `RangeError` as soon as that many bytes have come, and no more of it is kept.
+   * The maximum bytes of a line in UTF-8, without its ending. A longer line errors the stream with a `RangeError` as
+   * soon as that many bytes have arrived, and no further bytes of it are kept.
    *
-   * @default 536870888 (2^29 - 24): Node and Deno have no longer strings
+   * @default 536870888 (2^29 - 24), the longest string of Node and Deno
    */
   readonly maxLineLength?: number;
   /**
-   * The handling of lines that are not JSON. `"throw"` errors the stream with a `SyntaxError` that names the line and has
-   * its text. `"skip"` leaves such lines out. A function is called with each, and returns the value that takes its place;
-   * `undefined` leaves the line out.
+   * The handling of lines that are not JSON. `"throw"` errors the stream with a `SyntaxError` with the line's number
+   * and text. `"skip"` leaves such lines out. A function is called with each, and returns the value to use instead;
+   * `undefined` skips the line.
    *
    * @default "throw"
    */
@@ -155,12 +155,12 @@ export const jsonLineStreamOptions: SchemaOf<
  */
 export class JsonLineStream<T = unknown> extends TransformStream<string | ArrayBuffer | ArrayBufferView, T> {
   /**
-   * Makes a stream of values.
+   * Creates a stream of values.
    *
    * The stream, not this call, fails with a TypeError on a chunk that is neither text nor bytes, with a SyntaxError on a
    * line that is not JSON, and with a RangeError on a line that is too long.
    *
-   * @throws {TypeError} if there is no such option, or `onInvalid` is invalid.
+   * @throws {TypeError} if an option is unknown, or `onInvalid` is invalid.
    * @throws {RangeError} if `maxLineLength` is not a number of bytes.
    */
   constructor(options: JsonLineStreamOptions<T> = {}) {

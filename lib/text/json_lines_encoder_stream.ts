@@ -3,7 +3,7 @@ import { asStreamPair, described } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 
 const HIGH_WATER_MARK = 512;
-/** The UTF-16 code units from which a chunk is complete. */
+/** The length in UTF-16 code units from which a chunk is complete. */
 const FULL = 64 * 1024;
 
 function lineOf(value: unknown, index: number): string {
@@ -21,8 +21,9 @@ function lineOf(value: unknown, index: number): string {
  * An encoder of JSON lines (NDJSON): takes values, and gives the bytes of their lines, each as `JSON.stringify()` writes
  * it, with a line feed behind it.
  *
- * Values may be written one by one: what queues up until the end of the event loop's turn, or until 512 wait, becomes one
- * chunk of bytes, or a few if they are large. A value must not be changed before its write has been acknowledged.
+ * Values may be written one by one: those that queue up until the end of the event loop's turn, or until there are 512,
+ * become one chunk of bytes, or a few if they are large. A value must not be changed before its write has been
+ * acknowledged.
  *
  * @example A response of records
  * ```ts
@@ -35,13 +36,13 @@ function lineOf(value: unknown, index: number): string {
  * ```
  */
 export class JsonLinesEncoderStream<T = unknown> {
-  /** The end that gives the lines. Cancelling it fails the writable end with the same reason. */
+  /** The readable end: the bytes of lines. Cancelling it errors the writable end with the same reason. */
   readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The end that takes the values. Aborting it fails the readable end with the same reason. */
+  /** The writable end, for values. Aborting it errors the readable end with the same reason. */
   readonly writable: WritableStream<T>;
 
   /**
-   * Makes a stream of lines.
+   * Creates a stream of lines.
    *
    * The stream, not this call, fails with a TypeError on a value for which `JSON.stringify()` throws, such as a bigint or a
    * cyclic object, or returns `undefined`.

@@ -8,7 +8,7 @@ class LineSplitter extends RecordReader<string> {
   #lines = 0;
 
   constructor(allowsCR: boolean, maxLineLength: number) {
-    super(Infinity); // lines take less memory than records do
+    super(Infinity); // no pieces: lines take less memory than records
     const ends = allowsCR ? LF_OR_CR_ENDS : LF_ENDS;
     this.#allowsCR = allowsCR;
     this.#text = new CompleteLines({
@@ -36,7 +36,7 @@ class LineSplitter extends RecordReader<string> {
 }
 
 /**
- * Options of {@linkcode LineStream}: which ends lines have, and how long they may be.
+ * Options of {@linkcode LineStream}: the line endings, and the maximum length of lines.
  *
  * @example A text with all three kinds of ends
  * ```ts
@@ -55,11 +55,11 @@ export interface LineStreamOptions {
    */
   readonly allowCR?: boolean;
   /**
-   * The most bytes that a line may have in UTF-8, its ending not counted. A longer one errors the stream with a
-   * `RangeError` as soon as that many bytes have come, and no more of it is kept: the guard against senders who never end
-   * a line.
+   * The maximum bytes of a line in UTF-8, without its ending. A longer line errors the stream with a `RangeError` as
+   * soon as that many bytes have arrived, and no further bytes of it are kept. This guards against senders that never
+   * end a line.
    *
-   * @default 536870888 (2^29 - 24): Node and Deno have no longer strings
+   * @default 536870888 (2^29 - 24), the longest string of Node and Deno
    */
   readonly maxLineLength?: number;
 }
@@ -73,11 +73,11 @@ export const lineStreamOptions: SchemaOf<LineStreamOptions, "allowCR" | "maxLine
  * Takes text, as strings or bytes of UTF-8, and gives its lines, one a chunk, without their endings: LF, CRLF and, if
  * allowed, CR.
  *
- * Text may be cut into chunks anywhere. A byte order mark at the start is dropped; bytes that are no UTF-8, and
- * lone surrogates, become U+FFFD. The last line needs no ending; where there is one, no empty line follows it.
+ * Text may be cut into chunks anywhere. A byte order mark at the start is dropped; invalid UTF-8 and lone surrogates
+ * become U+FFFD. The last line needs no ending; if it has one, no empty line follows.
  *
- * The lines are those that `TextLineStream` of Deno's standard library makes of the text. A line is kept in memory until
- * it has ended; `maxLineLength` limits how much that is.
+ * The lines are those that `TextLineStream` of Deno's standard library makes of the text. A line is kept in memory
+ * until its end; `maxLineLength` limits that memory.
  *
  * @example Lines of a file
  * ```ts
@@ -90,12 +90,12 @@ export const lineStreamOptions: SchemaOf<LineStreamOptions, "allowCR" | "maxLine
  */
 export class LineStream extends TransformStream<string | ArrayBuffer | ArrayBufferView, string> {
   /**
-   * Makes a stream of lines.
+   * Creates a stream of lines.
    *
    * The stream, not this call, fails with a TypeError on a chunk that is neither text nor bytes, and with a RangeError on
    * a line that is too long.
    *
-   * @throws {TypeError} if there is no such option.
+   * @throws {TypeError} if an option is unknown.
    * @throws {RangeError} if `maxLineLength` is not a number of bytes.
    */
   constructor(options: LineStreamOptions = {}) {

@@ -14,29 +14,29 @@ import { type InvalidLine, invalidLineError, MAX_NUMBER_LENGTH, NumberParser } f
 const LF = 10;
 const CR = 13;
 const ZERO = 48;
-/** The most digits of a number that certainly fits into 32 bits. */
+/** The maximum digits of a number that fits into 32 bits for certain. */
 const MAX_DIGITS = 9;
 const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
-/** The bytes of a line that suffice to see that it is too long, even after a byte order mark. */
+/** The bytes of a line that suffice to recognize it as too long, even after a byte order mark. */
 const MAX_COLLECTED = MAX_NUMBER_LENGTH + BYTE_ORDER_MARK.length + 1;
 
 type OnInvalid = NonNullable<LineToNumberStreamOptions["onInvalid"]>;
 
 /**
- * Makes numbers of lines. A line of a few digits, as most are, becomes its number digit by digit, in whatever chunks they
- * come; any other line is read as a whole.
+ * Converts lines to numbers. A line of a few digits, the usual case, is converted digit by digit, even across chunks;
+ * any other line is read as a whole.
  */
 class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number> {
   readonly #parser = new NumberParser();
   readonly #onInvalid: OnInvalid | undefined;
   #controller: TransformStreamDefaultController<number> = undefined as never; // set by start()
-  /** Numbers that are enqueued at once, and how many: 64 at once take a fifth more time. */
+  /** Numbers to enqueue in one call, and their count. Calls with 64 numbers each take a fifth more time. */
   #numbers = acquireArray() as number[];
   #count = 0;
   #line = 1;
-  /** The line that the last chunk left: empty or a few digits, of collected bytes, or too long, which was reported. */
+  /** The state of the unfinished line: empty or a few digits, bytes collected, or too long and already reported. */
   #unfinished: "plain" | "collected" | "skipped" = "plain";
-  /** The number of a plain line so far, and its digits. */
+  /** The number that the digits of a plain line make so far, and their count. */
   #value = 0;
   #digits = 0;
   /** The bytes of a collected line so far. */
@@ -57,7 +57,7 @@ class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number>
       const from = this.#unfinished === "plain" ? 0 : this.#resume(bytes, 0);
       if (from < bytes.length) this.#readLines(bytes, from);
     } finally {
-      this.#enqueue(); // those before an invalid line, too
+      this.#enqueue(); // also the numbers before an invalid line
     }
   }
 
@@ -83,11 +83,11 @@ class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number>
     enqueueAll(this.#controller, numbers);
   }
 
-  /** Reads all lines from `from` on, the first of which may go on from the last chunk if it is plain. */
+  /** Reads all lines from `from` on; the first may continue a plain line of the last chunk. */
   #readLines(bytes: Uint8Array, from: number): void {
     const { length } = bytes;
     let value = this.#value;
-    let start = from - this.#digits; // where the line would start if all of it were here
+    let start = from - this.#digits; // the line's start: negative if that is in the last chunk
     let at = from;
     while (at < length) {
       let byte = 0;
@@ -121,10 +121,13 @@ class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number>
     this.#value = this.#digits = 0;
   }
 
-  /** Reads a line that is not plain up to `at`, or collects what is there of it; returns where the next one starts. */
+  /**
+   * Reads a line that is not plain up to `at`, or collects its bytes if its end is missing; returns the next line's
+   * start.
+   */
   #readOther(bytes: Uint8Array, start: number, at: number): number {
     let end = at;
-    while (end < bytes.length && bytes[end] !== LF) end++; // near: faster than a call
+    while (end < bytes.length && bytes[end] !== LF) end++; // the line feed is near: a loop is faster than a call
     if (start >= 0 && end < bytes.length) {
       this.#readLine(bytes, start, end);
       return end + 1;
@@ -138,7 +141,7 @@ class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number>
     return this.#resume(bytes, Math.max(start, 0));
   }
 
-  /** Goes on with a line that is not plain; returns where the next one starts. */
+  /** Continues a line that is not plain; returns the next line's start. */
   #resume(bytes: Uint8Array, from: number): number {
     const end = bytes.indexOf(LF, from);
     if (this.#unfinished === "collected") {
@@ -159,7 +162,7 @@ class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number>
     this.#readLine(this.#bytes, 0, this.#length);
   }
 
-  /** Reads a whole line, or more of it than one may have. */
+  /** Reads a whole line, or as much as shows that it is too long. */
   #readLine(bytes: Uint8Array, from: number, to: number): void {
     const line = this.#line++;
     const hasMark = line === 1 && BYTE_ORDER_MARK.every((byte, index) => bytes[from + index] === byte);
@@ -205,7 +208,7 @@ function bytesOfChunk(chunk: unknown): Uint8Array {
 }
 
 /**
- * Options of {@linkcode LineToNumberStream}: the handling of lines that are no numbers.
+ * Options of {@linkcode LineToNumberStream}: the handling of invalid lines.
  *
  * @example Skip comments
  * ```ts
@@ -218,8 +221,8 @@ function bytesOfChunk(chunk: unknown): Uint8Array {
  */
 export interface LineToNumberStreamOptions {
   /**
-   * Called with each line that is invalid: it is malformed, longer than 1,024 bytes, infinite as a double, or beyond
-   * 2^53 - 1 in magnitude. What it returns takes the line's place; `undefined` leaves the line out.
+   * Called with each invalid line: one that is malformed, longer than 1,024 bytes, infinite as a double, or beyond 2^53
+   * - 1 in magnitude. The returned number replaces the line; `undefined` skips it.
    *
    * @default the stream fails with an error that names line and column
    */
@@ -234,8 +237,8 @@ export const lineToNumberStreamOptions: SchemaOf<LineToNumberStreamOptions> = /*
 /**
  * Takes the bytes of lines that hold a number each, and gives the numbers, one a chunk.
  *
- * A number is written as in JavaScript: decimal digits with, where needed, a sign, decimals and an exponent. It is given
- * as the double that is nearest. Spaces, tabs and CRs around it are ignored, and so are blank lines and a byte order mark
+ * A number is written as in JavaScript: decimal digits with, where needed, a sign, decimals and an exponent. Each
+ * becomes the nearest double. Spaces, tabs and CRs around it are ignored, and so are blank lines and a byte order mark
  * at the start; the last line needs no line feed. Bytes may be cut into chunks anywhere.
  *
  * @example Numbers of lines that are cut anywhere
@@ -249,12 +252,12 @@ export const lineToNumberStreamOptions: SchemaOf<LineToNumberStreamOptions> = /*
  */
 export class LineToNumberStream extends TransformStream<ArrayBuffer | ArrayBufferView, number> {
   /**
-   * Makes a stream of numbers.
+   * Creates a stream of numbers.
    *
-   * The stream, not this call, fails with a TypeError on a malformed line or a chunk that holds no bytes, and with a
-   * RangeError on a number that is not finite or beyond 2^53 - 1.
+   * The stream, not this call, fails with a TypeError on a malformed line or a chunk that is neither a view nor a
+   * buffer, and with a RangeError on a number that is not finite or beyond 2^53 - 1.
    *
-   * @throws {TypeError} if `onInvalid` is no function, or there is no such option.
+   * @throws {TypeError} if `onInvalid` is not a function, or an option is unknown.
    */
   constructor(options: LineToNumberStreamOptions = {}) {
     super(new NumberReader(lineToNumberStreamOptions(options).onInvalid));

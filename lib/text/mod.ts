@@ -1,6 +1,6 @@
 /**
- * Text to lines, JSON lines and CSV to records and back, lines to numbers and back: one item a chunk, without a string for
- * each number.
+ * Streams that convert text to lines, JSON lines and CSV to records and back, and lines to numbers and back. Each chunk
+ * is one item, and numbers need no intermediate strings.
  *
  * @example Numbers, written anew
  * ```ts

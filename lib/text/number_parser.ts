@@ -1,7 +1,7 @@
 import { quoted } from "../streams/internal.ts";
 
 /**
- * A line that is no number, or none that can be given exactly.
+ * A line that is not a number, or is one outside the range of exact integers.
  *
  * @example What is wrong with a file
  * ```ts
@@ -14,20 +14,20 @@ import { quoted } from "../streams/internal.ts";
  * ```
  */
 export interface InvalidLine {
-  /** Which line, counted from 1; blank lines count. */
+  /** The line's number, counted from 1; blank lines count. */
   readonly line: number;
   /**
-   * The position in the line, in bytes counted from 1: the byte that no number has there, which may be the line's end,
-   * or the number's first byte if it is well-formed.
+   * The position of the error in the line, in bytes counted from 1: the first byte that cannot continue the number,
+   * which may be the line's end. For a well-formed number, it is the number's first byte.
    */
   readonly column: number;
-  /** Its text without the spaces around it; the first 1,024 bytes of a longer one. */
+  /** The line's text without the spaces around it; the first 1,024 bytes of a longer one. */
   readonly text: string;
-  /** The reason why it is invalid: no number, longer than any, infinite as a double, or beyond 2^53 - 1 in magnitude. */
+  /** The reason: not a number, longer than 1,024 bytes, infinite as a double, or beyond 2^53 - 1 in magnitude. */
   readonly reason: "malformed" | "too long" | "not finite" | "too large";
 }
 
-/** The most bytes that a line may have. */
+/** The maximum bytes of a line. */
 export const MAX_NUMBER_LENGTH = 1024;
 
 const COMPLAINTS: Readonly<Record<InvalidLine["reason"], string>> = {
@@ -53,25 +53,25 @@ const ZERO = 48;
 const LARGE_E = 69;
 const SMALL_E = 101;
 
-/** Digits are taken in two halves of 32-bit integers, which are faster than doubles. */
+/** The digits of each half: two 32-bit integers are faster than one double. */
 const HALF = 9;
 const MAX_EXACT = 2 ** 53;
-/** The powers of ten that are doubles, exactly. */
+/** The powers of ten that a double represents exactly. */
 const POWERS: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
 /**
- * Reads a number's text: digits with an optional sign, decimals and an exponent, as `Number()` has them. Spaces, tabs and
- * CRs around it are ignored.
+ * Reads a number's text: digits with an optional sign, decimals and an exponent, as `Number()` accepts them. Spaces,
+ * tabs and CRs around it are ignored.
  *
- * If the digits are an integer of at most 2^53, and the power of ten a double, one division or multiplication of the
- * two is rounded as the whole has to be; other texts, which are rare, are left to `Number()`.
+ * If the digits are an integer of at most 2^53, and the power of ten an exact double, one division or multiplication of
+ * the two gives the correctly rounded number. Other texts, which are rare, are left to `Number()`.
  */
 export class NumberParser {
   /** After {@linkcode parse}: the start of the number, behind leading spaces. */
   start = 0;
   /** After {@linkcode parse}: the end of the number, before trailing spaces. */
   end = 0;
-  /** After {@linkcode parse} returned NaN: the offset of the byte that no number has there. */
+  /** After {@linkcode parse} returned NaN: the offset of the first byte that cannot continue the number. */
   failedAt = 0;
   #high = 0;
   #low = 0;
@@ -79,7 +79,7 @@ export class NumberParser {
   #at = 0;
   readonly #decoder = new TextDecoder();
 
-  /** After {@linkcode parse} returned NaN: whether there is no text at all. */
+  /** After {@linkcode parse} returned NaN: whether the text is empty or blank. */
   get isBlank(): boolean {
     return this.start === this.end;
   }
@@ -124,7 +124,7 @@ export class NumberParser {
     return this.#rounded(bytes, from, exponent);
   }
 
-  /** Takes the digits from there on, counts them all, and returns the offset behind them. */
+  /** Reads and counts the digits from `from` on, and returns the offset behind them. */
   #addDigits(bytes: Uint8Array, from: number): number {
     const { end } = this;
     const before = this.#digits;
@@ -169,7 +169,7 @@ export class NumberParser {
     const digits = this.#digits;
     if (digits <= 2 * HALF && exponent >= -22 && exponent <= 22) {
       const mantissa = digits <= HALF ? this.#high : this.#high * POWERS[digits - HALF] + this.#low;
-      // Where it is below, all of its digits are there: neither the product nor the sum was rounded.
+      // Below that limit, neither the product nor the sum was rounded: the mantissa has all digits.
       if (mantissa < MAX_EXACT) return exponent < 0 ? mantissa / POWERS[-exponent] : mantissa * POWERS[exponent];
     }
     return Number(this.#decoder.decode(bytes.subarray(from, this.end)));

@@ -3,15 +3,15 @@ import { asStreamPair, described } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 
 /**
- * The digits of each number below 10,000 as four ASCII bytes, the first one in the lowest bits: what a little-endian
- * store of 32 bits puts down at once. Twice as fast as a store for each digit.
+ * The digits of each number below 10,000 as four ASCII bytes, the first one in the lowest bits: one little-endian store
+ * of 32 bits writes all four, twice as fast as a store for each digit.
  */
 const FOUR_DIGITS: Uint32Array = new Uint32Array(10_000);
 const ZEROS = 0x30303030;
 const LINE_FEED = 10;
 const MINUS = 45;
 
-/** Fills the table, once: not when the module is loaded, as most programs never format a number. */
+/** Fills the table once, at its first use: most programs never format a number. */
 function prepareDigits(): void {
   if (FOUR_DIGITS[0] !== 0) return;
   for (let number = 0; number < 10_000; number++) {
@@ -20,7 +20,7 @@ function prepareDigits(): void {
   }
 }
 
-/** Writes the line of an integer of 32 bits, and returns where it ends. It stores up to three bytes behind that end. */
+/** Writes the line of an integer of 32 bits, and returns the offset behind it. May store three bytes more. */
 function writeInt32Line(number: number, view: DataView, offset: number): number {
   let at = offset;
   let rest = number;
@@ -71,10 +71,14 @@ const MILLION = 1e6;
 /** The limit below which a number with six decimals has at most 15 digits. */
 const MAX_SHORT = 1e9;
 
-/** Writes a positive number that is no integer, with the digits that `String()` gives it, and returns where it ends. */
+/**
+ * Writes a positive number that is no integer with the digits that `String()` gives it, and returns the offset behind
+ * it.
+ */
 function writeFraction(number: number, view: DataView, offset: number): number {
   if (number < MAX_SHORT) {
-    // Two decimals of at most 15 digits are two doubles: if this one has six decimals, they are the shortest digits.
+    // Different decimals of at most 15 digits are different doubles: if six decimals make this double, they are the
+    // shortest.
     const scaled = Math.round(number * MILLION);
     if (scaled / MILLION === number) return writeSixDecimals(scaled, view, offset);
   }
@@ -85,7 +89,7 @@ function writeSixDecimals(scaled: number, view: DataView, offset: number): numbe
   const integer = Math.floor(scaled / MILLION);
   let at = writeDigits(integer, view, offset);
   const afterPoint = at + 1;
-  // Eight digits with two zeros behind; the point goes between.
+  // Six digits and two zeros, which do not count; the decimal point goes before them.
   at = writeEightDigits((scaled - integer * MILLION) * 100, view, afterPoint) - 2;
   view.setUint8(afterPoint - 1, POINT);
   while (view.getUint8(at - 1) === ZERO) at--;
@@ -105,12 +109,12 @@ const EIGHT_DIGITS = 100_000_000;
 /**
  * Writes numbers as lines of ASCII digits into bytes, a whole batch at a call and without a string for each.
  *
- * Each line ends with a line feed, and has no other: the bytes show where the lines of a batch end.
+ * Line feeds are only at the ends of lines, so the bytes show the lines of a batch.
  */
 export class NumberFormatter {
   /** After a call: the index of the first number of the batch that was not written. */
   next = 0;
-  /** After a call: where the lines end in the bytes. The three bytes behind it may have changed, too. */
+  /** After a call: the offset behind the last line. The next three bytes may have changed, too. */
   end = 0;
   /** The count of numbers that all calls have consumed. */
   #taken = 0;
@@ -122,8 +126,8 @@ export class NumberFormatter {
   }
 
   /**
-   * Writes `numbers` from the one at `from` on into `bytes` from `offset` on, until all are written or fewer than
-   * {@linkcode MAX_LINE_LENGTH} bytes are left; `next` and `end` tell how far it came, also when it throws.
+   * Writes `numbers` from index `from` on into `bytes` from `offset` on, until all are written or fewer than {@linkcode
+   * MAX_LINE_LENGTH} bytes are left; `next` and `end` hold the progress, also after an exception.
    */
   format(numbers: readonly unknown[], from: number, bytes: Uint8Array, offset: number): void {
     const view = this.#viewOf(bytes);
@@ -179,16 +183,16 @@ function writeInteger(magnitude: number, view: DataView, offset: number): number
   return writeEightDigits(magnitude - high * EIGHT_DIGITS, view, writeDigits(high, view, offset));
 }
 
-/** The most numbers queued. Their lines are a chunk: of 36 KiB if they have 8 digits, and at most of 64 KiB. */
+/** The maximum of queued numbers. Their lines make one chunk: 36 KiB for numbers of 8 digits, and at most 64 KiB. */
 const HIGH_WATER_MARK = 4096;
-/** The most bytes of a chunk that comes out. */
+/** The maximum bytes of an output chunk. */
 const CHUNK = 64 * 1024;
 
 /**
  * Takes numbers, and gives the bytes of their lines: each as `String()` writes it, in ASCII, with a line feed behind it.
  *
- * Numbers may be written one by one: what queues up until the end of the event loop's turn, or until 4,096 wait, becomes
- * one chunk of bytes. One chunk is made ahead; the next one when that is read.
+ * Numbers may be written one by one: those that queue up until the end of the event loop's turn, or until there are
+ * 4,096, become one chunk of bytes. One chunk is made ahead of the reader.
  *
  * @example A response of numbers
  * ```ts
@@ -200,20 +204,20 @@ const CHUNK = 64 * 1024;
  * ```
  */
 export class NumberToLineStream {
-  /** The end that gives the lines. Cancelling it fails the writable end with the same reason. */
+  /** The readable end: the bytes of lines. Cancelling it errors the writable end with the same reason. */
   readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The end that takes the numbers. Aborting it fails the readable end with the same reason. */
+  /** The writable end, for numbers. Aborting it errors the readable end with the same reason. */
   readonly writable: WritableStream<number>;
 
   /**
-   * Makes a stream of lines.
+   * Creates a stream of lines.
    *
-   * The stream, not this call, fails with a TypeError on a value that is no number, and with a RangeError on a number
-   * that is not finite or beyond 2^53 - 1 in magnitude.
+   * The stream, not this call, fails with a TypeError on a value that is not a number, and with a RangeError on a
+   * number that is not finite or beyond 2^53 - 1 in magnitude.
    */
   constructor() {
     const formatter = new NumberFormatter();
-    // Lines are made here and copied: only then is it known how long a chunk has to be.
+    // Lines are made here and copied, as the length of a chunk is known only afterwards.
     const lines = new Uint8Array(CHUNK);
     const { readable, writable } = batchedTransform<number, Uint8Array<ArrayBuffer>>((numbers, enqueue) => {
       for (let next = 0; next < numbers.length; next = formatter.next) {
