@@ -34,7 +34,7 @@ const decoders: Codecs = {
 /**
  * Compresses `bytes` whole, as `compress()` of `./codecs` does, to `brotli` by default or `dcb`.
  *
- * @throws {TypeError} if the format is of another entry, and as there.
+ * @throws {TypeError} as that function does, and if the format is not one of these.
  * @example Compress zeros
  * ```ts
  * import { compress } from "@millrace/streams/codecs/brotli";
@@ -52,7 +52,7 @@ export function compress(
 /**
  * Decompresses `bytes` whole, as `decompress()` of `./codecs` does, from `brotli` by default or `dcb`.
  *
- * @throws {TypeError} if the format is of another entry, and as there.
+ * @throws {TypeError} as that function does, and if the format is not one of these.
  * @example There and back
  * ```ts
  * import { compress, decompress } from "@millrace/streams/codecs/brotli";
@@ -68,7 +68,8 @@ export function decompress(
 }
 
 /**
- * Compresses a stream of bytes in constant memory, as that of `./codecs` does. Both ends are streams of the runtime.
+ * Compresses a stream of bytes in constant memory, as `CompressionStream` of `./codecs` does. Both ends are streams of
+ * the runtime.
  *
  * @example Compress a body on its way
  * ```ts
@@ -85,7 +86,8 @@ export const CompressionStream: new (
   compressionClass(encoders, "brotli");
 
 /**
- * Decompresses a stream of bytes in constant memory, as that of `./codecs` does. Both ends are streams of the runtime.
+ * Decompresses a stream of bytes in constant memory, as `DecompressionStream` of `./codecs` does. Both ends are streams
+ * of the runtime.
  *
  * @example Read a compressed body, but no more than 1 MB of it
  * ```ts

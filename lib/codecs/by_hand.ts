@@ -9,12 +9,12 @@ interface EncoderOptions extends Pick<CompressOptions, "level" | "windowLog" | "
   readonly lean?: boolean;
 }
 
-/** Small pieces, as servers have many encoders open. */
+/** Small pieces, since servers have many encoders open. */
 const PIECES: PieceLimits = { input: 32 * 1024, output: 16 * 1024 };
 
 const NOTHING = new Uint8Array(0);
 
-/** Opens an encoder that is driven by hand: no streams, no promises. The codec has to be loaded, by `ready()`. */
+/** Opens an encoder with plain synchronous methods. The codec must have been loaded by `ready()`. */
 export function openEncoder(format: Format, { level, windowLog, dictionary, lean = false }: EncoderOptions): Encoder {
   const parameters = { ...compressParameters({ format, level, windowLog, dictionary }, -1, false), lean };
   return new Encoder(new Session(encoders[parameters.family].module!, parameters));
@@ -38,7 +38,7 @@ export class Encoder {
     return this.#run(bytes, PROCESS);
   }
 
-  /** Encodes pieces, which must not change, in steps with an output each, maybe empty, until it is closed. */
+  /** Encodes pieces, which must not change, and yields an output each step, which may be empty, until it is closed. */
   *steps(pieces: Iterable<Uint8Array>): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
     if (!this.#isOpen) return;
     for (const piece of pieces) {
@@ -85,7 +85,7 @@ export function encoderVersion(format: Format): string {
   return versions[traitsOf(format).family];
 }
 
-/** Opens a decoder that is driven by hand: no streams, no promises, and output goes into the caller's own buffers. */
+/** Opens a decoder with plain synchronous methods, which writes its output into the caller's buffers. */
 export async function openDecoder(
   format: Exclude<Format, "dcb" | "dcz">,
   options: Pick<DecompressOptions, "maxWindow"> = {},
@@ -96,7 +96,7 @@ export async function openDecoder(
 
 /** A compressed stream, decoded in steps. Holds WASM memory until {@linkcode Decoder.close}. */
 export class Decoder {
-  /** Whether output is pending, or input not consumed: {@linkcode Decoder.write} must not be called then. */
+  /** Whether output is pending or input is not yet consumed: {@linkcode Decoder.write} must not be called then. */
   more = false;
   #session: Session;
   /** The bytes of the last {@linkcode Decoder.write} that the session has not consumed. */
@@ -106,7 +106,7 @@ export class Decoder {
     this.#session = session;
   }
 
-  /** Takes a copy of `input`, so its size adds to the memory held: tens of KiB are a good measure. */
+  /** Copies `input` into the codec's memory: write tens of KiB at once, not more. */
   write(input: Uint8Array): void {
     this.#session.write(input);
     this.#fresh = input.length;
@@ -116,15 +116,18 @@ export class Decoder {
   /**
    * Decodes into `target` and returns how many bytes of it are filled.
    *
-   * @throws {TypeError} if the data is corrupt; the output before the fault is returned first, and {@linkcode
-   * Decoder.more} is true.
+   * @throws {TypeError} if the data is corrupt; output before the fault is returned first, with {@linkcode
+   * Decoder.more} true.
    * @throws {RangeError} if zstd data needs a larger window than is allowed, or memory runs out.
    */
   read(target: Uint8Array): number {
     return this.#step(target, PROCESS);
   }
 
-  /** Does what {@linkcode Decoder.read} does once all input is written; repeated while {@linkcode Decoder.more}. */
+  /**
+   * Decodes as {@linkcode Decoder.read} does, after all input is written; to be repeated while {@linkcode
+   * Decoder.more}.
+   */
   finish(target: Uint8Array): number {
     return this.#step(target, FINISH);
   }

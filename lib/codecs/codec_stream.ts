@@ -18,7 +18,7 @@ import { FINISH, FLUSH, type PieceLimits, PROCESS, Session, tooLarge } from "./s
 /** The sizes of pieces that larger chunks are processed in, and of chunks of output. */
 const PIECES: PieceLimits = { input: 64 * 1024, output: 64 * 1024 };
 
-/** The checks of a codec stream on the bytes that pass, each of which may throw, and its flush for each chunk. */
+/** The checks that a codec stream makes of the bytes that pass, each of which may throw, and its option `flush`. */
 interface Watch {
   /** Whether each chunk can be read as soon as it is written. */
   readonly flush?: boolean;
@@ -32,7 +32,9 @@ interface Ends {
   readonly writable: WritableStream<ArrayBufferView | ArrayBufferLike>;
 }
 
-/** The classes of the ends: this package's, or the runtime's, which need not be loaded. */
+/**
+ * The classes of the ends: those of this package, or those of the runtime, so that this package's need not be loaded.
+ */
 type Streams = Pick<typeof globalThis, "ReadableStream" | "WritableStream">;
 
 const ends = new WeakMap<object, Ends>();
@@ -172,7 +174,7 @@ class Pump {
 
   connectWritable(controller: WritableStreamDefaultController): void {
     this.#writer = controller;
-    // An abort waits for the write in flight, which may wait for a reader: end that wait at once.
+    // An abort waits for the write in flight, which may wait for a reader: ends the latter wait at once.
     controller.signal.addEventListener("abort", () => this.fail(controller.signal.reason), { once: true });
   }
 
@@ -183,7 +185,7 @@ class Pump {
 
   /**
    * Processes a chunk, or the end. Each piece of output is enqueued for a pending read, and the write settles with the
-   * last piece. At the end one piece is queued without a read, since no write waits for it.
+   * last piece. At the end, one piece is queued without a pending read, since no write waits for it.
    */
   async run(operation: number, chunk: ArrayBufferView | ArrayBufferLike): Promise<void> {
     const isEnd = operation === FINISH;
@@ -203,7 +205,8 @@ class Pump {
       this.#reader.close();
     } catch (error) {
       this.fail(error);
-      throw this.#ended!.reason; // which may be another one, as steps of a session that is closed fail
+      // The reason of the first failure: closing the session makes its running steps fail, too.
+      throw this.#ended!.reason;
     }
   }
 

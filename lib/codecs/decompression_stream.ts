@@ -9,10 +9,11 @@ import { decoders } from "./whole.ts";
  * Decompresses a stream of bytes in constant memory: the standard's `DecompressionStream` with more formats and a
  * limit on the output.
  *
- * Backpressure holds within a chunk too: a small chunk that decompresses to gigabytes produces only what is read.
- * The streams error with a `TypeError` if the data is corrupt, truncated, made with another dictionary or followed by
- * other bytes, once all that the data holds is read; and with a `RangeError` if there is more of it than `maxSize`, or its
- * window is larger than `maxWindow`. Several gzip members or zstd frames in a row are read as one.
+ * Backpressure holds within a chunk too: a small chunk that decompresses to gigabytes produces only what is read. The
+ * streams error with a `TypeError` if the data is corrupt, truncated, made with another dictionary or followed by other
+ * bytes, once all output before the fault is read. They error with a `RangeError` if the output is larger than
+ * `maxSize`, or the data's window larger than `maxWindow`. Several gzip members or zstd frames in a row are read as
+ * one.
  *
  * @see {@link https://compression.spec.whatwg.org/#decompression-stream}
  * @example Read a compressed upload, but no more than 1 MB of it
@@ -30,7 +31,7 @@ export class DecompressionStream {
    *
    * @param format The format to read.
    * @throws {TypeError} if the format is unknown, its dictionary is missing, or the format takes none.
-   * @throws {RangeError} if `maxSize` or `maxWindow` is not a number of bytes that it takes.
+   * @throws {RangeError} if `maxSize` or `maxWindow` is out of range.
    */
   constructor(format: Format, options: DecompressionStreamOptions = {}) {
     const pair = asStreamPair(this, new.target);

@@ -36,9 +36,9 @@ export interface LevelRange {
   readonly min: number;
   /** The level that compresses best. */
   readonly max: number;
-  /** The default for whole bytes: suitable for builds, which run once, while their output is downloaded often. */
+  /** The default for whole bytes, meant for builds: output is made once and downloaded often. */
   readonly default: number;
-  /** The default for streams: suitable for data that is compressed while a reader waits for it. */
+  /** The default for streams, meant for data that a reader waits for. */
   readonly stream: number;
 }
 
@@ -53,7 +53,7 @@ interface Traits {
 }
 
 const BROTLI_LEVELS: LevelRange = { min: 0, max: 11, default: 11, stream: 5 };
-/** The levels with a dictionary: below 5 the encoder ignores it. */
+/** The levels of `dcb`: below 5, the encoder ignores the dictionary. */
 const DCB_LEVELS: LevelRange = { min: 5, max: 11, default: 11, stream: 5 };
 const ZSTD_LEVELS: LevelRange = { min: 1, max: 22, default: 19, stream: 3 };
 const DEFLATE_LEVELS: LevelRange = { min: 1, max: 12, default: 12, stream: 6 };

@@ -2,7 +2,7 @@ import { wrongType } from "../streams/internal.ts";
 import type { Family } from "./format.ts";
 import type { SessionParameters } from "./options.ts";
 
-/** The bytes of a codec's module, which servers read of its file; or in base64, as the package has it deflated. */
+/** The content of a codec's module: bytes that servers read from its file, or deflated base64 in the package. */
 interface Content {
   readonly wasm: string | Uint8Array<ArrayBuffer>;
   inflate?(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer>;
@@ -14,20 +14,20 @@ type Source = () => Content | Promise<Content>;
 /** A `WebAssembly.Module`: the class has no members, and Node's types lack the name. */
 export type WasmModule = object;
 
-/** The name of a codec: of its `.wasm` file among the package's exports, and in a custom section of the module. */
+/** The name of a codec: that of its exported `.wasm` file, and of a custom section in the module. */
 type Name = `${"brotli" | "gzip" | "zstd"}_${"encoder" | "decoder"}`;
 
-/** The codecs of one direction: all, or those of an entry. */
+/** The codecs of one direction: all of them, or those of one entry point. */
 export type Codecs = Readonly<Partial<Record<Family, Codec>>>;
 
-/** @throws {TypeError} if the codecs of an entry lack the one of a format. */
+/** @throws {TypeError} if the codecs of an entry point lack that of the format. */
 export function codecOf(codecs: Codecs, { family, format }: Pick<SessionParameters, "family" | "format">): Codec {
   const codec = codecs[family];
   if (codec !== undefined) return codec;
   throw new TypeError(`this entry has no codec for ${format}: import @millrace/streams/codecs, which has all`);
 }
 
-/** The compiled or provided modules: one of each for a thread, shared by all entries. */
+/** The compiled or provided modules of this thread, one of each, shared by all entry points. */
 const modules = new Map<string, WasmModule>();
 
 /** A codec, loaded and compiled when it is first used. */
@@ -36,7 +36,7 @@ export class Codec {
   readonly #source: Source;
   #loading: Promise<WasmModule> | undefined = undefined;
 
-  /** Takes a separate import for each codec, so that bundlers and browsers load only used ones. */
+  /** Takes one import for each codec, so that bundlers and browsers load only the codecs in use. */
   constructor(name: Name, source: Source) {
     this.#name = name;
     this.#source = source;
@@ -83,12 +83,12 @@ function entryOf(name: string): string {
 }
 
 /**
- * Takes a codec's module that the host has compiled: for hosts that compile none when they run, such as Cloudflare Workers,
- * and pages whose Content-Security-Policy forbids it. All calls of this thread use it, those of other subpaths too.
+ * Provides a codec's compiled module, for hosts that forbid compiling at run time, such as Cloudflare Workers and pages
+ * with a strict Content-Security-Policy. All calls in this thread use the module, through any subpath.
  *
- * @param module A `WebAssembly.Module`, made of `@millrace/streams/codecs/gzip_encoder.wasm`, `gzip_decoder.wasm`, or the files of that kind for
- * `brotli` and `zstd`; which one it is, the module knows.
- * @throws {TypeError} if it is no module, or none of these.
+ * @param module A `WebAssembly.Module`, compiled from `@millrace/streams/codecs/gzip_encoder.wasm`,
+ * `gzip_decoder.wasm`, or the same files of `brotli` and `zstd`; a section in it tells which one it is.
+ * @throws {TypeError} if it is not a module, or not one of these.
  * @example Give a worker its codec
  * ```ts node
  * import { compress, provide } from "@millrace/streams/codecs/gzip";
@@ -112,7 +112,7 @@ export function provide(module: object): void {
   modules.set(new TextDecoder().decode(section), module);
 }
 
-/** Returns an error in plain words for an error that says that WebAssembly may not run here. */
+/** Explains an error that means that WebAssembly may not run here; returns other errors as they are. */
 function explained(cause: unknown, name?: Name): unknown {
   // The bytes are valid, so the page's policy or the host forbids compiling.
   if (!(cause instanceof WebAssembly.CompileError)) return cause;
@@ -152,16 +152,19 @@ export interface Exports {
   fault_length(): number;
 }
 
-/** The most memory of an instance's sessions, unless one alone needs more; it takes 1 to 1.5 MiB and 0.4 ms itself. */
+/**
+ * The maximum memory of an instance's sessions, unless one needs more alone; an instance itself takes 1 to 1.5 MiB, 0.4
+ * ms.
+ */
 const BUDGET = 64 * 1024 * 1024;
 
-/** The maximum memory of idle instances of a module; further ones are dropped, which Node collects late. */
+/** The maximum memory of all idle instances of a module; further ones are dropped, which Node collects late. */
 const KEPT_TOGETHER = 256 * 1024 * 1024;
 
-/** The memory from which on an instance takes no new sessions, since overlapping sessions would keep it for ever. */
+/** The memory from which an instance takes no new sessions: overlapping sessions would keep that memory for ever. */
 const FULL_MEMORY = 256 * 1024 * 1024;
 
-/** The maximum memory for a session's pieces of input and output. */
+/** The maximum memory for one session's pieces of input and output. */
 const BUFFERS = 384 * 1024;
 
 /** An instance of a module, shared by some of this thread's sessions. */
@@ -214,7 +217,7 @@ export class Instance {
     if (this.#memory > BUDGET || idleMemory(poolOf(this.#module)) > KEPT_TOGETHER) this.retire();
   }
 
-  /** Takes the instance out of use: later sessions get another one. */
+  /** Excludes the instance from new sessions. */
   retire(): void {
     const pool = poolOf(this.#module);
     const index = pool.indexOf(this);
@@ -226,7 +229,7 @@ export class Instance {
     return this.#sessions === 0 ? this.#memory : 0;
   }
 
-  /** Returns whether the instance was idle since the last call. */
+  /** Returns whether the instance has been idle since the last call. */
   takeIdle(): boolean {
     const isIdle = this.#sessions === 0 && !this.#wasUsed;
     this.#wasUsed = this.#sessions > 0;
@@ -242,7 +245,7 @@ function instantiate(module: WasmModule): Exports {
   try {
     return new WebAssembly.Instance(module, {}).exports as unknown as Exports;
   } catch (error) {
-    throw explained(error); // WebKit compiles it, and then forbids this
+    throw explained(error); // WebKit compiles the module, but then forbids to instantiate it
   }
 }
 
@@ -267,14 +270,14 @@ export function instanceOf(module: WasmModule, parameters: SessionParameters): [
   let instance = pool.find((instance) => instance.hasRoomFor(need));
   if (!instance) {
     instance = new Instance(module);
-    // Reserved at once, as other instances are full: JavaScriptCore copies the memory each time that it grows.
+    // Reserves all memory at once, since the other instances are full: JavaScriptCore copies the memory at each growth.
     instance.exports.reserve(Math.max(need, BUDGET));
     pool.push(instance);
   }
   return [instance, need];
 }
 
-/** Drops the instances that were idle since the last call, and returns whether one is left. */
+/** Drops the instances that have been idle since the last call, and returns whether any instance is left. */
 export function releaseIdleInstances(): boolean {
   const instances = [...pools.values()].flat();
   const idle = instances.filter((instance) => instance.takeIdle());

@@ -41,16 +41,16 @@ export interface CompressOptions {
    * @default chosen by the codec from level and size, for zstd at most 23
    */
   windowLog?: number;
-  /** The dictionary for zstd and brotli, which the reader has, too. Required by the formats `dcb` and `dcz`. */
+  /** The dictionary for zstd and brotli, which the reader must have, too. Required by the formats `dcb` and `dcz`. */
   dictionary?: ArrayBufferView | ArrayBufferLike;
   /**
-   * Whether zstd and `dcz` end with a checksum of the content (RFC 8878, section 3.1.1), 4 bytes, by which readers tell
-   * damage, as `zstd` itself writes it; gzip and zlib always have one, brotli and raw deflate never.
+   * Whether zstd and `dcz` end with a checksum of the content (RFC 8878, section 3.1.1), 4 bytes, by which readers
+   * detect damage, as the `zstd` command writes it; gzip and zlib always have a checksum, brotli and raw deflate never.
    *
    * @default false
    */
   checksum?: boolean;
-  /** Ends the work of {@linkcode compress}, between blocks. */
+  /** Stops {@linkcode compress} between blocks, which then rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 
@@ -77,9 +77,9 @@ export interface DecompressOptions {
    */
   maxSize?: number;
   /**
-   * The largest window in bytes that zstd and `dcz` data may ask for, 1024 to 134,217,728: a decoder holds that much
-   * memory after a header of 9 bytes; more is a `RangeError`. Windows of brotli and deflate have 16 MiB and 32 KiB at
-   * most.
+   * The largest window in bytes that zstd and `dcz` data may require, 1024 to 134,217,728: a header of 9 bytes makes a
+   * decoder allocate that much memory. A larger window is a `RangeError`. Windows of brotli and deflate are at most 16
+   * MiB and 32 KiB.
    *
    * @default 8 MiB, as in browsers (RFC 9659); for `dcz` 1.25 times the dictionary if that is more (RFC 9842)
    */
@@ -92,7 +92,7 @@ export interface DecompressOptions {
   padding?: boolean;
   /** The dictionary that the data was compressed with. */
   dictionary?: ArrayBufferView | ArrayBufferLike;
-  /** Ends the work of {@linkcode decompress}, between pieces. */
+  /** Stops {@linkcode decompress} between pieces, which then rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 
@@ -112,17 +112,17 @@ export interface DecompressOptions {
  */
 export interface CompressionStreamOptions extends Omit<CompressOptions, "format" | "signal"> {
   /**
-   * The number of bytes that will be written, if known: zstd and brotli choose better parameters then, and zstd
-   * records it. Another number of bytes is an error.
+   * The number of bytes that will be written, if known: zstd and brotli choose better parameters then, and zstd records
+   * it. A different number of bytes errors the stream.
    *
    * @default unknown
    */
   size?: number;
   /**
-   * Whether each chunk can be decompressed as soon as it is written: for pages that are rendered bit by bit, and
-   * events. Each flush costs a few bytes; join small chunks first, with `coalesceBytes()`.
+   * Whether each chunk can be decompressed as soon as it is written: for progressively rendered pages and for events.
+   * Each flush costs a few bytes; join small chunks first, with `coalesceBytes()`.
    *
-   * @default false: output comes when it has piled up
+   * @default false: output comes in larger pieces
    */
   flush?: boolean;
 }
@@ -159,7 +159,7 @@ function wholeNumber(): Member<number, undefined> {
   return member("a whole number", Number.isInteger, undefined, true);
 }
 
-/** Returns the options of all that compresses, except the format, on which their ranges depend. */
+/** Returns the options that all compressing functions share, except the format, on which their ranges depend. */
 function compressMembers() {
   return { level: wholeNumber(), windowLog: wholeNumber(), dictionary: bytesMember(), checksum: bool(false) };
 }
@@ -169,7 +169,7 @@ const MIN_WINDOW = 2 ** 10;
 const MAX_WINDOW = 2 ** 27;
 const WEB_WINDOW = 2 ** 23;
 
-/** Returns the options of all that decompresses, except the format. */
+/** Returns the options that all decompressing functions share, except the format. */
 function decompressMembers() {
   return {
     maxSize: bytes(Infinity),
@@ -223,7 +223,9 @@ export interface SessionParameters {
   readonly size: number;
   /** Whether all input comes at once. */
   readonly whole: boolean;
-  /** Whether the output gets a checksum, where formats make that optional; for gzip's decoder, `padding`. */
+  /**
+   * Whether the output gets a checksum, if that is optional in the format; for gzip's decoder, the option `padding`.
+   */
   readonly checksum: boolean;
   /** Whether a compressed stream should take little memory, for somewhat more bytes. */
   readonly lean: boolean;
@@ -249,7 +251,8 @@ export function compressParameters(options: CompressOptions, size: number, whole
   const { family, levels, windowLogs } = traitsOf(format);
   const { level = whole ? levels.default : levels.stream, windowLog } = options;
   if (format === "brotli" && dictionary !== undefined) {
-    requireInteger("level", level, traitsOf("dcb").levels, "brotli with a dictionary"); // of others it would not look at it
+    // Below 5, the encoder ignores the dictionary.
+    requireInteger("level", level, traitsOf("dcb").levels, "brotli with a dictionary");
   } else {
     requireInteger("level", level, levels, format);
   }
@@ -291,7 +294,7 @@ function parametersOf(
   return { ...usual, format, family, direction, index, whole, dictionary: bytes };
 }
 
-/** Copies the dictionary for sessions that open later, since its owner may change or transfer it before. */
+/** Copies the dictionary for a session that opens later, since the caller may change or transfer it before. */
 export function owned(parameters: SessionParameters): SessionParameters {
   const { dictionary } = parameters;
   return dictionary ? { ...parameters, dictionary: new Uint8Array(dictionary) } : parameters;

@@ -23,10 +23,10 @@ import { FINISH, MAX_OUTPUT, type PieceLimits, Session, WholeOutput } from "./se
  * 5. What is closed while its step waits makes no other one.
  */
 
-/** In ms. */
+/** The maximum time in ms that codecs compute in one turn of the event loop. */
 const MAX_TURN_TIME = 10;
 
-/** The time that codecs have computed since steps last waited for a turn. */
+/** The time in ms that codecs have computed since their steps last waited for another turn. */
 let computed = 0;
 /** Steps that wait for another turn. */
 const waiting: (() => void)[] = [];
@@ -41,7 +41,7 @@ export function isTurnOver(): boolean {
 export function inTurn<T>(step: () => T): T | Promise<T> {
   if (!isTurnOver()) return counted(step);
   return new Promise<T>((resolve) => {
-    waiting.push(() => resolve(new Promise((settle) => settle(counted(step))))); // it may throw
+    waiting.push(() => resolve(new Promise((settle) => settle(counted(step))))); // a step may throw
     makeInTime();
   });
 }
@@ -75,7 +75,7 @@ export function counted<T>(step: () => T): T {
 
 type Put<T> = (output: T) => void | Promise<void>;
 
-/** Runs all steps and passes on the output of each; the next step waits until that is taken. */
+/** Runs all steps and passes on each step's output; the next step waits until that output is taken. */
 export function pump<T extends Uint8Array>(steps: Iterator<T, unknown>, put: Put<T>): void | Promise<void> {
   while (true) {
     const made = inTurn(() => steps.next());
@@ -119,9 +119,9 @@ export async function decompressBy(
 }
 
 /**
- * Returns the sizes of steps: brotli's largest block, a decoder's output of about 50 ms, since joining smaller
- * pieces takes a tenth of the time, and its input of 200 ms if that holds nothing, such as empty members. Other encoders
- * pause after each block, brotli's fastest levels after each piece.
+ * Returns the sizes of steps: for brotli's encoder its largest block, for decoders about 50 ms of output, or 200 ms of
+ * input without output, such as empty members. Joining smaller pieces of output would take a tenth of the time. Other
+ * encoders pause after each block, brotli's fastest levels after each piece.
  */
 function pausesOf({ family, direction, level }: SessionParameters, maxSize: number): PieceLimits {
   if (direction === "decompress") return { input: 2 ** 20, output: Math.min(maxSize + 1, 2 ** 24) };

@@ -92,7 +92,7 @@ export class Session {
       const piece = bytes.subarray(start, start + limits.input);
       this.write(piece);
       let { length } = piece;
-      const isLast = start + length >= total; // known now: what is in the codec may be transferred
+      const isLast = start + length >= total; // computed first: the buffer in the codec may be transferred meanwhile
       for (let more = true; more; length = 0) {
         more = this.#advance(length, isLast ? operation : PROCESS, limits.output);
         yield this.#output().slice() as Uint8Array<ArrayBuffer>;

@@ -33,13 +33,13 @@ export const decoders: AllCodecs = {
 /**
  * Compresses `bytes` whole. The result is the same on every runtime.
  *
- * Levels default to the best for build time, for what is compressed once and read often; those of a
- * {@linkcode CompressionStream} default to what suits data that a reader waits for.
+ * Levels default to those for builds, whose output is compressed once and read often. A {@linkcode CompressionStream}
+ * defaults to lower levels, for data that a reader waits for.
  *
- * The bytes are taken as they are at the call. The work is done on the calling thread, where other work has its turn
- * between blocks, of 128 to 300 KB: at the best levels each takes 50 to 500 ms.
+ * The bytes are read as they are at the call. The work is done on the calling thread and yields to the event loop
+ * between blocks of 128 to 300 KB, each of which takes 50 to 500 ms at the best levels.
  *
- * @param bytes What to compress.
+ * @param bytes The bytes to compress.
  * @returns The compressed bytes.
  * @throws {TypeError} if the format is unknown, its dictionary is missing, or the format takes none.
  * @throws {RangeError} if a level or window is out of range, or memory runs out.
@@ -63,10 +63,11 @@ export async function compress(
 /**
  * Decompresses `bytes` whole.
  *
- * Several gzip members or zstd frames in a row are read as one; anything else after the end is an error. Other work has
- * its turn after each MiB of `bytes`, and after each 16 MiB of the result.
+ * Several gzip members or zstd frames in a row are read as one; anything else after the end is an error. The work is
+ * done on the calling thread and yields to the event loop after each MiB of `bytes`, and after each 16 MiB of the
+ * result.
  *
- * @param bytes What to decompress.
+ * @param bytes The bytes to decompress.
  * @returns The decompressed bytes.
  * @throws {TypeError} if the data is corrupt, truncated, or made with another dictionary.
  * @throws {RangeError} if the result would be larger than `maxSize`, a window larger than `maxWindow`, or memory runs out.
@@ -88,11 +89,11 @@ export async function decompress(
 }
 
 /**
- * Loads codecs, so that {@linkcode compressSync} and {@linkcode decompressSync} can be used.
+ * Loads codecs, which {@linkcode compressSync} and {@linkcode decompressSync} require.
  *
  * @param wanted The formats to load. Default: all.
- * @param direction Load only what compresses or only what decompresses. Default: both.
- * @throws {TypeError} if a format or the direction is unknown, or `wanted` is no list.
+ * @param direction The direction to load. Default: both.
+ * @throws {TypeError} if a format or the direction is unknown, or `wanted` is not iterable.
  * @example Load one codec when the program starts
  * ```ts
  * import { compressSync, ready } from "@millrace/streams/codecs";
@@ -114,7 +115,7 @@ export async function ready(wanted: readonly Format[] = formats, direction?: Dir
 /**
  * {@linkcode compress} without a promise, after {@linkcode ready}.
  *
- * @param bytes What to compress.
+ * @param bytes The bytes to compress.
  * @param options As for {@linkcode compress}.
  * @returns The compressed bytes.
  * @throws {TypeError} as {@linkcode compress} does, and if the codec is not loaded.
@@ -140,7 +141,7 @@ export function compressSync(
 /**
  * {@linkcode decompress} without a promise, after {@linkcode ready}.
  *
- * @param bytes What to decompress.
+ * @param bytes The bytes to decompress.
  * @param options As for {@linkcode decompress}.
  * @returns The decompressed bytes.
  * @throws {TypeError} as {@linkcode decompress} does, and if the codec is not loaded.
