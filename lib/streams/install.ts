@@ -1,6 +1,7 @@
 /**
  * Replaces the stream classes among the runtime's globals and the exports of `node:stream/web` by those of this
- * package, as a side effect of being imported. Import it first: modules that took a class before keep the runtime's.
+ * package, as a side effect of being imported. Import it first: modules that captured a class earlier keep the
+ * runtime's.
  *
  * @example
  * ```ts
@@ -66,10 +67,10 @@ type Classes = Readonly<Record<string, object>>;
 
 /** All copies of the package that have installed their classes in this process, in whatever version. */
 interface Installed {
-  /** The runtime's properties that the classes replace. */
+  /** The descriptors of the runtime's properties before the classes replaced them. */
   readonly before: readonly (readonly [place: object, name: string, descriptor: PropertyDescriptor | undefined])[];
   readonly natives: Classes;
-  /** The classes of each copy; those of the last are the globals. */
+  /** The classes of each copy; those of the last copy are the globals. */
   readonly copies: Classes[];
 }
 
@@ -111,7 +112,7 @@ function tellImporters(): void {
   }
 }
 
-/** Keeps objects of the runtime and of other copies `instanceof` the global; subclasses keep their own check. */
+/** Makes objects of the runtime and of other copies `instanceof` the global class; subclasses keep their own check. */
 function takeInstances(name: string, ours: object): void {
   const { [Symbol.hasInstance]: ordinary } = Function.prototype;
   Object.defineProperty(ours, Symbol.hasInstance, {
@@ -124,8 +125,8 @@ function takeInstances(name: string, ours: object): void {
 }
 
 /**
- * Puts the runtime's own classes back, or those of another copy of the package that is still installed. Streams that
- * were made go on working.
+ * Puts the runtime's own classes back, or those of another copy of the package that is still installed. Existing
+ * streams keep working.
  *
  * @example Streams that were made go on working
  * ```ts

@@ -86,7 +86,8 @@ class Decoding implements TransformerAlgorithms {
 
   /** @see {@link https://encoding.spec.whatwg.org/#decode-and-enqueue-a-chunk} */
   transform(chunk: unknown): void {
-    if (chunk === undefined) throw mustBe("a chunk", "an ArrayBuffer or a view of one"); // decode() takes it for none
+    // Decode() treats undefined as no chunk.
+    if (chunk === undefined) throw mustBe("a chunk", "an ArrayBuffer or a view of one");
     const text = this.#decode(chunk);
     if (text !== "") this.#state.enqueue(text);
   }

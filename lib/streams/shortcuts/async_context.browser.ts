@@ -1,6 +1,6 @@
 // The stand-in for `async_context.ts` in browsers, which have no asynchronous contexts.
 
-/** The type of a context; there is one value. */
+/** The type of a context, which has one value. */
 export type Context = undefined;
 
 /** Returns the context that is current. */

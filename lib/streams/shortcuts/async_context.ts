@@ -1,4 +1,4 @@
-// Asynchronous contexts, as `AsyncLocalStorage` keeps them, by the cheapest way that each runtime has to enter one.
+// Asynchronous contexts, as in `AsyncLocalStorage`, entered in the cheapest way of each runtime.
 
 /** A context, as the runtime represents it. */
 export type Context = unknown;
@@ -39,7 +39,7 @@ interface DenoInternals {
   readonly [internal: symbol]: { readonly core?: DenoCore } | undefined;
 }
 
-/** Chosen at the first use: Bun takes 1 ms to load `node:async_hooks`. */
+/** Set at the first use: Bun takes 1 ms to load `node:async_hooks`. */
 let contexts: Contexts | undefined;
 
 function contextsHere(): Contexts {
@@ -62,7 +62,9 @@ export function runIn(context: Context, task: Task): void {
   contextsHere().runIn(context, task);
 }
 
-/** Enters contexts without `node:async_hooks`: once that is loaded, Deno delivers messages between microtasks. */
+/**
+ * Enters contexts without `node:async_hooks`: once that module is loaded, Deno delivers messages between microtasks.
+ */
 function ofDeno(): Contexts | undefined {
   const { Deno: deno } = globalThis as { Deno?: DenoInternals };
   const { getAsyncContext, setAsyncContext } = deno?.[deno.internal]?.core ?? {};

@@ -1,9 +1,9 @@
 import { ChunkQueue, Ring } from "../queuing/chunk_queue.ts";
 
-/** The length of each array for chunks that come many at once. */
+/** The length of the arrays for chunks that arrive many at once. */
 export const ARRAY_LENGTH = 2048;
 
-/** At most 512 KiB. */
+/** The maximum number of spare arrays: 512 KiB. */
 const MAX_SPARE = 32;
 const spare: unknown[][] = [];
 
@@ -13,9 +13,9 @@ export function acquireArray(): unknown[] {
 }
 
 /**
- * Returns an array of numbers for {@linkcode acquireArray}. It must have no other user and no objects, which would be
- * kept alive. Without reuse, a hundred million numbers leave a gigabyte of garbage, and V8's young generation grows to
- * its limit.
+ * Returns an array of numbers for {@linkcode acquireArray}. The array must have no other user, and contain no objects,
+ * which it would keep alive. Without reuse, a hundred million numbers leave a gigabyte of garbage, and V8's young
+ * generation grows to its limit.
  */
 export function releaseNumberArray(numbers: number[]): void {
   if (numbers.length === ARRAY_LENGTH && spare.length < MAX_SPARE) spare.push(numbers);
@@ -23,17 +23,20 @@ export function releaseNumberArray(numbers: number[]): void {
 
 const NONE: never[] = [];
 
-/** A queue of chunks of size 1 that keeps arrays whole. It replaces a stream's first queue when many come at once. */
+/**
+ * A queue of chunks of size 1 that keeps arrays whole. It replaces a stream's first queue when many chunks come at
+ * once.
+ */
 export class ChunkArrayQueue extends ChunkQueue {
   /** The array of the first chunk, and that chunk's index. */
   #array: unknown[] = NONE;
   #at = 0;
-  /** The arrays behind it. */
+  /** The arrays behind the first one. */
   readonly #others = new Ring<unknown[]>();
-  /** The last array, if it was made here for single chunks. */
+  /** The last array, if this queue made it for single chunks. */
   #open: unknown[] | undefined;
 
-  /** Enqueues the chunks from `start` on, at least one; the array belongs to the queue from then on. */
+  /** Enqueues the chunks from `start` on, at least one, and takes ownership of the array. */
   enqueueArray(chunks: unknown[], start: number): void {
     if (this.length > 0) {
       this.#others.push(start === 0 ? chunks : chunks.slice(start));
@@ -102,11 +105,12 @@ export class ChunkArrayQueue extends ChunkQueue {
     if (at < this.#array.length) return;
     this.#array = this.length > 0 ? this.#others.shift() : NONE;
     this.#at = 0;
-    if (this.#array === this.#open) this.#open = undefined; // or it would grow for as long as the queue is never empty
+    // Otherwise the array would grow for as long as the queue is never empty.
+    if (this.#array === this.#open) this.#open = undefined;
   }
 }
 
-/** Enqueues the chunks from `start` on, at least one; the array belongs to the queue from then on. */
+/** Enqueues the chunks from `start` on, at least one, and takes ownership of the array. */
 export function enqueueArray(owner: { queue: ChunkQueue }, chunks: unknown[], start: number): void {
   if (owner.queue.length === 0 && !(owner.queue instanceof ChunkArrayQueue)) owner.queue = new ChunkArrayQueue();
   if (owner.queue instanceof ChunkArrayQueue) owner.queue.enqueueArray(chunks, start);

@@ -12,7 +12,7 @@ export function atEndOfTurn(steps: () => void): void {
 const waiting: (() => void)[] = [];
 let channel: MessageChannel | undefined = undefined;
 
-/** Posts a message to itself, for browsers: they have no `setImmediate()`, and their `setTimeout()` waits for 4 ms. */
+/** Posts a message to this page: browsers have no `setImmediate()`, and their `setTimeout()` waits for 4 ms. */
 function postMessage(steps: () => void): void {
   if (channel === undefined) {
     channel = new MessageChannel();

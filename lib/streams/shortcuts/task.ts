@@ -7,13 +7,17 @@ import { atEndOfTurn } from "./end_of_turn.ts";
  * event loop has taken other turns. Nothing of it shows where there are few.
  */
 
-/** The ms after which tasks yield. With 10, a server of 100 responses took 1.3 to 1.5 times the CPU time on Bun. */
+/**
+ * The time in ms after which tasks yield. With 10, a server of 100 responses took 1.3 to 1.5 times the CPU time on Bun.
+ */
 const MAX_TURN_TIME = 40;
-/** The number of turns of a pause: Deno polls its sockets only every 61 turns, and a turn takes microseconds. */
+/**
+ * The number of event loop turns in a pause: a turn takes microseconds, and Deno polls its sockets only every 61 turns.
+ */
 const TURNS = 8;
 /** The number of tasks between two checks of the clock: a check for each task would take a tenth of the time. */
 const MAX_UNTIMED = 256;
-/** The minimum of slow tasks between two checks, and the time in ms between checks that the number is adapted to. */
+/** The minimum of slow tasks between two checks, and the target time in ms between checks. */
 const MIN_UNTIMED = 8;
 const PACE = 2;
 /** The weight, in tasks, of a task that has moved its full budget of chunks. */
@@ -22,14 +26,14 @@ const FULL_BUDGET_WEIGHT = 64;
 let untimed = MAX_UNTIMED;
 let interval = MAX_UNTIMED;
 let askedAt = 0;
-/** The time at which the current or last turn with tasks began. */
+/** The start time of the current or last turn with tasks. */
 let start = 0;
 let awaitsEnd = false;
 let resume: (() => void) | undefined;
 let turnsLeft = 0;
 let pauses = 0;
 
-/** Whether tasks are to stop, by {@linkcode inAnotherTurn}; must be called after each task. */
+/** Whether tasks must stop and continue by {@linkcode inAnotherTurn}; must be called after each task. */
 export function isLongTurn(): boolean {
   return --untimed < 0 && askClock(performance.now());
 }
@@ -46,12 +50,14 @@ function askClock(now: number): boolean {
   return false;
 }
 
-/** Counts the running task as many, since it has done as much work. */
+/** Counts the running task as {@linkcode FULL_BUDGET_WEIGHT} tasks, since it has done as much work. */
 export function countAsMany(): void {
   untimed -= FULL_BUDGET_WEIGHT;
 }
 
-/** Runs `steps` when others have had their turn, by a reaction to a promise, in the asynchronous context of this call. */
+/**
+ * Runs `steps` after other work has had its turn, by a reaction to a promise, in the asynchronous context of this call.
+ */
 export function inAnotherTurn(steps: () => void): void {
   const resumed = new Deferred<void>();
   react(resumed.promise, steps);
@@ -75,7 +81,7 @@ function onEndOfTurn(): void {
 /** The number of tasks in one microtask before other promises get their turn. */
 const BUDGET = 256;
 
-/** The first and the last waiting task. Each links to the next one, which takes less time than a queue of its own. */
+/** The first and the last waiting task. Each task links to the next one, which is faster than a separate queue. */
 let first: Task | undefined;
 let last: Task | undefined;
 /** Whether a microtask that runs tasks is queued or running, or will be queued in another turn. */
@@ -91,7 +97,7 @@ export abstract class Task {
   #isAwake = false;
   #next: Task | undefined;
 
-  /** Schedules the steps to run soon, never at once, unless they are scheduled already. */
+  /** Schedules the steps to run in a microtask, never synchronously, unless they are scheduled already. */
   wake(): void {
     if (this.#isAwake) return;
     this.#isAwake = true;
@@ -113,7 +119,7 @@ export abstract class Task {
 }
 
 /**
- * Keeps tasks that become ready until {@linkcode runTasks}, which runs them without another microtask. Must be called
+ * Defers tasks that become ready until {@linkcode runTasks}, which runs them without another microtask. Must be called
  * in an internal microtask without user code on the stack. Returns whether the caller has to run them.
  */
 export function deferTasks(): boolean {
@@ -122,7 +128,7 @@ export function deferTasks(): boolean {
   return true;
 }
 
-/** Runs the waiting tasks, such as those that {@linkcode deferTasks} kept. */
+/** Runs the waiting tasks, such as those that {@linkcode deferTasks} deferred. */
 export function runTasks(): void {
   let isLong = false;
   try {

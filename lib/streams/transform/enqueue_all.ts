@@ -20,7 +20,7 @@ export function enqueueAll<O>(controller: TransformStreamDefaultController<O>, c
   state.updateBackpressure(readableController);
 }
 
-/** The transform streams whose abort signals have a listener. */
+/** The transform streams whose abort signal has a listener. */
 const heard = new WeakSet<TransformStreamState>();
 
 /** Whether the readable end of a transform stream has reached its high-water mark. */
@@ -32,20 +32,20 @@ export function hasBackpressure(controller: TransformStreamDefaultController<nev
  * Parks the rest of a chunk until the readable end pulls: `transform()` must return the result of this call. There must
  * be backpressure.
  *
- * As for a chunk that arrives under backpressure, the write in flight ends with the rest, or when the stream is
- * cancelled or errors. An abort ends it at once.
+ * The write in flight ends after the rest is enqueued, or when the stream is cancelled or errors, as for a chunk that
+ * arrives under backpressure. An abort ends it at once.
  */
 export function transformRest(controller: TransformStreamDefaultController<never>, rest: unknown): Promise<never> {
   const state = transformStreamStateOf(controller);
   if (!heard.has(state)) endAtAbort(state);
   state.write(rest);
-  return new NativePromise(() => {}); // of its own: reactions to a shared one would stay for ever
+  return new NativePromise(() => {}); // a new promise each time: reactions to a shared one would stay for ever
 }
 
 function endAtAbort(state: TransformStreamState): void {
   heard.add(state);
   const { signal } = state.writable.controller;
   const end = (): void => state.errorWritableAndUnblockWrite(signal.reason);
-  // The write fails only once the writable end is erroring; then the abort goes on.
+  // The write fails only once the writable end is erroring, so it ends in a reaction after the abort.
   signal.addEventListener("abort", () => queueReaction(end), { once: true });
 }

@@ -42,10 +42,10 @@ const FLUSH = "flush";
  */
 export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   backpressure = true;
-  readable!: ReadableStreamState; // set by the set-up, as all of these
+  readable!: ReadableStreamState; // all of these are assigned by the set-up
   writable!: WritableStreamState;
   transformer: TransformerAlgorithms = NO_ALGORITHMS;
-  /** The stream as the runtime transfers it, made when the runtime looks. */
+  /** The stream as the runtime transfers it; created when the runtime first reads it. */
   nativeSide: object | undefined;
   #finishPromise: Promise<void> | undefined;
   #hasParkedWrite = false;
@@ -54,7 +54,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   #parkedContext: Context;
   #pipeIn: Task | undefined;
   #pipeOut: Task | undefined;
-  /** Whether one pipe writes and another one reads, and both are known to be made in the same context. */
+  /** Whether one pipe writes and another one reads, and both were created in the same context. */
   #isOneContext = false;
   #hasParkedPull = false;
 
@@ -67,7 +67,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (!this.backpressure) return this.#performTransform(chunk);
     this.#hasParkedWrite = true;
     this.#parkedChunk = chunk;
-    // Writes that a writer left wait before a pipe's: they are not in its context.
+    // Writes of a released writer come before a pipe's writes, and are not in the pipe's context.
     const isOfPipe = this.#pipeIn !== undefined && this.writable.inFlightWriteRequest!.settlesAtOnce;
     this.#parkedContext = isOfPipe ? this.#pipeIn!.context : currentContext();
     return PENDING;
@@ -90,7 +90,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
 
   /**
    * Calls `cancel()` or `flush()` for a cancel, an abort or a close; [[finishPromise]] settles with the outcome. Then
-   * the other end, unless it has errored, ends in the given way, or errors if the transformer failed.
+   * `finish` ends the other end, unless that has errored; if the transformer failed, the other end errors.
    */
   #finish(
     method: typeof CANCEL | typeof FLUSH,
@@ -101,7 +101,8 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (this.#finishPromise !== undefined) return this.#finishPromise;
     const finished = new Deferred<void>();
     this.#finishPromise = finished.promise;
-    // Departure "algorithms of a transform that are gone": after terminate() this is NO_ALGORITHMS, which has them all.
+    // Departure "algorithms of a transform that are gone": after terminate(), `transformer` is NO_ALGORITHMS, which has
+    // all methods.
     const result = attempt(() => this.transformer[method](reason));
     this.transformer = NO_ALGORITHMS;
     settle(result, () => {
@@ -142,7 +143,10 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     this.updateBackpressure(controller);
   }
 
-  /** The last step of enqueueing, and ReadableStreamDefaultControllerHasBackpressure, which compare the same. */
+  /**
+   * Runs the last step of enqueueing and ReadableStreamDefaultControllerHasBackpressure, which make the same
+   * comparison.
+   */
   updateBackpressure(controller: DefaultControllerState): void {
     if (controller.shouldCallPull()) controller.callPullIfNeeded();
     else if (!this.backpressure) this.#startBackpressure(controller, this.readable.reader);
@@ -184,7 +188,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (this.backpressure) this.#endBackpressure();
   }
 
-  /** TransformStreamSetBackpressure(true), if no pull is needed: the parked pull has ended. */
+  /** Runs TransformStreamSetBackpressure(true) if no pull is needed, since the parked pull has ended. */
   #startBackpressure(controller: DefaultControllerState, reader: ReadableStreamState["reader"]): void {
     this.backpressure = true;
     if (!this.#hasParkedPull) return;
@@ -197,7 +201,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     }
   }
 
-  /** TransformStreamSetBackpressure(false): resumes the parked write. */
+  /** Runs TransformStreamSetBackpressure(false): resumes the parked write. */
   #endBackpressure(): void {
     this.backpressure = false;
     if (!this.#hasParkedWrite) return;
@@ -265,7 +269,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   }
 
   /**
-   * Calls the transformer; for a pipe's write, a call without a promise has finished.
+   * Calls the transformer; if the write is a pipe's and the call returns no promise, it has finished.
    * @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-perform-transform}
    */
   #performTransform(chunk: unknown): Promise<void> | undefined {

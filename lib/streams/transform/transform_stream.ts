@@ -34,7 +34,7 @@ let isLazy = makeNativeSideLazily(NativeTransformStream, (stream) => {
 let stateOf: (stream: object) => TransformStreamState | undefined;
 
 /**
- * A pair of streams: what is written to the writable one is transformed, and read from the readable one.
+ * A pair of streams: chunks written to the writable one are transformed, and read from the readable one.
  *
  * @see {@link https://streams.spec.whatwg.org/#ts-class}
  * @example One chunk for each
@@ -52,11 +52,12 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
   readonly #state: TransformStreamState;
 
   /**
-   * Makes a stream of a transformer.
+   * Creates a stream with a transformer.
    *
    * @param transformer the transformer of chunks; without a `transform` they pass unchanged.
-   * @param writableStrategy how much may wait to be transformed; by default one chunk.
-   * @param readableStrategy how much is transformed ahead of the reads; by default nothing.
+   * @param writableStrategy the size of chunks, and the limit of those that wait to be transformed; by default one
+   * chunk.
+   * @param readableStrategy the size of chunks, and the limit of those transformed ahead of reads; by default none.
    * @throws {TypeError} if an argument or a member is of the wrong type.
    * @throws {RangeError} if a high-water mark is negative or NaN, or the transformer has a type.
    */
@@ -70,19 +71,19 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     this.#state = state;
     if (transformer !== undefined) toObject(transformer, "the transformer");
     setUpFromTransformer(state, transformer, toStrategy(writableStrategy), toStrategy(readableStrategy));
-    if (isLazy || hasReadMany || !isNativeReadableStream(super.readable)) return; // as a polyfill's are not
+    if (isLazy || hasReadMany || !isNativeReadableStream(super.readable)) return; // a polyfill's streams are not native
     state.readable.transferSide = super.readable;
     state.writable.transferSide = super.writable;
   }
 
-  /** The readable end, which gives transformed chunks. */
+  /** The readable end, with the transformed chunks. */
   override get readable(): ReadableStream<O> {
     if (!isObject(this) || !(#state in this)) return super.readable as ReadableStream<O>;
     const { readable } = this.#state;
     return (readable.shell ?? construct(ReadableStream<O>, readable)) as ReadableStream<O>;
   }
 
-  /** The writable end, which takes the chunks to transform. */
+  /** The writable end, for the chunks to transform. */
   override get writable(): WritableStream<I> {
     if (!isObject(this) || !(#state in this)) return super.writable as WritableStream<I>;
     const { writable } = this.#state;
@@ -119,7 +120,10 @@ function createReadableEnd(state: TransformStreamState, mark: number, size: Size
   return readable;
 }
 
-/** {@link https://streams.spec.whatwg.org/#transformstream-set-up Sets up} an internal transformer, default marks. */
+/**
+ * {@link https://streams.spec.whatwg.org/#transformstream-set-up Sets up} an internal transformer, with default
+ * high-water marks.
+ */
 export function createTransformStream(
   transformerOf: (state: TransformStreamState) => TransformerAlgorithms,
 ): TransformStreamState {

@@ -26,19 +26,18 @@ import type { TransformerAlgorithms, TransformStreamState } from "./transform_st
 export interface Transformer<I = unknown, O = unknown> {
   /** Called when the readable end is cancelled or the writable one aborted. */
   cancel?: (reason: unknown) => void | PromiseLike<void>;
-  /** Called when all chunks are transformed, before the readable end closes: it may enqueue more. */
+  /** Called when all chunks are transformed, before the readable end closes: may enqueue final chunks. */
   flush?: (controller: TransformStreamDefaultController<O>) => void | PromiseLike<void>;
-  /** Left out: the name is reserved. */
+  /** Must be undefined: the standard reserves the name. */
   readableType?: undefined;
-  /** Called when the stream is made; nothing is transformed until what it returned has settled. */
+  /** Called when the stream is created. Transforming starts once the promise that it returns has settled. */
   start?: (controller: TransformStreamDefaultController<O>) => unknown;
   /**
-   * Called with each chunk; not again until what it returned has settled.
-   *
-   * Default: chunks pass unchanged.
+   * Called with each chunk, and with the next one once the returned promise has settled. Default: chunks pass
+   * unchanged.
    */
   transform?: (chunk: I, controller: TransformStreamDefaultController<O>) => void | PromiseLike<void>;
-  /** Left out: the name is reserved. */
+  /** Must be undefined: the standard reserves the name. */
   writableType?: undefined;
 }
 

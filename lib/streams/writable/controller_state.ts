@@ -25,7 +25,7 @@ import {
 
 /** The algorithms of a writable stream: a user's underlying sink, or an internal one. Each may throw. */
 export interface SinkAlgorithms {
-  /** Returns a promise; or another value when it is done; or PENDING, see `pipe_write.ts`. The request is in flight. */
+  /** Returns a promise; or any other value if it is done; or PENDING, see `pipe_write.ts`. The request is in flight. */
   write(chunk: unknown): unknown;
   close(): unknown;
   abort(reason: unknown): unknown;
@@ -44,7 +44,7 @@ export class WritableControllerState {
   readonly highWaterMark: number;
   sizeAlgorithm: SizeAlgorithm;
   started = false;
-  /** The queue of batches in place of chunks, if the sink takes those. */
+  /** The queue of batches, which replaces that of chunks if the sink takes batches. */
   batching: Batching | undefined;
   #abortController: AbortController | undefined;
   #abortReason: { readonly reason: unknown } | undefined;
@@ -60,7 +60,7 @@ export class WritableControllerState {
     this.sizeAlgorithm = sizeAlgorithm;
   }
 
-  /** Ends start or a write, and continues with the next write. */
+  /** Ends `start()` or a write, and continues with the next write. */
   resume(): void {
     const { started } = this;
     this.started = true;
@@ -78,7 +78,7 @@ export class WritableControllerState {
     return this.#onWritten ??= () => this.resume();
   }
 
-  /** The reaction to a write whose promise has settled by itself: it leaves that promise alone. */
+  /** The reaction to a write whose own promise has settled already, and is not settled here. */
   get onWrittenAtOnce(): () => void {
     return this.#onWrittenAtOnce ??= () => {
       const { stream, queue } = this;
@@ -174,7 +174,7 @@ export function isIdle(controller: WritableControllerState): boolean {
 }
 
 /**
- * The size of a chunk; an error of the strategy becomes the stream's. Invalid sizes, as of EnqueueValueWithSize, are
+ * Returns the size of a chunk; if the strategy throws, the stream errors. Sizes that EnqueueValueWithSize forbids are
  * refused by {@linkcode writableStreamDefaultControllerWrite}.
  *
  * @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-get-chunk-size}
@@ -224,7 +224,7 @@ export function writableStreamDefaultControllerAdvanceQueueIfNeeded(controller: 
   while (!stream.inFlightWriteRequest) {
     if (controller.queue.length > 0 || stream.closeRequest) stream.feed?.abortIfBegun();
     if (stream.state === "erroring") {
-      // Runs only while nothing is in flight, unless the close in flight will call it
+      // Not while a request is in flight; a close in flight calls it itself
       if (!stream.inFlightCloseRequest) writableStreamFinishErroring(stream);
       return;
     }
@@ -256,7 +256,10 @@ function processClose(controller: WritableControllerState): void {
   );
 }
 
-/** @returns whether it is finished. @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-process-write} */
+/**
+ * @returns whether the write is finished. @see {@link
+ * https://streams.spec.whatwg.org/#writable-stream-default-controller-process-write}
+ */
 function processWrite(controller: WritableControllerState, chunk: unknown): boolean {
   const { stream } = controller;
   const request = stream.writeRequests!.shift();
@@ -271,7 +274,7 @@ function processWrite(controller: WritableControllerState, chunk: unknown): bool
   return false;
 }
 
-/** Finishes a write that succeeded, but starts no other; includes WritableStreamFinishInFlightWrite. */
+/** Finishes a successful write without starting another; includes WritableStreamFinishInFlightWrite. */
 export function finishWrite(controller: WritableControllerState): void {
   const { stream, queue } = controller;
   const request = stream.inFlightWriteRequest!;
@@ -295,7 +298,7 @@ export function writableStreamDefaultControllerErrorIfNeeded(
   if (controller.stream.state === "writable") writableStreamDefaultControllerError(controller, error);
 }
 
-/** The last step of a set-up: writes once start has settled. */
+/** Runs the last step of a set-up: writes begin once `start()` has settled. */
 export function startWritableStreamDefaultController(controller: WritableControllerState, startResult: unknown): void {
   if (isThenableLike(startResult)) {
     react(
@@ -315,7 +318,7 @@ export function writableStreamDefaultControllerStartFailed(controller: WritableC
   else if (controller.stream.state === "erroring") writableStreamFinishErroring(controller.stream);
 }
 
-/** CreateWritableStream without the start, which the caller makes. */
+/** CreateWritableStream without the call of `start()`, which the caller makes. */
 export function createWritableStream(
   sink: SinkAlgorithms,
   highWaterMark: number,

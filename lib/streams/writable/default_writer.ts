@@ -90,7 +90,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
   }
 
   /**
-   * Errors the stream at once; chunks that wait are dropped. Settles when the sink has released its resources; rejects
+   * Errors the stream at once; queued chunks are dropped. Settles when the sink has released its resources; rejects
    * with a TypeError if the writer was released.
    */
   override abort(reason: unknown = undefined): Promise<void> {
@@ -116,7 +116,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     return closed;
   }
 
-  /** Releases the lock; pending writes go on. */
+  /** Releases the lock; pending writes continue. */
   override releaseLock(): void {
     if (!isObject(this) || !(#state in this)) return super.releaseLock();
     const state = this.#state;
@@ -128,8 +128,8 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
   }
 
   /**
-   * Writes a chunk; settles when the sink has taken it, or failed to. Rejects with the stream's error if that has errored,
-   * with a TypeError if the stream is closed or closing, or the writer was released.
+   * Writes a chunk; settles when the sink has taken the chunk or failed to. Rejects with the stream's error if the
+   * stream has errored, and with a TypeError if it is closed or closing, or the writer was released.
    */
   override write(chunk: W = undefined as W): Promise<void> {
     if (!isObject(this) || !(#state in this)) return super.write(chunk);

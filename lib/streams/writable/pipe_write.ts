@@ -12,9 +12,9 @@ import {
 import { writableStreamAddWriteRequest, type WritableStreamState, type WriteRequest } from "./stream_state.ts";
 
 /**
- * A pipe's write. An idle sink gets the chunk at once: the queue would hold it only during that call, unobserved. If
- * the call errors the stream, the write ends when its promise would have settled, so that the pipe can order its end
- * and other ends.
+ * Writes a pipe's chunk. An idle sink gets the chunk at once: the queue would contain it only during that call,
+ * unobserved. If the call errors the stream, the write ends when its promise would have settled, which keeps the order
+ * of the pipe's end and other ends.
  */
 export function writableStreamPipeWrite(stream: WritableStreamState, chunk: unknown, request: WriteRequest): void {
   const { controller } = stream;
@@ -54,7 +54,7 @@ function writeWithSize(stream: WritableStreamState, chunk: unknown, request: Wri
   const { controller } = stream;
   const size = writableStreamDefaultControllerGetChunkSize(controller, chunk);
   if (stream.state !== "writable") {
-    request.reject(stream.storedError); // a chunk that was read before the destination failed has nowhere to go
+    request.reject(stream.storedError); // a chunk that was read before the destination failed is lost
   } else if (isIdle(controller) && size >= 0 && size < Infinity) {
     writeToIdleSink(stream, chunk, size, request);
   } else if (controller.batching) {
@@ -65,7 +65,7 @@ function writeWithSize(stream: WritableStreamState, chunk: unknown, request: Wri
   }
 }
 
-/** Settles a write of a pipe for which the sink returned PENDING; `result` is the delayed result. */
+/** Settles a pipe's write for which the sink returned PENDING; `result` is the sink's delayed result. */
 export function writableStreamFinishParkedWrite(controller: WritableControllerState, result: unknown): void {
   const { stream } = controller;
   if (isThenableLike(result) || stream.state !== "writable") {

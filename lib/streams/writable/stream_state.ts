@@ -5,15 +5,15 @@ import { Ring } from "../queuing/chunk_queue.ts";
 import type { WritableControllerState } from "./controller_state.ts";
 import type { WriterState } from "./writer_state.ts";
 
-/** A request that waits for a chunk to be written: the promise of a `write()`, or a pipe. */
+/** A request that settles once a chunk is written: the promise of a `write()`, or a pipe. */
 export interface WriteRequest {
-  /** Whether no user sees the request settle: a write without a promise is then finished at once. */
+  /** Whether no user code sees the request settle: a write that returns no promise then finishes at once. */
   readonly settlesAtOnce: boolean;
   resolve(): void;
   reject(reason: unknown): void;
 }
 
-/** A write in flight, or a pipe's, without a promise: the stream's own error carries its failure. */
+/** The request of a write whose failure only errors the stream: one in flight, or a pipe's, without a promise. */
 export const UNWATCHED_WRITE: WriteRequest = { settlesAtOnce: true, resolve() {}, reject() {} };
 
 /** The producer on the native side of a stream, as the stream uses it. */
@@ -21,7 +21,9 @@ export interface NativeProducer {
   startedErroring(reason: unknown): void;
   /** Connects the native side's abort to the stream's signal, which user code has read. */
   watchAbort(): void;
-  /** Begins the stream's abort, if the native side's has begun, before a write fails or the sink is called again. */
+  /**
+   * Begins the stream's abort if the native side's abort has begun, before a write fails or the sink is called again.
+   */
   abortIfBegun(): void;
 }
 
@@ -41,18 +43,18 @@ export class WritableStreamState {
   pendingAbortRequest: PendingAbortRequest | undefined;
   storedError: unknown;
   writer: WriterState | undefined;
-  controller!: WritableControllerState; // set by every set-up
-  /** Made for the first write that has to wait. */
+  controller!: WritableControllerState; // assigned by every set-up
+  /** The queue of requests; created for the first write that has to wait. */
   writeRequests: Ring<WriteRequest> | undefined;
-  /** The object that users hold, once there is one. */
+  /** The public object, once there is one. */
   shell: object | undefined;
-  /** The stream as the runtime handles it: the stream itself, or an object made when the runtime looks. */
+  /** The stream as the runtime handles it: the stream itself, or an object created when the runtime first needs it. */
   nativeSide: object | undefined;
   idleLock: NativeLock | undefined;
   transferSide: object | undefined;
-  /** The feed of the stream from its native side, after the first write to that. */
+  /** The feed of the stream from its native side; set by the first write to that side. */
   feed: NativeProducer | undefined;
-  /** Settles as the stream ends; undefined until a function of Node reads it. */
+  /** A promise that settles as the stream ends; undefined until a function of Node reads it. */
   ended: EndedPromise | undefined;
 }
 

@@ -30,11 +30,11 @@ export interface UnderlyingSink<W = unknown> {
   abort?: (reason: unknown) => void | PromiseLike<void>;
   /** Called when the stream is closed and all chunks are written. */
   close?: () => void | PromiseLike<void>;
-  /** Called when the stream is made; nothing is written until what it returned has settled. */
+  /** Called when the stream is created. Writing starts once the promise that it returns has settled. */
   start?: (controller: WritableStreamDefaultController) => unknown;
-  /** Left out: the name is reserved. */
+  /** Must be undefined: the standard reserves the name. */
   type?: undefined;
-  /** Called with each chunk; not again until what it returned has settled. */
+  /** Called with each chunk, and with the next one once the returned promise has settled. */
   write?: (chunk: W, controller: WritableStreamDefaultController) => void | PromiseLike<void>;
 }
 
@@ -42,7 +42,7 @@ export interface UnderlyingSink<W = unknown> {
 export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
   readonly #sink: unknown;
   #state: WritableControllerState | undefined;
-  /** Made when the sink first needs it. */
+  /** The public controller; created when the sink first needs it. */
   #controller: WritableStreamDefaultController | undefined;
   #abort: Callback | undefined;
   #close: Callback | undefined;
@@ -111,12 +111,12 @@ export class WritableStreamDefaultController {
     this.#state = requireState();
   }
 
-  /** Aborted, with the same reason, when the stream is aborted: also in the middle of a write. */
+  /** Aborted, with the same reason, when the stream is aborted, even during a write. */
   get signal(): AbortSignal {
     return WritableStreamDefaultController.#of(this).signal;
   }
 
-  /** Errors the stream: writes that wait are dropped, and everything on it fails with `error`. */
+  /** Errors the stream: queued writes are dropped, and all later operations fail with `error`. */
   error(error: unknown = undefined): void {
     writableStreamDefaultControllerErrorIfNeeded(WritableStreamDefaultController.#of(this), error);
   }

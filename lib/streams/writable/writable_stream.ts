@@ -44,8 +44,8 @@ let isLazy = makeNativeSideLazily(NativeWritableStream, (stream) => {
 });
 
 /**
- * A stream to write chunks to, as the standard has it, that is also one of the runtime's own: it goes wherever the
- * runtime takes a WritableStream (native `pipeTo()`, `structuredClone()`).
+ * The standard's WritableStream, which is also an instance of the runtime's own class: it works wherever the runtime
+ * takes a WritableStream, such as in native `pipeTo()` and `structuredClone()`.
  *
  * @see {@link https://streams.spec.whatwg.org/#ws-class}
  * @example A stream that prints
@@ -65,10 +65,10 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   readonly #state: WritableStreamState;
 
   /**
-   * Makes a stream of an underlying sink.
+   * Creates a stream over an underlying sink.
    *
-   * @param underlyingSink where chunks go.
-   * @param strategy how much may wait; by default one chunk.
+   * @param underlyingSink the destination of chunks.
+   * @param strategy the size of chunks, and the limit of those queued or in flight; by default one chunk.
    * @throws {TypeError} if an argument or a member is of the wrong type.
    * @throws {RangeError} if the high-water mark is negative or NaN, or the sink has a `type`.
    */
@@ -92,7 +92,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   }
 
   /**
-   * Errors the stream at once; chunks that wait are dropped. Settles when the sink has released its resources; rejects
+   * Errors the stream at once; queued chunks are dropped. Settles when the sink has released its resources; rejects
    * with a TypeError if the stream is locked.
    */
   override abort(reason: unknown = undefined): Promise<void> {

@@ -33,7 +33,7 @@ export class WriterState implements LockState {
   stream: WritableStreamState | undefined;
   readonly closed: LazyPromise = new LazyPromise();
   readonly ready: LazyPromise = new LazyPromise();
-  /** Whether a user holds the writer, so that the runtime may write by it. */
+  /** Whether user code has the writer, so that the runtime may write through it. */
   isPublic = false;
   nativeSide: LockState["nativeSide"];
 
@@ -46,7 +46,7 @@ export class WriterState implements LockState {
     this.ready.renew();
   }
 
-  /** Called when the queue has room again, or the stream closes, so that its size does not matter any more. */
+  /** Called when the queue has room again, or the stream closes and the queue's size no longer matters. */
   becameReady(): void {
     this.ready.resolve();
   }
@@ -76,7 +76,7 @@ class PromiseWriteRequest extends Deferred<void> implements WriteRequest {
   readonly settlesAtOnce = false;
 }
 
-/** The request of a write in flight whose promise settles by itself. */
+/** The request of a write in flight whose promise settles without it. */
 const SETTLES_BY_ITSELF: WriteRequest = { settlesAtOnce: false, resolve() {}, reject() {} };
 
 /** @see {@link https://streams.spec.whatwg.org/#set-up-writable-stream-default-writer} */
@@ -105,7 +105,8 @@ export function writableStreamDefaultWriterWrite(writer: WriterState, chunk: unk
   const chunkSize = controller.sizeAlgorithm === undefined
     ? 1
     : writableStreamDefaultControllerGetChunkSize(controller, chunk);
-  if (stream !== writer.stream) return promiseRejectedWith(releasedError("write", "writer")); // by the size function
+  // The size function may have released the writer.
+  if (stream !== writer.stream) return promiseRejectedWith(releasedError("write", "writer"));
   if (stream.state === "errored") return promiseRejectedWith(stream.storedError);
   if (stream.state === "closed" || writableStreamCloseQueuedOrInFlight(stream)) {
     return promiseRejectedWith(endedError("write", stream.state));
@@ -120,7 +121,7 @@ export function writableStreamDefaultWriterWrite(writer: WriterState, chunk: unk
 }
 
 /**
- * WritableStreamDefaultControllerWrite past the queue of an idle sink. If the sink returns no promise, the write's
+ * Runs WritableStreamDefaultControllerWrite past the queue of an idle sink. If the sink returns no promise, the write's
  * promise is a reaction to a resolved promise; the reaction that ends the write follows it.
  */
 function writeAtOnce(stream: WritableStreamState, chunk: unknown): Promise<void> {
@@ -156,7 +157,10 @@ export function writableStreamDefaultWriterGetDesiredSize(writer: WriterState): 
   return stream.state === "closed" ? 0 : writableStreamDefaultControllerGetDesiredSize(stream.controller);
 }
 
-/** Does nothing to a released writer. @see {@link https://streams.spec.whatwg.org/#writable-stream-default-writer-release} */
+/**
+ * Releases the writer, unless it was released before. @see {@link
+ * https://streams.spec.whatwg.org/#writable-stream-default-writer-release}
+ */
 export function writableStreamDefaultWriterRelease(writer: WriterState): void {
   const { stream } = writer;
   if (stream === undefined) return;

@@ -18,15 +18,15 @@ export interface Batching {
   drain(): unknown[];
   /** Whether the first waiting batch is to be written now; otherwise it is written when the current turn ends. */
   isDue(): boolean;
-  /** Writes the waiting batches now, as no chunks will follow; `closes` tells that the stream is closed after that. */
+  /** Writes the waiting batches now, as no chunks will follow. If `closes`, the stream closes after that. */
   hurry(closes: boolean): void;
-  /** Drops the waiting batches: none will start any more. */
+  /** Drops the waiting batches. */
   end(): void;
 }
 
 /**
- * Chunks that come together stay in their array if they are at least this many. Up to this many single chunks share an
- * array that grows; further ones get arrays of a fixed size, since growing leaves twice the size as garbage.
+ * Chunks that arrive as an array stay in it if there are at least this many. Up to this many single chunks share an
+ * array that grows; further ones get arrays of a fixed size, since growing an array leaves twice its size as garbage.
  */
 const SMALL_PART = 64;
 const NONE: unknown[] = [];
@@ -42,13 +42,15 @@ export class Batch implements WriteRequest {
   /** The sum of the chunks' sizes. */
   size = 0;
   #length = 0;
-  /** The chunks, in arrays that are joined when the batch is complete: appending one to the other would copy more. */
+  /**
+   * The chunks, in arrays that are joined only when the batch is complete: appending one to another would copy more.
+   */
   #parts: unknown[][] = [];
   /** The last array, if it has room for single chunks, with its count and capacity. */
   #open: unknown[] = NONE;
   #openLength = 0;
   #openRoom = 0;
-  /** The deferred of all `write()` promises of this batch, which settle alike. */
+  /** The deferred of all `write()` promises of this batch: all of them settle together. */
   #deferred: Deferred<void> | undefined = undefined;
   /** The pipes that wrote some of the chunks; few batches have more than one. */
   readonly #pipes: WriteRequest[] = [];
@@ -145,7 +147,7 @@ export class Batch implements WriteRequest {
 /** Captured once, like all functions that streams depend on, so that faked timers do not stop them. */
 const [setTimeout, clearTimeout] = [globalFunction("setTimeout")!, globalFunction("clearTimeout")!];
 
-/** The time that the first chunk of a batch waits for others, by the timer alone: clocks are faked in tests, too. */
+/** The delay of a batch after its first chunk, measured only by a timer, since tests fake clocks, too. */
 export class BatchDelay {
   readonly #delay: number;
   readonly #onOver: () => void;
@@ -181,13 +183,16 @@ export class BatchDelay {
 /** The share of the queue that a long pipe must add between two pauses for its batch to wait. */
 const SHARE = 1 / 8;
 
-/** A producer faster than the sink: the next batch starts once the queue is full, or a turn has added nothing. */
+/**
+ * The detection of a producer that is faster than the sink: the next batch then starts once the queue is full, or a
+ * turn adds no chunk.
+ */
 export class ProducerThrottle {
   /** Whether the queue was full when the last batch ended, and each turn since then has added to it. */
   #isFilling = false;
   /** The queue's size at the last call. */
   #queued = 0;
-  /** The last awaited pause of long pipes, and the queue's size then, or when the last batch was written. */
+  /** The last pause of long pipes that was awaited, and the queue's size at that time or at the last batch. */
   #pause = 0;
   #queuedAtPause = 0;
 
@@ -196,25 +201,27 @@ export class ProducerThrottle {
     this.#isFilling = isFull;
   }
 
-  /** The queue is full. */
+  /** Notes that the queue is full. */
   mustWait(): void {
     this.#isFilling = true;
   }
 
-  /** Notes that the batch is written, with `queued` behind it; returns whether the producer had to wait for that. */
+  /**
+   * Notes that the batch is written while `queued` is in the queue; returns whether the producer had to wait for that.
+   */
   batchWritten(queued: number): boolean {
     this.#queuedAtPause = this.#queued = queued;
     return this.#isFilling;
   }
 
-  /** Called at the end of a turn; returns whether the producer is filling the queue again, now with `queued`. */
+  /** Called at the end of a turn with the queue's size; returns whether the producer is filling the queue again. */
   isFilling(queued: number): boolean {
     this.#isFilling &&= queued > this.#queued;
     this.#queued = queued;
     return this.#isFilling;
   }
 
-  /** Called at the end of a turn; returns whether a long pipe pauses that may fill the queue later. */
+  /** Called at the end of a turn; returns whether a long pipe that may yet fill the queue is in a pause. */
   isPaused(queued: number, highWaterMark: number): boolean {
     const pause = currentPause();
     if (pause === 0) return false;

@@ -32,7 +32,10 @@ const limits = /* @__PURE__ */ schema(
   () => ({ maxBatch: positive(), maxDelay: milliseconds(), minBatch: positive() }),
 );
 
-/** The retries of batches that a sink failed to write, or wrote in part, and the call of `onFailed` after the last. */
+/**
+ * The retries of batches that a sink failed to write, wholly or in part, and the call of `onFailed` after the last
+ * retry.
+ */
 class Retries {
   readonly #attempts: number;
   readonly #delay: number;
@@ -47,7 +50,7 @@ class Retries {
     this.#sink = sink;
   }
 
-  /** Writes chunks, and retries those that failed as often as `retry` allows. */
+  /** Writes chunks, and retries the failed ones as often as `retry` allows. */
   async write(chunks: unknown[], write: (chunks: unknown[]) => unknown, signal: AbortSignal): Promise<void> {
     let rest = chunks;
     for (let attempt = 0;; attempt++) {
@@ -55,7 +58,7 @@ class Retries {
       let result: unknown;
       let hasThrown = false;
       try {
-        result = await write(rest.slice()); // the array is the sink's
+        result = await write(rest.slice()); // a copy, since the sink owns its array
       } catch (error) {
         hasThrown = true;
         reason = error;
@@ -88,7 +91,7 @@ interface Failures {
  * Reads what `writev()` returned for a batch of `count` chunks: `{ failed: [index, …], reason? }`, or anything else if
  * all were written.
  *
- * @throws {TypeError} if `failed` is no list. @throws {RangeError} if an index is that of no chunk.
+ * @throws {TypeError} if `failed` is not a list.\n@throws {RangeError} if no chunk has an index.
  */
 function failuresOf(result: unknown, count: number): Failures | undefined {
   if (!isThenableLike(result)) return undefined;
@@ -124,16 +127,16 @@ function pause(delay: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The method by which an internal sink takes a batch, in place of `writev()`: in several arrays, not joined. */
+/** The method by which an internal sink takes a batch, instead of `writev()`, as several arrays. */
 export const WRITE_PARTS: unique symbol = Symbol("writeParts");
 
 /** An underlying sink that takes batches, after conversion, with its algorithms. */
 export class BatchedSinkAlgorithms {
   /** The maximum size of a batch, in the strategy's unit. */
   readonly maxBatch: number;
-  /** The delay of a batch after its first chunk, in ms; undefined: until the end of the turn. */
+  /** The delay of a batch after its first chunk, in ms; undefined if batches start at the end of the turn. */
   readonly maxDelay: number | undefined;
-  /** The size from which on a batch is not delayed. */
+  /** The size from which a batch is not delayed. */
   readonly minBatch: number;
   readonly #sink: unknown;
   #controller: object | undefined = undefined;
@@ -142,7 +145,7 @@ export class BatchedSinkAlgorithms {
   readonly #start: Callback | undefined;
   readonly #writev: Callback | undefined;
   readonly #writeParts: Callback | undefined;
-  /** The handling of batches that fail, if the sink asks for it. */
+  /** The handling of failed batches, if the sink has `retry` or `onFailed`. */
   readonly #retries: Retries | undefined = undefined;
 
   /** Reads the dictionary's members in the order of their names. */

@@ -28,23 +28,23 @@ import { BatchedSinkAlgorithms } from "./batched_sink.ts";
 /**
  * The queue of a stream whose sink takes batches, and the sink that the controller calls, which passes the batches on.
  *
- * A batch starts when the queue is full or the stream is closing, otherwise at the end of the turn. So a producer that
- * resumes after the last batch can fill the queue again first. Without that wait, small and large batches would
- * alternate for ever. A small one leaves the next little more room than the rest of the queue. For the same reason the
- * wait is longer after a producer has proven faster than the sink.
+ * A batch starts when the queue is full or the stream is closing, otherwise at the end of the turn. In that time, a
+ * producer that resumes after the last batch can fill the queue again. Without the wait, small and large batches would
+ * alternate for ever, since a small batch leaves the next one little more room than the rest of the queue. For the same
+ * reason the wait is longer after a producer has been faster than the sink.
  */
 export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   readonly #sink: BatchedSinkAlgorithms;
   readonly #maxBatch: number;
-  /** The size from which on the open batch is not delayed. */
+  /** The size from which the open batch is not delayed. */
   readonly #enough: number;
   /** The delay of batches, for sinks with one. */
   readonly #delay: BatchDelay | undefined;
   #controller: WritableControllerState = undefined as never; // set by attach()
-  /** The last batch of the queue, which grows. */
+  /** The last batch of the queue, which still grows. */
   #open: Batch | undefined = undefined;
   #awaitsEndOfTurn = false;
-  /** Whether queued chunks are to be written without a wait for more. */
+  /** Whether queued chunks are to be written without waiting for more. */
   #isUrgent = false;
   readonly #producer = new ProducerThrottle();
   /** Whether a pipe will close the stream once all queued chunks are written. */
@@ -79,7 +79,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     const { queue } = this.#controller;
     const chunks: unknown[] = [];
     for (let rest = queue.length; rest > 0; rest--) {
-      const batch = queue.shift() as Batch; // and back again: its size is not touched
+      const batch = queue.shift() as Batch; // taken out and put back, so that its size does not change
       queue.push(batch);
       for (const chunk of batch.drain()) chunks.push(chunk);
     }
@@ -103,7 +103,8 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   }
 
   #pullForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean {
-    // Not into the open batch, which may start meanwhile: code of the iterator may end the pipe.
+    // Pulled to an array before the open batch is chosen: the iterator's code may end the pipe, which starts that
+    // batch.
     const run = pullRun(source, Math.min(this.#room(), ARRAY_LENGTH), pipe);
     if (run.length === 0) return false;
     const { stream, queue } = this.#controller;
@@ -163,7 +164,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   };
 
   batchWritten(batch: Batch): void {
-    if (this.#delay !== undefined) return; // what waits has its own time
+    if (this.#delay !== undefined) return; // queued chunks have their own delay
     const hadToWait = this.#producer.batchWritten(this.#controller.queue.totalSize - batch.size);
     if (hadToWait && !this.#awaitsEndOfTurn) this.#awaitEndOfTurn();
   }
@@ -190,7 +191,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     }
   }
 
-  /** Whether the open batch was checked, and waits. */
+  /** Whether the open batch has been checked, and is waiting for more chunks. */
   get #awaitsMore(): boolean {
     return this.#awaitsEndOfTurn || (this.#delay !== undefined && this.#delay.isRunning);
   }
@@ -236,7 +237,10 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   }
 }
 
-/** Gives the state of a stream whose sink takes batches to the constructor of WritableStream, which the caller calls next. */
+/**
+ * Passes the state of a stream whose sink takes batches to the constructor of WritableStream, which the caller calls
+ * next.
+ */
 export function giveBatchedState(underlyingSink: unknown, strategy: unknown, highWaterMark: number): void {
   if (underlyingSink !== undefined && !isObject(underlyingSink) && typeof underlyingSink !== "function") {
     throw new TypeError("the underlying sink must be an object");
@@ -252,7 +256,10 @@ export function giveBatchedState(underlyingSink: unknown, strategy: unknown, hig
   passState(state);
 }
 
-/** Queues an internal chunk of size 0 in spite of a lock, and writes all queued chunks now; settles with its batch. */
+/**
+ * Queues an internal chunk of size 0 even if the stream is locked, and writes all queued chunks; settles with their
+ * batch.
+ */
 export function writeAsOwner(stream: object, chunk: unknown): Promise<void> {
   const state = writableStreamStateOf(stream)!;
   if (state.state === "erroring" || state.state === "errored") return promiseRejectedWith(state.storedError);
