@@ -7,13 +7,13 @@ import { type CompressionOptions, loadCodecs, type Settings, settingsOf } from "
 import { preferred } from "./policy.ts";
 import { compressReady, compressResponse } from "./respond.ts";
 
-/** Returns the response to a request for a template; undefined if it is for something else. */
+/** Returns the response to a request for a template; undefined for any other request. */
 export function templateResponse(settings: Settings, { method, url, headers }: Request): Response | undefined {
   const answer = answerFor(settings, method, url, headers.get("accept-encoding"));
   return answer && new Response(method === "HEAD" ? null : answer.bytes, { headers: answer.fields });
 }
 
-/** Answers a request for a template; returns whether it is one. */
+/** Answers a request for a template; returns whether the request was for one. */
 export function answerWithTemplate(settings: Settings, req: IncomingMessage, res: ServerResponse): boolean {
   if (settings.dictionaries === undefined || res.headersSent) return false;
   const { originalUrl } = req as { originalUrl?: string };
@@ -45,7 +45,7 @@ function answerFor(settings: Settings, method: string, url: string, accepted: st
 }
 
 /**
- * Compresses responses as they are made. All functions are bound, so that each can be passed on alone.
+ * Compresses responses as they are made. All functions are bound, so each can be passed as a callback.
  *
  * @example Wrap a handler
  * ```ts
@@ -60,19 +60,19 @@ function answerFor(settings: Settings, method: string, url: string, accepted: st
  */
 export interface Compression {
   /**
-   * Returns the compressed response, or `response` itself if it is sent as it is. Its body is a stream, whose length is
-   * not known: {@linkcode Compression.fetch} does better with small bodies. `response` keeps its own fields: in Hono set
-   * `c.res = undefined` before `c.res` is set to the result, or Hono adds them to it.
+   * Returns the compressed response, or `response` itself if it is sent uncompressed. The compressed body is a stream
+   * of unknown length: {@linkcode Compression.fetch} is better for small bodies. The header fields of `response` do not
+   * change. Hono adds them to a new `c.res`, unless `c.res = undefined` is set before.
    */
   readonly respond: (request: Request, response: Response) => Response;
   /**
-   * Wraps a handler of requests, for `Deno.serve()`, `Bun.serve()` or srvx: its responses are compressed. Bodies that are
-   * there at once, as text and JSON are, are compressed in one call and have a `Content-Length`.
+   * Wraps a handler of requests, for `Deno.serve()`, `Bun.serve()` or srvx: its responses are compressed. Bodies that
+   * are available at once, such as text and JSON, are compressed in one call and have a `Content-Length`.
    */
   readonly fetch: <Rest extends unknown[]>(
     handler: (request: Request, ...rest: Rest) => Response | Promise<Response>,
   ) => (request: Request, ...rest: Rest) => Promise<Response>;
-  /** Compresses what is written to a response of `node:http` or `node:http2`; the middleware of Connect and Express. */
+  /** Compresses the body of a response of `node:http` or `node:http2`; middleware for Connect and Express. */
   readonly node: (
     req: IncomingMessage | Http2ServerRequest,
     res: ServerResponse | Http2ServerResponse,
@@ -80,20 +80,20 @@ export interface Compression {
   ) => void;
   /**
    * Resolves when the codecs are loaded, which takes some tens of milliseconds after {@linkcode createCompression}:
-   * responses are sent as they are until then.
+   * until then, responses are sent uncompressed.
    */
   readonly ready: () => Promise<void>;
 }
 
 /**
- * Creates a compressor of responses with zstd, brotli or gzip, as their clients accept.
+ * Creates a compressor of responses, with zstd, brotli or gzip as the client accepts.
  *
- * Compressed are responses whose type is compressible, by the MIME database or `types`, that are not encoded already,
- * are not parts (206), allow it (`no-transform` does not) and are not known to be shorter than `threshold`. `Vary` is
- * extended, a strong `ETag` is made weak, and fields that describe the uncompressed bytes are removed. Compression
- * never delays: whenever a body pauses, its client can read everything so far.
+ * A response is compressed if its type is compressible, by the MIME database or `types`. It must not be encoded
+ * already, partial (206), marked `no-transform`, or known to be shorter than `threshold`. `Vary` is extended, a strong
+ * `ETag` is made weak, and fields that describe the uncompressed bytes are removed. Compression never delays: whenever
+ * a body pauses, its client can read everything so far.
  *
- * @throws {TypeError | RangeError} if an option is not what it should be.
+ * @throws {TypeError | RangeError} if an option is unknown, of the wrong type or out of range.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}
  * @example Compress what a server of node:http sends
  * ```ts
@@ -115,7 +115,7 @@ export function createCompression(options: CompressionOptions = {}): Compression
     respond: (request, response) => {
       const template = templateResponse(settings, request);
       if (template === undefined) return compressResponse(settings, request, response);
-      void response.body?.cancel().catch(() => {}); // that nothing is there
+      void response.body?.cancel().catch(() => {}); // there may be no body
       return template;
     },
     fetch: (handler) => async (request, ...rest) => {
@@ -129,7 +129,7 @@ export function createCompression(options: CompressionOptions = {}): Compression
       if (!answerWithTemplate(settings, req as IncomingMessage, res as ServerResponse)) {
         compressNode(settings, req as IncomingMessage, res as ServerResponse);
         next?.();
-      } else if (next === undefined) ignoreCalls(res as ServerResponse); // its handler goes on
+      } else if (next === undefined) ignoreCalls(res as ServerResponse); // its handler may go on
     },
     ready: () => loading,
   };

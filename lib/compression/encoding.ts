@@ -9,12 +9,16 @@ import type { Encoding } from "./policy.ts";
 const HEADER_LENGTH = 10;
 const TRAILER_LENGTH = 8;
 
-/** Compresses whole bytes with gzip: the bytes of `compressSync()`, with the runtime's checksum, which takes a third of the time. */
+/**
+ * Compresses whole bytes with gzip: the bytes of `compressSync()`, but with the runtime's checksum in a third of the
+ * time.
+ */
 export function gzipWhole(bytes: Uint8Array, level: number): Uint8Array<ArrayBuffer> {
   const deflated = compressSync(bytes, { format: "deflate-raw", level });
   const whole = new Uint8Array(HEADER_LENGTH + deflated.length + TRAILER_LENGTH);
   const effort = level < 2 ? 4 : level < 8 ? 0 : 2;
-  whole.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, effort, 255]); // deflate, no time, no system (RFC 1952, section 2.3)
+  // The header: deflate, no time, no system (RFC 1952, section 2.3).
+  whole.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, effort, 255]);
   whole.set(deflated, HEADER_LENGTH);
   const trailer = new DataView(whole.buffer, HEADER_LENGTH + deflated.length);
   trailer.setUint32(0, crc32(bytes), true);
@@ -22,7 +26,7 @@ export function gzipWhole(bytes: Uint8Array, level: number): Uint8Array<ArrayBuf
   return whole;
 }
 
-/** The least time in ms after which the memory of idle codecs is released. */
+/** The minimum time in ms after which the memory of idle codecs is released. */
 const RELEASE_DELAY = 15_000;
 
 const timer = new Timer(() => {
@@ -34,26 +38,26 @@ export function releaseIdleCodecs(): void {
   if (!timer.isSet) timer.start(RELEASE_DELAY);
 }
 
-/** The most bytes that are encoded in one call: some 3 ms. */
+/** The maximum bytes that are encoded in one call, in some 3 ms. */
 export const MAX_WRITE_SIZE: number = 256 * 1024;
 
-/** The length of the pieces that chunks are read in; text has up to 3 bytes a unit. */
+/** The length of pieces that a chunk is split into, in bytes or UTF-16 code units of up to 3 bytes each. */
 const CHUNK_SIZE = 32 * 1024;
 
 const utf8 = new TextEncoder();
 
-/** A pending chunk: bytes in memory of the producer, or text, which is encoded piece by piece. */
+/** A pending chunk: bytes in the producer's memory, or text that is encoded piece by piece. */
 export class WaitingChunk implements Iterable<Uint8Array> {
   readonly #content: Uint8Array | string;
-  /** In bytes; of text in UTF-16 code units, of which there are no more than bytes. */
+  /** The length in bytes, or of text in UTF-16 code units, which is at most its number of bytes. */
   readonly length: number;
 
   constructor(content: Uint8Array | string) {
     this.#content = content;
-    this.length = content.length; // fixed now: the producer may transfer its buffer
+    this.length = content.length; // stored now: the producer may transfer its buffer
   }
 
-  /** The bytes of the chunk; throws a TypeError if its buffer was transferred or made smaller meanwhile. */
+  /** The bytes of the chunk; throws a TypeError if its buffer was transferred or shrunk since. */
   get bytes(): Uint8Array {
     const content = this.#content;
     if (typeof content === "string") return utf8.encode(content);
@@ -61,13 +65,13 @@ export class WaitingChunk implements Iterable<Uint8Array> {
     throw new TypeError("a chunk's buffer was transferred before all of it was read");
   }
 
-  /** Yields the chunk in pieces for steps of an encoder. */
+  /** Yields the chunk in pieces for an encoder's steps. */
   *[Symbol.iterator](): Generator<Uint8Array, undefined> {
     const content = this.#content;
     for (let start = 0, end = 0; start < this.length; start = end) {
       end = start + CHUNK_SIZE;
       if (typeof content === "string") {
-        if (content.codePointAt(end - 1)! > 0xffff) end++; // a pair of surrogates
+        if (content.codePointAt(end - 1)! > 0xffff) end++; // keeps a surrogate pair together
         yield utf8.encode(content.slice(start, end));
       } else yield this.bytes.subarray(start, end);
     }
@@ -79,21 +83,21 @@ export type BodyEncoder = Pick<Encoder, "steps" | "flush" | "finish" | "close">;
 
 type StreamLimits = Readonly<Record<CompressionCoding, { readonly windowLog?: number; readonly level: number }>>;
 
-/** The limits for pages and data that come in pieces: 0.16 to 0.28 MiB for each stream. Whole bodies have none. */
+/** The limits for pages and data that are streamed: 0.16 to 0.28 MiB for each stream. Whole bodies have none. */
 const RESPONSE_LIMITS: StreamLimits = {
   zstd: { windowLog: 15, level: 22 },
   br: { windowLog: 15, level: 11 },
   gzip: { level: 9 },
 };
 
-/** The limits for streams of events, of which many stay open for hours and send little: 0.1 to 0.24 MiB each. */
+/** The limits for event streams, which stay open for hours and send little: 0.1 to 0.24 MiB each. */
 const EVENT_STREAM_LIMITS: StreamLimits = {
   zstd: { windowLog: 14, level: 1 },
   br: { windowLog: 16, level: 1 },
   gzip: { level: 6 },
 };
 
-/** The plain coding with the limits and levels that apply to a coding. */
+/** The base coding, whose limits and levels apply to a coding. */
 const BASE_CODING: Readonly<Record<Encoding["coding"], CompressionCoding>> = {
   zstd: "zstd",
   br: "br",
@@ -103,7 +107,7 @@ const BASE_CODING: Readonly<Record<Encoding["coding"], CompressionCoding>> = {
 };
 
 /**
- * Opens an encoder for a body of `Content-Type` `type` in pieces; its codec has to be loaded.
+ * Opens an encoder for a streamed body whose `Content-Type` is `type`. Its codec must be loaded.
  * @throws {RangeError} if memory runs out.
  */
 export function openBodyEncoder(settings: Settings, encoding: Encoding, type: string | undefined): BodyEncoder {
@@ -112,7 +116,7 @@ export function openBodyEncoder(settings: Settings, encoding: Encoding, type: st
   const { windowLog, level } = limits[BASE_CODING[coding]];
   const encoder = openEncoder(formatIn(encoding), {
     level: streamLevel(coding, levelOf(settings, encoding, level)),
-    // With a dictionary, the window holds the dictionary as well as what it would hold without it.
+    // With a dictionary, the window must have room for the dictionary in addition.
     windowLog: dictionary === undefined
       ? windowLog
       : Math.min(Math.ceil(Math.log2(dictionary.length + 2 ** windowLog!)), MAX_WINDOW_LOG),
@@ -124,8 +128,8 @@ export function openBodyEncoder(settings: Settings, encoding: Encoding, type: st
 }
 
 /**
- * Compresses a whole body in one call. The codec has to be loaded.
- * @throws {RangeError} if memory runs out, or the body is shorter than its response claims.
+ * Compresses a whole body in one call. The codec must be loaded.
+ * @throws {RangeError} if memory runs out, or the body is shorter than its `Content-Length`.
  */
 export function encodeWhole(settings: Settings, encoding: Encoding, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { coding, recorder } = encoding;
@@ -154,7 +158,7 @@ function wholeByOurs(encoding: Encoding, level: number, bytes: Uint8Array): Uint
   return small;
 }
 
-/** Returns log2 of brotli's window for a whole body: the smaller one takes 0.85 of the time, for the same size. */
+/** Returns log2 of brotli's window for a whole body: the small one takes 0.85 of the time for the same output size. */
 function brotliWindowLog(length: number): number {
   if (length <= 2 ** 18) return 18;
   return length <= 2 ** 22 ? 22 : 24;
@@ -164,7 +168,7 @@ function formatIn({ coding }: Encoding): Format {
   return coding === "dcz" || coding === "dcb" ? coding : formatOf[coding];
 }
 
-/** Returns the level of an encoding; brotli ignores dictionaries below a certain level. */
+/** Returns the level for an encoding; brotli ignores dictionaries below level 5. */
 function levelOf({ levels, lateness }: Settings, encoding: Encoding, most: number): number {
   const wanted = Math.min(levels[BASE_CODING[encoding.coding]], most, lateness?.isLate() ? LOW_LEVEL : Infinity);
   return Math.max(wanted, ranges[formatIn(encoding)].min);
@@ -174,8 +178,8 @@ function levelOf({ levels, lateness }: Settings, encoding: Encoding, most: numbe
 const LOW_LEVEL = 1;
 
 /**
- * Lowers levels whose streams take much memory: brotli 4 has 275 KiB more than 3, for no fewer bytes where it is
- * flushed; zstd 3 has 700 KiB more than 1, and 2 has 180, for 3% fewer.
+ * Lowers levels whose streams need much memory. Brotli 4 takes 275 KiB more than 3, for no fewer bytes if it is
+ * flushed. Zstd 3 takes 700 KiB more than 1, and 2 takes 180 KiB more, for 3% fewer bytes.
  */
 function streamLevel(coding: Encoding["coding"], level: number): number {
   if (BASE_CODING[coding] === "zstd" && level <= 3) return 1;
@@ -185,7 +189,7 @@ function streamLevel(coding: Encoding["coding"], level: number): number {
 /** 8 MiB: browsers refuse larger ones (RFC 9659). */
 const MAX_WINDOW_LOG = 23;
 
-/** Records what is encoded, and fails an end that comes too early. */
+/** Records the bytes that are encoded, and fails if the body ends too early. */
 function watched(encoder: BodyEncoder, encoding: Encoding): BodyEncoder {
   const { recorder } = encoding;
   let seen = 0;
@@ -212,11 +216,14 @@ function watched(encoder: BodyEncoder, encoding: Encoding): BodyEncoder {
 }
 
 function requireLength({ length }: Encoding, seen: number): void {
-  if (length === undefined || seen >= length) return; // all of a longer one is sent, as of a proxy that decodes
+  // A longer body is sent whole, such as that of a proxy that decodes.
+  if (length === undefined || seen >= length) return;
   throw new RangeError(`its body ends after ${seen} bytes, where Content-Length says ${length}`);
 }
 
-/** Returns what `encode` returns. If it throws, warns and returns undefined: the response is sent uncompressed then. */
+/**
+ * Returns the result of `encode`. If it throws, warns and returns undefined: the response is then sent uncompressed.
+ */
 export function unlessItFails<T>({ warn }: Settings, { coding }: Encoding, encode: () => T): T | undefined {
   try {
     return encode();
@@ -227,8 +234,8 @@ export function unlessItFails<T>({ warn }: Settings, { coding }: Encoding, encod
 }
 
 /**
- * An encoder that opens with the first bytes to encode: a stream without data takes no memory. Its first step throws a
- * RangeError if memory runs out.
+ * Returns an encoder that opens with its first bytes, so that a stream without data takes no memory. Its first step
+ * throws a RangeError if memory runs out.
  */
 export function lazyEncoder(open: () => BodyEncoder): BodyEncoder {
   let encoder: BodyEncoder | undefined;

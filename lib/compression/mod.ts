@@ -1,6 +1,5 @@
 /**
  * Compression of responses as they are made (pages, JSON, events), and events for many clients, compressed once.
- * @module
  *
  * @example Compress what a server sends
  * ```ts

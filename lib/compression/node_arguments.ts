@@ -29,7 +29,7 @@ export class NodeFields implements ResponseFields {
 
 export type Written = (error?: Error | null) => void;
 
-/** The arguments of `write()` and `end()`, whose overloads leave some out. */
+/** Returns the arguments of `write()` and `end()`, whose overloads omit some. */
 export function argumentsOf(
   [chunk, encoding, callback]: readonly unknown[],
 ): { chunk: unknown; encoding: unknown; written: Written | undefined } {
@@ -43,19 +43,19 @@ export function argumentsOf(
 }
 
 /**
- * The bytes of a text, a view or a buffer; undefined for anything else. Not every runtime and protocol accepts all of
- * these. Text of more than `most` units, to be sent as UTF-8, is returned as it is.
- * @throws {TypeError} if a buffer is detached, which Node takes for an empty one.
+ * Returns the bytes of a text, a view or a buffer; undefined for anything else. Not every runtime and protocol accepts
+ * all of these. Text of more than `most` code units that is sent as UTF-8 is returned as text.
+ * @throws {TypeError} if a buffer is detached, which Node treats as empty.
  */
 export function contentOf(chunk: unknown, encoding: unknown, most: number): Uint8Array | string | undefined {
-  if (types.isUint8Array(chunk) && chunk.length > 0) return chunk; // of any realm
+  if (types.isUint8Array(chunk) && chunk.length > 0) return chunk; // works for objects of any realm
   if (typeof chunk !== "string") return bytesOfChunk(chunk);
   if (encoding && !Buffer.isEncoding(encoding as string)) return undefined;
   if (chunk.length > most && (!encoding || /^utf-?8$/i.test(encoding as string))) return chunk;
   return Buffer.from(chunk, (encoding || "utf8") as BufferEncoding);
 }
 
-/** The error for a chunk without content by {@linkcode contentOf}, with the code of Node's own error. */
+/** Returns the error for a chunk that {@linkcode contentOf} rejects, with the code of Node's own error. */
 export function refusal(chunk: unknown, encoding: unknown): TypeError {
   const [code, what] = chunk === null
     ? ["ERR_STREAM_NULL_VALUES", "null"]
@@ -65,12 +65,12 @@ export function refusal(chunk: unknown, encoding: unknown): TypeError {
   return Object.assign(new TypeError(`Cannot write ${what} to a response: use a string or bytes`), { code });
 }
 
-/** Methods that change the head of a response, which throw after the head is written, or that write it. */
+/** The methods that write the head of a response, or change it and throw once it is written. */
 const AFTER_HEAD = ["setHeader", "setHeaders", "appendHeader", "removeHeader", "_implicitHeader"] as const;
 
 /**
- * Makes a response behave as if its head were sent, until the returned function is called. `make` then sends the head
- * before the first call that depends on it.
+ * Makes a response behave as if its head were sent, until the returned function is called. `make` sends the head before
+ * the first call that depends on it.
  */
 export function holdHead(res: ServerResponse, make: () => void): () => void {
   const names = ["headersSent", ...AFTER_HEAD] as const;
@@ -92,7 +92,7 @@ export function holdHead(res: ServerResponse, make: () => void): () => void {
   };
 }
 
-/** Has a response that was answered ignore what a handler does with it, but for callbacks, which it calls. */
+/** Makes an answered response ignore further calls of its handler, except that their callbacks are called. */
 export function ignoreCalls(res: ServerResponse): void {
   for (const name of [...AFTER_HEAD, "writeHead", "flushHeaders", "write", "end"] as const) {
     const ignored = (...given: unknown[]): unknown => {
@@ -104,7 +104,7 @@ export function ignoreCalls(res: ServerResponse): void {
   }
 }
 
-/** Sets the fields of the argument of `writeHead()`, or none: those of a head that is refused are not for the next one. */
+/** Sets the fields of the argument of `writeHead()`, or none: fields of a refused head must not reach the next one. */
 export function setHeaders(res: ServerResponse, given: unknown): void {
   const before = Object.entries(res.getHeaders());
   try {

@@ -15,7 +15,7 @@ import { argumentsOf, contentOf, holdHead, NodeFields, refusal, setHeaders, type
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded } from "./policy.ts";
 
-/** The methods of a response that are replaced. Their overloads are told apart by {@linkcode argumentsOf}. */
+/** The methods of a response that are replaced. {@linkcode argumentsOf} tells their overloads apart. */
 interface Methods {
   write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean;
   end(chunk?: unknown, encoding?: unknown, callback?: unknown): unknown;
@@ -29,7 +29,7 @@ interface Queued {
   readonly isLast: boolean;
 }
 
-/** Compresses what is written to `res`, if its head allows it at the first write. */
+/** Compresses the body of `res`, if its head allows that at the first write. */
 export function compressNode(settings: Settings, req: IncomingMessage, res: ServerResponse): void {
   if (!res.headersSent && !res.writableEnded) new NodeResponse(settings, req, res).replaceMethods();
 }
@@ -41,21 +41,21 @@ class NodeResponse {
   readonly #res: ServerResponse;
   readonly #plain: Methods;
   #isDecided = false;
-  /** Restores the methods of the head, while that waits for the body's first piece: Node sends both together. */
+  /** Restores the methods of the head, which waits for the body's first piece, since Node sends both together. */
   #releaseHead: (() => void) | undefined;
   #encoding: Encoding | undefined;
   #isMarked = false;
   #encoder: BodyEncoder | undefined;
-  /** The body's compressed form, if all of it was given to `end()`. */
+  /** The compressed body, if `end()` got all of it. */
   #whole: Uint8Array | undefined;
   #isEnded = false;
-  /** Callbacks of writes whose output the encoder still holds. */
+  /** Callbacks of writes whose output is still in the encoder. */
   readonly #waiting: Written[] = [];
-  /** Callbacks passed to the runtime with output: Deno drops some of them when the client leaves. */
+  /** Callbacks passed to the runtime with output: Deno drops some of them when the client disconnects. */
   readonly #sent = new Set<Written>();
-  /** Pending writes: a large one is encoded over several turns, and later ones wait behind it. */
+  /** Pending writes: a large one is encoded over several turns, during which later ones wait. */
   readonly #queue: Queued[] = [];
-  /** Calls after `end()` while that is queued: the runtime refuses them, once `end()` has run. */
+  /** Calls after `end()`, while that is queued: the runtime refuses them once it has run `end()`. */
   readonly #late: (() => void)[] = [];
   #willFlush = false;
   #isClosed = false;
@@ -89,7 +89,9 @@ class NodeResponse {
     res.once("close", () => this.#closed());
   }
 
-  /** Chooses the coding, once, before the head is written. `body` is its first piece, all of it, or unknown so far. */
+  /**
+   * Chooses the coding once, before the head is written. `body` is its first piece, the whole body, or unknown so far.
+   */
   #decide(body: "piece" | WaitingChunk | undefined): void {
     if (this.#isDecided) return;
     this.#isDecided = true;
@@ -99,7 +101,7 @@ class NodeResponse {
     if (res.headersSent) return;
     const fields = new NodeFields(res);
     const { method = "GET", headers } = this.#req;
-    const { originalUrl } = this.#req as { originalUrl?: string }; // of Express: url lacks the path of the router
+    const { originalUrl } = this.#req as { originalUrl?: string }; // set by Express, whose url lacks the router's path
     const url = originalUrl ?? this.#req.url ?? "";
     const accepted = headers["accept-encoding"] as string | undefined;
     const request = (name: string): string | undefined => headers[name] as string | undefined;
@@ -131,7 +133,8 @@ class NodeResponse {
   #writeHead(status: number, ...rest: unknown[]): unknown {
     const isStatus = Number.isInteger(status) && status >= 100 && status <= 999;
     if (this.#releaseHead !== undefined) this.#makeHead();
-    if (!isStatus || this.#res.headersSent) return this.#plain.writeHead(status, ...rest); // which throws
+    // The runtime's method throws.
+    if (!isStatus || this.#res.headersSent) return this.#plain.writeHead(status, ...rest);
     if (!this.#isDecided) {
       this.#res.statusCode = status;
       const message = typeof rest[0] === "string" ? rest.shift() as string : undefined;
@@ -143,7 +146,7 @@ class NodeResponse {
     return this.#plain.writeHead(status, ...rest);
   }
 
-  /** Makes the head now, whatever follows. */
+  /** Makes the head now. */
   #makeHead(message?: string): unknown {
     this.#decide(undefined);
     return this.#withHead(() => {
@@ -151,7 +154,10 @@ class NodeResponse {
     });
   }
 
-  /** Whether the head can wait for the body's length: that matters, and the head has no errors to report at once. */
+  /**
+   * Whether the head can wait for the body's length: only if the length matters, and no errors are to be reported at
+   * once.
+   */
   #mayWait(status: number): boolean {
     const isKnown = this.#res.hasHeader("content-length") || this.#res.hasHeader("trailer");
     return this.#req.httpVersionMajor === 1 && status >= 200 && !isKnown;
@@ -168,7 +174,7 @@ class NodeResponse {
     return res;
   }
 
-  /** Runs a step that sends the head. If the runtime refuses the step, the coding is chosen anew for the next one. */
+  /** Runs a step that sends the head. If the runtime refuses the step, the next one chooses the coding anew. */
   #withHead<T>(step: () => T): T {
     try {
       return step();
@@ -218,7 +224,7 @@ class NodeResponse {
   #end(...given: readonly unknown[]): unknown {
     const { chunk, encoding, written } = argumentsOf(given);
     const most = Math.max(MAX_WRITE_SIZE, this.#settings.threshold);
-    const content = chunk ? contentOf(chunk, encoding, most) : new Uint8Array(0); // as Node has it: false is nothing
+    const content = chunk ? contentOf(chunk, encoding, most) : new Uint8Array(0); // as in Node: false is no chunk
     const inPlain = (): unknown => this.#plain.end(...given);
     if (content === undefined) return this.#asItIs(inPlain, chunk, encoding);
     const waiting = new WaitingChunk(content);
@@ -233,7 +239,7 @@ class NodeResponse {
     this.#implyHead();
     if (this.#mustWait(waiting)) {
       this.#enqueue({ chunk: waiting, written, isLast: true });
-      // The value that the property has without the queue.
+      // The value that the property would have without the queue.
       Object.defineProperty(this.#res, "writableEnded", { value: true, configurable: true });
       return this.#res;
     }
@@ -250,7 +256,7 @@ class NodeResponse {
 
   /**
    * Passes a chunk of another type to the runtime, which refuses most. Bun writes `String` objects, which cannot be
-   * encoded here: the body is then sent uncompressed, or the chunk refused.
+   * encoded here: the body is then sent uncompressed, or the chunk is refused.
    */
   #asItIs<T>(inPlain: () => T, chunk: unknown, encoding: unknown): T {
     if (this.#isMarked) throw refusal(chunk, encoding);
@@ -259,7 +265,7 @@ class NodeResponse {
     return this.#withHead(inPlain);
   }
 
-  /** Sends the head before an encoder's first output, which may come too late. Throws if it cannot be sent. */
+  /** Sends the head before an encoder's first output, which may be delayed. Throws if it cannot be sent. */
   #implyHead(): void {
     const res = this.#res;
     if (!res.headersSent) this.#withHead(() => res.writeHead(res.statusCode));
@@ -285,7 +291,7 @@ class NodeResponse {
     this.#encodeQueue().catch((error) => this.#fail(error));
   }
 
-  /** Encodes pending writes, some in each turn, as fast as the client reads. */
+  /** Encodes pending writes, some each turn, at the pace of the client. */
   async #encodeQueue(): Promise<void> {
     const encoder = this.#encoder ??= this.#open(this.#encoding!);
     while (this.#queue.length > 0) {
@@ -297,7 +303,7 @@ class NodeResponse {
       if (written !== undefined) this.#waiting.push(written);
     }
     this.#flush();
-    if (!needsDrain(this.#res)) this.#res.emit("drain"); // writes have returned false
+    if (!needsDrain(this.#res)) this.#res.emit("drain"); // earlier writes have returned false
   }
 
   #endLate(output: Uint8Array[], written: Written | undefined): void {
@@ -328,7 +334,7 @@ class NodeResponse {
     if (this.#encoder === undefined || this.#isEnded || this.#isClosed || this.#res.destroyed) return;
     try {
       this.#put(this.#encoder.flush());
-      const written = this.#takeWaiting(); // of empty chunks
+      const written = this.#takeWaiting(); // callbacks of empty chunks
       if (written !== undefined) process.nextTick(written);
     } catch (error) {
       this.#fail(error);
@@ -344,7 +350,7 @@ class NodeResponse {
     });
   }
 
-  /** Sends output. Callbacks of writes without output are called with those of the next one that has some. */
+  /** Sends output. A callback of a write without output is called with those of the next write that has some. */
   #put(output: readonly Uint8Array[], written?: Written): void {
     if (written !== undefined) this.#waiting.push(written);
     for (const [i, piece] of output.entries()) {
@@ -371,12 +377,12 @@ class NodeResponse {
     const code = "ERR_STREAM_DESTROYED";
     const error = Object.assign(new Error("Cannot call write after a stream was destroyed"), { code });
     this.#takeWaiting()?.(error);
-    // After the runtime has called the callbacks that it keeps.
+    // Runs after the runtime has called the callbacks that it has kept.
     atEndOfTurn(() => this.#sent.forEach((written) => written(error)));
     for (const step of this.#late.splice(0)) step();
   }
 
-  /** Ends a response whose codec has failed, in a way that its client cannot take it for complete. */
+  /** Ends a response whose codec has failed, so that its client does not take it for complete. */
   #fail(error: unknown): boolean {
     this.#settings.warn(`a response was cut off: ${(error as Error).message}`);
     this.#encoder?.close();
@@ -385,7 +391,7 @@ class NodeResponse {
   }
 }
 
-/** Whether `drain` is still to come, even for listeners that were added before the wrapper. */
+/** Whether `drain` is still to be emitted, even to listeners that were added before the wrapper. */
 function needsDrain(res: ServerResponse): boolean {
   return res.writableNeedDrain ?? (res as unknown as Http2ServerResponse).stream.writableNeedDrain;
 }

@@ -18,7 +18,7 @@ import { Timer } from "../timers/mod.ts";
 import { Dictionaries } from "./dictionaries/dictionaries.ts";
 import { type DictionaryOptions, dictionaryOptions } from "./dictionaries/options.ts";
 
-/** Returns a function that warns and never throws, so that the work after a failure is done. */
+/** Returns a function that warns and never throws, so that the steps after a failure run. */
 export function warningTo(onWarning: (reason: string) => void): (reason: string) => void {
   return (reason) => {
     try {
@@ -31,12 +31,12 @@ export function warningTo(onWarning: (reason: string) => void): (reason: string)
 
 export const warnOnConsole = (reason: string): void => console.warn(reason);
 
-/** The interval at which lateness is measured while responses are compressed, in ms. */
+/** The interval in ms at which lateness is measured while responses are compressed. */
 const PERIOD = 100;
-/** The lateness in ms from which the event loop counts as late, until it falls below half of that. */
+/** The lateness in ms above which the event loop counts as late, until lateness falls below half of it. */
 const HIGH_DELAY = 20;
 
-/** The lateness of the event loop's timers, which is measured while it is queried. */
+/** The lateness of the event loop's timers, measured while `isLate()` is called regularly. */
 export class EventLoopDelay {
   readonly #timer: Timer = new Timer((late) => this.#conclude(late), { keepsAlive: false });
   #wasAsked = false;
@@ -108,14 +108,14 @@ export interface CompressibleResponse {
  */
 export interface CompressionOptions {
   /**
-   * The codings to use; of those that a client likes equally well, the first is chosen.
+   * The codings to use, in order of preference among those that a client accepts with equal weight.
    *
    * @default ["zstd", "br", "gzip"]
    */
   codings?: readonly CompressionCoding[];
   /**
-   * The compression levels: zstd 1 to 22, brotli 0 to 11, gzip 1 to 12. Streamed bodies take
-   * lower ones where that saves much memory: gzip 9 at most, zstd 1 for 2 and 3, brotli 3 for 4.
+   * The compression levels: zstd 1 to 22, brotli 0 to 11, gzip 1 to 12. Streamed bodies use lower levels to save much
+   * memory: gzip at most 9, zstd 1 instead of 2 or 3, brotli 3 instead of 4.
    *
    * @default { zstd: 3, br: 3, gzip: 6 }
    */
@@ -123,29 +123,29 @@ export interface CompressionOptions {
   /**
    * Lowers levels under load: `"auto"` uses level 1 while the event loop is more than 20 ms late with its timers.
    *
-   * @default as `levels` say, always
+   * @default the levels of `levels`, always
    */
   level?: "auto";
   /**
-   * The length in bytes below which responses are sent as they are, if it is known before the first byte is sent.
+   * The length in bytes below which responses are sent uncompressed, if it is known before the first byte is sent.
    *
    * @default 1024
    */
   threshold?: number;
   /**
-   * Media types whose responses are compressed, too, as in `Accept`: `"application/x-tiles"` or `"model/*"`.
+   * Further media types to compress, written as in `Accept`: `"application/x-tiles"` or `"model/*"`.
    *
    * @default those that the MIME database calls compressible, JSON lines, YAML, CBOR, Protocol Buffers and GraphQL
    */
   types?: string | readonly string[];
   /**
-   * Returns whether a response may be compressed. Asked only if everything else allows it.
+   * Returns whether a response may be compressed. Called only if all other conditions hold.
    *
-   * @default all may
+   * @default all responses may be
    */
   filter?: (response: CompressibleResponse) => boolean;
   /**
-   * Compresses with dictionaries that clients have (RFC 9842): former public responses, and templates of routes.
+   * The use of dictionaries that clients have (RFC 9842): former public responses, and templates of routes.
    *
    * @default none
    */
@@ -158,7 +158,7 @@ export interface CompressionOptions {
   onWarning?: (reason: string) => void;
 }
 
-/** The codecs' names of the codings. */
+/** The codec formats of the codings. */
 export const formatOf: Readonly<Record<CompressionCoding, Format>> = {
   zstd: storedCodings.zstd.format,
   br: storedCodings.br.format,
@@ -204,7 +204,7 @@ export interface Settings {
   readonly warn: (reason: string) => void;
 }
 
-/** @throws {TypeError | RangeError} if an option is not what it should be. */
+/** @throws {TypeError | RangeError} if an option is unknown, of the wrong type or out of range. */
 export function settingsOf(
   options: CompressionOptions,
   lateness: Settings["lateness"] = new EventLoopDelay(),

@@ -25,9 +25,9 @@ export interface Encoding {
   readonly coding: CompressionCoding | DictionaryCoding;
   /** The dictionary of a {@linkcode DictionaryCoding}. */
   readonly dictionary: Uint8Array | undefined;
-  /** Takes the body, if it may become a dictionary. */
+  /** The recorder of the body, if it may become a dictionary. */
   readonly recorder: BodyRecorder | undefined;
-  /** The length in bytes that the response claims for its body: no client could see that it ends before. */
+  /** The body's length in bytes by `Content-Length`: clients could not see that a compressed body ends too early. */
   readonly length: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export type DictionaryCoding = "dcz" | "dcb";
 const OF_THE_BYTES = namesNotWith("encoded");
 
 /**
- * Chooses the coding of a response and adds to its `Vary`; undefined if it is sent as it is. `length`: in bytes, if
+ * Chooses the coding of a response and adds to its `Vary`; undefined if it is sent uncompressed. `length`: in bytes, if
  * known.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}
  */
@@ -48,7 +48,8 @@ export function chooseCoding(settings: Settings, exchange: Exchange, length?: nu
   if (status === 304) return void revalidate(settings, exchange);
   if (!isAllowed(settings, exchange)) return undefined;
   addToVary(fields, "Accept-Encoding");
-  if (status === 206 || fields.get("content-range") !== undefined) return undefined; // with the Vary of the whole (15.3.7)
+  // With the Vary of the whole representation (15.3.7).
+  if (status === 206 || fields.get("content-range") !== undefined) return undefined;
   const use = settings.dictionaries?.useFor(exchange);
   const field = fields.get("content-length") ?? "";
   const claimed = /^\d+$/.test(field) ? Number(field) : undefined;
@@ -62,7 +63,9 @@ export function chooseCoding(settings: Settings, exchange: Exchange, length?: nu
   return { coding: delta ?? coding!, dictionary, recorder: use?.recorder, length: claimed };
 }
 
-/** Returns the coding with a dictionary that the client likes best, if it likes it as well as `other`. */
+/**
+ * Returns the coding with a dictionary that the client prefers, if it accepts it with at least the weight of `other`.
+ */
 function withDictionary(
   { codings }: Settings,
   accepted: string | null | undefined,
@@ -76,14 +79,14 @@ function withDictionary(
   return weights[best] >= weights[other ?? "identity"] ? best : undefined;
 }
 
-/** Changes the header fields of a response whose body is sent in `coding`. */
+/** Changes the header fields of a response whose body is encoded with `coding`. */
 export function markEncoded(fields: ResponseFields, coding: Encoding["coding"]): void {
   for (const name of OF_THE_BYTES) fields.delete(name);
   fields.set("content-encoding", coding);
   weakenTag(fields);
 }
 
-/** Whether a response has a body that may be encoded, or may confirm one that was: a 304 needs no type. */
+/** Whether a response has a body that may be encoded, or may confirm an encoded one: a 304 needs no type. */
 function mayBeCoded({ types }: Settings, { method, status, fields }: Exchange): boolean {
   if (status < 200 || status === 204 || status === 205 || method === "CONNECT") return false;
   if (!/^(?:identity)?$/i.test(fields.get("content-encoding") ?? "")) return false;
@@ -93,7 +96,7 @@ function mayBeCoded({ types }: Settings, { method, status, fields }: Exchange): 
   return isCompressibleType(type) || MORE_TYPES.test(type) || Boolean(types?.accepts(type));
 }
 
-/** Compressible types of text and of records that the MIME database lacks. */
+/** Compressible types of text and of records, in addition to those of the MIME database. */
 const MORE_TYPES = new RegExp(
   String
     .raw`^application/(?:(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines|yaml|protobuf|msgpack)|json-seq|cbor|cbor-seq|` +
@@ -106,7 +109,7 @@ function isAllowed({ filter, warn }: Settings, { method, url, status, fields }: 
     const allows: unknown = filter?.({ method, url, status, header: (name) => fields.get(name.toLowerCase()) }) ?? true;
     if (!(allows instanceof Promise)) return Boolean(allows);
     warn("a response is not compressed: the filter has returned a promise, which nothing waits for");
-    allows.catch(() => {}); // the warning covers its rejection
+    allows.catch(() => {}); // no unhandled rejection beside the warning
     return false;
   } catch (error) {
     warn(`a response is not compressed: the filter has thrown ${String(error)}`);
@@ -114,12 +117,15 @@ function isAllowed({ filter, warn }: Settings, { method, url, status, fields }: 
   }
 }
 
-/** Returns the coding of {@linkcode likedBest} whose codec is loaded. */
+/** Returns the coding that {@linkcode likedBest} chooses among those whose codec is loaded. */
 export function preferred({ codings }: Settings, accepted: string | null | undefined): CompressionCoding | undefined {
   return likedBest(codings, accepted, (coding) => isEncoderLoaded(formatOf[coding]));
 }
 
-/** Returns the coding that a client likes best, if not less than none; among equals, the first. */
+/**
+ * Returns the coding that a client accepts with the highest weight, if that is not below that of no coding; among
+ * equals, the first.
+ */
 export function likedBest<Coding extends CompressionCoding>(
   codings: readonly Coding[],
   accepted: string | null | undefined,
@@ -135,15 +141,15 @@ export function likedBest<Coding extends CompressionCoding>(
   return best;
 }
 
-/** Gives a 304 the fields of the response that it confirms (RFC 9110, section 15.4.5). */
+/** Updates the fields of a 304 to those of the response that it confirms (RFC 9110, section 15.4.5). */
 function revalidate(settings: Settings, { accepted, url, request, fields }: Exchange): void {
   addToVary(fields, "Accept-Encoding");
   if (settings.dictionaries?.mayUseFor(url)) addToVary(fields, "Available-Dictionary");
   if (preferred(settings, accepted) === undefined) return;
-  fields.delete("content-length"); // it is not that of the encoded bytes (8.6)
+  fields.delete("content-length"); // it is not the length of the encoded bytes (8.6)
   const tag = fields.get("etag");
   if (tag === undefined) return;
-  // A strong tag that the client has was sent for unencoded bytes, as of a file that was compressed already.
+  // A strong tag that the client has belongs to a body sent unencoded, such as a file that was compressed already.
   if (!ifMatchHolds(request("if-none-match") ?? "", tag)) weakenTag(fields);
 }
 

@@ -12,22 +12,22 @@ import {
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded, type ResponseFields } from "./policy.ts";
 
-/** The beginning of a body that was read, and the reader of the rest. */
+/** The beginning of a body, already read, and the reader of the rest. */
 export interface BodySource {
   readonly reader: ReadableStreamDefaultReader<Uint8Array>;
-  /** Chunks that came before. */
+  /** The chunks that were read. */
   readonly begun: readonly WaitingChunk[];
-  /** A read that is under way. */
+  /** A pending read. */
   readonly reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
 }
 
 /** The result of a read if its source gives no chunk in a turn of the event loop. */
 const NO_CHUNK_THIS_TURN: unique symbol = Symbol("paused");
 
-/** The number of microtasks within which bodies of text and bytes can be read, with a margin. */
+/** The number of microtasks within which bodies of text and bytes can be read, plus a margin. */
 const READY_WITHIN = 12;
 
-/** Settles as `reading` does, or with {@linkcode NO_CHUNK_THIS_TURN} when the turn ends before that. */
+/** Settles as `reading` does, or with {@linkcode NO_CHUNK_THIS_TURN} if the turn ends first. */
 async function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof NO_CHUNK_THIS_TURN> {
   let isSettled = false;
   const settle = (): void => void (isSettled = true);
@@ -37,30 +37,32 @@ async function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof NO_CHUNK_T
   if (isSettled) return await reading;
   return await new Promise((resolve, reject) => {
     reading.then(resolve, reject);
-    // One turn more, so that chunks that the network delivered in this one have had their microtasks.
+    // Waits one more turn, so that chunks delivered by the network in this turn have had their microtasks.
     atEndOfTurn(() => atEndOfTurn(() => resolve(NO_CHUNK_THIS_TURN)));
   });
 }
 
 /**
  * Returns the stream of a body's compressed form, which pulls from the source on demand. Whenever the source pauses,
- * the client can decompress everything it gave.
+ * the client can decompress all of its chunks so far.
  */
 export function encodedBody(source: BodySource, encoder: BodyEncoder): ReadableStream<Uint8Array> {
   return new globalThis.ReadableStream<Uint8Array>(new EncodedBody(source, encoder), { highWaterMark: 0 });
 }
 
-/** Takes a chunk. Servers send strings, too. @throws {TypeError} if it has no bytes, or its buffer is detached. */
+/**
+ * Checks a chunk; servers send strings, too. @throws {TypeError} if it is of another type, or its buffer is detached.
+ */
 function waitingChunk(chunk: unknown): WaitingChunk {
   if (ArrayBuffer.isView(chunk)) return new WaitingChunk(bytesOf(chunk)!);
   if (typeof chunk === "string") return new WaitingChunk(chunk);
   throw new TypeError(`a response's body must give bytes, not ${described(chunk)}`);
 }
 
-/** Passes a body on as it is. */
+/** The encoder that passes a body on unchanged. */
 const PLAIN: BodyEncoder = {
   *steps(pieces) {
-    for (const piece of pieces) yield new Uint8Array(piece); // readers may transfer what they get
+    for (const piece of pieces) yield new Uint8Array(piece); // copied, since readers may transfer chunks
   },
   flush: () => [],
   finish: () => [],
@@ -74,10 +76,10 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
   #reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
   /** The remaining steps of the chunk that is being encoded. */
   #steps: Iterator<Uint8Array, unknown> | undefined;
-  /** Whether the encoder holds bytes that were not flushed. */
+  /** Whether the encoder contains bytes that were not flushed. */
   #isDirty = false;
   #isCancelled = false;
-  /** The source's failure, kept until its bytes before the failure were flushed. */
+  /** The source's failure, kept until its bytes before the failure are flushed. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor({ reader, begun, reading }: BodySource, encoder: BodyEncoder) {
@@ -87,18 +89,18 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
     this.#encoder = encoder;
   }
 
-  /** Goes on until there is output, or the body has ended. */
+  /** Runs steps until there is output, or the body has ended. */
   async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
       if (this.#failure !== undefined) throw this.#failure.error;
       while (!await this.#step(controller));
     } catch (error) {
       if (this.#failure === undefined && this.#isDirty && this.#put(controller, this.#rest())) {
-        this.#failure = { error }; // for the next pull, as an error drops what waits
+        this.#failure = { error }; // reported by the next pull, since an error drops queued output
         return;
       }
       this.#encoder.close();
-      void this.#reader.cancel(error).catch(() => {}); // it may be what failed
+      void this.#reader.cancel(error).catch(() => {}); // the source may have failed itself
       throw error;
     }
   }
@@ -144,7 +146,7 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
     return this.#encoder.flush();
   }
 
-  /** Returns the output that the encoder still holds; none if the encoder has failed. */
+  /** Returns the output that is still in the encoder; none if the encoder has failed. */
   #rest(): Uint8Array[] {
     try {
       return this.#flush();
@@ -159,12 +161,12 @@ class EncodedBody implements UnderlyingDefaultSource<Uint8Array> {
   }
 }
 
-/** The fields of a `Response`, which stays as its handler may keep it, but for its `Vary`. */
+/** The fields of a `Response`, which itself does not change, except for its `Vary`: its handler may reuse it. */
 class HeaderFields implements ResponseFields {
   #headers: Headers;
-  /** Cookies of Bun's routes become fields of the response when that is sent. */
+  /** The request: Bun adds the cookies of its routes to the response only when that is sent. */
   readonly #request: Request & { readonly cookies?: { toSetCookieHeaders?(): string[] } };
-  /** Values by name, undefined for fields that go. */
+  /** Changed values by name; undefined for removed fields. */
   readonly #changes = new Map<string, string | undefined>();
 
   constructor(headers: Headers, request: Request) {
@@ -200,11 +202,11 @@ class HeaderFields implements ResponseFields {
 
   /** Makes a response with the changes and another body. */
   make({ status, statusText }: Response, body: BodyInit | null): Response {
-    const headers = new Headers(this.#headers); // the Response of @hono/node-server keeps those that it is given
+    const headers = new Headers(this.#headers); // the Response of @hono/node-server keeps the Headers that it is given
     for (const [name, value] of this.#changes) headers[value === undefined ? "delete" : "set"](name, value!);
     this.#changes.clear();
     const made = new Response(body, { status, statusText, headers });
-    this.#headers = made.headers; // what is added to them later counts
+    this.#headers = made.headers; // fields added to these later count
     return made;
   }
 }
@@ -217,7 +219,7 @@ interface Chosen {
   readonly response: Response;
 }
 
-/** Returns `response` with a compressed body, or as it is. */
+/** Returns `response` with a compressed body, or unchanged. */
 export function compressResponse(settings: Settings, request: Request, response: Response): Response {
   const chosen = choose(settings, request, response, "respond() was given");
   if ("sent" in chosen) return chosen.sent;
@@ -258,7 +260,7 @@ function choose(settings: Settings, request: Request, response: Response, source
   const accepted = headers.get("accept-encoding");
   const exchange = { method, url, accepted, status, request: (name: string) => headers.get(name), fields };
   const encoding = chooseCoding(settings, exchange);
-  // The body is read as late as possible: once its stream exists, Deno.serve() does not know its length any more.
+  // The body is read as late as possible: after that, Deno.serve() no longer knows its length.
   if (encoding === undefined || (response.body === null && method !== "HEAD")) return { sent: fields.giveTo(response) };
   if (response.bodyUsed || response.body?.locked) {
     settings.warn("a response is sent as it is: its body has been read already, or is being read");
@@ -267,7 +269,9 @@ function choose(settings: Settings, request: Request, response: Response, source
   return { settings, encoding, fields, response };
 }
 
-/** Returns a response to HEAD with an empty stream: for null, servers send `Content-Length: 0`, unlike for GET. */
+/**
+ * Returns a response to HEAD with an empty stream: with null, servers would send `Content-Length: 0`, unlike for GET.
+ */
 function headOnly(chosen: Chosen, unread: Pick<ReadableStream, "cancel"> | null): Response {
   void unread?.cancel().catch(() => {});
   const empty = new globalThis.ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });
@@ -280,14 +284,15 @@ async function begin(reader: BodySource["reader"]): Promise<WaitingChunk | BodyS
   let length = 0;
   while (length < MAX_WRITE_SIZE) {
     const reading = reader.read();
-    const read = await inThisTurn(reading).catch((): typeof NO_CHUNK_THIS_TURN => NO_CHUNK_THIS_TURN); // the next reader of the body gets the error
+    // A failed read fails the next reader of the body, too.
+    const read = await inThisTurn(reading).catch((): typeof NO_CHUNK_THIS_TURN => NO_CHUNK_THIS_TURN);
     if (read === NO_CHUNK_THIS_TURN) return { reader, begun, reading };
     try {
       if (read.done && begun.length === 1) return begun[0];
       if (read.done) return new WaitingChunk(joinBytes(begun.map(({ bytes }) => bytes), length));
       begun.push(waitingChunk(read.value));
     } catch {
-      return { reader, begun, reading }; // as above
+      return { reader, begun, reading }; // a failed read fails the next reader of the body, too
     }
     length += begun.at(-1)!.length;
   }

@@ -5,10 +5,10 @@ import { addToVary, type Exchange } from "../policy.ts";
 import type { DictionaryOptions, DictionaryRoute } from "./options.ts";
 import { type BodyRecorder, Recorders, TemplateMaker } from "./recorders.ts";
 
-/** The bytes of a dictionary that a client has, too. */
+/** A dictionary, which the client must have, too. */
 class Dictionary {
   readonly bytes: Uint8Array;
-  /** The SHA-256 in base64, as `Available-Dictionary` has it. */
+  /** The SHA-256 in base64, as in the field `Available-Dictionary`. */
   readonly hash: string;
 
   constructor(bytes: Uint8Array) {
@@ -17,21 +17,21 @@ class Dictionary {
   }
 }
 
-/** The most versions of one resource that are kept. */
+/** The maximum number of versions of one resource that are kept. */
 const MAX_VERSIONS = 4;
 
 /** The approximate overhead of a stored version, in bytes. */
 const OVERHEAD = 512;
 
-/** Returns the size that a version counts with, including its name: clients choose names, of any length. */
+/** Returns the accounted size of a version. It includes the name, since clients choose names of any length. */
 function sizeOf(resource: string, { bytes }: Dictionary): number {
   return bytes.length + resource.length + OVERHEAD;
 }
 
-/** The last versions of public responses, within a limit of bytes. */
+/** The latest versions of public responses, within a limit of bytes. */
 class FormerVersions {
   readonly #most: number;
-  /** By the resource, the least recently used first; the newest version is last. */
+  /** The versions by resource, least recently used resource first; in each list, the newest version is last. */
   readonly #versions = new Map<string, Dictionary[]>();
   #held = 0;
 
@@ -75,21 +75,22 @@ const OF_A_USER = ["authorization", "cookie"];
 /** Whether a response is a page, and not personal by its fields: no other response becomes part of a dictionary. */
 export function isShareable({ method, status, request, fields }: Exchange): boolean {
   if (method !== "GET" || status !== 200) return false;
-  if (fields.get("content-type")?.toLowerCase().startsWith("text/event-stream")) return false; // it is no page, and endless
+  // An event stream is endless, and no page.
+  if (fields.get("content-type")?.toLowerCase().startsWith("text/event-stream")) return false;
   if (OF_A_USER.some((name) => request(name))) return false;
   if (fields.get("set-cookie") !== undefined) return false;
   if (/(?:^|[,\s])(?:private|no-store)(?:$|[,;=\s])/i.test(fields.get("cache-control") ?? "")) return false;
   return !/(?:^|[,\s])(?:\*|cookie|authorization)(?:$|[,\s])/i.test(fields.get("vary") ?? "");
 }
 
-/** Whether a response is public and may be stored, as a dictionary must be. */
+/** Whether a response is public and may be stored: a requirement for dictionaries. */
 export function isPublic(exchange: Exchange): boolean {
   const control = exchange.fields.get("cache-control") ?? "";
   return isShareable(exchange) && /(?:^|[,\s])public(?:$|[,\s])/i.test(control) &&
     /\b(?:max-age|stale-while-revalidate)=0*[1-9]/i.test(control) && !/\bno-cache\b/i.test(control);
 }
 
-/** The digits of a dictionary's hash in its path. */
+/** The number of hash digits in a dictionary's path. */
 const NAME_LENGTH = 32;
 
 export interface DictionaryUse {
@@ -106,7 +107,7 @@ class Route {
   readonly maker = new TemplateMaker();
   template: Dictionary | undefined;
   readonly #path: string;
-  /** The path before the `*`, and after it, or undefined. */
+  /** The path before the `*`, and the path after it, undefined without a `*`. */
   readonly #before: string;
   readonly #after: string | undefined;
 
@@ -119,7 +120,7 @@ class Route {
     );
   }
 
-  /** Whether the template is still to be made. */
+  /** Whether the template is not made yet. */
   get isOpen(): boolean {
     return this.template === undefined && !this.maker.isDone;
   }
@@ -130,14 +131,14 @@ class Route {
     return path.length >= before.length + after.length && path.startsWith(before) && path.endsWith(after);
   }
 
-  /** Returns the field that names the paths that the template is for. */
+  /** Returns the value of `Use-As-Dictionary`, with the paths that the template is for. */
   useAsDictionary(): string {
     const { length } = this.#before;
     return useAsDictionary(this.#path, this.#after === undefined ? undefined : { start: length, end: length + 1 });
   }
 }
 
-/** The dictionaries of routes and of former versions, and the choice of the one for a response. */
+/** The dictionaries of routes and former versions, and their choice for a response. */
 export class Dictionaries {
   readonly #options: Required<DictionaryOptions>;
   readonly #routes: readonly Route[];
@@ -160,7 +161,7 @@ export class Dictionaries {
       bytes: route.template!.bytes,
       fields: {
         "content-type": "application/octet-stream",
-        "cache-control": "public, max-age=31536000, immutable", // its path has its hash
+        "cache-control": "public, max-age=31536000, immutable", // the path contains the hash
         "use-as-dictionary": route.useAsDictionary(),
         "x-content-type-options": "nosniff",
       },
@@ -171,7 +172,7 @@ export class Dictionaries {
     return this.#options.path + hash.replace(/[^0-9A-Za-z]/g, "_").slice(0, NAME_LENGTH);
   }
 
-  /** Whether a response at a URL may depend on the dictionaries of its client, as far as a 304 shows. */
+  /** Whether a response at a URL may depend on its client's dictionaries, judged by what a 304 shows. */
   mayUseFor(url: string): boolean {
     return this.#options.memory > 0 || this.#routeOf(pathOf(url)) !== undefined;
   }
@@ -222,12 +223,12 @@ export class Dictionaries {
   }
 }
 
-/** Whether a response may become part of a template: not with a query, which may be secret and is repeated in pages. */
+/** Whether a response may become part of a template. Not with a query, which may be secret and which pages repeat. */
 function mayBeInTemplate(exchange: Exchange): boolean {
   return isShareable(exchange) && !exchange.url.includes("?");
 }
 
-/** The hash of the dictionary that the client has, if the page that made the request may read the response. */
+/** Returns the hash of the client's dictionary, if the page that made the request may read the response. */
 function hashIn({ request, fields }: Exchange): string | undefined {
   const field = request("available-dictionary");
   if (!field) return undefined;

@@ -13,7 +13,7 @@ import {
 } from "../../streams/internal.ts";
 
 /**
- * Paths whose responses have much in common, and so share a dictionary.
+ * Paths whose responses are similar and share a dictionary.
  *
  * @example Give what the pages have in common
  * ```ts
@@ -25,18 +25,18 @@ import {
  * ```
  */
 export interface DictionaryRoute {
-  /** The path; a `*` in it, one at most, stands for anything. Of several routes the first that matches counts. */
+  /** The path, with at most one `*` for any characters. Of several routes, the first match counts. */
   readonly path: string;
   /**
-   * The dictionary, of bytes that the responses have in common, without personal data.
+   * The dictionary: bytes that the responses have in common, without personal data.
    *
    * @default made from the first responses, if the route is public
    */
   readonly template?: string | Uint8Array;
   /**
-   * Whether the responses are the same for all users, so that a dictionary may be made from them. Left out are those to
-   * requests with a query, `Cookie` or `Authorization`, and those with `Set-Cookie` or a `Cache-Control` of `private`
-   * or `no-store`.
+   * Whether the responses are the same for all users, so that a dictionary may be made from them. Responses to requests
+   * with a query, `Cookie` or `Authorization` are left out, as are those with `Set-Cookie` or a `Cache-Control` of
+   * `private` or `no-store`.
    *
    * @default false
    */
@@ -44,7 +44,7 @@ export interface DictionaryRoute {
 }
 
 /**
- * Which responses are compressed with dictionaries (RFC 9842).
+ * Options for compression with dictionaries (RFC 9842).
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842}
  * @example Have dictionaries made from public pages
@@ -57,13 +57,14 @@ export interface DictionaryRoute {
  */
 export interface DictionaryOptions {
   /**
-   * Routes with a dictionary each, which clients load once, and all responses below may be compressed with.
+   * The routes. Clients load the dictionary of a route once; it then serves to compress all responses of the route.
    *
    * @default []
    */
   readonly routes?: readonly DictionaryRoute[];
   /**
-   * The bytes of former versions of public responses to keep, with their URLs: clients with one get a delta. 0: none.
+   * The maximum bytes of former versions of public responses, URLs included. A client that has such a version gets a
+   * delta against it. 0 keeps none.
    *
    * @default 16777216
    */
@@ -107,7 +108,7 @@ export const dictionaryOptions: SchemaOf<DictionaryOptions, keyof DictionaryOpti
   }),
 );
 
-/** An option that is a route with a path, and with a template or the permission to make one. */
+/** A member whose value is a route with a path, and with a template or the permission to make one. */
 function wholeRoute(): Member<DictionaryRoute> {
   return {
     ...nested(dictionaryRoute),

@@ -15,7 +15,7 @@ export interface BodyRecorder {
   close(): void;
 }
 
-/** Records bodies: one at a time of each name, and all within {@linkcode MAX_TOTAL}. */
+/** Records bodies: one at a time for each name, and all of them within {@linkcode MAX_TOTAL}. */
 export class Recorders {
   /** Unfinished recordings by name, the oldest first. */
   readonly #open = new Map<string, Recorder>();
@@ -27,8 +27,8 @@ export class Recorders {
   }
 
   /**
-   * Returns a recorder of a body, from its first chunk on, unless another of that name records. `onEnd` is called a
-   * turn after the end of the body, since sessions may add a cookie when the head is sent.
+   * Returns a recorder of a body, from its first chunk on, unless another body of that name is being recorded. `onEnd`
+   * is called a turn after the end of the body, since session middleware may add a cookie when the head is sent.
    */
   recorder(name: string, onEnd: (body: Uint8Array) => void): BodyRecorder {
     let recorder: Recorder | undefined;
@@ -50,7 +50,8 @@ export class Recorders {
   #begin(name: string): Recorder {
     const other = this.#open.get(name);
     const recorder: Recorder = { name, began: this.#now(), chunks: [], length: 0 };
-    if (other !== undefined && recorder.began - other.began < RECORDING_TIMEOUT) return recorder; // is not open
+    // The other recording is not in the map.
+    if (other !== undefined && recorder.began - other.began < RECORDING_TIMEOUT) return recorder;
     if (other !== undefined) this.#drop(other);
     this.#open.set(name, recorder);
     return recorder;
@@ -90,21 +91,21 @@ interface Recorder {
 const SAMPLES = 6;
 /** The number of attempts to make a template, if the samples have little in common. */
 const TRIES = 3;
-/** The largest template in bytes: it is loaded by every client, once. */
+/** The maximum template in bytes: every client loads it once. */
 const MAX_TEMPLATE_SIZE = 64 * 1024;
-/** The smallest template that is worth a request. */
+/** The minimum template in bytes that is worth a request. */
 const MIN_TEMPLATE_SIZE = 256;
-/** The pieces that texts are cut into: before tags and members, and after lines. */
+/** The pieces of a text: split before tags and object members, and after lines. */
 const PIECES = /[^<\n,{]*\n|[<,{]?[^<\n,{]*/g;
 
-/** Makes a template from the first responses of a route: pieces that more than half of them have, and no others. */
+/** Makes a template from the first responses of a route: the pieces that more than half of them contain. */
 export class TemplateMaker {
   /** The samples as strings with one character for each byte. */
   readonly #samples = new Set<string>();
   #tries = 0;
   isDone = false;
 
-  /** Takes a response's body, and returns the template once there are enough. */
+  /** Adds a response's body, and returns the template once there are enough samples. */
   add(body: Uint8Array): Uint8Array | undefined {
     if (this.isDone) return undefined;
     this.#samples.add(Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1"));
@@ -117,7 +118,9 @@ export class TemplateMaker {
   }
 }
 
-/** Returns the pieces that more than half of all samples have, in the order of the sample with the most of them. */
+/**
+ * Returns the pieces that more than half of all samples contain, in the order of the sample that contains most of them.
+ */
 function templateOf(samples: readonly string[]): string {
   const pieces = samples.map((sample) => sample.match(PIECES)!);
   const counts = new Map<string, number>();

@@ -19,7 +19,7 @@ import { addToVary, likedBest } from "../policy.ts";
 import { atEndOfTurn } from "../../streams/internal.ts";
 
 /**
- * Numbers of a channel.
+ * Counters of a channel.
  *
  * @example Watch the subscribers that don't keep up
  * ```ts
@@ -34,9 +34,9 @@ import { atEndOfTurn } from "../../streams/internal.ts";
 export interface ChannelStats {
   /** The current number of subscribers. */
   readonly subscribers: number;
-  /** The events sent so far. */
+  /** The number of events sent so far. */
   readonly events: number;
-  /** The subscribers cut off so far because they read too slowly. */
+  /** The number of subscribers disconnected so far because they read too slowly. */
   readonly dropped: number;
   /** The number of times that a subscriber missed events because it read too slowly. */
   readonly skipped: number;
@@ -64,29 +64,29 @@ export interface EventChannel {
    * @throws {RangeError} if `retry` is no number of milliseconds.
    */
   readonly send: (event: ChannelEvent) => void;
-  /** Returns a response whose body is the events from now on; the missed ones since `Last-Event-ID` come first. */
+  /** Returns a response whose body is all events from now on, after those missed since `Last-Event-ID`. */
   readonly subscribe: (request: Request) => Response;
-  /** Makes a response of `node:http` or `node:http2` a stream of events, as {@linkcode EventChannel.subscribe} does. */
+  /** Streams the events as a response of `node:http` or `node:http2`, as {@linkcode EventChannel.subscribe} does. */
   readonly node: (
     req: IncomingMessage | Http2ServerRequest,
     res: ServerResponse | Http2ServerResponse,
   ) => void;
-  /** Ends all responses; later subscribers get a 204, after which their clients do not connect again. */
+  /** Ends all responses. Later subscribers get a 204, after which their clients do not reconnect. */
   readonly close: () => void;
-  /** Returns the channel's numbers. */
+  /** Returns the channel's counters. */
   readonly stats: () => ChannelStats;
-  /** Resolves when the codecs are loaded: subscribers before that get events uncompressed. */
+  /** Resolves when the codecs are loaded: earlier subscribers get events uncompressed. */
   readonly ready: () => Promise<void>;
 }
 
 /**
  * Creates a channel of server-sent events, which are compressed once for all subscribers.
  *
- * Each subscriber costs about as much as one of a plain server; there is one encoder for each coding, and a second one
- * while there are newcomers. A client that connects again, with `Last-Event-ID`, first gets what it missed, as far as the
- * history goes. Nothing is buffered without limit for subscribers that read slowly.
+ * Each subscriber costs about as much as one without compression: each coding has one encoder, and a second one while
+ * there are new subscribers. A client that reconnects with `Last-Event-ID` first gets the events that it missed, as far
+ * as the history goes. Subscribers that read slowly have a limit of buffered bytes.
  *
- * @throws {TypeError | RangeError} if an option is not what it should be.
+ * @throws {TypeError | RangeError} if an option is unknown, of the wrong type or out of range.
  * @see {@link https://html.spec.whatwg.org/multipage/server-sent-events.html}
  * @example Send prices to all who listen
  * ```ts
@@ -112,7 +112,7 @@ export function createEventChannel(options: EventChannelOptions = {}): EventChan
   };
 }
 
-/** The maximum number of cached openings, for other subscribers that missed the same events. */
+/** The maximum number of cached openings, which serve subscribers that missed the same events. */
 const MAX_OPENINGS = 8;
 
 class Channel implements Reports {
@@ -124,11 +124,11 @@ class Channel implements Reports {
   readonly #subscribers = new Map<Subscriber, Feed>();
   readonly #plain = new PlainBroadcast();
   readonly #encoded = new Map<ChannelCoding, EncodedBroadcast>();
-  /** Subscribers that get no events until they have read everything sent to them. */
+  /** Subscribers that get no events until they have read everything sent before. */
   readonly #skipping = new Set<Subscriber>();
   /** Encoded openings, by coding and start in the history; valid until the next event. */
   readonly #openings = new Map<string, Opening>();
-  /** Texts of this turn. */
+  /** The texts of this turn, which its end sends. */
   #pending = "";
   #isClosed = false;
   #events = 0;
@@ -184,7 +184,7 @@ class Channel implements Reports {
 
   drained(subscriber: Subscriber): void {
     if (!this.#skipping.delete(subscriber)) return;
-    this.#flush(); // what it skips
+    this.#flush(); // sends pending texts, which the subscriber skips
     this.#subscribers.get(subscriber)?.join(subscriber);
   }
 
@@ -219,14 +219,14 @@ class Channel implements Reports {
       addToVary(new NodeFields(res), fields.vary);
       delete fields.vary;
     }
-    res.writeHead(200, fields); // setHeader() would have each response keep them
+    res.writeHead(200, fields); // with setHeader(), each response would keep the fields
     if (req.method === "HEAD") return void res.end();
     this.#add(new NodeSubscriber(this, res, this.#settings.maxBuffered), coding, opening);
   }
 
   /** Chooses a subscriber's coding, and encodes its opening: uncompressed if the codec fails. */
   #admit(accepted: string | null | undefined, lastEventId: string | null | undefined) {
-    this.#flush(); // it gets that by the history, or not at all
+    this.#flush(); // pending events reach it through the history, or not at all
     const id = lastEventId ? fromHeader(lastEventId) : undefined;
     const coding = likedBest(this.#settings.codings, accepted, isChannelCodingLoaded);
     try {
@@ -290,14 +290,14 @@ function fieldsFor(coding: ChannelCoding | undefined): Record<string, string> {
     "content-type": "text/event-stream",
     "cache-control": "no-store",
     "vary": "Accept-Encoding",
-    "x-accel-buffering": "no", // nginx would hold events back
+    "x-accel-buffering": "no", // nginx would buffer events
     ...(coding === undefined ? {} : { "content-encoding": coding }),
   };
 }
 
 /** Returns the id in a field: most servers decode its UTF-8 bytes as Latin-1. */
 function fromHeader(value: string): string {
-  if (/[^\0-\xff]/.test(value)) return value; // it has been decoded already
+  if (/[^\0-\xff]/.test(value)) return value; // the value is decoded already
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(value, (each) => each.charCodeAt(0)));
   } catch {

@@ -4,12 +4,12 @@ import { joinBytes } from "../../streams/internal.ts";
 import type { Feed, Opening, Subscriber } from "./feed.ts";
 import { type ChannelCoding, formatOfChannel } from "./options.ts";
 
-/** The polynomial of gzip's checksum, its lowest power in the highest bit (RFC 1952, section 8). */
+/** The polynomial of gzip's CRC-32, with its lowest power in the highest bit (RFC 1952, section 8). */
 const POLYNOMIAL = 0xedb88320;
-/** The polynomial 1 in that order of bits. */
+/** The polynomial 1 in the same order of bits. */
 const ONE = 0x80000000;
 
-/** x to the powers 1, 2, 4, 8, …, which repeat after 32. */
+/** x to the powers 1, 2, 4, 8, …; these repeat after 32 entries. */
 let powers: Uint32Array | undefined;
 
 function powersOfX(): Uint32Array {
@@ -19,7 +19,7 @@ function powersOfX(): Uint32Array {
   return made;
 }
 
-/** The checksum of two parts in a row is `shifted(crc(first), second.length) ^ crc(second)`. */
+/** Shifts a checksum by `length` bytes: that of two parts is `shifted(crc(first), second.length) ^ crc(second)`. */
 export function shifted(crc: number, length: number): number {
   powers ??= powersOfX();
   let result = crc;
@@ -31,7 +31,7 @@ export function shifted(crc: number, length: number): number {
   return result >>> 0;
 }
 
-/** The product of two polynomials, modulo that of the checksum. */
+/** Multiplies two polynomials, modulo that of the checksum. */
 function product(a: number, b: number): number {
   let sum = 0;
   let term = b;
@@ -61,7 +61,7 @@ class EncodingGroup {
     return this.#encoder === undefined;
   }
 
-  /** Encodes text and flushes, so that it can be decoded at once. */
+  /** Encodes text and flushes, so that clients can decode it at once. */
   encode(text: Uint8Array): Uint8Array {
     this.#encoder ??= this.#open();
     return joined([...this.#encoder.write(text), ...this.#encoder.flush()]);
@@ -74,17 +74,18 @@ class EncodingGroup {
   }
 }
 
-/** The properties of a coding. An encoder is never completed: a reader gets bytes that end the stream instead. */
+/** The properties of a coding. An encoder is never completed: each reader gets separate bytes that end its stream. */
 interface Traits {
   readonly level: number;
   readonly windowLog?: number;
   readonly header: Uint8Array;
-  /** The bytes that end an encoder's flushed output before that of the next one; empty if outputs can be joined. */
+  /** The bytes between an encoder's flushed output and that of the next encoder; empty if outputs can be joined. */
   readonly partEnd: Uint8Array;
 }
 
 const traitsOf: Readonly<Record<ChannelCoding, Traits>> = {
-  // An encoder's output is a frame, which an empty raw block marked as the last one ends (RFC 8878, section 3.1.1.2).
+  // An encoder's output is a frame, ended by an empty raw block that is marked as the last one (RFC 8878, section
+  // 3.1.1.2).
   zstd: { level: 3, windowLog: 17, header: new Uint8Array(0), partEnd: Uint8Array.of(1, 0, 0) },
   // Outputs are blocks of one deflate stream, since each begins and ends at a byte boundary (RFC 1951).
   gzip: { level: 6, header: Uint8Array.of(31, 139, 8, 0, 0, 0, 0, 0, 0, 255), partEnd: new Uint8Array(0) },
@@ -94,8 +95,9 @@ const traitsOf: Readonly<Record<ChannelCoding, Traits>> = {
 const LAST_BLOCK = Uint8Array.of(3, 0);
 
 /**
- * Events in a coding that a reader can join only where an encoder restarts, which costs all readers the references to
- * earlier events. So newcomers share a second encoder until its restarts have cost as much as one of the main one.
+ * A broadcast in a coding that readers can join only where an encoder restarts. A restart costs all readers the
+ * references to earlier events. So new subscribers share a second encoder, until its restarts have cost as much as one
+ * of the main encoder.
  */
 export class EncodedBroadcast implements Feed {
   readonly #coding: ChannelCoding;
@@ -103,7 +105,7 @@ export class EncodedBroadcast implements Feed {
   readonly #settled: EncodingGroup;
   readonly #newcomers: EncodingGroup;
   readonly #joining = new Set<Subscriber>();
-  /** The number of texts sent to newcomers without reference to earlier ones. */
+  /** The number of texts sent to new subscribers without references to earlier ones. */
   #missed = 0;
   /** The checksum of all text so far; `#length` is its length. */
   #crc = 0;
@@ -147,7 +149,7 @@ export class EncodedBroadcast implements Feed {
     if (!sets.map((set) => set.delete(subscriber)).includes(true)) return;
     const { place } = subscriber;
     const length = this.#length - place.joinedAt;
-    // The channel and the subscriber have sent the same text since it joined.
+    // Since the subscriber joined, the channel and the subscriber have sent the same text.
     place.crc = (shifted(place.crc, length) ^ this.#crc) >>> 0;
     place.length += length;
   }

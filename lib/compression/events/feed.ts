@@ -1,21 +1,21 @@
-/** The last events, within limits, for clients that connect again. */
+/** The latest events, within limits, for clients that reconnect. */
 export class History {
   readonly #mostEvents: number;
   readonly #mostLength: number;
-  /** The newest is last. */
+  /** The events, newest last. */
   #events: { readonly id: string | undefined; readonly text: string }[] = [];
   /** The index of the first valid event; earlier ones are dropped, and removed from the array at intervals. */
   #first = 0;
   #length = 0;
 
-  /** Keeps up to `mostEvents` events, whose texts have up to `mostLength` UTF-16 code units together. */
+  /** Keeps up to `mostEvents` events, whose texts together have up to `mostLength` UTF-16 code units. */
   constructor(mostEvents: number, mostLength: number) {
     this.#mostEvents = mostEvents;
     this.#mostLength = mostLength;
   }
 
   add(id: string | undefined, text: string): void {
-    this.#events.push({ id: id?.trim(), text }); // as it comes back in a header field
+    this.#events.push({ id: id?.trim(), text }); // trimmed, as in a header field
     this.#length += text.length;
     while (this.#events.length - this.#first > this.#mostEvents || this.#length > this.#mostLength) {
       this.#length -= this.#events[this.#first++].text.length;
@@ -38,27 +38,29 @@ export class History {
 }
 
 export interface Subscriber {
-  /** The state that the feed keeps about the subscriber. */
+  /** The feed's state about the subscriber. */
   readonly place: Place;
-  /** Sends shared `bytes`; returns whether the reader keeps up. Bytes count only if others are pending already. */
+  /** Sends shared `bytes`; returns whether the reader keeps up. Bytes sent while none are pending do not count. */
   write(bytes: Uint8Array): boolean;
   end(bytes: Uint8Array): void;
-  /** Cuts the response off. */
+  /** Closes the connection. */
   drop(reason: string): void;
 }
 
 export interface Place {
-  /** Whether the reader is inside a part of the coding that has to be ended. */
+  /** Whether the reader is inside a part of the coding that must be ended. */
   isWithin: boolean;
-  /** gzip's checksum of the text sent before it joined; after that, XORed with the channel's checksum at that time. */
+  /**
+   * gzip's checksum of the text sent before the subscriber joined; after that, XORed with the channel's at that time.
+   */
   crc: number;
-  /** The length in bytes of the text sent before it joined. */
+  /** The length in bytes of the text sent before the subscriber joined. */
   length: number;
-  /** The length of the channel's text when it joined. */
+  /** The length of the channel's text when the subscriber joined. */
   joinedAt: number;
 }
 
-/** The encoded text that a subscriber gets before it joins. */
+/** The encoded text that a subscriber gets before it joins the feed. */
 export interface Opening {
   readonly bytes: Uint8Array;
   readonly crc: number;
@@ -66,13 +68,13 @@ export interface Opening {
   readonly length: number;
 }
 
-/** The events of a channel in one content coding, encoded once for all that read it. */
+/** The events of a channel in one content coding, encoded once for all readers of it. */
 export interface Feed {
   /** Encodes text for a subscriber that is about to join. */
   open(text: Uint8Array): Opening;
-  /** Sends a subscriber all texts from the next one on; `opening` is left out if it was here before. */
+  /** Sends a subscriber all texts from the next one on; without `opening` if it rejoins. */
   join(subscriber: Subscriber, opening?: Opening): void;
-  /** Sends a subscriber no more texts until it joins again. */
+  /** Stops sending texts to a subscriber until it rejoins. */
   leave(subscriber: Subscriber): void;
   /** Sends text to all subscribers, and returns those that don't keep up. */
   send(text: Uint8Array): Subscriber[];

@@ -26,12 +26,12 @@ export interface ChannelEvent {
    */
   readonly event?: string;
   /**
-   * The id that a client names, in `Last-Event-ID`, when it connects again; no line breaks and no NUL.
+   * The id that a client sends as `Last-Event-ID` when it reconnects; no line breaks and no NUL.
    *
-   * @default none: the client's last id stays
+   * @default none: the client keeps its last id
    */
   readonly id?: string;
-  /** The time in ms that the client waits before it connects again, from now on. */
+  /** The time in ms that the client waits before it reconnects, from now on. */
   readonly retry?: number;
 }
 
@@ -50,7 +50,7 @@ export function eventText({ data, event, id, retry, ...others }: ChannelEvent): 
   return `${text}\n`;
 }
 
-/** Returns the field that sets how long clients wait before they connect again. */
+/** Returns the field that sets the time before clients reconnect. */
 export function retryText(retry: number): string {
   if (Number.isSafeInteger(retry) && retry >= 0) return `retry: ${retry}\n`;
   throw new RangeError(`retry ${String(retry)} is not a number of milliseconds: use a whole number from 0`);
@@ -90,19 +90,19 @@ export type ChannelCoding = "zstd" | "gzip";
  */
 export interface EventChannelOptions {
   /**
-   * The codings to use; of those that a client likes equally well, the first is chosen.
+   * The codings to use, in order of preference among those that a client accepts with equal weight.
    *
    * @default ["zstd", "gzip"]
    */
   codings?: readonly ChannelCoding[];
   /**
-   * The number of events kept for clients that connect again; 0 keeps none.
+   * The maximum number of events kept for clients that reconnect; 0 keeps none.
    *
    * @default 100
    */
   history?: number;
   /**
-   * The length of these events together, in UTF-16 code units.
+   * The maximum total length of the kept events, in UTF-16 code units.
    *
    * @default 1048576
    */
@@ -114,22 +114,22 @@ export interface EventChannelOptions {
    */
   heartbeat?: number;
   /**
-   * The time in ms that clients wait before they connect again.
+   * The time in ms that clients wait before they reconnect.
    *
-   * @default theirs, some seconds
+   * @default the clients' own, some seconds
    */
   retry?: number;
   /**
-   * Decides about subscribers that read too slowly, for which more than `maxBuffered` bytes wait: `drop` ends their
-   * connection, and clients connect again and get what they missed from the history; `skip` leaves out events until
-   * they have read everything.
+   * The treatment of slow subscribers, for which more than `maxBuffered` bytes are pending. `drop` closes their
+   * connection; clients reconnect, and get missed events from the history. `skip` leaves out events until they have
+   * read everything.
    *
    * @default "drop"
    */
   slow?: "drop" | "skip";
   /**
-   * The number of compressed bytes that may wait for each subscriber, beside what the system buffers. Events that are
-   * sent when nothing waits do not count, however large they are.
+   * The maximum compressed bytes that are pending for each subscriber, in addition to the system's buffers. Events sent
+   * while no bytes are pending do not count, whatever their size.
    *
    * @default 65536
    */
@@ -163,7 +163,7 @@ export interface ChannelSettings extends Omit<ReturnType<typeof eventChannelOpti
   readonly warn: (reason: string) => void;
 }
 
-/** @throws {TypeError | RangeError} if an option is not what it should be. */
+/** @throws {TypeError | RangeError} if an option is unknown, of the wrong type or out of range. */
 export function channelSettings(options: EventChannelOptions): ChannelSettings {
   const { codings, retry, onWarning, ...others } = eventChannelOptions(options);
   return {
@@ -183,7 +183,7 @@ export async function loadChannelCodecs({ codings, warn }: ChannelSettings): Pro
   );
 }
 
-/** The codecs' formats of the codings: gzip's header and trailer are sent for each subscriber. */
+/** The codec formats of the codings. Gzip's header and trailer are sent separately for each subscriber. */
 export const formatOfChannel = { zstd: "zstd", gzip: "deflate-raw" } as const;
 
 /** Whether a coding's codec is loaded. */

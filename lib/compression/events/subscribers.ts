@@ -2,12 +2,12 @@ import type { ServerResponse } from "node:http";
 import type { Place, Subscriber } from "./feed.ts";
 
 export interface Reports {
-  /** Called when a subscriber that did not keep up has read everything sent to it. */
+  /** Called when a slow subscriber has read everything sent to it. */
   drained(subscriber: Subscriber): void;
   left(subscriber: Subscriber): void;
 }
 
-/** The high-water mark by which the stream pulls only when all of it has been read. */
+/** The high-water mark with which a stream pulls only when its queue is empty. */
 const HIGH_WATER_MARK = 1;
 
 /** A subscriber that reads the body of a `Response`. */
@@ -15,7 +15,7 @@ export class StreamSubscriber implements Subscriber, UnderlyingDefaultSource<Uin
   readonly place: Place = { isWithin: false, crc: 0, length: 0, joinedAt: 0 };
   readonly #reports: Reports;
   readonly #maxBuffered: number;
-  /** The bytes that may be pending now, including those that came when none were. */
+  /** The maximum of pending bytes now, which includes those sent while none were pending. */
   #allowed = 0;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
 
@@ -33,7 +33,7 @@ export class StreamSubscriber implements Subscriber, UnderlyingDefaultSource<Uin
     this.#controller = controller;
   }
 
-  /** Called by the stream when all of it has been read. */
+  /** Called by the stream when its queue is empty. */
   pull(): void {
     this.#reports.drained(this);
   }
@@ -66,7 +66,7 @@ export class NodeSubscriber implements Subscriber {
   readonly #reports: Reports;
   readonly #res: ServerResponse;
   readonly #maxBuffered: number;
-  /** The bytes written since the response was full, without those that filled it. */
+  /** The bytes written since the response was full, without the write that filled it. */
   #buffered = 0;
   #isWaiting = false;
 
@@ -88,7 +88,7 @@ export class NodeSubscriber implements Subscriber {
     return this.#buffered <= this.#maxBuffered;
   }
 
-  /** Whether the application has ended the response, which closes only once its client has read everything. */
+  /** Whether the application has ended the response; it closes only once the client has read everything. */
   get #isEnded(): boolean {
     return this.#res.writableEnded;
   }
