@@ -17,7 +17,7 @@ export {
   refusedOnWindows,
 } from "./names.ts";
 export { flushFolder } from "./flush.ts";
-export { fileNumber, OpenFile } from "./open_file.ts";
+export { fileNumber, isSureNumber, OpenFile } from "./open_file.ts";
 export { fileFailure, reasonOf } from "./failure.ts";
 export { HeldFolder, makeDirectory, makeDirectorySync } from "./folders.ts";
 export { copyToTemporary } from "./copy_file_atomic.ts";

@@ -1,6 +1,7 @@
+import { statSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { lastingPath, realPath, realPathOf } from "../files/internal.ts";
+import { foldedName, isSureNumber, lastingPath, realPath, realPathOf } from "../files/internal.ts";
 import { isBucketAddress } from "./cache/cache_store.ts";
 import { manifestName } from "./manifest.ts";
 import type { PrecompressOptions } from "./options.ts";
@@ -20,13 +21,13 @@ export interface Places {
 export async function placesOf(directory: string, options: PrecompressOptions): Promise<Places> {
   const source = await folder(directory);
   const target = options.out === undefined ? source : realOf(options.out);
-  if (options.out !== undefined && (isWithin(source, target) || isWithin(target, source))) {
+  if (options.out !== undefined && isEither(source, target)) {
     throw new TypeError(`${options.out} and ${directory} must not hold each other: choose a folder elsewhere for out`);
   }
   const named = await Promise.all([options.previous ?? []].flat().map((each) => folder(each)));
   const { retain } = options;
   const previous = retain === undefined ? named : await latestIn(named[0]!, retain, [source, target]);
-  if (previous.includes(target)) {
+  if (previous.some((each) => isOneFolder(each, target))) {
     throw new TypeError(`previous is the folder that is written to, ${target}: name a copy of the previous deploy`);
   }
   return { source, target, previous, cache: cacheOf(options.cache, [source, target]) };
@@ -43,7 +44,7 @@ async function latestIn(root: string, count: number, others: readonly string[]):
     if (status?.isDirectory()) times.set(await realPathOf(join(root, name)), status.mtimeMs);
   }
   const byName = (a: string, b: string): number => b.localeCompare(a, "en", { numeric: true });
-  const own = [...times].filter(([path]) => !others.some((other) => isWithin(other, path)));
+  const own = [...times].filter(([path]) => !others.some((other) => holds(path, other)));
   return own.sort(([a, at], [b, then]) => then - at || byName(a, b)).map(([path]) => path).slice(0, count);
 }
 
@@ -51,7 +52,7 @@ async function latestIn(root: string, count: number, others: readonly string[]):
 function cacheOf(path: string | undefined, others: readonly string[]): string | undefined {
   if (path === undefined || isBucketAddress(path)) return path;
   const cache = realOf(path);
-  const other = others.find((other) => isWithin(cache, other) || isWithin(other, cache));
+  const other = others.find((other) => isEither(cache, other));
   if (other === undefined) return cache;
   const hint = "choose a folder elsewhere for the cache";
   throw new TypeError(`the cache ${path} and ${other} must not hold each other: ${hint}`);
@@ -80,7 +81,25 @@ export function realOf(path: string, from?: string): string {
   }
 }
 
-/** Whether `path` is `folder` or lies below it; both are real paths. */
+/** Whether one of two folders is the other, or holds it. */
+function isEither(one: string, other: string): boolean {
+  return holds(one, other) || holds(other, one);
+}
+
+/** Whether a folder is `path` or holds it: one that ignores case may have more than one real path. */
+function holds(folder: string, path: string): boolean {
+  if (isWithin(path, folder) || isOneFolder(path, folder)) return true;
+  return path !== dirname(path) && holds(folder, dirname(path));
+}
+
+function isOneFolder(path: string, other: string): boolean {
+  if (path === other) return true;
+  const [one, another] = [path, other].map((each) => statSync(each, { bigint: true, throwIfNoEntry: false }));
+  if (one === undefined || another === undefined || one.dev !== another.dev || one.ino !== another.ino) return false;
+  return isSureNumber(one.ino) || foldedName(path) === foldedName(other);
+}
+
+/** Whether `path` is `folder` or lies below it, by their words; both are real paths. */
 export function isWithin(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return !isAbsolute(way) && way.split(sep)[0] !== "..";

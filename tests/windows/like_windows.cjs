@@ -7,7 +7,8 @@
  *   `fdatasync()` need write access, and no device is flushed.
  * - With `IGNORE_CASE` in the environment, names are found in any case and normalization, and `realpath()` gives them as
  *   they were made; with `IGNORE_CASE=mount`, as they were requested, as on Linux where such a disk is mounted.
- * - With `NUMBERS=none`, files have no numbers; with `NUMBERS=large`, those of NTFS, which are rounded but as bigint.
+ * - With `NUMBERS=none`, files have no numbers; with `NUMBERS=large`, those of NTFS, which are rounded but as bigint; with
+ *   `NUMBERS=negative`, those from 2^63 on, as bigint.
  * - With `SCANNED`, the first attempt to rename or remove what has a path is refused, as while a scanner has it open;
  *   also the first to open what is below the folder of `UNSHARED`.
  */
@@ -130,16 +131,17 @@ if (isMount) {
   fs.promises.realpath = (path) => new Promise((resolve) => resolve(asAsked(path)));
 }
 
-/** The numbers of files, in the order of the first looks at them. */
-const numbers = new Map();
-
-/** Gives a status the number that the file system of `NUMBERS` has: neighbours from 198 * 2^48 on. */
+/** Gives a status the number that the file system of `NUMBERS` has: those of threads are the same. */
 function renumbered(status) {
-  if (process.env.NUMBERS === undefined || status === undefined) return status;
-  const key = BigInt(status.ino);
-  if (!numbers.has(key)) numbers.set(key, (198n << 48n) + BigInt(numbers.size));
-  const number = process.env.NUMBERS === "none" ? 0n : numbers.get(key);
-  return Object.assign(status, { ino: typeof status.ino === "bigint" ? number : Number(number) });
+  const kind = process.env.NUMBERS;
+  if (kind === undefined || status === undefined) return status;
+  let number = BigInt(status.ino);
+  if (kind === "none") number = 0n;
+  if (kind === "large") number += 198n << 48n;
+  if (kind === "negative") number -= 1n << 63n;
+  return Object.assign(status, {
+    ino: typeof status.ino === "bigint" ? number : Number(BigInt.asUintN(64, number)),
+  });
 }
 
 for (const name of ["stat", "lstat", "fstat"]) {

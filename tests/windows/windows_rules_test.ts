@@ -527,6 +527,38 @@ describe(
         assert.deepEqual(await listed(folder), ["a"]);
       }));
 
+    test("folders of a run that are one by another case are refused, with force too", () =>
+      inFolder(async (folder) => {
+        await writeTree(folder, { "site/sub/a.html": page("a"), "deploys/1/index.html": page("b") });
+        const code = `
+        const run = (out, options) => Site.precompress(folder + "/site", { out, force: true, ...options }).then(
+          () => "done",
+          ({ message }) => /must not hold each other|is the folder that is written to/.exec(message)?.[0] ?? message,
+        );
+        for (const out of ["/Site", "/SITE/sub", "/Site/new/folder", "/"]) console.log(await run(folder + out));
+        console.log(await run(folder + "/out", { cache: folder + "/Site/cache" }));
+        console.log(await run(folder + "/Deploys/1", { previous: folder + "/deploys/1" }));`;
+        const refused = Array(5).fill("must not hold each other");
+        const expected = [...refused, "is the folder that is written to"].join("\n");
+        assert.equal((await run(code, folder, { IGNORE_CASE: "mount" })).trim(), expected);
+        assert.deepEqual(await listed(folder), ["deploys/1/index.html", "site/sub/a.html"]);
+      }));
+
+    test("a series goes on with its last file and removes the oldest where numbers are negative", () =>
+      inFolder(async (folder) => {
+        const code = `
+        const options = { directory: folder, name: "app.log", maxFileSize: 30, append: true, maxFiles: 3 };
+        for (let round = 0; round < 3; round++) {
+          const writer = new Files.RotatingFileWritable(options).getWriter();
+          for (let line = 0; line < 7; line++) await writer.write("a line of 14 b");
+          await writer.close();
+        }
+        const { readdirSync } = await import("node:fs");
+        console.log(readdirSync(folder).filter((name) => !name.startsWith(".")).join());`;
+        const last = ["app-00009.log", "app-00010.log", "app-00011.log"];
+        assert.equal((await run(code, folder, { NUMBERS: "negative" })).trim(), last.join());
+      }));
+
     for (const numbers of ["none", "large"]) {
       test(`files are told from others where their numbers do not, rules ${numbers}`, () =>
         inFolder(async (folder) => {

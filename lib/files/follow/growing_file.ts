@@ -147,11 +147,14 @@ export function idOf({ dev, ino }: BigIntStats): string {
   return `${dev} ${ino}`;
 }
 
-/** Whether a status, of a path, is that of a file that is open. */
-export function isOf(status: BigIntStats, file: FollowedFile): boolean {
+/** Whether a status is that of a file that is open. @param now Returns what the status is by now. */
+export function isOf(status: BigIntStats, file: FollowedFile, now: () => BigIntStats | undefined): boolean {
   if (idOf(status) !== file.id || isSureNumber(status.ino)) return idOf(status) === file.id;
-  const own = file.status; // is taken later: a status that is newer, or of more bytes, is another file's
-  return own !== undefined && own.mtimeNs >= status.mtimeNs && own.size >= status.size;
+  const own = file.status;
+  const later = now();
+  // A file only grows while its status is taken three times.
+  const isBetween = (part: "mtimeNs" | "size"): boolean => status[part] <= own![part] && own![part] <= later![part];
+  return own !== undefined && later !== undefined && isBetween("mtimeNs") && isBetween("size");
 }
 
 /** The window in bytes up to which the `zstd` command compresses logs, and reads them. */

@@ -1,3 +1,4 @@
+import { type BigIntStats, statSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import { listedName } from "../names.ts";
@@ -28,10 +29,11 @@ export class NamedFile implements FileSequence {
   async next(newest: FollowedFile | undefined): Promise<FollowedFile | undefined> {
     if (newest !== undefined) {
       const status = await unlessMissing(stat(this.path, { bigint: true }));
-      if (status === undefined || isOf(status, newest)) return undefined;
+      const now = (): BigIntStats | undefined => statSync(this.path, { bigint: true, throwIfNoEntry: false });
+      if (status === undefined || isOf(status, newest, now)) return undefined;
     }
     const file = await unlessMissing(GrowingFile.open(this.path, 0, true));
-    if (file === undefined || newest === undefined || !isOf(file.status, newest)) return file;
+    if (file === undefined || newest === undefined || !isOf(file.status, newest, () => file.status)) return file;
     await file.close();
     return undefined;
   }

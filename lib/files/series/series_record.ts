@@ -232,7 +232,7 @@ type Change = Partial<SeriesEntry> & { readonly number: number; readonly isGone?
 function lineOf(change: Change): string {
   const text = JSON.stringify(change, (_name, value: unknown) => {
     if (typeof value !== "bigint") return value;
-    return value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
+    return Number.isSafeInteger(Number(value)) ? Number(value) : String(value); // those from 2^63 on are negative
   });
   return `${text}\n`;
 }
@@ -240,7 +240,7 @@ function lineOf(change: Change): string {
 function fromJson(name: string, value: unknown): unknown {
   if (name !== "ino") return value;
   if (typeof value === "string") {
-    return /^\d+$/.test(value) && !Number.isSafeInteger(Number(value)) ? BigInt(value) : value;
+    return /^-?\d+$/.test(value) && !Number.isSafeInteger(Number(value)) ? BigInt(value) : value;
   }
   return Number.isInteger(value) ? BigInt(value as number) : value;
 }

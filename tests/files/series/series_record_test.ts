@@ -32,7 +32,7 @@ test("the numbers of files are recorded exactly, however large they are", () =>
 
 test("a number that is no file's is no proof, whatever it is written as", () =>
   inFolder(async (directory) => {
-    for (const ino of ["1", "x", "", "9007199254740993.5", "-9007199254740993", 1.5, null, true, [], {}]) {
+    for (const ino of ["1", "x", "", "9007199254740993.5", "--9007199254740993", "-1", 1.5, null, true, [], {}]) {
       const line = JSON.stringify({ number: 1, opened: 1, file: { ino, birth: 1, size: 1, mtime: 1 } });
       await writeFile(join(directory, ".app.log.millrace"), `${line}\n`);
       const record = recordIn(directory);
