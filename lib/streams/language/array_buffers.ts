@@ -1,4 +1,5 @@
-// The standard's operations on ArrayBuffers and views, through captured getters, which own properties cannot fake.
+// The standard's operations on ArrayBuffers and views, by captured getters, which an object's own properties cannot
+// fake.
 
 import { getterOf } from "#streams/host";
 import { badValue, mustBe } from "./errors.ts";
@@ -26,7 +27,7 @@ export class ViewSlots {
   buffer: ArrayBuffer;
   byteOffset: number;
   byteLength: number;
-  /** The name of a typed array's kind (a Buffer's is Uint8Array); a DataView has none. */
+  /** The name of a typed array's kind (Uint8Array for a Buffer); undefined for a DataView. */
   readonly typeName: string | undefined;
   constructor(buffer: ArrayBuffer, byteOffset: number, byteLength: number, typeName: string | undefined) {
     this.buffer = buffer;
@@ -41,7 +42,9 @@ export class ViewSlots {
   }
 }
 
-/** The real slots of a view. A DataView's getters throw when its buffer is detached; its slots are 0 then. */
+/**
+ * Returns the internal slots of a view. A DataView's getters throw when its buffer is detached; the slots are 0 then.
+ */
 export function viewSlots(view: ArrayBufferView): ViewSlots {
   const typeName: string | undefined = typedArrayName.call(view);
   return slotsOver(bufferOf(view, typeName), view, typeName);
@@ -59,7 +62,7 @@ function slotsOver(buffer: ArrayBuffer, view: ArrayBufferView, typeName: string 
   return new ViewSlots(buffer, dataViewByteOffset.call(view), dataViewByteLength.call(view), typeName);
 }
 
-/** The constructor of a kind of views, and the bytes of an element. */
+/** The constructor of a kind of view, and the size of an element in bytes. */
 export interface ViewKind {
   readonly constructor: new (buffer: ArrayBuffer, byteOffset: number, length: number) => ArrayBufferView;
   readonly elementSize: number;
@@ -75,7 +78,7 @@ export function viewKind(typeName: string | undefined): ViewKind {
   return { constructor, elementSize: constructor.BYTES_PER_ELEMENT ?? 1 };
 }
 
-/** Takes the slots of a view; throws a TypeError for other values, and over shared or resizable buffers. */
+/** Returns the slots of a view; throws a TypeError for other values, and for views of shared or resizable buffers. */
 export function toArrayBufferView(value: unknown, name: string): ViewSlots {
   if (!isView(value)) throw mustBe(name, "an ArrayBufferView");
   const typeName: string | undefined = typedArrayName.call(value);
@@ -90,7 +93,7 @@ function isResizableOrShared(buffer: ArrayBuffer): boolean {
   try {
     return bufferResizable.call(buffer);
   } catch {
-    return true; // it is no ArrayBuffer
+    return true; // it is a SharedArrayBuffer
   }
 }
 
@@ -106,7 +109,7 @@ export function lengthOf(bytes: Uint8Array): number {
   return typedArrayByteLength.call(bytes);
 }
 
-/** TransferArrayBuffer. @throws {TypeError} if the buffer cannot be detached, as that of a WebAssembly.Memory. */
+/** TransferArrayBuffer. @throws {TypeError} if the buffer cannot be detached, such as that of a WebAssembly.Memory. */
 export function transferArrayBuffer(buffer: ArrayBuffer): ArrayBuffer {
   return transfer.call(buffer);
 }
@@ -151,18 +154,21 @@ export function joinBytes(pieces: readonly Uint8Array[], length: number): Uint8A
   return whole;
 }
 
-/** The bytes of a view or buffer of any realm, not copied; undefined for others. Throws a TypeError for those without their bytes. */
+/**
+ * Returns the bytes of a view or buffer of any realm without a copy; undefined for other values. Throws a TypeError if
+ * the bytes are detached or cut off.
+ */
 export function bytesOf(value: unknown): Uint8Array | undefined {
   if (isView(value)) {
     if (!(value instanceof Uint8Array && value.length > 0)) requireAttached(value.buffer);
-    if (value.byteLength === 0) (value as Uint8Array).at?.(0); // throws if its buffer was resized to end before it
+    if (value.byteLength === 0) (value as Uint8Array).at?.(0); // throws if the buffer was shrunk to end before the view
     return bytesOfView(value);
   }
   const name = typeof value === "object" && Object.prototype.toString.call(value);
   if (name !== "[object ArrayBuffer]" && name !== "[object SharedArrayBuffer]") return undefined;
   requireAttached(value as ArrayBufferLike);
   const bytes = new Uint8Array(value as ArrayBufferLike);
-  return bytes.buffer === value ? bytes : undefined; // the name can be given to any object
+  return bytes.buffer === value ? bytes : undefined; // any object can have this name as its tag
 }
 
 /** Whether a value is a Uint8Array, of whatever realm. */
@@ -175,7 +181,7 @@ function requireAttached(buffer: ArrayBufferLike): void {
   throw new TypeError("the buffer of a chunk is detached: its bytes went elsewhere, as by a transfer");
 }
 
-/** Returns the bytes of a view, without a copy; a Uint8Array, also a Buffer, as it is. */
+/** Returns the bytes of a view without a copy; a Uint8Array, such as a Buffer, is returned as it is. */
 export function bytesOfView(view: ArrayBufferView): Uint8Array {
   return view instanceof Uint8Array ? view : new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 }

@@ -1,4 +1,5 @@
-// The errors of misuse: what was tried, why it cannot be, what can; with the `code` of Node's and Bun's own errors.
+// The errors of misuse. A message says what failed, why, and what to do; the `code` is that of Node's and Bun's own
+// errors.
 
 type Code =
   | "ERR_ARG_NOT_ITERABLE"
@@ -33,7 +34,7 @@ export function cannot(action: string, why: string): TypeError {
   return withCode(new TypeError(`Cannot ${action}: ${why}`), "ERR_INVALID_STATE");
 }
 
-/** Makes the error for a call of a class whose objects only streams make. */
+/** Makes the error for a call of a constructor whose objects only streams create. */
 export function illegalConstructor(): TypeError {
   return withCode(new TypeError("Illegal constructor"), "ERR_ILLEGAL_CONSTRUCTOR");
 }
@@ -58,7 +59,7 @@ export function endedError(action: string, state: string): TypeError {
   return cannot(action, `the stream ${state === "errored" ? "has errored" : "is closed or closing"}`);
 }
 
-/** Makes the error for a controller whose stream has ended, in Node's words, by which Node's fetch recognizes it. */
+/** Makes the error for a controller whose stream has ended. Node's fetch recognizes such errors by these words. */
 export function endedControllerError(action: string, state: string): TypeError {
   return cannot(action, state === "errored" ? "the stream has errored" : "Controller is already closed");
 }

@@ -23,12 +23,12 @@ export function platformClasses(): object {
   try {
     add((body() as ReadableStream).getReader({ mode: "byob" }));
   } catch {
-    // its bodies are no byte streams
+    // the bodies of this browser are not byte streams
   }
   return classes;
 }
 
-/** The global function of a name at the time of this call. Browsers load none late. */
+/** Returns the global function of a name at the time of this call, since browsers load no global late. */
 export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): GlobalFunctions[Name] | undefined {
   return (globalThis as unknown as GlobalFunctions)[name];
 }

@@ -1,7 +1,7 @@
 /**
- * The getter of an attribute, taken when a module loads, so that later patches change nothing here.
+ * Returns the getter of an attribute when a module loads, so that later patches have no effect here.
  *
- * @throws {TypeError} if the runtime is too old to have it.
+ * @throws {TypeError} if the runtime is too old to have the attribute.
  */
 // deno-lint-ignore no-explicit-any -- each getter has its own type
 export function getterOf(prototype: object, name: PropertyKey): (this: unknown) => any {
@@ -13,10 +13,14 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
   throw new TypeError(`@millrace/streams needs ${missing}: Node 22.18, Deno 2.4, Bun 1.2.23 or newer`);
 }
 
-/** Whether readers have `readMany()`, as on Bun only: a sign of costly constructors, and of no transfers. */
+/**
+ * Whether readers have `readMany()`: only Bun's do. Its constructors are slow, and its streams cannot be transferred.
+ */
 export const hasReadMany: boolean = /* @__PURE__ */ looksForReadMany();
 
-/** A call, which bundlers drop where it is unused: to look the class up loads all of Node's streams. */
+/**
+ * Looks for `readMany()` in a function, which bundlers drop if it is unused: the look-up loads all of Node's streams.
+ */
 function looksForReadMany(): boolean {
   return "readMany" in globalThis.ReadableStreamDefaultReader.prototype;
 }
@@ -32,7 +36,7 @@ interface Globals {
 /** Whether `MILLRACE_PLAIN` is set, which disables all uses of the runtime's internals. */
 export const isPlain: boolean = /* @__PURE__ */ hasVariable("MILLRACE_PLAIN");
 
-/** Deno would prompt for the permission to read a variable, and looks `process` up slowly. */
+/** Whether a variable is set. Deno would prompt for the permission to read it, and looks `process` up slowly. */
 function hasVariable(variable: string): boolean {
   const globals = globalThis as Globals;
   const { Deno: deno } = globals;
@@ -41,7 +45,7 @@ function hasVariable(variable: string): boolean {
   return state === "granted" && Boolean(deno.env.get(variable));
 }
 
-/** Whether streams prefer what is fast on Bun, even where it departs from other runtimes. */
+/** Whether streams prefer the fast way on Bun, even if it departs from other runtimes. */
 export const isTunedToBun: boolean = hasReadMany && !isPlain;
 
 /** Does what `asStreamPair()` does, with the global class of the time of this call. */
@@ -49,14 +53,14 @@ export function asGlobalStreamPair<Pair extends object>(pair: Pair, constructor:
   return looksForReadMany() ? Reflect.construct(globalThis.TransformStream, [], constructor) as Pair : pair;
 }
 
-/** The global functions with the types used here: public types must not depend on those of a library. */
+/** The global functions with the types used here: public types must not depend on the types of a library. */
 export interface GlobalFunctions {
   setImmediate: (steps: () => void) => unknown;
   setTimeout: (steps: () => void, ms?: number) => unknown;
   clearTimeout: (timer: unknown) => void;
 }
 
-/** The classes of streams that the runtime has as its own. */
+/** Returns the runtime's own classes of streams. */
 export function platformClasses(): typeof globalThis {
   return globalThis;
 }
@@ -80,8 +84,8 @@ function keepFunctions(): Functions {
 }
 
 /**
- * The global function of a name, if any, as it was when the first module of the package loaded: later modules may load
- * while timers are faked. Deno's getters of timers load Node's modules, which is slow.
+ * Returns the global function of a name, if any, from the time when the package's first module loaded: timers may be
+ * faked while later modules load. Deno's getters of timers load Node's modules, which is slow.
  */
 export function globalFunction<Name extends keyof GlobalFunctions>(name: Name): GlobalFunctions[Name] | undefined {
   const { value, get } = functions[name] ?? {};

@@ -1,2 +1,2 @@
-/** Does nothing: `util.inspect()` is not there in browsers. */
+/** Does nothing: browsers have no `util.inspect()`. */
 export function showInNode(): void {}

@@ -6,7 +6,7 @@ interface InspectOptions {
 }
 type Inspect = (value: object, options: InspectOptions) => string;
 
-/** A class whose objects are shown. */
+/** A class whose objects `util.inspect()` shows with members. */
 interface Shown {
   readonly prototype: object;
   readonly name: string;

@@ -16,11 +16,14 @@ type Classes = Pick<
   | "WritableStreamDefaultWriter"
 >;
 
-/** The globals, or the classes that they were before another copy of the package replaced them. */
+/** The globals, or the classes that another copy of the package has replaced. */
 const natives: Partial<Classes> = (globalThis as { [INSTALLED]?: { readonly natives: Classes } })[INSTALLED]?.natives ??
   platformClasses();
 
-/** The runtime's class of a name. If a program has extended the global class, the base class that has the member. */
+/**
+ * Returns the runtime's class of a name. If a program has extended the global class, this is the base class with the
+ * member.
+ */
 export function nativeClass<Name extends keyof Classes>(name: Name, member: string): Classes[Name] {
   let found: object = natives[name]!;
   while (!Object.hasOwn((found as Classes[Name]).prototype, member)) found = Object.getPrototypeOf(found);
@@ -61,7 +64,7 @@ const writer: Writer = NativeWritableStreamDefaultWriter.prototype;
 /** Whether the runtime has byte streams: WebKitGTK 2.50 has none. */
 export const hasNativeByteStreams: boolean = "ReadableStreamBYOBReader" in natives;
 
-/** Locks the native sides of this package's streams where the runtime has no BYOB readers. */
+/** A stand-in for BYOB readers, which locks the native sides of this package's streams where the runtime has none. */
 class NoByobReader {
   readonly #reader: Reader;
   constructor(stream: globalThis.ReadableStream) {
@@ -130,12 +133,12 @@ export function isNativeWritableStream(value: unknown): value is globalThis.Writ
   return isObject(value) && hasBrand(writableLocked, value);
 }
 
-/** Makes the objects of a class bare dictionaries to the runtime, without the members of Object.prototype. */
+/** Makes the runtime see the objects of a class as bare dictionaries, without the members of Object.prototype. */
 export function inheritNothing({ prototype }: { prototype: object }): void {
   Object.setPrototypeOf(prototype, null);
 }
 
-/** The global property that another class has replaced for now. */
+/** The global property that another class has replaced temporarily. */
 let replaced: { readonly name: string; readonly before: PropertyDescriptor | undefined } | undefined;
 
 /**
@@ -156,7 +159,7 @@ export function restoreGlobal(): void {
   replaced = undefined;
 }
 
-/** The class that pairs extend: to Bun's `node:stream`, only TransformStream's constructor makes transforms. */
+/** The base class of pairs: Bun's `node:stream` accepts only transforms made by TransformStream's constructor. */
 export const StreamPair: new () => object = hasReadMany ? /* @__PURE__ */ bunStreamPair() : Object;
 
 function bunStreamPair(): new () => object {
@@ -167,7 +170,7 @@ function bunStreamPair(): new () => object {
   return BunStreamPair as never;
 }
 
-/** Makes a pair without a base class an instance of the runtime's TransformStream where {@linkcode hasReadMany}. */
+/** Makes a pair without a base class an instance of the runtime's TransformStream if {@linkcode hasReadMany}. */
 export function asStreamPair<Pair extends object>(pair: Pair, constructor: new (...args: never[]) => Pair): Pair {
   return hasReadMany ? Object.assign(Reflect.construct(NativeTransformStream, [], constructor), pair) : pair;
 }

@@ -2,7 +2,7 @@ import { wayOutOf } from "#streams/suggestion";
 
 const MAX_DESCRIBED_LENGTH = 40;
 
-/** A value in a few words for an error's message: `"12"`, `an Array`, `NaN`. */
+/** Describes a value in a few words for an error's message: `"12"`, `an Array`, `NaN`. */
 export function described(value: unknown): string {
   if (typeof value === "string") return quoted(value);
   if (typeof value === "bigint") return `the bigint ${shortened(String(value))}`;
@@ -12,7 +12,7 @@ export function described(value: unknown): string {
   return `${/^[aeiou](?!int)/i.test(name) ? "an" : "a"} ${name}`;
 }
 
-/** A text in quotes, on one line, and cut if it is long. */
+/** Returns a text in quotes, on one line, and cut if it is long. */
 export function quoted(text: string): string {
   return JSON.stringify(shortened(text));
 }
@@ -21,17 +21,17 @@ function shortened(text: string): string {
   return text.length > MAX_DESCRIBED_LENGTH ? `${text.slice(0, MAX_DESCRIBED_LENGTH)}…` : text;
 }
 
-/** An option: the values that it takes, and its default. */
+/** The schema of one option: its allowed values and its default. */
 export interface Member<T, D extends T | undefined = T | undefined> {
   /** The default; undefined if the caller computes it, or there is none. */
   readonly fallback: D;
-  /** The values that it takes, in words, for messages and the tables of pages: `true or false`. */
+  /** The allowed values in words, for messages and the tables of pages: `true or false`. */
   readonly expected: string;
   /** Returns the value to use; throws a TypeError for another type, a RangeError for one out of range. */
   readonly check: (value: unknown, name: string) => T;
 }
 
-/** The schema of a public interface; each option needs a check. `D`: the names of options with a default. */
+/** The schema of a public interface, with a check for each option. `D`: the names of options with a default. */
 export type SchemaOf<O, D extends keyof O = never> = Schema<
   {
     readonly [K in keyof O]-?: Member<
@@ -44,7 +44,7 @@ export type SchemaOf<O, D extends keyof O = never> = Schema<
 // deno-lint-ignore no-explicit-any -- members of all types
 type AnyMembers = Readonly<Record<string, Member<any>>>;
 
-/** All settings: what the caller gave, and the defaults of all other options. */
+/** All settings: the given options, and the defaults of all others. */
 export type Checked<M> = {
   readonly [K in keyof M]: M[K] extends Member<infer T, infer D> ? undefined extends D ? T | undefined : T : never;
 };
@@ -56,11 +56,13 @@ export interface Schema<M> {
    *
    * @param path The name of the option that holds this object, with a dot behind it, for messages.
    * @returns all settings, with defaults.
-   * @throws {TypeError} if it is no object, or has an unknown name or a value of another type.
+   * @throws {TypeError} if the argument is not an object, or has an unknown option or one of the wrong type.
    * @throws {RangeError} if a number is out of range.
    */
   (given?: object, path?: string): Checked<M>;
-  /** Checks options as the schema does, for calls that compute defaults; returns those given, each read once. */
+  /**
+   * Checks options against the schema, for calls that compute defaults; returns only the given ones, each read once.
+   */
   check<O extends object>(given: O | undefined): O;
   /** The public function or class, as in `compress()`. */
   readonly owner: string;
@@ -71,8 +73,8 @@ export interface Schema<M> {
 /**
  * Makes the schema of one public function's or class's options.
  *
- * The members are made at the first use: a module that is imported and not used computes nothing, and bundlers drop a
- * schema that is marked `@__PURE__` with the class it belongs to.
+ * The members are made at the first use, so that an unused module computes nothing. Bundlers drop a schema that is
+ * marked `@__PURE__` together with its unused class.
  *
  * @param owner The function or class, for messages: `compress()`, `LineStream`.
  * @param makeMembers Returns a member for each option; `SchemaOf` holds them to the public interface.
@@ -111,17 +113,20 @@ function isOfAllObjects(value: object, name: string): boolean {
   return name in Object.prototype && !Object.hasOwn(value, name);
 }
 
-/** Whether a value holds members: an object of any class, or a module, but of none of the language's own classes. */
+/** Whether a value is an object with options: of any class or a module, but not of the language's own classes. */
 export function hasMembers(value: unknown): value is Options {
   return typeof value === "object" && !!value && !(Symbol.iterator in value || isThenable(value) || isBuiltIn(value));
 }
 
-/** Whether an object is a thenable, as a promise is: a record of headers may have a field named `then`, which is no function. */
+/**
+ * Whether an object is a thenable, such as a promise. A record of headers may have a field `then`, which is not a
+ * function.
+ */
 function isThenable(value: object): boolean {
   return "then" in value && typeof value.then === "function" && !isOfAllObjects(value, "then");
 }
 
-/** Whether an object holds data of its own kind, as a buffer or a Date does, rather than members. */
+/** Whether an object contains data of its own kind, such as a buffer or a Date, instead of members. */
 function isBuiltIn(value: object): boolean {
   const name = Object.prototype.toString.call(value).slice(8, -1);
   return ArrayBuffer.isView(value) ||
@@ -144,8 +149,8 @@ export function requireOption<M extends AnyMembers, Name extends keyof M & strin
  * Refuses options that have no effect on a call.
  *
  * @param given The options that are given.
- * @param reason Why, and the way out, as a predicate: `has no effect without cache: name its folder`.
- * @param defaults Values that are allowed all the same, as they mean the same as an absent option.
+ * @param reason The reason and the way out, as a predicate: `has no effect without cache: name its folder`.
+ * @param defaults Values that are allowed, since they mean the same as an absent option.
  * @throws {TypeError} if one of `names` is given.
  */
 export function refuseUnused<O extends object>(
@@ -158,12 +163,14 @@ export function refuseUnused<O extends object>(
   if (unused !== undefined) throw new TypeError(`${unused} ${reason}`);
 }
 
-/** The error for a value of another type than an option takes. */
+/** Makes the error for a value of the wrong type. */
 export function wrongType(name: string, expected: string, value: unknown): TypeError {
   return new TypeError(`${name} must be ${expected}, not ${described(value)}`);
 }
 
-/** An option by the test of its values; `isNumber`: failing numbers are out of range, not of another type. */
+/**
+ * Returns a member for values that pass a test. `isNumber`: failing numbers are out of range, not of the wrong type.
+ */
 export function member<T, D extends T | undefined = undefined>(
   expected: string,
   accepts: (value: unknown) => boolean,
@@ -181,12 +188,12 @@ export function member<T, D extends T | undefined = undefined>(
   };
 }
 
-/** An option that is `true` or `false`; no other value stands for either. */
+/** Returns a member for `true` or `false`; other values are not converted. */
 export function bool<D extends boolean | undefined = undefined>(fallback?: D): Member<boolean, D> {
   return member<boolean, D>("true or false", (value) => typeof value === "boolean", fallback);
 }
 
-/** An option that is a function. */
+/** Returns a member for a function. */
 // deno-lint-ignore no-explicit-any -- functions of all types
 export function func<F extends (...args: any[]) => unknown>(): Member<F, undefined>;
 // deno-lint-ignore no-explicit-any -- functions of all types
@@ -196,7 +203,7 @@ export function func<F extends (...args: any[]) => unknown>(fallback?: F): Membe
   return member<F, F | undefined>("a function", (value) => typeof value === "function", fallback);
 }
 
-/** An option that is a string; `expected` tells which, such as `a path`. */
+/** Returns a member for a string; `expected` describes it, such as `a path`. */
 export function text<D extends string | undefined = undefined>(
   fallback?: D,
   expected = "a string",
@@ -205,7 +212,7 @@ export function text<D extends string | undefined = undefined>(
   return member<string, D>(expected, (value) => typeof value === "string" && accepts(value), fallback);
 }
 
-/** The option `inner` with errors that do not show the value: for keys and passwords. */
+/** Returns the member `inner` with errors that do not show the value: for keys and passwords. */
 export function secret<T, D extends T | undefined>(inner: Member<T, D>): Member<T, D> {
   return {
     ...inner,
@@ -219,7 +226,7 @@ export function secret<T, D extends T | undefined>(inner: Member<T, D>): Member<
   };
 }
 
-/** An option that is one of a few values, such as strings or `false`. */
+/** Returns a member for a few values, such as strings or `false`. */
 export function oneOf<const T extends string | number | boolean, D extends T | undefined = undefined>(
   values: readonly T[],
   fallback?: D,
@@ -227,7 +234,7 @@ export function oneOf<const T extends string | number | boolean, D extends T | u
   return member<T, D>(alternatives(values.map(described)), (value) => values.includes(value as T), fallback);
 }
 
-/** An option that is one of a few words, or a function that decides. */
+/** Returns a member for a few words, or a function that decides. */
 export function wordOrFunction<
   // deno-lint-ignore no-explicit-any -- functions of all types
   F extends (...args: any[]) => unknown,
@@ -241,7 +248,7 @@ export function wordOrFunction<
   );
 }
 
-/** An option that is an `AbortSignal`, of the runtime's class or of another one. */
+/** Returns a member for an `AbortSignal`, of the runtime's class or another one. */
 export function signal(): Member<AbortSignal, undefined> {
   return member("an AbortSignal", (value) => {
     return typeof (value as Partial<AbortSignal> | null)?.addEventListener === "function" &&
@@ -249,7 +256,7 @@ export function signal(): Member<AbortSignal, undefined> {
   });
 }
 
-/** An option that is a number from `min` to `max`; `kind` is for messages: `a number of ms from`. */
+/** Returns a member for a number from `min` to `max`; `kind` is for messages: `a number of ms from`. */
 export function number<D extends number | undefined = undefined>(
   min: number,
   max: number,
@@ -265,7 +272,7 @@ export function number<D extends number | undefined = undefined>(
   );
 }
 
-/** An option that is a whole number from `min` to `max`, or Infinity if there is no maximum. */
+/** Returns a member for a whole number from `min` to `max`, or Infinity if there is no maximum. */
 export function integer<D extends number | undefined = undefined>(
   min: number,
   max: number,
@@ -274,35 +281,35 @@ export function integer<D extends number | undefined = undefined>(
   return number(min, max, fallback, "a whole number from", (value) => value % 1 === 0 || value === Infinity);
 }
 
-/** An option that is a number above 0, such as a size; Infinity is allowed. */
+/** Returns a member for a number above 0, such as a size; Infinity is allowed. */
 export function positive<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
   return number(0, Infinity, fallback, "a number above", (value) => value > 0);
 }
 
-/** An option that is a time in ms for a timer of the runtime, whole or not. */
+/** Returns a member for a time in ms, whole or not, within the range of the runtime's timers. */
 export function milliseconds<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
   return number(0, 2 ** 31 - 1, fallback, "a number of ms from");
 }
 
-/** An option that is a number of bytes from 0; fractions, as of a share of the memory, are rounded down. */
+/** Returns a member for a number of bytes from 0; fractions, such as a share of the memory, are rounded down. */
 export function bytes<D extends number | undefined = undefined>(fallback?: D, min = 0): Member<number, D> {
   return changed(number(min, Infinity, fallback, "a number of bytes from"), Math.floor);
 }
 
-/** The option `inner`; what is checked is what `change` makes of its value. */
+/** Returns the member `inner` with values that `change` converts before the check. */
 export function changed<T, D extends T | undefined>(inner: Member<T, D>, change: (value: T) => T): Member<T, D> {
   return { ...inner, check: (value, name) => change(inner.check(value, name)) };
 }
 
-/** An option that is a list; the checked list that is returned is a copy. */
+/** Returns a member for a list, of which it makes a checked copy. */
 export function listOf<T>(item: Member<T>, expected: string): Member<readonly T[], undefined>;
-/** An option that is a list, with a default. */
+/** Returns a member for a list, with a default. */
 export function listOf<T>(
   item: Member<T>,
   expected: string,
   fallback: readonly T[],
 ): Member<readonly T[], readonly T[]>;
-/** An option that is a list. */
+/** Returns a member for a list. */
 export function listOf<T>(item: Member<T>, expected: string, fallback?: readonly T[]): Member<readonly T[]> {
   return {
     fallback,
@@ -314,7 +321,7 @@ export function listOf<T>(item: Member<T>, expected: string, fallback?: readonly
   };
 }
 
-/** An option that takes the values of several members. */
+/** Returns a member for the values of several members. */
 export function anyOf<A, B, C = never, D extends A | B | C | undefined = undefined>(
   members: readonly [Member<A>, Member<B>, Member<C>?],
   fallback?: D,
@@ -329,7 +336,7 @@ export function anyOf<A, B, C = never, D extends A | B | C | undefined = undefin
         try {
           return check(value, name);
         } catch (error) {
-          // The value has the right type for this member: it is out of range, or an item or a nested option is wrong.
+          // This member accepts the type, but the value is out of range, or an item or a nested option is wrong.
           if (error instanceof RangeError || !(error as Error).message.startsWith(`${name} must be`)) throw error;
         }
       }
@@ -338,11 +345,11 @@ export function anyOf<A, B, C = never, D extends A | B | C | undefined = undefin
   };
 }
 
-/** An option that holds options of its own. */
+/** Returns a member for an object of further options. */
 export function nested<M extends AnyMembers>(inner: Schema<M>): Member<Checked<M>, undefined>;
-/** An option that holds options of its own, with a default. */
+/** Returns a member for an object of further options, with a default. */
 export function nested<M extends AnyMembers>(inner: Schema<M>, fallback: Checked<M>): Member<Checked<M>, Checked<M>>;
-/** An option that holds options of its own. */
+/** Returns a member for an object of further options. */
 export function nested<M extends AnyMembers>(inner: Schema<M>, fallback?: Checked<M>): Member<Checked<M>> {
   return { fallback, expected: "an object", check: (value, name) => inner(value as object, `${name}.`) };
 }

@@ -1,17 +1,18 @@
-// Promises as the standard uses them: of the language's own `Promise`, and only where user code can observe them.
+// The promises that the standard uses: instances of the language's own `Promise`, made only if user code can observe
+// them.
 
-// First, so that minifiers replace the names by the numbers.
+// These come first, so that minifiers replace the names by the numbers.
 const STATUS_PENDING = 0;
 const FULFILLED = 1;
 const REJECTED = 2;
 
-/** `%Promise%`, from an async function; in older targets such functions use the global. */
+/** `%Promise%`, from an async function. Compiled to an older target, such a function uses the global. */
 export const NativePromise: PromiseConstructor = Object.getPrototypeOf(
   Array.fromAsync?.([]) ?? (async () => {})(),
 ).constructor;
 const { resolve, reject } = NativePromise;
 
-/** A promise that is resolved for ever: reacting to it is the cheapest way to run code one microtask later. */
+/** A resolved promise: reacting to it is the cheapest way to run code one microtask later. */
 const RESOLVED: Promise<void> = NativePromise.resolve();
 
 const then = ownThen(NativePromise.prototype.then);
@@ -41,7 +42,7 @@ export function promiseRejectedWith<T = never>(reason: unknown): Promise<T> {
   return reject.call(NativePromise, reason) as Promise<T>;
 }
 
-/** Returns the result of `steps`; an error that they throw becomes a rejection. */
+/** Returns the result of `steps`; an exception becomes a rejection. */
 export function attempt<T>(steps: () => T): T | Promise<never> {
   try {
     return steps();
@@ -74,7 +75,9 @@ export function markAsHandled(promise: Promise<unknown>): void {
   then.call(promise, undefined, noop);
 }
 
-/** Runs a step when a result has settled. A result that is no object takes the same microtask without a promise. */
+/**
+ * Runs a step when a result has settled. A result that is not an object takes as many microtasks, without a promise.
+ */
 export function settle(result: unknown, onFulfilled: () => void, onRejected: (reason: unknown) => void): void {
   if (isThenableLike(result)) then.call(promiseResolvedWith(result), onFulfilled, onRejected);
   else then.call(RESOLVED, onFulfilled);
@@ -82,7 +85,8 @@ export function settle(result: unknown, onFulfilled: () => void, onRejected: (re
 
 /**
  * Returns a user callback's result, converted to a promise, as Web IDL does, if it may be a thenable. (For `pull`,
- * `write` and `transform`, engines and we take a native promise as it is, which saves two microtasks for each chunk.)
+ * `write` and `transform`, a native promise is used as it is, here and in engines, which saves two microtasks for each
+ * chunk.)
  */
 export function callbackResult(result: unknown): unknown {
   return isThenableLike(result) ? newPromiseResolvedWith(result) : result;
@@ -99,7 +103,7 @@ export class Deferred<T> {
   resolve: (value: T | PromiseLike<T>) => void = noop;
   reject: (reason: unknown) => void = noop;
   constructor() {
-    // V8 inlines an arrow function at this place; a function shared by all instances takes a third longer.
+    // V8 inlines this arrow function; a function shared by all instances takes a third longer.
     this.promise = new NativePromise<T>((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
@@ -114,7 +118,9 @@ export interface EndedPromise {
   reject(reason: unknown): void;
 }
 
-/** A `closed` or `ready` promise, made by its getter; its rejections are marked as handled, as the standard wants. */
+/**
+ * A `closed` or `ready` promise, made by its getter. Its rejections are marked as handled, as the standard requires.
+ */
 export class LazyPromise implements EndedPromise {
   #status = STATUS_PENDING;
   #reason: unknown;
@@ -180,12 +186,14 @@ export function waitForAll(promises: readonly Promise<unknown>[]): Promise<void>
   return all.promise;
 }
 
-/** The result of an unfinished internal algorithm, in place of a promise: it reports its end with a call. */
+/**
+ * The result of an unfinished internal algorithm, used instead of a promise: the algorithm reports its end by a call.
+ */
 export const PENDING: unique symbol = Symbol("parked");
 
 const nothing = (): void => {};
 
-/** The algorithms of a stream that calls its source, sink or transformer no more, so that these can be collected. */
+/** The algorithms of a stream that no longer calls its source, sink or transformer, so that these can be collected. */
 export const NO_ALGORITHMS: Readonly<
   Record<"abort" | "cancel" | "close" | "flush" | "pull" | "transform" | "write", () => void>
 > = {

@@ -1,15 +1,15 @@
-/** Returns the hint for an unknown name, for a message: the known name that was meant, or all of them. */
+/** Returns the hint for an unknown name, for a message: the nearest known name, or all of them. */
 export function wayOutOf(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   return near === undefined ? `use ${known.join(", ")}` : `did you mean "${near}"?`;
 }
 
-/** Returns the known name nearest to a misspelt one, with at most one different letter in three; or undefined. */
+/** Returns the known name nearest to a misspelt one, with at most one wrong letter in three; undefined without one. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const distances = known.map((each) => editDistance(word.toLowerCase(), each.toLowerCase()));
   const least = Math.min(...distances);
   const closest = known[distances.indexOf(least)];
-  // At most one wrong letter in three: the suggestion would confuse users otherwise.
+  // A suggestion with more wrong letters would confuse users.
   if (closest === undefined || least > Math.floor(Math.max(word.length, closest.length) / 3)) return undefined;
   return closest;
 }

@@ -8,7 +8,7 @@ const { call } = Function.prototype;
 const { apply } = Reflect;
 const { defineProperty } = Object;
 
-/** Whether a value is an object. Functions count as none here. */
+/** Whether a value is an object. Functions do not count. */
 export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
@@ -17,21 +17,21 @@ export function kindOf(value: unknown): string {
   return value === null ? "null" : typeof value;
 }
 
-/** An object type, such as of an iterator's result. */
+/** Requires an object, such as an iterator's result. */
 export function toObject(value: unknown, name: string, code?: "ERR_INVALID_STATE"): Record<PropertyKey, unknown> {
   if (isThenableLike(value)) return value as Record<PropertyKey, unknown>;
   throw mustBe(name, "an object", code);
 }
 
-// Object.create(null) would be a hash table to V8, whose members are looked up slowly.
+// V8 would make Object.create(null) a hash table, whose look-ups are slow.
 const EMPTY: Readonly<Record<PropertyKey, unknown>> = Object.setPrototypeOf({}, null);
 
-/** A dictionary argument: `undefined` and `null` are empty ones, other primitives are errors. */
+/** Converts a dictionary argument: `undefined` and `null` become empty ones, other primitives are errors. */
 export function toDictionary(value: unknown, name: string): Readonly<Record<PropertyKey, unknown>> {
   return value === undefined || value === null ? EMPTY : toObject(value, name);
 }
 
-/** A callback member of a dictionary, ready to be called by {@linkcode Callback.call}. */
+/** Converts a callback member of a dictionary, to be called by {@linkcode Callback.call}. */
 export function toCallback(value: unknown, name: string): Callback | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "function") throw mustBe(name, "a function");
@@ -44,18 +44,20 @@ export function toCallback(value: unknown, name: string): Callback | undefined {
 
 export type Callback = (this: unknown, ...args: unknown[]) => unknown;
 
-/** `[EnforceRange] unsigned long long`. @throws {TypeError} if it is no number, not finite or out of range. */
+/**
+ * `[EnforceRange] unsigned long long`. @throws {TypeError} if the value is not a number, not finite or out of range.
+ */
 export function toUnsignedLongLong(value: unknown, name: string): number {
   const number = Math.trunc(+(value as number));
   if (!(number >= 0 && number <= Number.MAX_SAFE_INTEGER)) {
     throw mustBe(name, `an integer from 0 to 2^53 - 1, not ${String(value)}`);
   }
-  return number + 0; // no negative zero
+  return number + 0; // turns -0 into 0
 }
 
 /**
- * Makes a class's members enumerable, as Web IDL has them, and names it, whatever a bundler has called it.
- * The class itself stays as it is if possible: V8 inlines `super()` only where no property of it was redefined.
+ * Makes a class's members enumerable, as Web IDL requires, and sets its name, which a bundler may have changed. The
+ * class itself stays unchanged if possible: V8 inlines `super()` only if none of its properties was redefined.
  */
 export function defineInterface(constructor: { name: string; prototype: object }, name: string): void {
   const { prototype } = constructor;
@@ -101,14 +103,14 @@ export function passState(state: object): void {
   waiting = state;
 }
 
-/** Returns the state given to {@linkcode construct}, in the constructor it called; otherwise undefined. */
+/** Returns the state given to {@linkcode construct} if that has called this constructor; otherwise undefined. */
 export function receiveState<State extends object>(): State | undefined {
   const state = waiting as State | undefined;
   waiting = undefined;
   return state;
 }
 
-/** Takes the state that internal code passes to a constructor. */
+/** Returns the state that internal code passes to a constructor; throws if there is none. */
 export function requireState<State extends object>(): State {
   const state = receiveState<State>();
   if (state === undefined) throw illegalConstructor();

@@ -30,15 +30,15 @@ const BATCH_OF_CHUNKS = 16;
 const BATCH_OF_BYTES = 65_536;
 
 /**
- * Makes a stream of the runtime's own class from one of this package, which is locked: reads and writes pass through.
- * Up to 16 chunks, or 64 KiB of a byte stream, cross at once, without a promise for each.
+ * Converts a stream of this package, which becomes locked, to one of the runtime's own class: reads and writes pass
+ * through. Up to 16 chunks, or 64 KiB of a byte stream, pass at once, without a promise for each.
  *
- * The runtime accepts streams of this package anywhere, so this is for code that checks for the runtime's class, and
- * for speed where a native consumer reads many small chunks.
+ * The runtime accepts streams of this package anywhere. Use this for code that checks for the runtime's class, or for
+ * speed if a native consumer reads many small chunks.
  *
  * @param stream a ReadableStream, a WritableStream, or a pair of both such as a TransformStream; a stream of the
  * runtime is returned as it is.
- * @throws {TypeError} if it is locked, or none of these.
+ * @throws {TypeError} if the stream is locked, or is not one of these.
  * @example For code that wants no class but its own
  * ```ts
  * import { ReadableStream, toNative } from "@millrace/streams/streams";
@@ -48,9 +48,9 @@ const BATCH_OF_BYTES = 65_536;
  * ```
  */
 export function toNative<R>(stream: globalThis.ReadableStream<R>): globalThis.ReadableStream<R>;
-/** Makes a native WritableStream. */
+/** Converts to a native WritableStream. */
 export function toNative<W>(stream: globalThis.WritableStream<W>): globalThis.WritableStream<W>;
-/** Makes a native pair. */
+/** Converts to a native pair. */
 export function toNative<R, W>(
   stream: { readable: globalThis.ReadableStream<R>; writable: globalThis.WritableStream<W> },
 ): { readable: globalThis.ReadableStream<R>; writable: globalThis.WritableStream<W> };
@@ -68,7 +68,7 @@ export function toNative(stream: object): object {
   if (writable !== undefined) {
     checkWritableStreamFree(writable, "get a writer");
     const writer = new WriterState();
-    writer.isPublic = true; // the native stream's producer awaits the writes
+    writer.isPublic = true; // the native stream's producer awaits each write
     setUpWritableStreamDefaultWriter(writer, writable);
     const feed = new NativeWritableSink(writable);
     return new NativeWritableStream(feed, feed.strategy(BATCH_OF_CHUNKS) ?? { highWaterMark: BATCH_OF_CHUNKS });
@@ -79,11 +79,11 @@ export function toNative(stream: object): object {
 }
 
 /**
- * Makes a stream of this package from a native one, which is locked. A byte stream is read into buffers of 64 KiB.
+ * Converts a native stream, which becomes locked, to one of this package. A byte stream is read into buffers of 64 KiB.
  *
  * @param stream a ReadableStream, a WritableStream, or a pair of both such as a CompressionStream; a stream of this
  * package is returned as it is.
- * @throws {TypeError} if it is locked, or none of these.
+ * @throws {TypeError} if the stream is locked, or is not one of these.
  * @example Iterate over a native stream
  * ```ts
  * import { fromNative } from "@millrace/streams/streams";
@@ -92,9 +92,9 @@ export function toNative(stream: object): object {
  * ```
  */
 export function fromNative<R>(stream: globalThis.ReadableStream<R>): ReadableStream<R>;
-/** Makes a WritableStream of this package. */
+/** Converts to a WritableStream of this package. */
 export function fromNative<W>(stream: globalThis.WritableStream<W>): WritableStream<W>;
-/** Makes a pair of this package. */
+/** Converts to a pair of this package. */
 export function fromNative<R, W>(
   stream: { readable: globalThis.ReadableStream<R>; writable: globalThis.WritableStream<W> },
 ): { readable: ReadableStream<R>; writable: WritableStream<W> };
@@ -126,7 +126,10 @@ function toPair(stream: object): ReadableWritablePair {
   return { readable, writable };
 }
 
-/** The source of a native stream, which locks this package's stream for good and fills its free room at each pull. */
+/**
+ * The source of a native stream: keeps this package's stream locked, and fills the native stream's free room at each
+ * pull.
+ */
 class ToNativeFeed extends NativeReadableSource {
   readonly #reader = new UnseenReaderState();
 

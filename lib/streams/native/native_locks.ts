@@ -8,7 +8,7 @@ import { markAsHandled } from "../language/promises.ts";
  * comes of that read, as the feed does not answer it.
  */
 
-/** A lock of one of the runtime's streams: a reader or a writer. */
+/** A lock of a native stream: a reader or a writer. */
 export interface NativeLock {
   releaseLock(): void;
 }
@@ -20,24 +20,27 @@ export interface LockedStream {
   readonly disturbed?: boolean;
   /** The native end of a transform stream, which replaces this stream when the pair is transferred. */
   readonly transferSide: object | undefined;
-  /** The lock by which the native side was read or that it has kept; it gives the runtime no access to chunks. */
+  /** The lock that has read the native side, or stays on it; it gives the runtime no access to chunks. */
   idleLock: NativeLock | undefined;
 }
 
 /** The members of a reader or a writer that its native side needs. */
 export interface LockState {
   readonly stream: LockedStream | undefined;
-  /** Whether a user holds it, so that the runtime may read or write by it. */
+  /** Whether user code has the reader or writer, so that the runtime may use it. */
   readonly isPublic: boolean;
-  /** The lock of the native side: the user's object, or a stand-in for it, for a pipe or for an iterator. */
+  /**
+   * The lock of the native side: the public object, or a stand-in for it if a pipe or an iterator has locked the
+   * stream.
+   */
   nativeSide: NativeLock | undefined;
   /** The lock of the stream's `transferSide`. */
   transferLock?: NativeLock | undefined;
-  /** Locks a native side; the feed that has locked it already returns undefined. */
+  /** Locks a native side; returns undefined if the feed has locked it already. */
   lockNative(side: object): NativeLock | undefined;
 }
 
-/** Locks the native side of a locked stream, if that side exists, and the user's object does not lock it. */
+/** Locks the native side of a locked stream, if the side exists and the public object does not lock it. */
 export function lockSide(state: LockState): void {
   const stream = state.stream!;
   if (stream.transferSide !== undefined) state.transferLock = state.lockNative(stream.transferSide);
@@ -46,7 +49,10 @@ export function lockSide(state: LockState): void {
   state.nativeSide = state.lockNative(stream.nativeSide);
 }
 
-/** Releases the lock of a native side, except users' own. Kept if the stream has closed and releasing is slow. */
+/**
+ * Releases the lock of a native side, unless it is a public object. If the stream has closed and releasing is slow, the
+ * lock stays.
+ */
 export function releaseSide(state: LockState, stream: LockedStream, mayKeep: boolean): void {
   const { isPublic, nativeSide, transferLock } = state;
   transferLock?.releaseLock();
@@ -63,13 +69,13 @@ export function releaseSide(state: LockState, stream: LockedStream, mayKeep: boo
   nativeSide.releaseLock();
 }
 
-/** Releases the lock that a native side has kept. */
+/** Releases the lock that stayed on a native side. */
 export function releaseIdleLock(stream: LockedStream): void {
   stream.idleLock?.releaseLock();
   stream.idleLock = undefined;
 }
 
-/** Reads by a lock of the native side, which thereby becomes disturbed. */
+/** Reads with a lock of the native side, which thereby becomes disturbed. */
 export function readIdly(stream: LockedStream, lock: NativeLock): void {
   stream.idleLock = lock;
   const read = lock instanceof NativeReadableStreamBYOBReader

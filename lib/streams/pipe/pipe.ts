@@ -45,7 +45,7 @@ export class PipeReaderState extends DefaultReaderState {
     super.streamErrored(error);
     this.#pipe.wake();
   }
-  override released(): void {} // an unobservable error would cost 4 µs for its stack
+  override released(): void {} // not the error, which user code cannot observe and whose stack takes 4 µs
 }
 
 /** The writer of a pipe, whose promises user code cannot observe. */
@@ -82,8 +82,9 @@ const BUDGET = 128;
 const RUN = 16;
 
 /**
- * A pipe: a task that moves chunks while the destination has room, and waits for the streams to wake it. It is its own
- * read request, as it reads one chunk at a time, and the write request of all its writes, as it only counts them.
+ * A pipe: a task that moves chunks while the destination has room, and waits for the streams to wake it. The same
+ * object is the read request, since one read is pending at a time, and the write request of all writes, which it only
+ * counts.
  *
  * A chunk that arrives from an `enqueue()` is kept until the pipe's turn: a sink is never called from within a source.
  *
@@ -105,9 +106,9 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
   #isRunning = false;
   #shuttingDown = false;
   #pendingWrites = 0;
-  /** Whether the destination takes batches of chunks that need not be checked one by one. */
+  /** Whether the destination takes whole batches of chunks, without a check of each. */
   readonly #movesRuns: boolean;
-  /** The action of a shutdown, run when all chunks read have been written. */
+  /** The action of a shutdown, run once all chunks that were read are written. */
   #afterWrites: (() => void) | undefined = undefined;
 
   constructor(sourceEnd: ReadableEnd, destinationEnd: WritableEnd, options: PipeOptions) {
@@ -143,7 +144,8 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
       }
       addEventListener.call(signal, "abort", this.#abort);
     }
-    if (this.#sourceEnd.isNative || this.#destinationEnd.isNative) queueReaction(this.#begin); // till states are known
+    // In a microtask, once the native states are known.
+    if (this.#sourceEnd.isNative || this.#destinationEnd.isNative) queueReaction(this.#begin);
     else this.#begin();
   }
 
@@ -189,7 +191,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
   }
 
   closeSteps(): void {
-    this.#isReading = false; // the reader wakes the pipe
+    this.#isReading = false; // the reader wakes the pipe at the end
   }
 
   errorSteps(): void {
@@ -208,14 +210,14 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     writableStreamPipeWrite(this.#destination, chunk, this.#options.counts === undefined ? this : this.#countedWrite());
   }
 
-  /** Counts a chunk that was read; returns the request of its write, unless the native end has one for each write. */
+  /** Counts a chunk that was read; returns the request for its write, unless the native end has one for each write. */
   #countedWrite(): WriteRequest {
     this.#count("chunksRead");
     if (this.#destinationEnd.isNative) return this;
     return { settlesAtOnce: true, resolve: () => this.written(), reject: () => this.reject() };
   }
 
-  /** Moves many chunks in one go, as far as there is room; returns whether it moved any. */
+  /** Moves many chunks at once, while there is room; returns whether it moved any. */
   #moveRun(controller: DefaultControllerState): boolean {
     const batching = this.#destination.controller.batching!;
     this.#pendingWrites++;
@@ -241,7 +243,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     const { counts } = this.#options;
     try {
       if (counts !== undefined) counts[name]++;
-    } catch (error) { // of a setter, or the object was frozen meanwhile
+    } catch (error) { // a setter threw, or the object was frozen meanwhile
       this.#stop(error);
     }
   }
@@ -253,17 +255,20 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
   }
 
   reject(): void {
-    this.resolve(); // the destination's error tells what happened
+    this.resolve(); // the error of the destination has the reason
   }
 
-  /** Shuts down for errors before closes, forward before backward, like the standard; returns whether it does. */
+  /**
+   * Shuts the pipe down if an end requires it: errors before closes, forward before backward, like the standard.
+   * Returns whether it does.
+   */
   #shutDownIfNeeded(): boolean {
     // Departures "which of two failures in one turn a pipe saw first", "whether a pipe's end or a failure in it came first".
     if (this.#shuttingDown) return true;
     const source = this.#source;
     const destination = this.#destination;
     const { preventAbort, preventCancel, preventClose } = this.#options;
-    // The functions are made in the branches that need them, since every pipe calls this twice.
+    // Each function is made in the branch that needs it, since every pipe calls this twice.
     if (source.state === "errored") {
       this.#shutDown(preventAbort ? undefined : (error) => writableStreamAbort(destination, error), {
         error: source.storedError,
@@ -313,7 +318,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     if (this.#destination.state !== "writable" || writableStreamCloseQueuedOrInFlight(this.#destination)) {
       end();
     } else if (this.#isReading && this.#sourceEnd.isNative) {
-      queueReaction(() => this.#awaitWrites(closes, end)); // the chunk of a read that is served may be on its way
+      queueReaction(() => this.#awaitWrites(closes, end)); // the chunk of a served read may not have arrived yet
     } else {
       this.#awaitWrites(closes, end);
     }
@@ -329,9 +334,10 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
   }
 
   #finalize(failure: Failure | undefined): void {
-    if (this.#destination.state === "writable") { // a signal may leave both open: a chunk that came since is written first
+    // After an abort, both ends may stay open: a chunk that has arrived since is written first.
+    if (this.#destination.state === "writable") {
       const isReading = this.#isReading && this.#sourceEnd.isNative;
-      if (isReading) this.#sourceEnd.release(); // the read fails, unless its chunk is on its way
+      if (isReading) this.#sourceEnd.release(); // the read fails, unless its chunk is about to arrive
       this.#isReading = false;
       if (isReading || this.#hasChunk || this.#pendingWrites > 0) {
         return this.#awaitWrites(false, () => this.#finalize(failure));
@@ -345,7 +351,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     closeEndedSide(this.#destination);
     this.#sourceEnd.release();
     const { signal } = this.#options;
-    if (this.#hasChunk) this.#count("chunksRead"); // it was read for a destination that failed
+    if (this.#hasChunk) this.#count("chunksRead"); // the chunk was read for a destination that failed
     if (signal) removeEventListener.call(signal, "abort", this.#abort);
     if (!failure) this.#finished.resolve();
     else this.#finished.reject(failure.error);

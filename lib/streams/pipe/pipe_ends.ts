@@ -9,26 +9,26 @@ import type { WritableStreamState } from "../writable/stream_state.ts";
 
 /** The source of a pipe: a stream of this package, or a native one behind a state. */
 export interface ReadableEnd {
-  /** Whether the stream is native: its state may lag behind by a microtask. */
+  /** Whether the stream is native: its state may then be a microtask late. */
   readonly isNative: boolean;
-  /** Makes the stream ready to be locked by the pipe. @throws {TypeError} if it is locked. */
+  /** Prepares the stream for the pipe's lock. @throws {TypeError} if it is locked. */
   checkFree(): void;
   acquire(): ReadableStreamState;
-  /** Releases the locks of `acquire()` besides the state's. */
+  /** Releases the locks of `acquire()`, except that of the state. */
   release(): void;
 }
 
-/** A stream that a pipe writes to. */
+/** The destination of a pipe: a stream of this package, or a native one behind a state. */
 export interface WritableEnd {
   readonly isNative: boolean;
   checkFree(): void;
   acquire(writes: PendingWrites): WritableStreamState;
-  /** Updates the state, as far as the stream reveals its own without a promise. */
+  /** Updates the state, as far as a native stream shows its own without a promise. */
   refresh(): void;
   release(): void;
 }
 
-/** A counter of the writes of a pipe that have not settled. */
+/** A counter of the unsettled writes of a pipe. */
 export interface PendingWrites {
   begin(): void;
   written(): void;
@@ -67,7 +67,10 @@ class OwnWritableEnd implements WritableEnd {
   release(): void {}
 }
 
-/** Returns the source of a pipe. @throws {TypeError} if it is no ReadableStream, of this package or native. */
+/**
+ * Returns the source of a pipe. @throws {TypeError} if the value is not a ReadableStream of this package or a native
+ * one.
+ */
 export function toReadableEnd(value: unknown, name: string): ReadableEnd {
   const state = readableStreamStateOf(value);
   if (state !== undefined) return new OwnReadableEnd(state);
@@ -75,7 +78,10 @@ export function toReadableEnd(value: unknown, name: string): ReadableEnd {
   throw noStream(value, name, "Readable");
 }
 
-/** Returns the destination of a pipe. @throws {TypeError} if it is no WritableStream, of this package or native. */
+/**
+ * Returns the destination of a pipe. @throws {TypeError} if the value is not a WritableStream of this package or a
+ * native one.
+ */
 export function toWritableEnd(value: unknown, name: string): WritableEnd {
   const state = writableStreamStateOf(value);
   if (state !== undefined) return new OwnWritableEnd(state);
@@ -83,7 +89,10 @@ export function toWritableEnd(value: unknown, name: string): WritableEnd {
   throw noStream(value, name, "Writable");
 }
 
-/** The error for a value that is no web stream; for one of `node:stream` it names the function that converts it. */
+/**
+ * Makes the error for a value that is not a web stream; for a stream of `node:stream`, it names the conversion
+ * function.
+ */
 function noStream(value: unknown, name: string, kind: "Readable" | "Writable"): TypeError {
   const { on } = Object(value) as { readonly on?: unknown };
   return mustBe(name, `a ${kind}Stream${on ? `: use fromNode${kind}() of @millrace/streams/node` : ""}`);
@@ -95,7 +104,8 @@ export function toPipeTransform(
 ): { readable: object; writable: object; writableEnd: WritableEnd } {
   const pair = toDictionary(value, "the transform");
   const { readable } = pair;
-  // Streams of this package would pass as native, but that check makes their native side, which each lock then locks.
+  // Streams of this package would pass as native, but that check would make their native side, which each lock then
+  // also locks.
   if (readableStreamStateOf(readable) === undefined && !isNativeReadableStream(readable)) {
     throw noStream(readable, "the transform's readable", "Readable");
   }

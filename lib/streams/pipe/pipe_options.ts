@@ -17,26 +17,26 @@ import { isAbortSignal, toDictionary } from "../language/webidl.ts";
  */
 export interface StreamPipeOptions {
   /**
-   * Leaves the destination as it is when the source fails.
+   * Whether the destination stays open when the source fails.
    *
    * @default {false}
    */
   preventAbort?: boolean;
   /**
-   * Leaves the source as it is when the destination fails or closes.
+   * Whether the source stays open when the destination fails or closes.
    *
    * @default {false}
    */
   preventCancel?: boolean;
   /**
-   * Leaves the destination open when the source ends.
+   * Whether the destination stays open when the source ends.
    *
    * @default {false}
    */
   preventClose?: boolean;
-  /** Stops the pipe when it is aborted, and ends both streams unless the options above prevent it. */
+  /** The signal that stops the pipe. Its abort also ends both streams, unless the options above prevent that. */
   signal?: AbortSignal;
-  /** Counts to which the pipe adds its chunks as it moves them, so that they hold after a failure, too. */
+  /** The counters that the pipe increments for each chunk: they are valid after a failure, too. */
   counts?: PipeCounts;
 }
 
@@ -58,9 +58,9 @@ export interface StreamPipeOptions {
  * ```
  */
 export interface PipeCounts {
-  /** The chunks that the pipe has taken from its source. */
+  /** The number of chunks that the pipe has read from the source. */
   chunksRead: number;
-  /** The chunks whose write the destination has finished. */
+  /** The number of chunks that the destination has written. */
   chunksWritten: number;
 }
 
@@ -74,7 +74,7 @@ export interface PipeOptions {
 }
 
 /**
- * @throws {TypeError} if it is no object, or its `signal` no AbortSignal.
+ * @throws {TypeError} if the value is not an object, or its `signal` is not an AbortSignal.
  * @see {@link https://streams.spec.whatwg.org/#dictdef-streampipeoptions}
  */
 export function toPipeOptions(value: unknown): PipeOptions {

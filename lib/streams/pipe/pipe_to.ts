@@ -12,18 +12,18 @@ import { type ReadableEnd, toPipeTransform, toReadableEnd, toWritableEnd, type W
 import { type PipeOptions, type StreamPipeOptions, toPipeOptions } from "./pipe_options.ts";
 
 /**
- * Pipes all chunks of a readable stream into a writable one; settles when everything is written and the destination
- * closed, or when an end has failed. Both may be of this package or native.
+ * Pipes all chunks of a readable stream into a writable one; settles when all chunks are written and the destination is
+ * closed, or when an end has failed. Both streams may be of this package or native.
  *
  * No chunk that was read is lost: chunks that a transform's `flush()` enqueues are written before the destination
  * closes.
  *
- * @param source where chunks come from.
- * @param destination where they go.
+ * @param source the source of chunks.
+ * @param destination the destination of chunks.
  * @param options `preventClose`, `preventAbort` and `preventCancel`, all false by default, keep an end open; `signal`
- * stops the pipe; to `counts` it adds the chunks it reads and writes.
+ * stops the pipe; `counts` is incremented for each chunk read and written.
  * @returns a promise, rejected with the error of the end that failed, with the signal's reason, or with a TypeError if
- * an end is locked or no stream.
+ * an end is locked or not a stream.
  * @see {@link https://streams.spec.whatwg.org/#readable-stream-pipe-to}
  * @example Pipe, for ten seconds at most
  * ```ts
@@ -51,12 +51,12 @@ export function pipeTo<T>(
 }
 
 /**
- * Pipes a readable stream into a transform's writable end, and returns its readable end. All may be of this package or
- * native. A failure of the pipe errors the readable end.
+ * Pipes a readable stream into a transform's writable end, and returns its readable end. Streams of this package and
+ * native ones can be mixed. A failure of the pipe errors the readable end.
  *
- * @param source where chunks come from.
+ * @param source the source of chunks.
  * @param transform a TransformStream or any pair of `readable` and `writable`.
- * @param options as of {@linkcode pipeTo}.
+ * @param options the options of {@linkcode pipeTo}.
  * @throws {TypeError} if an end is locked, or an argument of the wrong type.
  * @see {@link https://streams.spec.whatwg.org/#rs-pipe-through}
  * @example Through a transform of the runtime's own
@@ -92,7 +92,7 @@ export function pipeThrough<T, U>(
   return pair.readable as globalThis.ReadableStream<U>;
 }
 
-/** Whether both are native: the runtime's own pipe sees their states at once, and is faster and more exact for them. */
+/** Whether both are native: the runtime's own pipe sees their states at once, so it is faster and more exact. */
 function isNative(source: unknown, destination: unknown, options?: StreamPipeOptions): boolean {
   return options?.counts === undefined && readableStreamStateOf(source) === undefined &&
     writableStreamStateOf(destination) === undefined &&

@@ -2,15 +2,18 @@ import { type Callback, toCallback, toDictionary } from "../language/webidl.ts";
 import { outOfRange } from "../language/errors.ts";
 
 const MIN_CAPACITY = 8;
-/** The largest array that an emptied ring keeps: one burst should not hold memory for the life of a stream. */
+/** The maximum array that an emptied ring keeps, so that one burst does not occupy memory for the life of a stream. */
 const MAX_KEPT_CAPACITY = 1024;
 const NONE: never[] = [];
 
-/** A queue: its first item in a field, as most never hold a second one, others in a ring of a power-of-two length. */
+/**
+ * A queue with its first item in a field, since most queues never have a second one; others are in a ring of a
+ * power-of-two length.
+ */
 export class Ring<T> {
   length = 0;
   #first: T | undefined;
-  /** The items after the first; there is no array until there is a second item. */
+  /** The items after the first; the array is made for the second item. */
   #items: (T | undefined)[] = NONE;
   #head = 0;
 
@@ -59,7 +62,7 @@ export class Ring<T> {
     items[head] = undefined;
     this.#head = (head + 1) & (items.length - 1);
     if (this.length > 1) return;
-    this.#head = 0; // no others are left: shallow queues stay on the same few slots
+    this.#head = 0; // the ring is empty: shallow queues reuse the same few slots
     if (items.length > MAX_KEPT_CAPACITY) this.#items = NONE;
   }
 
@@ -75,9 +78,9 @@ export class Ring<T> {
 /** A {@link https://streams.spec.whatwg.org/#queue-with-sizes queue with sizes}: chunks, their sizes, the total. */
 export class ChunkQueue extends Ring<unknown> {
   totalSize = 0;
-  /** The size of the chunk that {@linkcode take} took, or that bypassed the queue: part of the total. */
+  /** The size of the chunk that {@linkcode take} took, or that bypassed the queue; part of the total. */
   takenSize = 0;
-  /** The sizes of chunks, from the first one on whose size is not 1: most queues never have one. */
+  /** The sizes of chunks, from the first one whose size is not 1: most queues never have one. */
   #sizes: Ring<number> | undefined;
 
   /** EnqueueValueWithSize; `size` has been checked by {@linkcode checkedSize}. */
@@ -94,19 +97,19 @@ export class ChunkQueue extends Ring<unknown> {
     return this.shift();
   }
 
-  /** Takes the first chunk, whose size counts until {@linkcode release}; the queue must not be empty. */
+  /** Takes the first chunk, whose size stays in the total until {@linkcode release}; the queue must not be empty. */
   take(): unknown {
     this.takenSize = this.#sizes === undefined ? 1 : this.#sizes.shift();
     return this.shift();
   }
 
-  /** Counts the size of a chunk that need not wait in the queue, until {@linkcode release}. */
+  /** Adds the size of a chunk that bypasses the queue to the total, until {@linkcode release}. */
   pass(size: number): void {
     this.takenSize = size;
     this.totalSize += size;
   }
 
-  /** Ends the count of the chunk that was taken or passed. */
+  /** Removes the size of the taken or passed chunk from the total. */
   release(): void {
     this.#subtract(this.takenSize);
     this.takenSize = 0;
@@ -122,7 +125,7 @@ export class ChunkQueue extends Ring<unknown> {
 
   #subtract(size: number): void {
     this.totalSize -= size;
-    if (this.totalSize < 0) this.totalSize = 0; // rounding of fractional sizes
+    if (this.totalSize < 0) this.totalSize = 0; // due to rounding of fractional sizes
   }
 
   #startSizes(size: number): void {
@@ -132,7 +135,7 @@ export class ChunkQueue extends Ring<unknown> {
   }
 }
 
-/** Returns the size that a strategy gave; throws a RangeError if it is negative, infinite or not a number. */
+/** Checks the size that a strategy returned; throws a RangeError if it is negative, infinite or not a number. */
 export function checkedSize(size: unknown): number {
   const number = +(size as number);
   if (!(number >= 0 && number < Infinity)) {
@@ -141,7 +144,7 @@ export function checkedSize(size: unknown): number {
   return number;
 }
 
-/** The size function of a CountQueuingStrategy, which needs no call. */
+/** The size function of CountQueuingStrategy, which need not be called. */
 export const countSize = (): 1 => 1;
 
 /** A size function: a user's, or `undefined` where every chunk counts as 1. */
@@ -172,7 +175,7 @@ export function extractHighWaterMark(strategy: ConvertedStrategy, defaultMark: n
   return highWaterMark;
 }
 
-/** ExtractSizeAlgorithm; calling CountQueuingStrategy's function cannot be observed, so it is not called. */
+/** ExtractSizeAlgorithm. CountQueuingStrategy's own function is not called, which cannot be observed. */
 export function extractSizeAlgorithm(strategy: ConvertedStrategy): SizeAlgorithm {
   return strategy.size === countSize ? undefined : strategy.size;
 }

@@ -1,12 +1,12 @@
-/** The limits of a batch that is read, whatever more is queued. */
+/** The limits of a batch, whatever else is queued. */
 export interface BatchLimits {
-  /** The chunks that a batch has at most. */
+  /** The maximum number of chunks in a batch. */
   readonly maxChunks: number;
-  /** The bytes from which on a batch takes no further chunk. */
+  /** The size in bytes from which a batch is complete. */
   readonly maxBytes: number;
 }
 
-/** The number of microtasks that a batch waits for a busy source: an async generator takes four for a chunk. */
+/** The microtasks for which a batch waits for a busy source: an async generator takes four for a chunk. */
 const IDLE_MICROTASKS = 6;
 
 const { isView } = ArrayBuffer;
@@ -33,7 +33,7 @@ export class GatheredBatch {
     return this.chunks.length < this.#limits.maxChunks && this.#bytes < this.#limits.maxBytes;
   }
 
-  /** Whether the batch has waited long enough for a busy source while it has room; must be called once a microtask. */
+  /** Whether a batch with room has waited long enough for a busy source; must be called once a microtask. */
   waitsNoLonger(): boolean {
     const { length } = this.chunks;
     this.#idle = length > this.#seen ? 0 : this.#idle + 1;
@@ -51,11 +51,11 @@ export interface BatchRequest {
 
 /** A reader that has locked a stream and takes all chunks of its queue in one step. */
 export interface BatchReader {
-  /** Takes the chunks that are there at once, unless the batch should wait for more. */
+  /** Takes the chunks that are available at once, unless the batch should wait for more. */
   take(): unknown[] | undefined;
-  /** Waits for chunks, or for the end of the stream; called after {@linkcode take} returned nothing, once at a time. */
+  /** Waits for chunks or the end of the stream; called after {@linkcode take} returned nothing, one call at a time. */
   read(request: BatchRequest): void;
   cancel(reason: unknown): Promise<void>;
-  /** Unlocks the stream and returns the gathered chunks; a promise if a pending read may still bring one. */
+  /** Unlocks the stream and returns the gathered chunks; a promise if a pending read may still get one. */
   release(): unknown[] | Promise<unknown[] | undefined> | undefined;
 }

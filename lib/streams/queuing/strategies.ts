@@ -16,13 +16,14 @@ import { defineInterface, toDictionary } from "../language/webidl.ts";
  * ```
  */
 export interface QueuingStrategyInit {
-  /** The queue's total size, in bytes or chunks by the strategy, from which on there is backpressure. */
+  /** The queue's total size, in bytes or chunks by the strategy, at which backpressure begins. */
   highWaterMark: number;
 }
 
 // One function for all instances, as the standard has it.
 const byteLength = { size: (chunk: { readonly byteLength: number }): number => chunk.byteLength }.size;
-for (const size of [byteLength, countSize]) Object.defineProperty(size, "name", { value: "size" }); // whatever is inferred
+// Whatever name engines infer.
+for (const size of [byteLength, countSize]) Object.defineProperty(size, "name", { value: "size" });
 
 /**
  * A strategy that counts the bytes of chunks.
@@ -42,10 +43,10 @@ export class ByteLengthQueuingStrategy {
   #highWaterMark: number;
 
   /**
-   * Makes a strategy.
+   * Creates a strategy.
    *
-   * @param init its `highWaterMark` in bytes.
-   * @throws {TypeError} if there is none, or it cannot become a number, as a BigInt or a symbol.
+   * @param init the `highWaterMark` in bytes.
+   * @throws {TypeError} if there is no `highWaterMark`, or it cannot become a number, such as a BigInt or a symbol.
    */
   constructor(init: QueuingStrategyInit) {
     this.#highWaterMark = requiredHighWaterMark(init);
@@ -86,10 +87,10 @@ export class CountQueuingStrategy {
   #highWaterMark: number;
 
   /**
-   * Makes a strategy.
+   * Creates a strategy.
    *
-   * @param init its `highWaterMark` in chunks.
-   * @throws {TypeError} if there is none, or it cannot become a number, as a BigInt or a symbol.
+   * @param init the `highWaterMark` in chunks.
+   * @throws {TypeError} if there is no `highWaterMark`, or it cannot become a number, such as a BigInt or a symbol.
    */
   constructor(init: QueuingStrategyInit) {
     this.#highWaterMark = requiredHighWaterMark(init);
@@ -113,5 +114,5 @@ function requiredHighWaterMark(init: unknown): number {
   const dictionary = toDictionary(init, "the strategy's options");
   const highWaterMark = dictionary.highWaterMark;
   if (highWaterMark === undefined) throw mustBe("highWaterMark", "given");
-  return +(highWaterMark as number); // not Number(): a BigInt is an error
+  return +(highWaterMark as number); // not Number(), which would convert a BigInt
 }

@@ -28,13 +28,13 @@ type Result = IteratorResult<unknown, unknown>;
 const PromiseConstructor = NativePromise;
 const RESOLVED: Promise<never> = promiseResolvedWith(undefined as never);
 
-/** The reader of an iterator, which it releases at its end, and the request of the one read that is under way. */
+/** The reader of an iterator, released at its end; also the request of its only pending read. */
 class Iteration extends DefaultReaderState implements ReadRequest {
   override readonly mostPullsAtOnce = 2;
   readonly #preventCancel: boolean;
-  /** The promise of the last call that has not been answered, for which later calls wait. */
+  /** The promise of the last call that has not settled, for which later calls wait. */
   #ongoing: Promise<Result> | undefined;
-  /** The number of pending calls that had to wait. */
+  /** The number of pending calls that wait for earlier ones. */
   #waiting = 0;
   #resolve: (result: Result) => void = noop;
   #reject: (reason: unknown) => void = noop;
@@ -76,7 +76,7 @@ class Iteration extends DefaultReaderState implements ReadRequest {
     if (stream === undefined) return promiseResolvedWith<Result>({ done: true, value: undefined });
     if (stream.controller.hasBuffered) { // as in ReadableStreamDefaultReader.read()
       disturb(stream);
-      this.#ongoing ??= RESOLVED; // calls in the source's pull() wait for this one
+      this.#ongoing ??= RESOLVED; // calls within the source's pull() wait for this one
       const chunk = stream.controller.readBuffered();
       this.#answered();
       return servedRead(chunk) as Promise<Result>;
@@ -90,7 +90,10 @@ class Iteration extends DefaultReaderState implements ReadRequest {
     return promise;
   }
 
-  /** Answers one microtask later, as Web IDL's reaction to a read does: a pull that has ended meanwhile goes on first. */
+  /**
+   * Settles one microtask later, like Web IDL's reaction to a read, so that a pull that has ended meanwhile continues
+   * first.
+   */
   chunkSteps(value: unknown): void {
     this.#chunk = value;
     queueResume(this);

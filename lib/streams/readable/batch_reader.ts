@@ -17,7 +17,7 @@ import {
   type ReadRequest,
 } from "./stream_state.ts";
 
-/** Locks a stream, of this package or native. `leavesRest`: other readers find what was not taken. */
+/** Locks a stream, of this package or native. `leavesRest`: chunks that were not taken stay for other readers. */
 export function acquireBatchReader(stream: unknown, limits: BatchLimits, leavesRest: boolean): BatchReader {
   const state = readableStreamStateOf(stream);
   if (state !== undefined) {
@@ -40,14 +40,14 @@ class BatchReaderState extends DefaultReaderState {
 class StateBatchReader implements BatchReader, ReadRequest {
   readonly #stream: ReadableStreamState;
   readonly #limits: BatchLimits;
-  /** The native stream that the state is of, whose queue is hidden. */
+  /** The native stream behind the state, whose queue is not accessible. */
   readonly #end: NativeReadableEnd | undefined;
   readonly #reader = new BatchReaderState();
   #request: BatchRequest | undefined;
   #batch: GatheredBatch | undefined;
   /** Whether a microtask is queued that checks whether the batch is complete. */
   #isWatched = false;
-  /** The chunks that a read of a native stream may bring after the release. */
+  /** The promise of the chunks that a pending read of a native stream may get after the release. */
   #rest: Deferred<unknown[] | undefined> | undefined;
 
   constructor(stream: ReadableStreamState, limits: BatchLimits, end?: NativeReadableEnd) {
@@ -76,7 +76,7 @@ class StateBatchReader implements BatchReader, ReadRequest {
     this.#ask(batch);
   }
 
-  /** Called by `enqueue()`, which pulls after this has returned; a default controller has nothing queued then. */
+  /** Called by `enqueue()`, which pulls after this returns. A default controller's queue is empty then. */
   chunkSteps(chunk: unknown): void {
     const batch = this.#batch ??= new GatheredBatch(this.#limits);
     batch.add(chunk);
@@ -106,7 +106,7 @@ class StateBatchReader implements BatchReader, ReadRequest {
     if (this.#end === undefined || !controller.pulling || state !== "readable") return this.#unlock();
     this.#rest = new Deferred();
     if (this.#reader.requests.length === 0) this.#reader.requests.push(this);
-    this.#end.release(); // the read that is under way fails, unless its chunk is on its way
+    this.#end.release(); // the pending read fails, unless its chunk is about to arrive
     return this.#rest.promise;
   }
 
@@ -118,19 +118,19 @@ class StateBatchReader implements BatchReader, ReadRequest {
     return batch !== undefined && batch.chunks.length > 0 ? batch.chunks : undefined;
   }
 
-  /** Whether the batch has room; there is none once the source's code, called for a chunk, has released the stream. */
+  /** Whether the batch has room; false once the source's code, called for a chunk, has released the stream. */
   get wantsChunks(): boolean {
     return this.#batch?.hasRoom === true && this.#stream.state === "readable";
   }
 
-  /** Takes what is queued and asks for more, if the batch has room. */
+  /** Takes the queued chunks, and requests more if the batch has room. */
   #ask(batch: GatheredBatch): void {
     this.#takeQueued(batch);
     if (!batch.hasRoom) this.#give();
     else if (this.#request !== undefined) readableStreamDefaultReaderRead(this.#reader, this);
   }
 
-  /** Takes what is queued, with what the source queues meanwhile. */
+  /** Takes the queued chunks, and those that the source queues meanwhile. */
   #takeQueued(batch: GatheredBatch): void {
     const { controller } = this.#stream;
     while (controller.hasBuffered && this.#batch?.hasRoom) {

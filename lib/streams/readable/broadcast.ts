@@ -23,24 +23,24 @@ import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 /** The settings of a broadcast's branches. */
 interface BroadcastSettings {
   readonly branches: number;
-  /** In chunks, or in bytes if the source is a byte stream. */
+  /** The high-water mark in chunks, or in bytes if the source is a byte stream. */
   readonly highWaterMark: { readonly chunks: number; readonly bytes: number };
   readonly size: ((chunk: unknown) => unknown) | undefined;
   /** Whether the source waits for the slowest branch, rather than for the fastest one. */
   readonly waits: boolean;
-  /** Returns the error of a branch without room for a chunk; undefined: it loses its oldest chunks instead. */
+  /** Returns the error of a branch without room for a chunk; undefined if the branch drops its oldest chunks. */
   readonly overflowError:
     | ((branch: number, limit: number, option: "highWaterMark" | "replay") => unknown)
     | undefined;
   readonly onDrop: ((branch: number, dropped: number) => void) | undefined;
-  /** The size of what is kept for branches that are added later. */
+  /** The maximum size of chunks kept for branches that are added later. */
   readonly replay: number;
 }
 
-/** The chunk that a branch added later begins with: its position, or the first or the next one of the replay. */
+/** The first chunk of a branch that is added later: its position, or the first or the next one of the replay. */
 export type BranchStart = number | "earliest" | "latest";
 
-/** Locks a stream, of this package or native, for branches that get every chunk; TypeError if it is locked. */
+/** Locks a stream, of this package or native, for branches that get every chunk; throws a TypeError if it is locked. */
 export function broadcastReadableStream(
   stream: unknown,
   settings: BroadcastSettings,
@@ -80,23 +80,23 @@ class BroadcastReaderState extends DefaultReaderState {
   }
 }
 
-/** A reader for any number of branches; it is its own read request, as only one read is ever under way. */
+/** A reader for any number of branches, and its own read request, since at most one read is pending. */
 class Broadcast implements ReadRequest {
-  /** The branches at the start, and those added later that have not left. Changes replace the list. */
+  /** The initial branches, and those added later, without those that ended. Each change replaces the list. */
   branches: readonly Branch[] = [];
   replay: Replay;
   readonly #source: ReadableStreamState;
   readonly #settings: BroadcastSettings;
   readonly #reader: BroadcastReaderState;
   #isReading = false;
-  /** Whether a call of `read()` is running, in which the source may end before it delivers the last chunk. */
+  /** Whether a call of `read()` is running, during which the source may end before it delivers the last chunk. */
   #isInRead = false;
-  /** The number of branches ever. */
+  /** The number of branches ever added. */
   #count = 0;
   /** The error of all branches. */
   #failure: { readonly error: unknown } | undefined;
   #isCanceled = false;
-  /** The number of first branches that were seen to have room since the last chunk: thousands may ask one by one. */
+  /** The number of leading branches that had room since the last chunk: thousands may ask one after the other. */
   withRoom = 0;
 
   constructor(source: ReadableStreamState, settings: BroadcastSettings) {
@@ -118,7 +118,7 @@ class Broadcast implements ReadRequest {
   }
 
   /**
-   * @throws {RangeError} if the chunk it is to begin with is gone, or has not come.
+   * @throws {RangeError} if the first chunk is no longer kept, or has not arrived.
    * @throws {TypeError} if the source was canceled.
    */
   addBranch(from: BranchStart): Branch {
@@ -166,7 +166,7 @@ class Broadcast implements ReadRequest {
   chunkSteps(chunk: unknown): void {
     try {
       this.#forward(chunk);
-    } catch (error) { // the user's, or there is no memory for a copy
+    } catch (error) { // size() threw, or there is no memory for a copy
       this.#fail(error);
     }
     this.#isReading = false;
@@ -179,7 +179,7 @@ class Broadcast implements ReadRequest {
   }
 
   errorSteps(): void {
-    this.#isReading = false; // the reader tells the branches
+    this.#isReading = false; // the reader notifies the branches
   }
 
   #forward(chunk: unknown): void {
@@ -195,7 +195,7 @@ class Broadcast implements ReadRequest {
     if (!this.branches.some(({ isLive }) => isLive)) this.#cancelSource();
   }
 
-  /** Whether a branch takes a chunk: a late one will find it in the replay. */
+  /** Whether a branch takes a chunk from its queue; a branch in the replay finds it there. */
   #takes(branch: Branch): boolean {
     if (!branch.isLate) return this.#settings.waits || this.#hasOrMakesRoom(branch);
     const lost = this.replay.first - branch.position;
@@ -203,7 +203,7 @@ class Broadcast implements ReadRequest {
     return false;
   }
 
-  /** Fails a late branch whose next chunk has left the replay, or has it go on with the oldest one. */
+  /** Handles a late branch whose next chunk has left the replay: it errors, or continues with the oldest chunk. */
   #skip(branch: Branch, lost: number): void {
     const { onDrop, overflowError, replay } = this.#settings;
     if (overflowError !== undefined) return branch.fail(overflowError(branch.index, replay, "replay"));
@@ -213,7 +213,7 @@ class Broadcast implements ReadRequest {
     }
   }
 
-  /** Whether a branch has room for a chunk: a full one fails, or drops its oldest chunks. */
+  /** Whether a branch has room for a chunk; a full branch errors, or drops its oldest chunks. */
   #hasOrMakesRoom(branch: Branch): boolean {
     if (branch.hasRoom) return true;
     const { onDrop, overflowError } = this.#settings;
@@ -224,7 +224,7 @@ class Broadcast implements ReadRequest {
     }
     while (branch.isLive && !branch.hasRoom) {
       branch.dropped++;
-      const isLost = queue.length === 0; // the mark is 0
+      const isLost = queue.length === 0; // the high-water mark is 0
       if (!isLost) queue.dequeue();
       onDrop?.(branch.index, branch.dropped);
       if (isLost) return false;
@@ -251,7 +251,7 @@ class Broadcast implements ReadRequest {
     markAsHandled(readableStreamCancel(this.#source, error));
   }
 
-  /** Cancels the source if no branch is left, and resumes it if this branch was the slowest. */
+  /** Cancels the source if no branch is left; resumes it if this branch was the slowest. */
   branchCanceled(): Promise<void> | undefined {
     if (!this.branches.some(({ isLive }) => isLive)) return this.#cancelSource();
     this.advance();
@@ -261,10 +261,10 @@ class Broadcast implements ReadRequest {
   #cancelSource(): Promise<void> {
     if (this.#source.state === "readable") {
       this.#isCanceled = true;
-      this.replay = new ChunkReplay(0); // no branch can read it any more
+      this.replay = new ChunkReplay(0); // no later branch can read it
     }
     const canceled = readableStreamCancel(this.#source, this.branches.map(({ reason }) => reason));
-    markAsHandled(canceled); // if it was not a branch's cancel() that came to this
+    markAsHandled(canceled); // unless a branch's cancel() returns this promise
     return canceled;
   }
 }
@@ -274,9 +274,9 @@ class Branch implements SourceAlgorithms {
   readonly stream = new ReadableStreamState();
   readonly index: number;
   dropped = 0;
-  /** The reason of its cancellation, or its error. */
+  /** The reason of the branch's cancellation, or its error. */
   reason: unknown;
-  /** The position of its next chunk while that comes from the replay; Infinity once it has caught up. */
+  /** The position of the branch's next chunk in the replay; Infinity once the branch has caught up. */
   position = Infinity;
   readonly #broadcast: Broadcast;
   #hasLeft = false;
@@ -310,7 +310,10 @@ class Branch implements SourceAlgorithms {
     return !this.#hasLeft && this.stream.controller.canCloseOrEnqueue;
   }
 
-  /** Whether another chunk may come: it has room, or a read is pending; a late one need not miss a chunk for that. */
+  /**
+   * Whether the branch takes another chunk: it has room or a pending read. A branch in the replay always has room
+   * unless it would miss a chunk.
+   */
   get hasRoom(): boolean {
     if (this.isLate) return this.#broadcast.replay.hasRoomBehind(this.position);
     const { controller, reader } = this.stream;
@@ -322,7 +325,7 @@ class Branch implements SourceAlgorithms {
     if (this.isLate) {
       const { chunk, next, size } = this.#broadcast.replay.at(this.position);
       this.goTo(next);
-      this.#broadcast.withRoom = 0; // once it has caught up, its queue may be full
+      this.#broadcast.withRoom = 0; // its queue may be full once it has caught up
       this.enqueue(chunk, size, true);
       this.#broadcast.endIfOver(this);
     }
@@ -366,7 +369,7 @@ class Branch implements SourceAlgorithms {
         readableByteStreamControllerRespond(controller, 0);
       }
     } catch {
-      // a view was filled to the middle of an element: its read rejects
+      // a view was filled to the middle of an element: the read rejects
     }
   }
 }

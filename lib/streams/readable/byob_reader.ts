@@ -44,7 +44,7 @@ const NAME = "ReadableStreamBYOBReader";
  */
 export interface ReadableStreamBYOBReaderReadOptions {
   /**
-   * The number of elements that must be filled before the promise fulfils; fewer if the stream ends.
+   * The minimum number of elements to fill before the promise fulfils; fewer if the stream ends.
    *
    * @default 1
    */
@@ -59,7 +59,7 @@ const isLazy = makeLockLazily({
 }, ByobReaderState);
 
 /**
- * Reads a byte stream into buffers that the caller brings.
+ * Reads a byte stream into buffers of the caller.
  *
  * @see {@link https://streams.spec.whatwg.org/#byob-reader-class}
  * @example Read into a buffer of one's own
@@ -83,7 +83,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
   /**
    * Locks a stream, as `stream.getReader({ mode: "byob" })` does.
    *
-   * @throws {TypeError} if `stream` is no byte stream of this package, or is locked.
+   * @throws {TypeError} if `stream` is not a byte stream of this package, or is locked.
    */
   constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
     const streamState = readableStreamStateOf(stream);
@@ -116,9 +116,9 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
   /**
    * Reads into a view; its buffer is transferred, and comes back in the result's view.
    *
-   * Rejects with a TypeError if the argument is no view, or the view is empty, detached or over shared memory, or the
-   * reader was released; with a RangeError if `min` is more than the view holds; with the stream's error if that
-   * errors.
+   * Rejects with a TypeError if the argument is not a view, or the view is empty, detached or over shared memory, or
+   * the reader was released; with a RangeError if `min` is more than the view has room for; with the stream's error if
+   * the stream errors.
    */
   override read<T extends ArrayBufferView>(
     view: T,

@@ -31,8 +31,8 @@ export function readableByteStreamControllerGetByobRequest(
 }
 
 /**
- * @throws {TypeError} if nothing was written to an open stream, or something to a closed one.
- * @throws {RangeError} if more was written than the view holds.
+ * @throws {TypeError} if no bytes were written to an open stream, or some bytes to a closed one.
+ * @throws {RangeError} if more bytes were written than the view has room for.
  * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-respond}
  */
 export function readableByteStreamControllerRespond(controller: ByteControllerState, bytesWritten: number): void {
@@ -44,7 +44,7 @@ export function readableByteStreamControllerRespond(controller: ByteControllerSt
 
 /**
  * @throws {TypeError} if the view is empty on an open stream, or not empty on a closed one.
- * @throws {RangeError} if the view is not of the memory that was lent.
+ * @throws {RangeError} if the view is not over the buffer of the request.
  * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-respond-with-new-view}
  */
 export function readableByteStreamControllerRespondWithNewView(
@@ -112,7 +112,7 @@ function respondInReadableState(
 }
 
 /**
- * A buffer that a byte source is asked to fill.
+ * A request to a byte source to fill a buffer.
  *
  * @see {@link https://streams.spec.whatwg.org/#rs-byob-request-class}
  * @example Fill the reader's own buffer
@@ -145,10 +145,11 @@ export class ReadableStreamBYOBRequest {
   }
 
   /**
-   * Says that the first `bytesWritten` bytes of the view have been filled.
+   * Reports that the first `bytesWritten` bytes of the view are filled.
    *
-   * @throws {TypeError} if the request has been answered, the view is detached, or 0 does not fit the stream's state.
-   * @throws {RangeError} if it is more than the view holds.
+   * @throws {TypeError} if the request has been answered, the view is detached, or `bytesWritten` is 0 on an open
+   * stream, or not 0 on a closed one.
+   * @throws {RangeError} if `bytesWritten` is more than the view has room for.
    */
   respond(bytesWritten: number): void {
     const request = ReadableStreamBYOBRequest.#of(this);
@@ -157,10 +158,11 @@ export class ReadableStreamBYOBRequest {
   }
 
   /**
-   * Says that another view of the same memory, transferred meanwhile, has been filled.
+   * Reports that another view of the same memory, which may have been transferred, is filled.
    *
-   * @throws {TypeError} if the request has been answered, or the view is no view, detached or of the wrong emptiness.
-   * @throws {RangeError} if it is not of the memory that was lent.
+   * @throws {TypeError} if the request has been answered, or the argument is not a view, detached, empty on an open
+   * stream, or not empty on a closed one.
+   * @throws {RangeError} if the view is not over the memory of the request.
    */
   respondWithNewView(view: ArrayBufferView): void {
     const request = ReadableStreamBYOBRequest.#of(this);
@@ -176,7 +178,7 @@ export class ReadableStreamBYOBRequest {
 defineInterface(ReadableStreamBYOBRequest, "ReadableStreamBYOBRequest");
 showInNode(ReadableStreamBYOBRequest, "view");
 
-/** Returns the controller of a request that waits for its answer in the given buffer, by default the request's own. */
+/** Returns the controller of a request that is pending in the given buffer, by default the request's own. */
 function controllerOf(request: ByobRequestState, buffer: ArrayBuffer | undefined): ByteControllerState {
   const { controller } = request;
   if (controller === undefined) throw cannot("respond", "the request has been answered or is no longer wanted");

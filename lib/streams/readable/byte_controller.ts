@@ -32,7 +32,7 @@ export class ReadableByteStreamController {
     this.#state = requireState();
   }
 
-  /** The buffer that a reader lent, or that the stream allocated; `null` if none waits to be filled. */
+  /** The buffer to fill, provided by a reader or allocated by the stream; `null` if none is pending. */
   get byobRequest(): ReadableStreamBYOBRequest | null {
     const request = readableByteStreamControllerGetByobRequest(ReadableByteStreamController.#of(this));
     if (!request) return null;
@@ -51,7 +51,7 @@ export class ReadableByteStreamController {
   /**
    * Closes the stream once its bytes have been read.
    *
-   * @throws {TypeError} if it is closed or errored already, or a view has been filled to the middle of an element.
+   * @throws {TypeError} if the stream is closed or errored already, or a view was filled to the middle of an element.
    */
   close(): void {
     const controller = ReadableByteStreamController.#of(this);
@@ -62,7 +62,8 @@ export class ReadableByteStreamController {
   /**
    * Adds a view's bytes; its buffer is transferred, so the view is empty afterwards.
    *
-   * @throws {TypeError} if it is no view, empty, detached or over shared memory, or if the stream is closed or errored.
+   * @throws {TypeError} if the chunk is not a view, empty, detached or over shared memory, or if the stream is closed
+   * or errored.
    */
   enqueue(chunk: ArrayBufferView): void {
     const controller = ReadableByteStreamController.#of(this);
@@ -72,7 +73,7 @@ export class ReadableByteStreamController {
     controller.enqueue(slots);
   }
 
-  /** Errors the stream: its bytes are dropped, and everything on it fails with `error`. */
+  /** Errors the stream: its queued bytes are dropped, and all later operations fail with `error`. */
   error(error: unknown = undefined): void {
     ReadableByteStreamController.#of(this).error(error);
   }

@@ -10,13 +10,16 @@ export class ByobRequestState {
   controller: ByteControllerState | undefined;
   /** The view, once user code may have read it. */
   shownView: Uint8Array<ArrayBuffer> | undefined;
-  /** The object that users hold, once there is one. */
+  /** The public object, once there is one. */
   shell: object | undefined;
   constructor(controller: ByteControllerState) {
     this.controller = controller;
   }
 
-  /** The part of the first descriptor that is to be filled, made on the first access; `null` once it is answered. */
+  /**
+   * The part of the first descriptor that is to be filled, made at the first access; `null` once the request is
+   * answered.
+   */
   get view(): Uint8Array<ArrayBuffer> | null {
     if (this.controller === undefined) return null;
     return this.shownView ??= this.controller.firstPullInto!.toRoom();
@@ -28,7 +31,7 @@ export class ByobRequestState {
   }
 }
 
-/** The queue of all streams that have not buffered anything: many never do. */
+/** The queue of all streams that have not buffered bytes yet: many never do. */
 const EMPTY = new ByteQueue();
 
 /** The {@link https://streams.spec.whatwg.org/#rbs-controller-class internal slots} of a byte stream controller. */
@@ -50,7 +53,10 @@ export class ByteControllerState extends ReadableControllerState {
     this.autoAllocateChunkSize = autoAllocateChunkSize;
   }
 
-  /** The part of ReadableByteStreamControllerFillReadRequestFromQueue that makes the chunk; `hasBuffered` must hold. */
+  /**
+   * Runs the part of ReadableByteStreamControllerFillReadRequestFromQueue that makes the chunk; `hasBuffered` must be
+   * true.
+   */
   readBuffered(): Uint8Array {
     const chunk = this.queue.dequeue();
     this.afterDequeue();
@@ -113,11 +119,11 @@ export class ByteControllerState extends ReadableControllerState {
     this.#lastPullInto = descriptor;
   }
 
-  /** ReadableByteStreamControllerShiftPendingPullInto; there must be one. */
+  /** Runs ReadableByteStreamControllerShiftPendingPullInto; the list must not be empty. */
   shiftPullInto(): PullIntoDescriptor {
     const first = this.firstPullInto!;
     this.firstPullInto = first.next;
-    if (first.next === undefined) this.#lastPullInto = undefined; // else it would keep the reader's buffer alive
+    if (first.next === undefined) this.#lastPullInto = undefined; // otherwise it would keep the reader's buffer alive
     first.next = undefined;
     return first;
   }
@@ -131,7 +137,7 @@ export class ByteControllerState extends ReadableControllerState {
     this.#lastPullInto = first;
   }
 
-  /** ReadableByteStreamControllerClearPendingPullIntos, and the steps that both controllers share. */
+  /** Runs ReadableByteStreamControllerClearPendingPullIntos, and the steps that both controllers share. */
   override clear(): void {
     invalidateByobRequest(this);
     this.firstPullInto = this.#lastPullInto = undefined;
@@ -146,8 +152,8 @@ export class ByteControllerState extends ReadableControllerState {
   }
 
   /**
-   * @param chunk the slots of a view that has bytes; they become the queue's.
-   * @throws {TypeError} if the chunk's buffer cannot be transferred, or the one a BYOB request lent is detached.
+   * @param chunk the slots of a view that is not empty; the queue takes ownership of its bytes.
+   * @throws {TypeError} if the chunk's buffer cannot be transferred, or the buffer of a BYOB request is detached.
    * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-enqueue}
    */
   enqueue(chunk: ViewSlots): void {
@@ -184,7 +190,7 @@ export class ByteControllerState extends ReadableControllerState {
   }
 }
 
-/** Errors the stream, as it ends in the middle of an element of a view. */
+/** Errors the stream because it ends in the middle of an element of a view. */
 function errorInElement(controller: ByteControllerState): TypeError {
   const error = cannot("close", "a view has been filled to the middle of an element");
   controller.error(error);
@@ -200,7 +206,7 @@ export function commitPullIntoDescriptor(controller: ByteControllerState, descri
   else request.chunkSteps(view);
 }
 
-/** Commits several descriptors in order, as CommitPullIntoDescriptor does one. */
+/** Commits several descriptors in order, each like CommitPullIntoDescriptor. */
 export function commitPullIntoDescriptors(
   controller: ByteControllerState,
   filled: readonly PullIntoDescriptor[],

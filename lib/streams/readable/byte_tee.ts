@@ -22,8 +22,8 @@ import {
 import { Tee, TeeBranch } from "./default_tee.ts";
 
 /**
- * A reader for two branches of bytes; it is its own request, as only one read is ever under way. It reads into the view
- * of a branch's BYOB reader, if there is one, and gives the other branch a copy.
+ * A reader for two branches of bytes, and its own read request, since at most one read is pending. It reads into the
+ * view of a branch's BYOB reader, if there is one, and copies the bytes for the other branch.
  *
  * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablebytestreamtee}
  */
@@ -44,7 +44,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
 
   #forwardReaderError(reader: DefaultReaderState | ByobReaderState): void {
     react(reader.closed.promise, () => this.#endRead(reader), (error) => {
-      if (reader !== this.#reader) return; // released by us
+      if (reader !== this.#reader) return; // the reader was released here
       this.errorBranches(error);
       this.resolveCancelPromise();
     });
@@ -88,7 +88,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
 
   chunkSteps(chunk: unknown): void {
     this.#chunk = chunk as ArrayBufferView;
-    queueReaction(this.#forward); // the standard delays this, so that errors overtake the chunk
+    queueReaction(this.#forward); // delayed as in the standard, so that errors overtake the chunk
   }
 
   readonly #forward = (): void => {
@@ -96,7 +96,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     try {
       this.#forwardChunk();
     } catch {
-      // See closeSteps(); in the standard, no caller could catch this error
+      // as in closeSteps(); in the standard, no caller could catch this error
     } finally {
       if (holds) runTasks();
     }
@@ -113,14 +113,14 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     if ((!branch.canceled || byob) && !other.canceled) {
       try {
         copy = cloneAsUint8Array(chunk);
-      } catch (error) { // no memory
+      } catch (error) { // there is no memory for the copy
         this.errorBranches(error);
         this.cancelStream(error);
         return;
       }
     }
     if (!branch.canceled) {
-      if (byob) branch.respond(chunk); // the source may have errored since: then there is no view to answer for
+      if (byob) branch.respond(chunk); // if the source has errored since, there is no view to respond to
       else branch.enqueue(chunk);
     }
     if (!other.canceled) other.enqueue(copy);
@@ -129,18 +129,19 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     else if (second.readAgain) this.pull(second);
   }
 
-  /** Returns both branches, the one whose view is filled first. */
+  /** Returns both branches; the one whose view is filled comes first. */
   #inOrder(): readonly [ByteTeeBranch, ByteTeeBranch] {
     const [first, second] = this.branches;
     return this.#byobBranch === second ? [second, first] : this.branches;
   }
 
-  /** @throws {TypeError} if a view of a branch is filled to the middle of an element, which errors that branch. */
+  /** @throws {TypeError} if a branch's view is filled to the middle of an element; that branch errors. */
   closeSteps(view?: ArrayBufferView): void {
     this.#reading = false;
     let failed: { readonly error: unknown } | undefined;
     const closing = this.#inOrder().filter((branch) => {
-      // In the standard, a failing branch ends these steps: the other one closes at its next pull, unless one waits.
+      // In the standard, a failing branch ends these steps: the other branch closes at its next pull, unless a read is
+      // pending.
       if (failed !== undefined && !branch.stream.reader?.requests.length) return false;
       try {
         if (!branch.canceled) branch.controller.close();

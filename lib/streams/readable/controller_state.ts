@@ -18,11 +18,11 @@ import { readableStreamClose, readableStreamError, type ReadableStreamState } fr
 
 /** The algorithms of a readable stream: a user's underlying source, or an internal one. */
 export interface SourceAlgorithms {
-  /** Returns a promise; or another value when it is done; or PENDING if it calls `onPulled` later. It may throw. */
+  /** Returns a promise; or any other value if it is done; or PENDING if it calls `onPulled` later. May throw. */
   pull(): unknown;
-  /** Returns a promise or a value; it may throw. */
+  /** Returns a promise or a value; may throw. */
   cancel(reason: unknown): unknown;
-  /** Called with the pipe that reads from the stream, and with undefined at its end. */
+  /** Called with the pipe that reads from the stream, and with undefined at the pipe's end. */
   pipedFrom?(pipe: Task | undefined): void;
 }
 
@@ -58,7 +58,7 @@ export abstract class ReadableControllerState {
     this.highWaterMark = highWaterMark;
   }
 
-  /** Ends start or a pull, and pulls again if needed. */
+  /** Ends `start()` or a pull, and pulls again if needed. */
   resume(): void {
     this.pulling = false;
     if (!this.started) this.started = true;
@@ -75,7 +75,7 @@ export abstract class ReadableControllerState {
     return this.#onPullFailed ??= (error) => this.error(error);
   }
 
-  /** Pulls once start has settled: the last step of every set-up. */
+  /** Runs the last step of every set-up: pulls once `start()` has settled. */
   start(startResult: unknown): void {
     if (isThenableLike(startResult)) {
       react(newPromiseResolvedWith(startResult), this.onPulled, this.onPullFailed);
@@ -89,14 +89,14 @@ export abstract class ReadableControllerState {
     return this.queue.length > 0;
   }
 
-  /** The part of [[PullSteps]] that serves a read from the queue; `hasBuffered` must hold. */
+  /** Runs the part of [[PullSteps]] that serves a read from the queue; `hasBuffered` must be true. */
   abstract readBuffered(): unknown;
   /** [[PullSteps]] */
   abstract pullSteps(request: ReadRequest): void;
   /** [[ReleaseSteps]] */
   abstract releaseSteps(): void;
 
-  /** [[CancelSteps]]; what the source throws becomes a rejection. */
+  /** [[CancelSteps]]; an exception of the source becomes a rejection. */
   cancelSteps(reason: unknown): Promise<unknown> {
     const { source } = this;
     this.clear();
@@ -110,7 +110,7 @@ export abstract class ReadableControllerState {
   }
 
   /**
-   * Closes the stream or pulls if needed, after chunks have left the queue.
+   * Closes the stream, or pulls if needed, after chunks have left the queue.
    *
    * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-handle-queue-drain}
    */
@@ -119,7 +119,7 @@ export abstract class ReadableControllerState {
     else this.callPullIfNeeded();
   }
 
-  /** Closes the stream, as its queue is empty. */
+  /** Closes the stream, whose queue must be empty. */
   finishClose(): void {
     this.source = NO_ALGORITHMS;
     readableStreamClose(this.stream);
@@ -187,7 +187,7 @@ export abstract class ReadableControllerState {
   }
 }
 
-/** The check at the start of a controller's methods. @throws {TypeError} if the stream is closed or errored. */
+/** Runs the check at the start of a controller's methods. @throws {TypeError} if the stream is closed or errored. */
 export function checkCanCloseOrEnqueue(controller: ReadableControllerState, action: string): void {
   if (!controller.canCloseOrEnqueue) throw endedControllerError(action, controller.stream.state);
 }
@@ -216,22 +216,25 @@ export function checkCanCloseOrEnqueue(controller: ReadableControllerState, acti
  * onPulled() also follows start. It ends the pull, and calls callPullIfNeeded() if `pullAgain` is set.
  */
 
-/** A controller whose start or pull has ended. */
+/** A controller whose `start()` or pull has ended. */
 interface Continuation {
   resume(): void;
 }
 
-/** The controllers whose start or pull has ended, in the order of the microtasks that call `resume()`. */
+/** The controllers whose `start()` or pull has ended, in the order of the microtasks that call `resume()`. */
 const ended = new Ring<Continuation>();
 const onEnded = (): void => ended.shift().resume();
 
-/** Has `resume()` called one microtask later, without a function for each stream. */
+/** Schedules `resume()` one microtask later, without a function for each stream. */
 export function queueResume(owner: Continuation): void {
   ended.push(owner);
   queueReaction(onEnded);
 }
 
-/** Calls pull, and reacts a microtask later, as to its promise; at once for unobservable reads without a promise. */
+/**
+ * Calls pull, and resumes a microtask later like a reaction to its promise; for unobservable reads without a promise,
+ * at once.
+ */
 function callPull(controller: ReadableControllerState): void {
   const result = pullFrom(controller);
   if (result !== undefined) {
@@ -260,7 +263,7 @@ function pullFrom(controller: ReadableControllerState): unknown {
 function endPull(controller: ReadableControllerState, firstResult: unknown): void {
   let result = firstResult;
   for (let pulls = 1;; pulls++) {
-    if (result !== undefined) { // asked first, batches of pulled chunks are a tenth faster
+    if (result !== undefined) { // this check comes first: batches of pulled chunks are a tenth faster
       if (result === PENDING) return;
       if (isThenableLike(result)) {
         settle(result, controller.onPulled, controller.onPullFailed);

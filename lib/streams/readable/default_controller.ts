@@ -37,7 +37,7 @@ export class ReadableStreamDefaultController<R = unknown> {
   /**
    * Closes the stream once its chunks have been read.
    *
-   * @throws {TypeError} if it is closed or errored already.
+   * @throws {TypeError} if the stream is closed or errored already.
    */
   close(): void {
     const controller = ReadableStreamDefaultController.#of(this);
@@ -58,7 +58,7 @@ export class ReadableStreamDefaultController<R = unknown> {
     controller.callPullIfNeeded();
   }
 
-  /** Errors the stream: its chunks are dropped, and everything on it fails with `error`. */
+  /** Errors the stream: its queued chunks are dropped, and all later operations fail with `error`. */
   error(error: unknown = undefined): void {
     ReadableStreamDefaultController.#of(this).error(error);
   }

@@ -3,7 +3,7 @@ import type { Callback } from "../language/webidl.ts";
 import { ReadableControllerState, type SourceAlgorithms } from "./controller_state.ts";
 import { type DefaultReaderState, ReadableStreamState, type ReadRequest } from "./stream_state.ts";
 
-/** A taker of many chunks. */
+/** A consumer of many chunks at once. */
 interface ChunkTaker {
   readonly hasRoom: boolean;
   add(chunk: unknown): void;
@@ -30,7 +30,7 @@ export class DefaultControllerState extends ReadableControllerState {
     return chunk;
   }
 
-  /** Moves chunks to `taker` while it has room, as unobservable reads would, and pulls after the last one. */
+  /** Moves chunks to `taker` while that has room, as unobservable reads would, and pulls after the last one. */
   moveBuffered(taker: ChunkTaker): void {
     const { queue } = this;
     while (queue.length > 0 && taker.hasRoom) taker.add(queue.dequeue());
@@ -59,7 +59,10 @@ export class DefaultControllerState extends ReadableControllerState {
     this.callPullIfNeeded();
   }
 
-  /** Does what `enqueue()` does without its first step, which the caller has done, and its last, which it will do. */
+  /**
+   * Does what `enqueue()` does without its first step, which the caller has run, and its last, which the caller runs
+   * later.
+   */
   enqueueWithoutPull(chunk: unknown): void {
     const reader = this.stream.reader as DefaultReaderState | undefined;
     if (reader && reader.requests.length > 0) {
@@ -79,7 +82,7 @@ export class DefaultControllerState extends ReadableControllerState {
       this.error(error);
       throw error;
     }
-    if (this.stream.state === "readable") this.queue.enqueue(chunk, size); // it may have ended the stream
+    if (this.stream.state === "readable") this.queue.enqueue(chunk, size); // size() may have ended the stream
   }
 }
 

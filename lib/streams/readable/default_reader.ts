@@ -48,7 +48,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
   /**
    * Locks a stream, as `stream.getReader()` does.
    *
-   * @throws {TypeError} if `stream` is no ReadableStream of this package, or is locked.
+   * @throws {TypeError} if `stream` is not a ReadableStream of this package, or is locked.
    */
   constructor(stream: ReadableStream<R>) {
     const streamState = readableStreamStateOf(stream);
@@ -80,7 +80,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     if (!isObject(this) || !(#state in this)) return super.read();
     const { stream } = this.#state;
     if (stream === undefined) return promiseRejectedWith(releasedError("read", "reader"));
-    if (stream.controller.hasBuffered) { // no request: the difference cannot be observed
+    if (stream.controller.hasBuffered) { // without a request, which cannot be observed
       disturb(stream);
       return servedRead(stream.controller.readBuffered()) as ReturnType<this["read"]>;
     }

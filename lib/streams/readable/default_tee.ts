@@ -10,7 +10,7 @@ import {
 } from "./stream_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "./stream_state.ts";
 
-/** The base of both kinds of tee: their ends and cancellations, but no steps for chunks. */
+/** The base of both kinds of tee: their ends and cancellations, without the steps for chunks. */
 export abstract class Tee {
   abstract readonly branches: readonly [TeeBranch, TeeBranch];
   readonly stream: ReadableStreamState;
@@ -61,7 +61,7 @@ export abstract class TeeBranch implements SourceAlgorithms {
 }
 
 /**
- * A reader for two branches; it is its own read request, as only one read is ever under way.
+ * A reader for two branches, and its own read request, since at most one read is pending.
  * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablestreamdefaulttee}
  */
 export class DefaultTee extends Tee implements ReadRequest {
@@ -92,7 +92,7 @@ export class DefaultTee extends Tee implements ReadRequest {
 
   chunkSteps(chunk: unknown): void {
     this.#chunk = chunk;
-    queueReaction(this.#forward); // the standard delays this, so that errors overtake the chunk
+    queueReaction(this.#forward); // delayed as in the standard, so that errors overtake the chunk
   }
 
   readonly #forward = (): void => {
@@ -108,7 +108,7 @@ export class DefaultTee extends Tee implements ReadRequest {
     const chunk = this.#chunk;
     this.#chunk = undefined;
     this.#readAgain = false;
-    for (let i = 0; i < 2; i++) { // to take the array apart, or to iterate over it, takes longer
+    for (let i = 0; i < 2; i++) { // faster than destructuring or iteration
       const { canceled, stream } = this.branches[i];
       if (!canceled) (stream.controller as DefaultControllerState).enqueue(chunk);
     }

@@ -46,7 +46,7 @@ function notIterable(): TypeError {
   return mustBe("the source of a stream", "an object that is iterable or async iterable", "ERR_ARG_NOT_ITERABLE");
 }
 
-/** An iterator's result, once its members have been looked up. */
+/** An iterator's result after its members have been read. */
 interface IteratorOutcome {
   readonly done: boolean;
   readonly value: unknown;
@@ -62,7 +62,7 @@ function readIteratorResult(result: unknown): IteratorOutcome {
 }
 
 abstract class IteratorSource implements SourceAlgorithms {
-  controller!: DefaultControllerState; // set when the stream is there
+  controller!: DefaultControllerState; // assigned when the stream exists
   readonly #iterator: Properties;
   readonly #nextMethod: Method;
 
@@ -102,7 +102,7 @@ abstract class IteratorSource implements SourceAlgorithms {
       const method = getMethod(this.#iterator, "return");
       if (method) apply(method, this.#iterator, []);
     } catch {
-      // the error that caused the close counts
+      // the error that caused the close is reported instead
     }
   }
 }
@@ -117,9 +117,9 @@ class AsyncIteratorSource extends IteratorSource {
   }
 }
 
-/** The steps of an AsyncFromSyncIterator: values that are promises are awaited. */
+/** The steps of an AsyncFromSyncIterator, which awaits values that are promises. */
 export class SyncIteratorSource extends IteratorSource {
-  /** The result that `pullRun()` has taken from the iterator and could not enqueue. */
+  /** The result that `pullRun()` has taken from the iterator but could not enqueue. */
   ahead: IteratorOutcome | undefined;
   #done = false;
   #value: unknown;
@@ -158,7 +158,10 @@ export class SyncIteratorSource extends IteratorSource {
     }
   }
 
-  /** Gives a value that is no thenable after as many microtasks as the reactions above take, or at once to a pipe. */
+  /**
+   * Returns a value that is not a thenable: after as many microtasks as the reactions above take, or at once for a
+   * pipe.
+   */
   #giveLater(done: boolean, value: unknown): unknown {
     if (this.controller.stream.reader?.mostPullsAtOnce) {
       this.give(done, value);
@@ -180,7 +183,7 @@ export class SyncIteratorSource extends IteratorSource {
   };
 }
 
-/** Resolves a view as a promise would, or returns undefined if it is no thenable; `then` is looked up once. */
+/** Resolves a view as a promise would, or returns undefined if it is not a thenable; `then` is read once. */
 function resolvedView(view: object): Promise<unknown> | undefined {
   let then: unknown;
   try {

@@ -19,7 +19,7 @@ export class PullIntoDescriptor {
   readonly minimumFill: number;
   readonly kind: ViewKind;
   readerType: "default" | "byob" | "none";
-  /** The descriptor that follows in the queue. */
+  /** The next descriptor in the queue. */
   next: PullIntoDescriptor | undefined;
 
   private constructor(
@@ -43,14 +43,14 @@ export class PullIntoDescriptor {
     return new PullIntoDescriptor(buffer, slots.byteOffset, slots.byteLength, min, viewKind(slots.typeName), "byob");
   }
 
-  /** Returns a descriptor for a read by a default reader, where the stream allocates buffers itself. */
+  /** Returns a descriptor for a default reader's read, for which the stream allocates a buffer. */
   static allocated(size: number): PullIntoDescriptor {
     return new PullIntoDescriptor(new ArrayBuffer(size), 0, size, 1, UINT8, "default");
   }
 
   /**
    * Returns the filled bytes as a view of the kind given. The standard transfers the buffer once more; that cannot be
-   * observed, as no code has seen the buffer since its last transfer.
+   * observed, since user code has not had the buffer since its last transfer.
    *
    * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-convert-pull-into-descriptor}
    */
@@ -66,8 +66,8 @@ export class PullIntoDescriptor {
 }
 
 /**
- * The chunks to be read: slots of views over buffers without another user. Reads make the views: on Bun, a queue of
- * views takes 1.7 times as long for each chunk.
+ * The queued chunks: slots of views over buffers without another user. The views are made when they are read: on Bun, a
+ * queue of views takes 1.7 times as long for each chunk.
  *
  * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-queue-entry}
  */
@@ -86,7 +86,7 @@ export class ByteQueue extends Ring<ViewSlots> {
     return chunk.toBytes();
   }
 
-  /** Moves at most `most` bytes of the first entry into a descriptor; returns the number moved. */
+  /** Moves at most `most` bytes of the first entry into a descriptor; returns the number of bytes moved. */
   moveTo(descriptor: PullIntoDescriptor, most: number): number {
     const head = this.peek();
     const count = Math.min(most, head.byteLength);
@@ -96,8 +96,8 @@ export class ByteQueue extends Ring<ViewSlots> {
     head.byteLength -= count;
     if (head.byteLength === 0) {
       this.shift();
-      // Freed at once: V8's collector frees in another thread, which took as long as all other steps (on Node, 1 KiB
-      // took 900 ns from allocation to copy, and now takes 490).
+      // Frees the buffer at once: V8's collector frees memory in another thread, which took as long as all other steps.
+      // On Node, 1 KiB took 900 ns from allocation to copy, and now takes 490.
       freeArrayBuffer(head.buffer);
     }
     this.totalSize -= count;
@@ -105,7 +105,7 @@ export class ByteQueue extends Ring<ViewSlots> {
     return count;
   }
 
-  /** Takes `count` bytes, of several entries if necessary; the queue must have them. */
+  /** Takes `count` bytes, of several entries if necessary; the queue must contain them. */
   take(count: number): ArrayBufferView {
     const taken = PullIntoDescriptor.allocated(count);
     while (taken.bytesFilled < count) this.moveTo(taken, count - taken.bytesFilled);

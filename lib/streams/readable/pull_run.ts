@@ -4,16 +4,16 @@ import type { GatheredBatch } from "../queuing/read_batch.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 import { SyncIteratorSource } from "./from.ts";
 
-/** A pipe that takes a run of chunks at once. */
+/** A pipe that can take many chunks at once. */
 export interface RunningPipe {
-  /** Whether the pipe still has room; user code, called for a chunk, may have ended it. */
+  /** Whether the pipe still has room; false once user code, called for a chunk, has ended the pipe. */
   readonly wantsChunks: boolean;
 }
 
 /**
- * Takes up to `most` chunks for a pipe, in a new array, from a stream that was made of an iterable and has nothing
- * buffered. A failing iterator errors the stream. Items that need a promise are left to the next `pull()`, as are all
- * chunks of other streams.
+ * Takes up to `most` chunks for a pipe, in a new array, from a stream over an iterable with an empty queue. A failing
+ * iterator errors the stream. Items that need a promise are left to the next `pull()`, as are all chunks of other
+ * streams.
  */
 export function pullRun(controller: DefaultControllerState, most: number, pipe: RunningPipe): unknown[] {
   const { source } = controller;
@@ -26,7 +26,7 @@ export function pullRun(controller: DefaultControllerState, most: number, pipe: 
       const next = source.next();
       if (next.done || isThenableLike(next.value)) {
         source.ahead = next;
-        if (next.value instanceof NativePromise) markAsHandled(next.value); // the pull may never come
+        if (next.value instanceof NativePromise) markAsHandled(next.value); // no later pull may handle a rejection
         break;
       }
       run[length] = next.value;
@@ -38,7 +38,7 @@ export function pullRun(controller: DefaultControllerState, most: number, pipe: 
   return run;
 }
 
-/** Pulls a run into a batch, which checks each chunk before the next one. */
+/** Pulls items into a batch, which checks each chunk before the next one. */
 export function pullRunInto(controller: DefaultControllerState, batch: GatheredBatch, taker: RunningPipe): void {
   const { source } = controller;
   if (!(source instanceof SyncIteratorSource) || source.ahead !== undefined) return;
@@ -48,7 +48,7 @@ export function pullRunInto(controller: DefaultControllerState, batch: GatheredB
       const next = source.next();
       if (next.done || isThenableLike(next.value)) {
         source.ahead = next;
-        if (next.value instanceof NativePromise) markAsHandled(next.value); // the pull may never come
+        if (next.value instanceof NativePromise) markAsHandled(next.value); // no later pull may handle a rejection
         break;
       }
       batch.add(next.value);

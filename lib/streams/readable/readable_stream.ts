@@ -56,7 +56,10 @@ import {
   UnderlyingSourceAlgorithms,
 } from "./underlying_source.ts";
 
-/** {@link https://streams.spec.whatwg.org/#readable-stream-tee Tees}; one class for both kinds is slower by a third. */
+/**
+ * {@link https://streams.spec.whatwg.org/#readable-stream-tee Tees} a stream; one class for both kinds would be a third
+ * slower.
+ */
 function readableStreamTee(stream: ReadableStreamState): [ReadableStreamState, ReadableStreamState] {
   const { branches } = stream.controller instanceof ByteControllerState ? new ByteTee(stream) : new DefaultTee(stream);
   return [branches[0].stream, branches[1].stream];
@@ -79,8 +82,8 @@ let isLazy = makeNativeSideLazily(NativeReadableStream, (stream) => {
 });
 
 /**
- * A stream to read chunks from, as the standard has it, that is also one of the runtime's own: it goes wherever the
- * runtime takes a ReadableStream (`new Response(stream)`, native `pipeThrough()`, `structuredClone()`).
+ * The standard's ReadableStream, which is also an instance of the runtime's own class: it works wherever the runtime
+ * takes a ReadableStream, such as in `new Response(stream)`, native `pipeThrough()` and `structuredClone()`.
  *
  * @see {@link https://streams.spec.whatwg.org/#rs-class}
  * @example Enqueue chunks on demand
@@ -99,19 +102,20 @@ let isLazy = makeNativeSideLazily(NativeReadableStream, (stream) => {
  */
 // deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
 export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
-  readonly #state!: ReadableStreamState; // not set in a native stream that the constructor returns
+  readonly #state!: ReadableStreamState; // unset in a native stream that the constructor returns
 
-  /** Makes a byte stream of an underlying source. */
+  /** Creates a byte stream over an underlying source. */
   constructor(underlyingSource: UnderlyingByteSource, strategy?: { highWaterMark?: number });
-  /** Makes a stream of an underlying source. */
+  /** Creates a stream over an underlying source. */
   constructor(underlyingSource: UnderlyingDefaultSource<R>, strategy?: QueuingStrategy<R>);
-  /** Makes a stream of an underlying source of either kind, or of none. */
+  /** Creates a stream over an underlying source of either kind, or without one. */
   constructor(underlyingSource?: UnderlyingSource<R>, strategy?: QueuingStrategy<R>);
   /**
-   * Makes a stream of an underlying source.
+   * Creates a stream over an underlying source.
    *
-   * @param underlyingSource where chunks come from; `type: "bytes"` makes it a byte stream.
-   * @param strategy how much is buffered; by default one chunk, for a byte stream nothing.
+   * @param underlyingSource the source of chunks; `type: "bytes"` creates a byte stream.
+   * @param strategy the size of chunks, and the limit of those buffered; by default one chunk, for a byte stream 0
+   * bytes.
    * @throws {TypeError} if an argument or a member is of the wrong type.
    * @throws {RangeError} if the high-water mark is negative or NaN, or a byte stream's strategy has a size function.
    */
@@ -120,7 +124,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     strategy: QueuingStrategy<R> | undefined = undefined,
   ) {
     const state = receiveState<ReadableStreamState>() ?? setUpFromUnderlyingSource(underlyingSource, strategy);
-    if (!state.controller) return state as unknown as this; // it is a native stream
+    if (!state.controller) return state as unknown as this; // the constructor returns a native stream
     super(isLazy ? undefined : nativeSource(state, EagerFeed), NO_BUFFER);
     this.#state = state;
     state.shell = this;
@@ -130,9 +134,10 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   }
 
   /**
-   * Makes a stream of an iterable or async iterable; nothing is buffered, and cancelling calls the iterator's `return`.
+   * Creates a stream over an iterable or async iterable. No chunk is buffered, and cancelling calls the iterator's
+   * `return`.
    *
-   * @throws {TypeError} if it is no object that is iterable: since July 2026 the standard refuses strings, too.
+   * @throws {TypeError} if the argument is not an iterable object: since July 2026 the standard refuses strings, too.
    * @example From an array, and back
    * ```ts
    * import { ReadableStream } from "@millrace/streams/streams";
@@ -150,7 +155,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   }
 
   /**
-   * Cancels the stream: what it buffers is dropped. Settles when its source has released its resources; rejects with a
+   * Cancels the stream: buffered chunks are dropped. Settles when its source has released its resources; rejects with a
    * TypeError if the stream is locked.
    */
   override cancel(reason: unknown = undefined): Promise<void> {
@@ -165,7 +170,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   override getReader(options: { mode: "byob" }): ReadableStreamBYOBReader;
   /** Locks the stream to a new reader. */
   override getReader(): ReadableStreamDefaultReader<R>;
-  /** Locks the stream to a new reader, of the kind that `mode` asks for. */
+  /** Locks the stream to a new reader, of the kind that `mode` selects. */
   override getReader(
     options?: { mode?: "byob" },
     // The platform's type of BYOB readers: pipeThrough() would infer chunks of ArrayBufferView from this package's.
@@ -192,7 +197,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    * Pipes the stream into a transform's writable end and returns its readable end.
    *
    * @param transform a TransformStream, or any pair of `readable` and `writable`, of this package or native.
-   * @param options as of {@linkcode ReadableStream.pipeTo}.
+   * @param options the options of {@linkcode ReadableStream.pipeTo}.
    * @throws {TypeError} if this stream or the writable end is locked, or an argument is of the wrong type.
    */
   override pipeThrough<S extends globalThis.ReadableStream>(
@@ -213,11 +218,11 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   }
 
   /**
-   * Pipes the stream into a writable stream, of this package or native; settles when everything is written and the
-   * destination closed. Rejects with the error of the end that failed, with the signal's reason, or with a TypeError if
-   * an end is locked or no stream.
+   * Pipes the stream into a writable stream, of this package or native; settles when all chunks are written and the
+   * destination is closed. Rejects with the error of the end that failed, with the signal's reason, or with a TypeError
+   * if an end is locked or not a stream.
    *
-   * @param destination where chunks go.
+   * @param destination the destination of chunks.
    * @param options `preventClose`, `preventAbort` and `preventCancel`, all false by default, keep an end open; `signal`
    * stops the pipe.
    */
@@ -233,8 +238,8 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   declare [Symbol.asyncIterator]: (options?: { preventCancel?: boolean }) => AsyncIteratorObject<R, undefined, unknown>;
 
   /**
-   * Splits the stream into two that give the same chunks, a byte stream's bytes copied; the slower one buffers what the
-   * faster has read, without limit.
+   * Splits the stream into two streams of the same chunks; a byte stream's bytes are copied. The slower one buffers all
+   * chunks that the faster one has read, without limit.
    *
    * @throws {TypeError} if the stream is locked.
    */
@@ -260,7 +265,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     const preventCancel = Boolean(toDictionary(options, "the options").preventCancel);
     checkReadableStreamFree(state, "iterate");
     const iterator = new ReadableStreamAsyncIterator<R>(state, preventCancel);
-    return iterator as unknown as AsyncIteratorObject<R, undefined, unknown>; // the rest is inherited
+    return iterator as unknown as AsyncIteratorObject<R, undefined, unknown>; // the other members are inherited
   }
 
   static {
@@ -299,7 +304,7 @@ function setUpFromUnderlyingSource(underlyingSource: unknown, strategy: unknown)
     controller.start(source.callStart(construct(ReadableByteStreamController, controller)));
   } else if (source.type !== undefined) {
     try {
-      // Programs for one runtime may use types that only it has, such as Bun's "direct".
+      // Programs for one runtime may use its own types, such as Bun's "direct".
       return new NativeReadableStream(underlyingSource as never, strategy as never) as never;
     } catch {
       throw badValue(`the underlying source's type must be "bytes" or undefined, not "${source.type}"`);

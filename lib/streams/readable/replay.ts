@@ -8,17 +8,17 @@ interface Replayed {
   readonly next: number;
 }
 
-/** The newest part of a stream by position, for branches of a broadcast that are added later. */
+/** The newest part of a stream, by position, for branches of a broadcast that are added later. */
 export interface Replay {
-  /** The position of the oldest chunk or byte that is held. */
+  /** The position of the oldest kept chunk or byte. */
   readonly first: number;
-  /** The position of the next chunk or byte to come. */
+  /** The position of the next chunk or byte to arrive. */
   readonly end: number;
-  /** Adds a chunk, and removes the oldest ones beyond the limit, but nothing from the position `needed` on. */
+  /** Adds a chunk, and removes the oldest ones beyond the limit, except those from the position `needed` on. */
   add(chunk: unknown, size: number, needed: number): void;
-  /** Whether a chunk can come without the loss of those from a position on. */
+  /** Whether a chunk can be added without removing those from a position on. */
   hasRoomBehind(position: number): boolean;
-  /** Returns what is held from a position on, as one chunk. */
+  /** Returns the content from a position on, as one chunk. */
   at(position: number): Replayed;
 }
 
@@ -41,13 +41,13 @@ export class ChunkReplay implements Replay {
   add(chunk: unknown, size: number, needed: number): void {
     this.#chunks.push(chunk);
     this.#sizes.push(size);
-    this.#total += size || 1; // an endless run of chunks of size 0 must end, too
+    this.#total += size || 1; // an endless sequence of chunks of size 0 must reach the limit, too
     while (this.first < Math.min(needed, this.end) && this.#total > this.#limit) {
       this.#chunks.shift();
       this.#total -= this.#sizes.shift() || 1;
       this.first++;
     }
-    if (this.first === this.end) this.#total = 0; // without the rounding of fractional sizes
+    if (this.first === this.end) this.#total = 0; // removes rounding errors of fractional sizes
   }
 
   hasRoomBehind(position: number): boolean {
@@ -62,12 +62,12 @@ export class ChunkReplay implements Replay {
 
 const BLOCK_SIZE = 4096;
 
-/** A replay of bytes, in blocks: a small chunk with a buffer of its own would take several times its bytes. */
+/** A replay of bytes, in blocks: a small chunk in a separate buffer would take several times its size. */
 export class ByteReplay implements Replay {
   first = 0;
   end = 0;
   readonly #limit: number;
-  /** The blocks from that of `first` on; the first byte of each is at a multiple of its size. */
+  /** The blocks from that of `first` on; the position of each one's first byte is a multiple of the block size. */
   readonly #blocks = new Ring<Uint8Array>();
 
   constructor(limit: number) {

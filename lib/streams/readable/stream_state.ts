@@ -33,16 +33,16 @@ export class ReadableStreamState {
   disturbed = false;
   reader: DefaultReaderState | ByobReaderState | undefined;
   storedError: unknown;
-  controller!: DefaultControllerState | ByteControllerState; // set by every set-up
-  /** The object that users hold, once there is one. */
+  controller!: DefaultControllerState | ByteControllerState; // assigned by every set-up
+  /** The public object, once there is one. */
   shell: object | undefined;
-  /** The stream as the runtime handles it: the stream itself, or an object made when the runtime looks. */
+  /** The stream as the runtime handles it: the stream itself, or an object created when the runtime first needs it. */
   nativeSide: object | undefined;
-  /** The feed of the native side, after its first pull. */
+  /** The feed of the native side; set by its first pull. */
   feed: StreamObserver | undefined;
   idleLock: NativeLock | undefined;
   transferSide: object | undefined;
-  /** Settles as the stream ends; undefined until a function of Node reads it. */
+  /** A promise that settles as the stream ends; undefined until a function of Node reads it. */
   ended: EndedPromise | undefined;
 }
 
@@ -52,7 +52,7 @@ interface StreamObserver {
   errorSteps(error: unknown): void;
 }
 
-/** Sets `[[disturbed]]`, of the native side too; if that is slow, only when the reader is released. */
+/** Sets `[[disturbed]]`, also of the native side; if that is slow, only when the reader is released. */
 export function disturb(stream: ReadableStreamState): void {
   if (stream.disturbed) return;
   stream.disturbed = true;
@@ -79,7 +79,7 @@ export function readableStreamCancel(stream: ReadableStreamState, reason: unknow
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-close} */
 export function readableStreamClose(stream: ReadableStreamState): void {
   stream.state = "closed";
-  stream.feed?.closeSteps(); // first, as `closed` settles before the reads that wait
+  stream.feed?.closeSteps(); // first, since `closed` settles before pending reads
   stream.reader?.streamClosed();
   stream.ended?.resolve();
 }
@@ -112,7 +112,10 @@ type Result = { done: false; value: unknown } | { done: true; value: unknown };
 
 const PromiseConstructor = NativePromise;
 
-/** The request behind the promise that `read()` returns, of either reader. It is a Deferred, but not by inheritance: V8 makes these faster. */
+/**
+ * The request behind the promise that `read()` returns, for both readers. It does not inherit from Deferred, since V8
+ * makes such objects faster.
+ */
 export class PromiseReadRequest implements ReadRequest, ReadIntoRequest {
   readonly promise: Promise<Result>;
   resolve: (result: Result) => void = noop;
@@ -144,14 +147,14 @@ export async function servedRead(value: unknown): Promise<Result> {
 abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> implements LockState {
   stream: ReadableStreamState | undefined;
   protected closedPromise: LazyPromise | undefined;
-  /** Whether a user holds the reader, so that the runtime may read by it. */
+  /** Whether user code has the reader, so that the runtime may read through it. */
   isPublic = false;
   nativeSide: LockState["nativeSide"];
-  /** The maximum of consecutive pulls without a promise before other code gets a turn; 0 for users' readers. */
+  /** The maximum of consecutive pulls without a promise before other code gets a turn; 0 for public readers. */
   readonly mostPullsAtOnce: number = 0;
   requests: Ring<Request> = new Ring();
 
-  /** Made by the first call, with the outcome so far. */
+  /** The promise of the reader's end; made by the first access, with the outcome so far. */
   get closed(): LazyPromise {
     if (this.closedPromise === undefined) {
       this.closedPromise = new LazyPromise();
@@ -200,7 +203,7 @@ export class DefaultReaderState extends ReaderState<ReadRequest> {
     this.closeRequests();
   }
 
-  streamCanceled(): void {} // its requests were closed with the stream
+  streamCanceled(): void {} // its requests were closed together with the stream
 
   lockNative(side: object): LockState["nativeSide"] {
     return new NativeReadableStreamDefaultReader(side as never);
@@ -210,7 +213,7 @@ export class DefaultReaderState extends ReaderState<ReadRequest> {
 /** The internal slots of a ReadableStreamBYOBReader. */
 export class ByobReaderState extends ReaderState<ReadIntoRequest> {
   streamClosed(): void {
-    this.closed.resolve(); // its requests wait for their views: the source still has them
+    this.closed.resolve(); // its requests wait for their views, which the source still has
   }
 
   streamCanceled(): void {
@@ -241,7 +244,10 @@ export function readableStreamReaderGenericCancel(
   return readableStreamCancel(reader.stream, reason);
 }
 
-/** ReadableStreamDefaultReaderRelease and ReadableStreamBYOBReaderRelease; does nothing to a released reader. */
+/**
+ * ReadableStreamDefaultReaderRelease and ReadableStreamBYOBReaderRelease; nothing happens if the reader was released
+ * before.
+ */
 export function readableStreamReaderRelease(reader: DefaultReaderState | ByobReaderState): void {
   const { stream } = reader;
   if (stream === undefined) return;

@@ -26,11 +26,11 @@ import type { ReadableStreamDefaultController } from "./default_controller.ts";
 export interface UnderlyingDefaultSource<R = unknown> {
   /** Called when the stream is cancelled: releases the source's resources. */
   cancel?: (reason: unknown) => void | PromiseLike<void>;
-  /** Called while there is room below the high-water mark; not again until what it returned has settled. */
+  /** Called while there is room below the high-water mark, and again only once the returned promise has settled. */
   pull?: (controller: ReadableStreamDefaultController<R>) => void | PromiseLike<void>;
-  /** Called when the stream is made; nothing is pulled until what it returned has settled. */
+  /** Called when the stream is created. Pulling starts once the promise that it returns has settled. */
   start?: (controller: ReadableStreamDefaultController<R>) => unknown;
-  /** Left out; `"bytes"` makes the source an {@linkcode UnderlyingByteSource}. */
+  /** Must be undefined; `"bytes"` makes the source an {@linkcode UnderlyingByteSource}. */
   type?: undefined;
 }
 
@@ -62,9 +62,9 @@ export interface UnderlyingByteSource {
   cancel?: (reason: unknown) => void | PromiseLike<void>;
   /** Called while there is room below the high-water mark, or a view to fill. */
   pull?: (controller: ReadableByteStreamController) => void | PromiseLike<void>;
-  /** Called when the stream is made; nothing is pulled until what it returned has settled. */
+  /** Called when the stream is created. Pulling starts once the promise that it returns has settled. */
   start?: (controller: ReadableByteStreamController) => unknown;
-  /** Makes it a byte stream. */
+  /** Makes the stream a byte stream. */
   type: "bytes";
 }
 
@@ -88,13 +88,13 @@ export interface UnderlyingByteSource {
  * ```
  */
 export interface UnderlyingSource<R = unknown> {
-  /** See {@linkcode UnderlyingByteSource}. */
+  /** The size of allocated buffers; see {@linkcode UnderlyingByteSource}. */
   autoAllocateChunkSize?: number;
   /** Called when the stream is cancelled: releases the source's resources. */
   cancel?: (reason: unknown) => void | PromiseLike<void>;
   /** Called while there is room below the high-water mark. */
   pull?: (controller: ReadableStreamDefaultController<R> & ReadableByteStreamController) => void | PromiseLike<void>;
-  /** Called when the stream is made. */
+  /** Called when the stream is created. */
   start?: (controller: ReadableStreamDefaultController<R> & ReadableByteStreamController) => unknown;
   /** `"bytes"` for a byte stream. */
   type?: "bytes";
@@ -124,7 +124,7 @@ export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
     if (type !== undefined) this.type = `${type}`;
   }
 
-  /** Whether there is no underlying source, so that only the creator of the stream can close it. */
+  /** Whether there is no underlying source, so that only the stream's creator can close it. */
   get isNone(): boolean {
     return this.#source === undefined;
   }

@@ -40,10 +40,10 @@ import {
 export class NativeReadableEnd implements SourceAlgorithms {
   readonly isNative = true;
   readonly #stream: globalThis.ReadableStream;
-  #reader!: globalThis.ReadableStreamDefaultReader; // set by acquire()
+  #reader!: globalThis.ReadableStreamDefaultReader; // assigned by acquire()
   #controller!: DefaultControllerState;
   #isReading = false;
-  /** The end of the stream, postponed while a chunk of it is still on its way. */
+  /** The end of the stream, postponed until its last chunk has arrived. */
   #end: (() => void) | undefined;
 
   constructor(stream: globalThis.ReadableStream) {
@@ -86,7 +86,10 @@ export class NativeReadableEnd implements SourceAlgorithms {
     this.#controller.resume();
   };
 
-  /** A stream closes as its last chunk is read, or errors by the next pull: the chunk may arrive after the end. */
+  /**
+   * Ends the state after a delay: a stream closes while its last chunk is read, or errors by the next pull, so the
+   * chunk may arrive after the end.
+   */
   #endBy(end: () => void): void {
     if (this.#isReading) this.#end = end;
     else end();
@@ -112,7 +115,10 @@ export class FromNativeByteSource implements SourceAlgorithms {
     });
   }
 
-  /** Locks a stream, which must be free, if it is a byte stream, which only the attempt can find out. */
+  /**
+   * Locks a stream, which must not be locked, if it is a byte stream: only the attempt shows that. Otherwise returns
+   * undefined.
+   */
   static open(stream: globalThis.ReadableStream): FromNativeByteSource | undefined {
     if (!hasNativeByteStreams) return undefined;
     let reader: globalThis.ReadableStreamBYOBReader;
@@ -140,7 +146,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
     if (done || this.#hasClosed) this.#close();
   };
 
-  /** Handles the end, and ends a BYOB read, which a native source without BYOB support leaves pending for ever. */
+  /** Handles the end. Also ends a BYOB read, which a native source without BYOB support leaves pending for ever. */
   readonly #onClosed = (): void => {
     this.#hasClosed = true;
     this.#endBy(this.#close);
@@ -154,12 +160,12 @@ export class FromNativeByteSource implements SourceAlgorithms {
   };
 
   #endBy(end: () => void): void {
-    if (this.#isReading) atEndOfTurn(end); // bytes may still be on their way to us
+    if (this.#isReading) atEndOfTurn(end); // the last bytes may not have arrived yet
     else end();
   }
 }
 
-/** A counter of the writes that the native stream has not finished; the failed ones resolve. */
+/** A counter of the native stream's unfinished writes; failed writes count as finished. */
 interface PendingWrites {
   begin(): void;
   written(): void;
@@ -170,7 +176,7 @@ interface PendingWrites {
 export class NativeWritableEnd implements SinkAlgorithms {
   readonly isNative = true;
   readonly #stream: globalThis.WritableStream;
-  #writer!: globalThis.WritableStreamDefaultWriter; // set by acquire(), as all of these
+  #writer!: globalThis.WritableStreamDefaultWriter; // all of these are assigned by acquire()
   #state!: WritableStreamState;
   #writes!: PendingWrites;
 
@@ -196,7 +202,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
   }
 
   refresh(): void {
-    if (nativeWriterDesiredSize.call(this.#writer) === null) this.#onErroring(undefined); // the error follows in time
+    if (nativeWriterDesiredSize.call(this.#writer) === null) this.#onErroring(undefined); // the error is reported later
   }
 
   release(): void {
@@ -227,8 +233,11 @@ export class NativeWritableEnd implements SinkAlgorithms {
 
   readonly #onReady = (): void => writableStreamUpdateBackpressure(this.#state, false);
   readonly #onWritten = (): void => this.#writes.written();
-  readonly #onWriteFailed = (): void => this.#writes.resolve(); // `closed` tells why
-  /** The stream errors when its write in flight has ended: until then the state has one in flight, too. */
+  readonly #onWriteFailed = (): void => this.#writes.resolve(); // `closed` has the reason
+  /**
+   * Errors the state, as the native stream errors once its write in flight has ended: until then, the state has one in
+   * flight, too.
+   */
   readonly #onErroring = (error: unknown): void => {
     if (this.#state.state !== "writable") return;
     this.#state.inFlightWriteRequest = UNWATCHED_WRITE;
@@ -244,7 +253,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
   };
 }
 
-/** Makes a WritableStream that writes to a native one, a chunk at a time. */
+/** Makes a WritableStream that writes to a native one, chunk by chunk. */
 export function fromNativeSink(stream: globalThis.WritableStream): WritableStreamState {
   const writer = nativeGetWriter.call(stream);
   const sink: SinkAlgorithms = {

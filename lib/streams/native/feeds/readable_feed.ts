@@ -14,20 +14,22 @@ import {
 } from "../../readable/stream_state.ts";
 import { releaseIdleLock } from "../native_locks.ts";
 
-/** A strategy by which the native side buffers nothing: it pulls a chunk when a native consumer reads. */
+/** A strategy with which the native side buffers nothing: it pulls a chunk when a native consumer reads. */
 export const NO_BUFFER: QueuingStrategy = Object.assign(Object.create(null), { highWaterMark: 0 });
 
 export type NativeController =
   | globalThis.ReadableStreamDefaultController<unknown>
   | globalThis.ReadableByteStreamController;
 
-/** The source of a readable stream's native side: reads with the reader that locks both sides, or with its own. */
+/**
+ * The source of a readable stream's native side: reads with the reader that locks both sides, or with a private one.
+ */
 export class NativeReadableSource implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly stream: ReadableStreamState;
-  nativeController!: NativeController; // set before our stream has it as its feed
+  nativeController!: NativeController; // assigned before this becomes the feed of the stream
   #isReading = false;
-  /** Whether a read is pending. One suffices: the native side pulls again if it needs another chunk. */
+  /** Whether a read is pending. One read suffices: the native side pulls again if it needs another chunk. */
   #isWaiting = false;
   #ended = false;
 
@@ -41,7 +43,7 @@ export class NativeReadableSource implements ReadRequest {
     this.nativeController = controller;
     const reader = this.lockStream();
     if (this.#ended || this.#isWaiting) return;
-    this.stream.disturbed = true; // as the native side is
+    this.stream.disturbed = true; // the native side is disturbed, too
     this.#isReading = true;
     if (this.stream.controller.hasBuffered) {
       this.#giveBuffered();
@@ -90,20 +92,23 @@ export class NativeReadableSource implements ReadRequest {
     return isNativeReadableStreamLocked(this.stream.nativeSide!);
   }
 
-  /** The bytes of the native side's pending BYOB read. More would stay in the native queue, out of reach of readers. */
+  /**
+   * The size of the native side's pending BYOB read. Further bytes would stay in the native queue, out of reach of
+   * readers.
+   */
   get #roomOfByobRead(): number | undefined {
     return this.type &&
       (this.nativeController as globalThis.ReadableByteStreamController).byobRequest?.view?.byteLength;
   }
 
-  /** Returns a chunk that no consumer needs any more to the queue of the stream, which has nothing buffered. */
+  /** Returns a chunk that no consumer needs to the queue of the stream, which is empty. */
   #keep(chunk: unknown): void {
     const { controller } = this.stream;
     if (controller instanceof ByteControllerState) controller.addToQueue(viewSlots(chunk as ArrayBufferView));
     else controller.enqueueWithoutPull(chunk);
   }
 
-  /** Ends the native side if the stream has ended: a read that takes a chunk may end the stream before it delivers. */
+  /** Ends the native side if the stream has ended. A read may end the stream before it delivers its chunk. */
   closeSteps(): void {
     const { state, storedError } = this.stream;
     if (state === "readable" || this.#ended || this.#isReading) return;
@@ -117,13 +122,13 @@ export class NativeReadableSource implements ReadRequest {
     }
   }
 
-  /** Errors the native side if the stream has; a read that a released reader left is no end. */
+  /** Errors the native side if the stream has errored, not if the read failed because its reader was released. */
   errorSteps(): void {
     this.#isWaiting = false;
     this.closeSteps();
   }
 
-  /** Returns the reader by which the native side reads the stream. */
+  /** Returns the reader through which the native side reads the stream. */
   lockStream(): DefaultReaderState {
     const stream = this.stream;
     stream.feed = this;
@@ -135,12 +140,12 @@ export class NativeReadableSource implements ReadRequest {
 }
 inheritNothing(NativeReadableSource);
 
-/** A reader that no user sees. */
+/** A reader that user code has no access to. */
 export class UnseenReaderState extends DefaultReaderState {
   override readonly mostPullsAtOnce = 64;
 }
 
-/** The reader by which the native side locks our stream, for as long as a native consumer locks the native side. */
+/** The reader through which the native side locks the stream while a native consumer locks the native side. */
 export class FeedReaderState extends UnseenReaderState {
   override lockNative(): undefined {}
 }
@@ -152,7 +157,7 @@ export function releaseReadableFeed(stream: ReadableStreamState): void {
 
 type StateOf = (stream: unknown) => ReadableStreamState | undefined;
 
-/** The state behind one of our streams; `undefined` for anything else. */
+/** Returns the state of a stream of this package; `undefined` for any other value. */
 export let readableStreamStateOf: StateOf;
 
 /** Called once, by the ReadableStream class, so that code that works on states need not import the class. */

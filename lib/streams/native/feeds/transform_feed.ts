@@ -16,7 +16,7 @@ import {
 import { FeedReaderState } from "./readable_feed.ts";
 import { FeedWriterState } from "./writable_feed.ts";
 
-/** The transformer of a transform stream's native side, used by transfers only: passes chunks through this stream. */
+/** The transformer of a transform stream's native side, used only by transfers: passes chunks through the stream. */
 export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest {
   readonly #transform: TransformStreamState;
   #ended: Deferred<void> | undefined;

@@ -19,18 +19,18 @@ import { releaseIdleLock } from "../native_locks.ts";
 
 const { addEventListener } = EventTarget.prototype;
 
-/** The sink of a writable stream's native side: writes with the writer that locks both sides, or with its own. */
+/** The sink of a writable stream's native side: writes with the writer that locks both sides, or with a private one. */
 export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProducer, WriteRequest {
   readonly settlesAtOnce = true;
   readonly stream: WritableStreamState;
   #controller: globalThis.WritableStreamDefaultController | undefined;
-  /** The abort of the stream, if it began with that of the native side. */
+  /** The promise of the stream's abort, if the native side's abort has begun it. */
   #aborted: Promise<void> | undefined;
-  /** The chunks that the native side holds behind the one it gave last. */
+  /** The number of chunks that wait in the native side behind the last one it wrote. */
   #held = 0;
-  /** The writes that have not ended. */
+  /** The number of unfinished writes. */
   #pending = 0;
-  /** The last write, until all have ended, or another chunk comes. */
+  /** The promise of the last write, until all have finished or another chunk arrives. */
   #last: Deferred<void> | undefined;
 
   constructor(stream: WritableStreamState) {
@@ -47,8 +47,9 @@ export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProduc
   }
 
   /**
-   * The strategy of the native side. Where the stream takes many chunks, a write need not be waited for once another
-   * chunk comes, which `size()` tells. The last one is: a native pipe that leaves the stream open ends with it.
+   * Returns the strategy of the native side. If the stream takes many chunks, a write is awaited only if no other chunk
+   * follows, which `size()` shows. The last write is always awaited: a native pipe that leaves the stream open ends
+   * with it.
    */
   strategy(highWaterMark: number): QueuingStrategy | undefined {
     const { highWaterMark: own, sizeAlgorithm } = this.stream.controller;
@@ -64,7 +65,7 @@ export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProduc
     return 1;
   }
 
-  /** The promise that resolves once the stream has room for a chunk; undefined while it has room. */
+  /** Returns a promise that resolves once the stream has room for a chunk; undefined if it has room. */
   #room(): Promise<void> | undefined {
     const { state, writer } = this.stream;
     const isFull = this.#pending > 0 && writer?.ready.isPending;
@@ -77,7 +78,7 @@ export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProduc
     if (stream.state === "closed" || writableStreamCloseQueuedOrInFlight(stream)) {
       throw endedError("write", stream.state);
     }
-    if (stream.state !== "writable") return writer.ready.promise; // rejected with the stream's error
+    if (stream.state !== "writable") return writer.ready.promise; // `ready` rejects with the stream's error
     this.#held--;
     this.#pending++;
     writableStreamPipeWrite(stream, chunk, this);
@@ -110,13 +111,13 @@ export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProduc
   }
 
   watchAbort(): void {
-    const signal = this.#controller!.signal as AbortSignal | undefined; // older browsers have none
+    const signal = this.#controller!.signal as AbortSignal | undefined; // older browsers have no signal
     if (signal?.aborted) this.stream.controller.signalAbort(signal.reason);
     else if (signal) addEventListener.call(signal, "abort", () => this.#abortAtOnce());
   }
 
   abortIfBegun(): void {
-    if (this.stream.writer?.nativeSide !== undefined) return; // which no other can abort by
+    if (this.stream.writer?.nativeSide !== undefined) return; // the lock's owner alone can abort
     if ((this.#controller!.signal as AbortSignal | undefined)?.aborted) this.#abortAtOnce();
   }
 
@@ -126,7 +127,7 @@ export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProduc
     const { reason } = this.#controller!.signal;
     stream.controller.signalAbort(reason);
     if (stream.state !== "writable") return;
-    stream.feed = undefined; // the native side errs by itself
+    stream.feed = undefined; // the native side errors without it
     markAsHandled(this.#aborted = writableStreamAbort(stream, reason));
   }
 
@@ -140,7 +141,7 @@ export class NativeWritableSink implements UnderlyingSink<unknown>, NativeProduc
 }
 inheritNothing(NativeWritableSink);
 
-/** The writer by which the native side locks our stream, for as long as a native producer locks the native side. */
+/** The writer through which the native side locks the stream while a native producer locks the native side. */
 export class FeedWriterState extends WriterState {
   override lockNative(): undefined {}
 }
@@ -152,7 +153,7 @@ export function releaseWritableFeed(stream: WritableStreamState): void {
 
 type StateOf = (stream: unknown) => WritableStreamState | undefined;
 
-/** The state behind one of our streams; `undefined` for anything else. */
+/** Returns the state of a stream of this package; `undefined` for any other value. */
 export let writableStreamStateOf: StateOf;
 
 /** Called once, by the WritableStream class. */

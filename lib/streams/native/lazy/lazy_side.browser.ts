@@ -1,5 +1,5 @@
 // The counterpart of `lazy_side.ts` for browsers, where only a constructor can make the internal slots of a stream.
-// Minifiers drop functions without steps, and all that they would be called with.
+// Minifiers drop functions without steps, and the arguments of their calls.
 
 export { NativeReadableSource as EagerFeed } from "../feeds/readable_feed.ts";
 export { NativeWritableSink as EagerSink } from "../feeds/writable_feed.ts";
@@ -11,7 +11,7 @@ export function staysLazy(): void {}
 export function closeEndedSide(): void {}
 export function findStates(): void {}
 
-// Never called, or made.
+// Never called, and has no objects.
 export function withEndsOf(): void {}
 export function lightSideOf(): void {}
 export class WatchedReadableFeed {}

@@ -22,19 +22,20 @@ export {
   WatchedWritableFeed,
 } from "./runtime_feeds.ts";
 
-/** A class of streams of the runtime's. */
+/** A class of the runtime's streams. */
 type StreamClass = BareSubclass & (new () => object);
 
 /**
- * Postpones the native side of streams until the runtime reads it, where possible. Most streams never reach the
- * runtime, and its constructor takes longer than this package's.
+ * Postpones the native side of streams until the runtime reads it, if possible. Most streams never reach the runtime,
+ * and its constructor takes longer than this package's.
  *
  * Node and Deno keep the state of a stream in properties named by symbols, which also serve as brands. A class between
- * this package's and the native one has accessors of these names. They read and write the properties of an object that
- * the native constructor makes at that time. The native readers, writers and controllers of that object thus share one
- * state. The serializer's mark is no property and is set at once: see {@linkcode transferMarkOf}.
+ * this package's and the native one has accessors of these names. At the first access, the native constructor makes an
+ * object, whose properties the accessors read and write from then on. The native readers, writers and controllers of
+ * that object thus share one state. The serializer's mark is no property and is set at once: see {@linkcode
+ * transferMarkOf}.
  *
- * Other runtimes have internal slots, which only a constructor can make: there each stream is made by it.
+ * Other runtimes have internal slots, which only a constructor can make: it makes each stream there.
  *
  * @returns whether `super()` makes no native side: then a stand-in for the native class is to be extended, until
  * `staysLazy()` has decided.
@@ -54,7 +55,9 @@ export function makeNativeSideLazily(
   return putInPlace(native, sample, sideOf, makeStandIn, gettersOf(native.prototype));
 }
 
-/** Puts this package's ends in a native transform stream, so that the runtime transfers and locks these. */
+/**
+ * Replaces the ends of a native transform stream with this package's, so that the runtime transfers and locks these.
+ */
 export function withEndsOf(pair: ReadableWritablePair, side: ReadableWritablePair & object): object {
   const { readable, writable } = side;
   const record = Reflect.ownKeys(side).map((key) => Reflect.get(side, key)).find((value) =>
@@ -69,12 +72,12 @@ export function withEndsOf(pair: ReadableWritablePair, side: ReadableWritablePai
   return side;
 }
 
-/** The runtime's class, and the differences of this package's class from it. */
+/** The runtime's class, and how this package's class differs from it. */
 interface Native {
   readonly native: BareSubclass & { readonly prototype: NativeLock } & (new (stream: never) => NativeLock);
   /** Makes a stream that a reader or writer of the class can lock. */
   makeStream(): object;
-  /** Makes the runtime look for the native side of a stream. */
+  /** Makes the runtime access the native side of a stream. */
   look(stream: object): void;
 }
 
@@ -82,12 +85,15 @@ type StateOf = (lock: object) => LockState | undefined;
 
 const lockStates = new Map<object, StateOf>();
 
-/** Sets how the states of a class are found, once the class of their locks exists. */
+/** Sets the function that finds the states of a class, once the class of their locks exists. */
 export function findStates(State: object, stateOf: StateOf): void {
   lockStates.set(State, stateOf);
 }
 
-/** Postpones the native side of readers or writers, as {@linkcode makeNativeSideLazily}; returns whether it can. */
+/**
+ * Postpones the native side of readers or writers, like {@linkcode makeNativeSideLazily}; returns whether that is
+ * possible.
+ */
 export function makeLockLazily(natives: Native, State: object): boolean {
   const { native, makeStream, look } = natives;
   const { releaseLock } = native.prototype;
@@ -97,10 +103,11 @@ export function makeLockLazily(natives: Native, State: object): boolean {
     const state = lockStates.get(State)?.(lock);
     if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
     if (state.stream !== undefined) {
-      look(state.stream.shell!); // makes the stream's native side, which the lock then locks
+      look(state.stream.shell!); // makes the stream's native side, so that the lock below locks it
       return state.nativeSide;
     }
-    if (released === undefined) { // only now: for the error of the first release Node makes a realm, which takes as long as all else
+    // Made late: for the error of its first release, Node creates a realm, which takes as long as all else.
+    if (released === undefined) {
       released = new native(makeStream() as never);
       released.releaseLock();
     }
@@ -115,8 +122,8 @@ export function makeLockLazily(natives: Native, State: object): boolean {
 }
 
 /**
- * Makes a native lock that seems released, so that releasing it does nothing: the runtime unlocks only for the holder
- * of the lock. A lock that was really released would differ by the error it holds.
+ * Makes a native lock that seems released, so that releasing it does nothing: the runtime unlocks a stream only for the
+ * current lock. A lock that was really released would have another error.
  */
 function makeDetached({ native, makeStream }: Native): object {
   const stream = makeStream();

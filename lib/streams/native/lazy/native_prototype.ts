@@ -12,7 +12,7 @@ const DENO_HOST_OBJECT = Symbol.for("Deno.core.hostObject");
  * before any code of the object runs, so the mark must be there from the start.
  *
  * @param sample a stream of the runtime's class.
- * @param prototype of the streams that are to be marked like it.
+ * @param prototype the prototype of the streams that are to be marked like the sample.
  * @returns `undefined` if the runtime has no such mark.
  */
 export function transferMarkOf(sample: object, prototype: object): TransferMark | undefined {
@@ -33,7 +33,10 @@ interface NodeProcess {
 /** Whether a stream poses as an AbortSignal, which Node requires for marking it. */
 let isMarking = false;
 
-/** Returns Node's private mark, which constructors set, and `util.transferableAbortSignal()` on apparent signals. */
+/**
+ * Returns the function that sets Node's private mark, as constructors do: `util.transferableAbortSignal()`, called on
+ * streams that pose as signals.
+ */
 function nodeTransferMark(prototype: object): TransferMark | undefined {
   const { process } = globalThis as { process?: NodeProcess };
   const transferable = process?.getBuiltinModule?.("node:util")?.transferableAbortSignal;
@@ -49,30 +52,30 @@ function nodeTransferMark(prototype: object): TransferMark | undefined {
 }
 
 /**
- * Calls a function with ten calls below it on the stack, for a function whose errors are thrown while a module loads.
- * Deno records the innermost ten calls of each error, and V8 parses a module again to find its own place among them (5
- * of 12 ms of an import).
+ * Calls a function with ten more calls on the stack, for a function whose errors are thrown while a module loads. Deno
+ * records the innermost ten calls of each error, and V8 parses a module again to find its own place among them (5 of 12
+ * ms of an import).
  */
 function withShallowStack<T>(run: () => T, calls = 10): T {
   return calls === 0 ? run() : withShallowStack(run, calls - 1);
 }
 
-/** The symbols under which Node's objects keep the name of their class, and their whole changing state. */
+/** The symbols of properties in which Node's objects keep the name of their class, and all their mutable state. */
 interface Keys {
   readonly kType?: symbol;
   readonly kState?: symbol;
 }
 
-/** The symbols that the runtime reads from a stream, once they were looked for: on Node neither or both. */
+/** The symbols that the runtime reads from a stream, once found: on Node both or neither. */
 let keys: Keys | undefined;
 
 /**
- * An object like those of the runtime's class: one with just the two symbols of all Node's classes, or, where these are
- * not known, one that `make` makes.
+ * Returns an object like those of the runtime's class: with the two symbols of Node's classes, or, if these are
+ * unknown, made by `make`.
  *
- * Node marks transferable streams by one function, which is fast only for the first four classes that it sees (a new
- * WritableStream took 210 ns instead of 140). `URL` is one and this package's are three, so no native one is made
- * before.
+ * Node marks transferable streams in one function, which is fast only for the first four classes that it sees: later, a
+ * new WritableStream takes 210 ns instead of 140. `URL` is the first and this package has three, so no native sample is
+ * made.
  */
 export function sampleOf({ name }: { readonly name: string }, make: () => object): object {
   keys ??= withShallowStack(askedKeys);
@@ -80,7 +83,7 @@ export function sampleOf({ name }: { readonly name: string }, make: () => object
   try {
     return make();
   } catch {
-    return {}; // workerd makes no stream while a module loads, and has internal slots
+    return {}; // workerd can make no stream while a module loads, and has internal slots
   }
 }
 
@@ -89,7 +92,7 @@ function knowsKeys(): boolean {
   return keys?.kType !== undefined && keys.kState !== undefined;
 }
 
-/** The symbols that the getter of `locked` reads from a stream, by their descriptions. */
+/** Returns the symbols that the getter of `locked` reads from a stream, by their descriptions. */
 function askedKeys(): Keys {
   const asked: Record<string, symbol> = {};
   const stream = new Proxy({}, {
@@ -98,34 +101,35 @@ function askedKeys(): Keys {
   try {
     getterOf(NativeReadableStream.prototype, "locked").call(stream);
   } catch {
-    // it is no stream
+    // the getter throws, since the object is not a stream
   }
   return asked;
 }
 
-/** A class between this package's and the runtime's, or either of these. */
+/** A class between this package's class and the runtime's, or one of the two. */
 export interface BareSubclass {
   readonly name: string;
   readonly prototype: object;
 }
 
-/** Makes the native side of a stream, reader or writer at the first call; `undefined` for another class. */
+/** Returns the native side of a stream, reader or writer, made at the first call; `undefined` for another class. */
 export type NativeSideOf = (object: object) => object | undefined;
 
 type Class = BareSubclass & (new (...args: never[]) => object);
 
-/** Makes the class to check, with native sides from the given function; `undefined` if that is impossible. */
+/** Makes the class to be checked, with native sides from the given function; `undefined` if that is impossible. */
 type MakeStandIn = (sideOf: NativeSideOf) => BareSubclass | undefined;
 
-/** A member of the runtime's class that throws for objects of other classes. */
+/** A member of the runtime's class, which throws for objects of other classes. */
 export type Member = (this: object) => unknown;
 
 /**
- * Whether the runtime accepts an object without a native side as its own, and finds that side when it looks for it. A
- * version that stores streams in another way may do neither.
+ * Whether the runtime accepts an object without a native side as its own, and finds that side on access. A version that
+ * stores streams in another way may do neither.
  *
- * @param sample one of the runtime's own, or, if its symbols are known, one that has them: then it is not cloned.
- * @param members of its class.
+ * @param sample an object of the runtime's class, or, if the symbols are known, an object with them: such a sample is
+ * not cloned.
+ * @param members the members of its class.
  */
 export function isLikeNative(sample: object, makeStandIn: MakeStandIn, members: readonly Member[]): boolean {
   let standing: object | undefined = undefined;
@@ -147,7 +151,9 @@ export function isLikeNative(sample: object, makeStandIn: MakeStandIn, members: 
   return isLike;
 }
 
-/** Whether one class was tested to refuse objects without a native side; the others look for it in the same way. */
+/**
+ * Whether one class was tested to refuse objects without a native side; the other classes look for it in the same way.
+ */
 let isRefusalTried = false;
 
 /** The getters of a class of streams: `locked`, or `readable` and `writable`. */
@@ -164,7 +170,7 @@ function passes(member: Member, object: object): boolean {
   }
 }
 
-/** Returns the error of cloning a stream without transferring it, which shows what the runtime takes it for. */
+/** Returns the error of cloning a stream without transferring it, which shows the runtime's view of it. */
 function howCloningFails(stream: object): string {
   try {
     structuredClone(stream);
@@ -192,7 +198,10 @@ export function putInPlace(
   return isLike && replaceGlobal(native.name, makeStandIn(sideOf)!);
 }
 
-/** Whether a class makes no native side: the serializer must refuse to clone a stream that `sampleOf()` marks. */
+/**
+ * Whether a class makes no native side, which is so if the serializer refuses to clone a stream that `sampleOf()`
+ * marks.
+ */
 export function staysLazy(ours: Class): boolean {
   const StandIn = Object.getPrototypeOf(ours) as Class;
   if (isMarked(StandIn, ours)) return true;
@@ -202,13 +211,13 @@ export function staysLazy(ours: Class): boolean {
   return false;
 }
 
-/** Whether the runtime accepts objects of the class for transfer. Others are checked before they stand in. */
+/** Whether the runtime accepts objects of the class for transfer. Other classes are checked before they stand in. */
 function isMarked(StandIn: Class, ours: Class): boolean {
   try {
     const stream = Reflect.construct(StandIn, [], ours) as object;
     return isMarkingTried || !knowsKeys() || (isMarkingTried = withShallowStack(() => howCloningFails(stream)) !== "");
   } catch {
-    return false; // it marks nothing but its own
+    return false; // the runtime marks only its own objects
   }
 }
 
@@ -245,14 +254,17 @@ export function makeBareSubclass(
   return StandIn as unknown as BareSubclass;
 }
 
-/** The state of this package's stream, where the runtime keeps each of its slots in a property. */
+/** The access to the state of this package's stream, for runtimes that keep each slot in a property. */
 export interface OwnState {
   /** Called when the runtime closes the native side by writing to its slots, so that the state is closed, too. */
   readonly onClosed?: (stream: object) => void;
   readonly stateOf?: (stream: object) => { disturbed: boolean } | undefined;
 }
 
-/** Deno's `[[disturbed]]`, by which it checks whether a body was read: the state answers, whichever side was read. */
+/**
+ * Returns the property for Deno's `[[disturbed]]`, by which it checks whether a body was read: the stream's state
+ * answers, whichever side was read.
+ */
 function disturbedOf(stateOf: NonNullable<OwnState["stateOf"]>): PropertyDescriptor & ThisType<object> {
   return {
     get() {
@@ -266,7 +278,7 @@ function disturbedOf(stateOf: NonNullable<OwnState["stateOf"]>): PropertyDescrip
   };
 }
 
-/** Whether one object holds all changing state of a stream, as on Node: both sides can share that object. */
+/** Whether one object contains all mutable state of a stream, as on Node, so that both sides can share it. */
 function isRecord(sample: object, keys: PropertyKey[]): boolean {
   return keys.length === 1 && typeof Reflect.get(sample, keys[0]) === "object";
 }
@@ -282,12 +294,13 @@ function delegate(
       const side = sideOf(this) as Properties | undefined;
       if (side === undefined) return undefined;
       const value = side[key];
-      if (isShared) define(this, key, value); // so that it is found without us from now on
+      if (isShared) define(this, key, value); // later accesses find the property without this accessor
       return value;
     },
     set(value) {
       const side = sideOf(this) as Properties | undefined;
-      if (side === undefined) return define(this, key, value); // the runtime's constructor made it with our prototype
+      // The runtime's constructor has made the object with this prototype.
+      if (side === undefined) return define(this, key, value);
       side[key] = value;
       if (value === "closed") onClosed?.(this);
     },
@@ -295,7 +308,7 @@ function delegate(
   };
 }
 
-/** Defines a property, unless the object is frozen: the accessors go on answering for it then. */
+/** Defines a property, unless the object is frozen: then the accessors still answer for it. */
 function define(stream: object, key: PropertyKey, value: unknown): void {
   Reflect.defineProperty(stream, key, { value, writable: true, enumerable: true, configurable: true });
 }

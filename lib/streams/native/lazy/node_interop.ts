@@ -7,7 +7,7 @@ import { UnderlyingSourceAlgorithms } from "../../readable/underlying_source.ts"
 
 const CLOSED_PROMISE = Symbol.for("nodejs.webstream.isClosedPromise");
 
-/** Has a state settle the promise that Deno's constructors store as an own property, hidden from the prototype. */
+/** Has a state settle the promise that Deno's constructors store as an own property, out of the prototype's reach. */
 export function adoptOwnClosedPromise(state: AskedState, stream: object): void {
   if (!Object.hasOwn(stream, CLOSED_PROMISE)) return;
   const own = state.ended = (stream as Record<symbol, EndedPromise>)[CLOSED_PROMISE];
@@ -15,7 +15,7 @@ export function adoptOwnClosedPromise(state: AskedState, stream: object): void {
   react(own.promise, () => closeIfEmpty(state), noop);
 }
 
-/** The state of a stream of either kind, as far as these members need it. */
+/** The state of a readable or writable stream, as far as these members need it. */
 interface AskedState {
   readonly disturbed?: boolean;
   readonly state: string;
@@ -24,7 +24,7 @@ interface AskedState {
   readonly controller: { error(error: unknown): void };
 }
 
-/** Gives a class the members that Node's stream functions read. */
+/** Adds the members that Node's stream functions read to a class. */
 export function answerNode(
   { prototype }: { prototype: object },
   open: "readable" | "writable",
@@ -46,12 +46,12 @@ export function answerNode(
   }
 }
 
-/** Closes an empty body, which Deno makes of the global class and closes from within; one with a source it cancels. */
+/** Closes an empty body, which Deno makes with the global class and closes internally; cancels a body with a source. */
 export function closeIfEmpty(state: AskedState): void {
   if (!(state instanceof ReadableStreamState) || state.state !== "readable") return;
   const { source } = state.controller;
   if (!(source instanceof UnderlyingSourceAlgorithms && source.isNone)) return;
-  state.feed = undefined; // its side is closed
+  state.feed = undefined; // the native side is closed already
   readableStreamClose(state);
 }
 
